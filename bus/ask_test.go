@@ -90,14 +90,14 @@ func TestCloseEndsAsksAndServices(t *testing.T) {
 		_, err := leaf.Ask(context.Background(), hub.alias, "wait", nil)
 		failed <- err
 	}()
-	<-called
+	awaited(t, "the question", called)
 	if err := hub.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := leaf.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-failed; err == nil {
+	if err := awaited(t, "the end of Ask", failed); err == nil {
 		t.Error("Ask was answered by a service that was cut off")
 	}
 }
@@ -186,7 +186,7 @@ func TestAnswerReachesOnlyTheAsker(t *testing.T) {
 	all := subscribe(t, spy, "parley.dawn.>")
 	for _, forbidden := range []string{"_INBOX.dawn.oracle-world.>", "_INBOX.dawn.>", "_INBOX.>", ">"} {
 		subscribe(t, spy, forbidden)
-		if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Errorf("subscribing to %s: %v, want a permissions violation", forbidden, err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 	answerAs(owner, "oracle-world", "another question", "ok\nforged")
 	awaitTrue(t, "the third refusal", refusals(3))
 	answerAs(owner, "oracle-world", sig, "ok\nreal")
-	if err := <-answered; err != nil || string(got) != "real" {
+	if err := awaited(t, "the answer", answered); err != nil || string(got) != "real" {
 		t.Errorf("Ask = %q, %v", got, err)
 	}
 }

@@ -76,7 +76,7 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 		h.start(t).awaitLinked(t, 1)
 	}
 	leaf.publish(t, 0)
-	<-entered
+	awaited(t, "the first message", entered)
 	for range held + lost {
 		if err := leaf.Publish(m, data); err != nil {
 			t.Fatal(err)

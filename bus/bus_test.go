@@ -127,7 +127,7 @@ func TestBatchIsWhatQueuedUpMeanwhile(t *testing.T) {
 	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 	leaf.publish(t, 0)
-	<-entered
+	awaited(t, "the first message", entered)
 	const more = 100
 	for n := range more {
 		leaf.publish(t, n+1)

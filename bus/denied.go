@@ -4,18 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // What an existing system refuses us, in words that say what to ask its operator
 // for.
 
 // permissionError is how NATS names a subject that is denied.
-var permissionError = regexp.MustCompile(`(?i)permissions violation for (publish|subscription) to "([^"]+)"`)
+var permissionError = pattern.New(`(?i)permissions violation for (publish|subscription) to "([^"]+)"`)
 
 // permissionOf is what a permission error says: whether it is about publishing
 // or a subscription, and which subject. It is nil for other errors and for none.

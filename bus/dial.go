@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// dialer dials an existing NATS system so that one client serves two kinds of
-// servers: those that ask for a key and those that do not. The client refuses
-// to show its key to a server that gives it nothing to sign, so such a server's
-// greeting gets something; the server ignores the key, as it ignores all else
-// that it did not ask for.
+// dialer dials an existing NATS system so that one client serves two kinds of servers: those that
+// ask for a key and those that do not. The client refuses to show its key to a server that gives
+// it nothing to sign. So something to sign is put into such a server's greeting. The server
+// ignores the key, as it ignores everything that it did not ask for.
 type dialer struct{ timeout time.Duration }
 
 // greets reports whether the servers at url greet a connection at once, which

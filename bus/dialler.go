@@ -31,11 +31,11 @@ const (
 	holdFor = 10 * 365 * 24 * time.Hour
 )
 
-// dialler dials hubs for the embedded server. The server has one leaf remote for
-// ever, and that is the dialler's own door on the loopback; for the connection that
-// the server makes there, the dialler finds a hub, proves both ends to each other,
-// and passes bytes. So hubs and keys may change while all runs, each dial is pinned
-// to a key, and why one fails is known. There is at most one outgoing link.
+// dialler dials hubs for the embedded server. The server has one leaf remote for ever: the
+// dialler's own port on the loopback. For each connection that the server makes there, the
+// dialler finds a hub, proves both ends to each other, and passes bytes. So hubs and keys may
+// change while all runs, each dial is pinned to a key, and why one fails is known. There is at
+// most one outgoing link.
 type dialler struct {
 	bus     *Bus
 	tree    *tree
@@ -65,7 +65,7 @@ func newDialler(b *Bus) (*dialler, error) {
 	b.teardown.push("end of the dialler", d.close)
 	d.work.Go(func() { d.door.serve(d.ctx, &d.work, d.serve) })
 	if b.takesLinks() && b.opts.Heard != nil {
-		d.work.Go(d.thawAlways)
+		d.work.Go(d.rejoinAlways)
 	}
 	return d, nil
 }

@@ -118,13 +118,13 @@ func TestWhoLooksForServicesCannotDoMore(t *testing.T) {
 	hub.start(t)
 	stranger, problems := hub.dialAs(t, nil)
 	subscribe(t, stranger, "$SRV.>")
-	if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+	if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 		t.Errorf("a stranger subscribed to $SRV.>: %v", err)
 	}
 	if err := stranger.PublishRequest("$SRV.PING", "parley.x", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+	if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 		t.Errorf("a stranger asked: %v", err)
 	}
 	conn := seeker(t, hub, third)

@@ -14,9 +14,9 @@ import (
 // maxConnect bounds the first line of a linked server.
 const maxConnect = 8 << 10
 
-// firstLine is a connection of another host's server whose first line must say what
-// its key proves: servers of one name throw each other off, so a host must not take
-// the name of another's, and one that dials must not say that it is the hub.
+// firstLine is a connection of another host's server. Its first line must say what its key
+// proves. Two servers of one name throw each other off, so a host must not take the name of
+// another's. And a server that dials must not say that it is the hub.
 type firstLine struct {
 	*tls.Conn
 	host    protocol.Name

@@ -128,14 +128,14 @@ func (f *forest) looks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var looking sync.WaitGroup
 	looking.Go(func() { // ends with ctx
-		memory := map[*Bus]*thaw{}
+		memory := map[*Bus]*rejoin{}
 		for ctx.Err() == nil {
 			f.mu.Lock()
 			all := slices.Collect(maps.Values(f.at))
 			f.mu.Unlock()
 			for _, b := range all {
 				if memory[b] == nil {
-					memory[b] = &thaw{done: map[protocol.Name]time.Time{}}
+					memory[b] = &rejoin{done: map[protocol.Name]time.Time{}}
 				}
 				if b.takesLinks() {
 					b.dialler.look(memory[b], time.Now())
@@ -169,7 +169,7 @@ func (f *forest) root(h *host) *host {
 // its link.
 func (f *forest) settled() bool {
 	for _, h := range f.hosts {
-		if f.down[h] || h.tree.dialled() != nil || h.tree.frozen() {
+		if f.down[h] || h.tree.dialled() != nil || h.tree.linkedUp() {
 			continue
 		}
 		for _, other := range f.hosts {

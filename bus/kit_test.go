@@ -3,7 +3,11 @@ package bus
 import (
 	"context"
 	"crypto/x509"
+	"flag"
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +24,16 @@ const (
 	testRecord = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 	patience   = time.Minute // for what must happen, on a busy machine too; never waited for when it does
 )
+
+// TestMain lets four times as many tests run at a time as there are processors, of those that
+// may, unless -parallel says otherwise: they wait for pauses and limits of some seconds, and
+// for little else.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // fleet is the key history that the hosts of a test share.
 type fleet struct {
@@ -163,6 +177,18 @@ func (h *host) await(t testing.TB, what string, ok func() bool) {
 		case <-deadline:
 			t.Fatalf("%s waited for %s in vain", h.alias, what)
 		}
+	}
+}
+
+// awaited is what comes next by a channel.
+func awaited[T any](t testing.TB, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(patience):
+		t.Fatalf("waited for %s in vain", what)
+		panic("not reached")
 	}
 }
 

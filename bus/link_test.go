@@ -34,6 +34,7 @@ func TestLinkReturnsWhenTheHubRestarts(t *testing.T) {
 }
 
 func TestLinksNameTheirPeers(t *testing.T) {
+	t.Parallel()
 	hub, leaf := pair(t)
 	for _, end := range []struct {
 		at, peer *host

@@ -86,15 +86,17 @@ func (l *links) watch() {
 }
 
 // look compares the server's links with those that are known, and tells when
-// one has come up, whoever it is that looks.
+// one has come up, whoever it is that looks. The server is asked under the lock: who
+// asked it before a link ended would else write down that link, as one that has come
+// up, after another had noted its end.
 func (l *links) look() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	z, err := l.bus.server.Leafz(&server.LeafzOptions{Subscriptions: true})
 	if err != nil {
 		return
 	}
 	now := l.bus.opts.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	came, known := false, make(map[uint64]Link, len(z.Leafs))
 	for _, leaf := range z.Leafs {
 		link := l.read(leaf, now)

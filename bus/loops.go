@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// loopMarks begins the subject by which a NATS server finds cycles of links: each has
-// one of its own, and one that hears of its own by a link ends that link and makes none
-// for half a minute. Whoever is linked may say that it has the mark of another's server,
-// because NATS excepts such subjects from permissions.
+// loopMarks begins the subjects by which NATS servers find cycles of links. Each server has one
+// of its own. A server that hears of its own by a link ends that link, and makes none for half a
+// minute. Whoever is linked may say that it has the mark of another's server, because NATS
+// excepts such subjects from permissions.
 const loopMarks = "$LDS."
 
 // maxLine bounds a line of a linked server.

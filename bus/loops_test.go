@@ -87,7 +87,7 @@ func TestHubCannotFeignACycle(t *testing.T) {
 		return append([]Hub{{Alias: liar.alias, Keys: []string{publicKey(t, liar.opts.Key)}, Addresses: []string{address}}}, hubsOf(t, hub)()...)
 	}
 	leaf.start(t)
-	<-said
+	awaited(t, "the feigned cycle", said)
 	leaf.awaitLinked(t, 1)
 	if l := onlyLink(t, leaf); l.Host != hub.alias {
 		t.Errorf("the link is %+v, want that to white", l)

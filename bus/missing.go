@@ -10,15 +10,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// missing is the link that this host should have dialled and the server does not have,
-// since down, if there is one: either it is connected, and the servers have not agreed
-// yet or do no longer, or nobody could be linked. A host that others have linked to
-// misses only hubs before it in the alphabet, and those that its operator names: the
-// others miss it. That a hub does not know this host's key is not said in the first
-// moments: it reads it in the record meanwhile. linked says that the server has a link; while one up is on its way
-// there, what would be dialled without it is missing still.
+// missing is the link that this host should have dialled and that the server has lacked since
+// down, if there is one. Either the connection is there, and the servers have not agreed yet or
+// no longer agree. Or no hub could be linked. A host that others have linked to misses only hubs
+// before it in the alphabet, and those that its operator names: the others miss it. In the first
+// moments it is not said that a hub does not know this host's key: the hub is about to read it in
+// the record. linked says that the server has a link. While a link up is on its way there, the
+// link that would be dialled without it is still missing.
 func (b *Bus) missing(down time.Time, linked bool) []Link {
-	if b.dialler == nil || linked && b.tree.frozen() {
+	if b.dialler == nil || linked && b.tree.linkedUp() {
 		return nil
 	}
 	young := b.young(Link{Since: down}, b.opts.Now())

@@ -53,7 +53,7 @@ type Options struct {
 	// nil: this host dials nobody, ever.
 	Hubs func() []Hub
 	// Heard tells whether a host is heard on the bus now: by its presence, a short time
-	// ago. nil: this host keeps links up, whatever they cut it off from (see thaw).
+	// ago. nil: this host keeps links up, whatever they cut it off from (see rejoin).
 	Heard func(host protocol.Name) bool
 	// ServerID is random, kept by the node: the server is called Alias-ServerID,
 	// and equal names make linked servers throw each other off. Those of all hosts

@@ -7,10 +7,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Recheck says that Options.Hubs or Options.Trusted may answer otherwise than
-// before: the dialler tries again at once, and every link and client whose key no
-// longer counts, or may do more or less than it does, is thrown out; what may come
-// back does so by itself.
+// Recheck says that Options.Hubs or Options.Trusted may answer otherwise than before. The dialler
+// tries again at once. Every link and client is thrown out whose key no longer counts, or may now
+// do more or less. Those that may come back do so by themselves.
 func (b *Bus) Recheck() {
 	if b.server == nil {
 		return

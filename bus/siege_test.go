@@ -99,6 +99,7 @@ func TestHalfOpenLinkIsGivenUp(t *testing.T) {
 // nothing: the host that dials sees that it is not the host that it dialled, and says
 // so.
 func TestManInTheMiddleIsRefused(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	hub, member, stranger := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, newFleet(), "white")
 	for name, c := range map[string]struct {
@@ -109,6 +110,7 @@ func TestManInTheMiddleIsRefused(t *testing.T) {
 		"a stranger": {stranger, "is not one of white"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			leaf := newHost(t, f, "black")
 			address, taken := middle(t, c.middle)
 			leaf.opts.Hubs = func() []Hub {
@@ -125,6 +127,7 @@ func TestManInTheMiddleIsRefused(t *testing.T) {
 		})
 	}
 	t.Run("a stranger at an address without an alias", func(t *testing.T) {
+		t.Parallel()
 		leaf := newHost(t, f, "black")
 		address, _ := middle(t, stranger)
 		leaf.opts.Hubs = at(address)
@@ -168,6 +171,7 @@ func middle(t *testing.T, by *host) (address string, taken *atomic.Int64) {
 // Connections that say nothing, as many as there may be and more, must not keep a
 // host out.
 func TestSilentConnectionsDoNotKeepAHostOut(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "black")
 	hub.opts.Links = "127.0.0.1:0"
@@ -248,7 +252,7 @@ func TestMemberCannotTakeAnothersServerName(t *testing.T) {
 	for n, alias := range []protocol.Name{"black", "oracle"} {
 		srv, _, news := strangeServer(t, name, sideDoor(t, hub, newHost(t, f, alias), false))
 		for range 6 {
-			<-news
+			awaited(t, "another try", news)
 		}
 		hub.nothingButMarker(t, leaf, 1+n)
 		srv.Shutdown()

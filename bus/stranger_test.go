@@ -57,7 +57,7 @@ func TestStrangerReadsAndCannotSpeak(t *testing.T) {
 		if err := stranger.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Errorf("publishing to %s: %v, want a permissions violation", subject, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestStrangerHearsNothingElse(t *testing.T) {
 	stranger, problems := hub.dialAs(t, nil)
 	for _, subject := range []string{">", "*.>", "_INBOX.>", "_INBOX.dawn.white.>", "$SYS.>", "$LDS.>", "elsewhere"} {
 		subscribe(t, stranger, subject)
-		if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Errorf("subscribing to %s: %v, want a permissions violation", subject, err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestClientWithAKeySpeaksOnlyBelowItsName(t *testing.T) {
 		if err := conn.Publish(subject, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		if err := awaited(t, "what the server says", problems); !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Errorf("publishing to %s: %v, want a permissions violation", subject, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestStrangeServersAreRefused(t *testing.T) {
 			srv, conn, news := strangeServer(t, "white-x", address)
 			everything := subscribe(t, conn, ">")
 			for range 3 { // more than one attempt
-				<-news
+				awaited(t, "another try", news)
 			}
 			hub.nothingButMarker(t, leaf, 1+len(hub.paths()))
 			if n, _, err := everything.Pending(); n != 0 || err != nil {
@@ -345,6 +345,7 @@ func TestStrangersAtTheLinksPort(t *testing.T) {
 }
 
 func TestKeyIsAcceptedOnceItIsTrusted(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, newFleet(), "oracle-world")
 	hub.opts.Links = "127.0.0.1:0"

@@ -20,7 +20,7 @@ import (
 //
 // So the host at the end of a link up has no dial of its own, and no cycle passes
 // through it. The host that takes the link decides alone, under one lock. Who misuses
-// links up loses them: see thaw.
+// links up loses them: see rejoin.
 type tree struct {
 	mu     sync.Mutex         // guards the fields below
 	ups    int                // links up that were taken: while there is one, nobody is dialled
@@ -29,8 +29,8 @@ type tree struct {
 	since  time.Time          // since when neither out nor ups is there
 	change chan struct{}      // closed and replaced when ups has become 0
 
-	shutUntil time.Time       // until when no link up is taken
-	shutFor   []protocol.Name // whose links up have ended for that: they are not dialled
+	refusedUntil time.Time       // until when no link up is taken
+	refusedFor   []protocol.Name // whose links up have ended for that: they are not dialled
 }
 
 // outlink is the link that this host dialled.
@@ -47,7 +47,7 @@ func newTree(now time.Time) *tree { return &tree{since: now, change: make(chan s
 func (t *tree) takeUp(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.out != nil || now.Before(t.shutUntil) {
+	if t.out != nil || now.Before(t.refusedUntil) {
 		return false
 	}
 	t.ups++
@@ -100,7 +100,7 @@ func (t *tree) commit(o *outlink) bool {
 	if t.ups > 0 {
 		return false
 	}
-	t.out, t.shutUntil = o, time.Time{}
+	t.out, t.refusedUntil = o, time.Time{}
 	return true
 }
 
@@ -128,8 +128,8 @@ func (t *tree) alone(now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// frozen reports whether this host has taken a link up.
-func (t *tree) frozen() bool {
+// linkedUp reports whether this host has taken a link up.
+func (t *tree) linkedUp() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ups > 0

@@ -45,6 +45,8 @@ type Config struct {
 	// Metrics is the host:port where Prometheus reads /metrics, and whoever asks
 	// /healthz; "" opens no port. Port 0 lets the system choose.
 	Metrics string
+	// Notify are the commands by which the human is told what happens.
+	Notify []Notification
 }
 
 // Bus is how this host meets others live. The zero value is a server inside

@@ -22,6 +22,7 @@ func full() Config {
 		},
 		FetchInterval: 90 * time.Second, PushInterval: 250 * time.Millisecond, CourierGrace: 2 * time.Hour,
 		MaxHops: 3, MaxRuns: 40, MaxConversationRuns: 20, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, ClaimFor: time.Hour, LogLevel: "debug", Metrics: "127.0.0.1:9464",
+		Notify: []Notification{{Command: `sh -c "x"`, For: []string{NotifyGate}, Quiet: QuietHours{{From: 22 * 60, To: 7 * 60}}}, {Command: "mail"}},
 	}
 }
 
@@ -69,6 +70,7 @@ command_timeout: 5m
 claim_for: 1h
 log_level: debug
 metrics: 127.0.0.1:9464
+notify: [{command: 'sh -c "x"', for: [gate], quiet: 22:00-07:00}, {command: mail}]
 `))
 	if err != nil {
 		t.Fatal(err)

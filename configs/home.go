@@ -52,6 +52,19 @@ func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 // Runs is the log of what has become of runs of agents.
 func (h Home) Runs() string { return filepath.Join(h.Dir, "runs.log") }
 
+// Notified is what the human of the host was notified of.
+func (h Home) Notified() string { return filepath.Join(h.Dir, "notified.json") }
+
+// Current is which party each agent means where it names none.
+func (h Home) Current() string { return filepath.Join(h.Dir, "parties.json") }
+
+// Spool is where results of inquiries wait until they may be told, and Members where their
+// members work.
+func (h Home) Spool() string { return filepath.Join(h.Dir, "spool") }
+
+// Members is the folder of the places in which members of inquiries work.
+func (h Home) Members() string { return filepath.Join(h.Dir, "members") }
+
 // Prompts is the folder of what agents' commands were given.
 func (h Home) Prompts() string { return filepath.Join(h.Dir, "prompts") }
 
@@ -141,7 +154,7 @@ func (h Home) checkContents() error {
 	}
 	ours := make([]string, 0, 10)
 	for _, path := range []string{
-		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(),
+		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -20,6 +20,8 @@ type Preset struct {
 	Input   string        // InputText or InputPrompt
 	Open    string        // command line of the interactive program; "" = it has none
 	Timeout time.Duration // how long an answer may take
+	Resume  string        // command line that goes on with the last session of the same folder; "" = it cannot
+	Login   []string      // files below the user's home without which it is not signed in
 	Install string        // one line: how to get it
 	Note    string        // what the operator should know
 	Source  string        // the documentation it was checked against
@@ -56,6 +58,8 @@ func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
 		asField(wordSetting("input", &p.Input)),
 		asField(textSetting("open", &p.Open)),
 		asField(durationSetting("timeout", &p.Timeout)),
+		asField(textSetting("resume", &p.Resume)),
+		asField(listSetting("login", &p.Login)),
 		asField(textSetting("install", &p.Install)),
 		asField(textSetting("note", &p.Note)),
 		asField(textSetting("source", &p.Source)),

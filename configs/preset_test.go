@@ -3,6 +3,7 @@ package configs
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -31,12 +32,22 @@ func TestPresets(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		for _, must := range []string{p.Exec, p.Source, "--preset " + p.Name} {
+		a.Tiers[0].Exec = p.Resume
+		if err := a.Validate(); err != nil || !strings.HasPrefix(p.Resume, p.Program+" ") {
+			t.Errorf("%s goes on with %q: %v", p.Name, p.Resume, err)
+		}
+		must := []string{p.Exec, p.Source, "--preset " + p.Name, p.Resume}
+		for _, name := range p.Login {
+			if must = append(must, "`~/"+name+"`"); !filepath.IsLocal(name) {
+				t.Errorf("%s: %q is no path below a home", p.Name, name)
+			}
+		}
+		for _, must := range must {
 			if !strings.Contains(string(page), must) {
 				t.Errorf("the page of %s does not say %q", p.Name, must)
 			}
 		}
-		if found, err := FindPreset(p.Name); err != nil || found != p {
+		if found, err := FindPreset(p.Name); err != nil || !reflect.DeepEqual(found, p) {
 			t.Errorf("found %+v, %v", found, err)
 		}
 	}

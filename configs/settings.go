@@ -47,6 +47,7 @@ func settings(c *Config) []setting {
 		durationSetting("claim_for", &c.ClaimFor),
 		wordSetting("log_level", &c.LogLevel),
 		textSetting("metrics", &c.Metrics),
+		notifySetting(&c.Notify),
 	}
 }
 

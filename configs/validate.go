@@ -59,6 +59,7 @@ func (c Config) problems() []Problem {
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
 		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))
 	}
+	add("notify", checkNotify(c.Notify))
 	if c.Metrics != "" {
 		add("metrics", checkListen(c.Metrics))
 		add("metrics", c.checkMetricsPort())

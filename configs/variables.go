@@ -3,11 +3,12 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Variables say what of the environment an agent's command gets beside the basics: "env"
@@ -16,7 +17,7 @@ import (
 type Variables []string
 
 // variable is a name of one, or the beginning of some.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
+var variable = pattern.New(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
 
 func (vs Variables) problems() []Problem {
 	var ps []Problem

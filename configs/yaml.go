@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // maxFileBytes bounds what is read of one file.
@@ -84,7 +85,7 @@ func forbidden(n *yaml.Node) []Problem {
 	return ps
 }
 
-var yamlLine = regexp.MustCompile(`^line ([0-9]+): (.*)$`)
+var yamlLine = pattern.New(`^line ([0-9]+): (.*)$`)
 
 // syntaxProblem takes the line out of the text of a YAML error.
 func syntaxProblem(err error) Problem {

@@ -42,7 +42,7 @@ func TestEveryStageIsBroughtOnce(t *testing.T) {
 			t.Fatalf("case %d: nobody is at the stages %v", seed, count)
 		}
 	}
-	for seed := range seeds(40) {
+	for seed := range seeds(20) {
 		c := newChaos(t, uint64(seed))
 		for range 10 + c.IntN(40) {
 			c.step()
@@ -56,7 +56,7 @@ func TestEveryStageIsBroughtOnce(t *testing.T) {
 		}
 		check(seed, foldedIcily(t, keys.Anchor{RecordID: testRecord}, w.files, w.Rand))
 	}
-	if brought < 2*seeds(40) {
+	if brought < 2*seeds(20) {
 		t.Errorf("only %d stages were brought: the test says little", brought)
 	}
 }

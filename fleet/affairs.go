@@ -126,6 +126,12 @@ func (s *State) Affairs(kind string) []string {
 	return slices.Compact(names)
 }
 
+// HasAffair reports whether there is an affair of a kind and name that has deeds. Who asked for
+// its value instead would have one folded for each channel of the record.
+func (s *State) HasAffair(kind, name string) bool {
+	return s.hasDeed(affair.ID{Kind: kind, Name: name})
+}
+
 // hasDeed reports whether an affair has a deed at all.
 func (s *State) hasDeed(id affair.ID) bool {
 	if loose := s.Ledger.deeds[id]; loose != nil && len(loose.items) > 0 {
@@ -146,6 +152,11 @@ type deeds struct {
 // listName is under which name archives list the deeds of an affair.
 func listName(id affair.ID) string { return id.Kind + " " + id.Name }
 
+// DeedsOf are the deeds of an affair in the order of the record, with those that do not count.
+func (s *State) DeedsOf(kind, name string) iter.Seq[*affair.Candidate] {
+	return deeds{s, affair.ID{Kind: kind, Name: name}}.After(affair.Position{})
+}
+
 // After yields what stands behind a position.
 func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 	at := &Item{File: keys.File{Message: protocol.Message{Path: p.Path}}, Place: p.Place}
@@ -165,7 +176,7 @@ func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 // host with a key declares the author, and before one does (DESIGN, section 10).
 func (s *State) candidate(it *Item) *affair.Candidate {
 	c := &affair.Candidate{
-		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}},
+		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}, Hash: it.Hash},
 		Epoch: it.Host, Names: true,
 	}
 	switch s.Signature(it) {
@@ -176,7 +187,10 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		founder, _ := ring.Founder()
 		c.Human = joined && !it.Unattended && h.EverHuman(it.From)
 		c.Founder = it.Host == founder
-		c.Hand = s.hand(h, it)
+		if s.affairs.acts[it.Act].Decides() {
+			c.Hand = s.hand(h, it)
+			c.Hand.Stray = s.Ledger.stray(it)
+		}
 		return c
 	case protocol.SignatureRefused:
 		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Keys().Why(&it.File))
@@ -199,8 +213,12 @@ func (s *State) hand(h *keys.Host, it *Item) affair.Hand {
 	if it.Human == "" {
 		return affair.Hand{}
 	}
-	key, _ := h.HumanKeyFor(it.Human, &it.File)
-	return affair.Hand{RecordID: s.anchor.RecordID, Key: key.Key, Open: key.Open, Had: h.HadKey(it.Human, &it.File)}
+	key, ok := s.keys.HumanKeyFor(h, it.Human, &it.File)
+	had := s.keys.HadKey(h, it.Human, &it.File)
+	return affair.Hand{
+		Here: !it.Unattended && h.EverHuman(it.Human), RecordID: s.anchor.RecordID, Key: key.Key, Open: key.Open,
+		Had: had != keys.HadNone, Later: had == keys.HadLater, Contested: !ok && h.Contested(it.Human) != nil,
+	}
 }
 
 // Do is a command of an affair.

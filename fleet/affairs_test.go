@@ -14,6 +14,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
@@ -23,7 +24,7 @@ import (
 
 // testKinds are the affairs of these tests.
 func testKinds() []affair.Any {
-	return []affair.Any{ballot.Kind(), topics.Kind(testRecord), policy.Kind(testRecord)}
+	return []affair.Any{ballot.Kind(), topics.Kind(testRecord), policy.Kind(testRecord), parties.Kind(testRecord)}
 }
 
 // ballots is what a state says of all its affairs, and of each deed of theirs.
@@ -44,6 +45,9 @@ func ballots(s *State) string {
 			fmt.Fprintf(&b, "ballot %+v\n", Value(s, ballot.Kind(), id.Name, now))
 		case policy.KindName:
 			fmt.Fprintf(&b, "policy %+v\n", Value(s, policy.Kind(testRecord), id.Name, now).All())
+		case parties.KindName:
+			text, err := json.MarshalIndent(Value(s, parties.Kind(testRecord), id.Name, now), "", " ")
+			fmt.Fprintf(&b, "party %s %v\n", text, err)
 		case "topic":
 			text, err := json.MarshalIndent(Value(s, topics.Kind(testRecord), id.Name, now), "", " ")
 			fmt.Fprintf(&b, "topic %s %v\n", text, err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -65,10 +66,20 @@ func (r *reader) item(i uint32) *Item {
 	return it
 }
 
-// stands is where a message of the archive stands.
-func (r *reader) stands(i uint32) Item {
+// read reads a message of the archive into the memory of one that was read so before, and
+// reports whether its record makes sense.
+func (r *reader) read(i uint32, it *Item) bool {
 	c := r.Record(i)
-	return readStand(&c)
+	*it = Item{File: keys.File{Message: protocol.Message{To: it.To[:0], Chosen: it.Chosen[:0]}}}
+	readInto(&c, it)
+	return !c.Bad()
+}
+
+// stands is where a message of the archive stands.
+func (r *reader) stands(i uint32) (it Item) {
+	c := r.Record(i)
+	readStand(&c, &it)
+	return it
 }
 
 // find is the message at p.

@@ -13,7 +13,7 @@ type rest struct {
 	circled bool
 	rivals  []*Item // files that lost their path to another
 	keys    keys.Kept
-	forks   map[branch]struct{}
+	forks   map[slot]struct{}
 	census  census
 }
 
@@ -64,12 +64,12 @@ func writeSaid(w *archive.Pen, it *Item) {
 
 // readRest reads it, and refuses an archive of another record.
 func (a *Archive) readRest(recordID string) error {
-	c := newReader(a).Rest()
+	c := newReader(a).Remainder()
 	if id := c.Text(); c.Bad() || id != recordID {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
 	a.stamp = c.Text()
-	a.rest = rest{circled: c.Number() == 1, keys: keys.Kept{Last: map[keys.Signer]*keys.File{}, Signed: map[keys.Signer]int{}}, forks: map[branch]struct{}{}}
+	a.rest = rest{circled: c.Number() == 1, keys: keys.Kept{Last: map[keys.Signer]*keys.File{}, Signed: map[keys.Signer]int{}}, forks: map[slot]struct{}{}}
 	var err error
 	var words []*Item
 	if a.rest.rivals, err = readWords(&c); err == nil {
@@ -87,7 +87,7 @@ func (a *Archive) readRest(recordID string) error {
 		a.rest.keys.Signed[it.Signer()] = int(c.Number())
 	}
 	for n := c.Number(); n > 0 && !c.Bad(); n-- {
-		a.rest.forks[branch{protocol.Name(c.Text()), c.Text(), c.Text(), c.Number()}] = struct{}{}
+		a.rest.forks[slot{protocol.Name(c.Text()), c.Text(), c.Text(), c.Number()}] = struct{}{}
 	}
 	a.rest.census = readCensus(&c)
 	if c.Bad() {

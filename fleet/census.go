@@ -202,18 +202,18 @@ func (s *State) Totals() Totals {
 func (t census) append(w *archive.Pen) {
 	w.Number(uint64(len(t.written)))
 	for _, a := range slices.SortedFunc(maps.Keys(t.written), authorship.compare) {
-		w.Word(a.host.String())
-		w.Word(a.key)
-		w.Word(a.from)
+		w.Interned(a.host.String())
+		w.Interned(a.key)
+		w.Interned(a.from)
 		w.Number(uint64(a.kind) | when(a.sealed, 1<<8))
 		w.Number(uint64(max(0, t.written[a])))
 	}
 	w.Number(uint64(len(t.talk)))
 	for _, c := range slices.Sorted(maps.Keys(t.talk)) {
-		w.Word(c.String())
+		w.Interned(c.String())
 		w.Number(uint64(len(t.talk[c])))
 		for _, name := range slices.Sorted(maps.Keys(t.talk[c])) {
-			w.Word(name)
+			w.Interned(name)
 			w.Number(uint64(max(0, t.talk[c][name])))
 		}
 	}
@@ -228,16 +228,16 @@ func (a authorship) compare(b authorship) int {
 func readCensus(r *archive.Cursor) census {
 	t := newCensus()
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {
-		a := authorship{host: protocol.Name(r.Word()), key: r.Word(), from: r.Word()}
+		a := authorship{host: protocol.Name(r.Interned()), key: r.Interned(), from: r.Interned()}
 		is := r.Number()
 		a.kind, a.sealed = kind(is), is&(1<<8) != 0
 		t.written[a] = int(r.Number())
 	}
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {
 		who := map[string]int{}
-		t.talk[protocol.ChannelID(r.Word())] = who
+		t.talk[protocol.ChannelID(r.Interned())] = who
 		for m := r.Number(); m > 0 && !r.Bad(); m-- {
-			name := r.Word()
+			name := r.Interned()
 			who[name] = int(r.Number())
 		}
 	}

@@ -29,9 +29,8 @@ func (c *Chains) GapBefore(it *Item) (keys.Gap, bool) {
 	return keys.Gap{Host: it.Host, Hash: it.Prev, Path: it.Path, Run: it.Run, Seq: it.Seq}, true
 }
 
-// On are up to most messages of a host that follow on the one with the hash
-// after, in their order, as far as they are here without a hole, and no further than
-// the one with the hash until.
+// On are the messages of a host that follow on the one with the hash after, in their order and up
+// to most of them. They end before the first hole, and with the one that has the hash until.
 func (c *Chains) On(host protocol.Name, after, until string, most int) (chain []*Item) {
 	for len(chain) < most && after != until {
 		next := ofHost(host, following.find(c.ledger, after))

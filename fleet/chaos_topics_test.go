@@ -2,11 +2,8 @@ package fleet
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/policy"
@@ -39,21 +36,7 @@ func TestTopicsDoNotDependOnOrder(t *testing.T) {
 				held[it.Act]++
 			}
 		}
-		for range 3 {
-			other := slices.Concat(c.files, c.files[:len(c.files)/3]) // some come twice
-			c.Shuffle(len(other), func(i, j int) { other[i], other[j] = other[j], other[i] })
-			if snapshot(foldedOf(t, c.anchor, other)) != want {
-				reportOrder(t, seed, c.anchor, c.files, other)
-			}
-			batch := New(c.anchor, testKinds()...)
-			batch.Batch(func() { fold(t, batch, other) })
-			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
-				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
-			}
-			if diff := cmp.Diff(want, snapshot(c.together(other))); diff != "" {
-				t.Fatalf("case %d: groups give another state:\n%s", seed, diff)
-			}
-		}
+		c.sameInAnyOrder(seed, want, 3, true)
 	}
 	for _, act := range append(topics.Kind(testRecord).Deeds(), protocol.ActPolicy) { // else this would show nothing
 		if held[act] == 0 && !raced {

@@ -23,9 +23,9 @@ type Conversation struct {
 	Told bool
 }
 
-// Conversation is that of a message. What is counted stands in the record, so every host
-// that has the same messages counts the same; of what is under way nothing is known yet: a
-// run counts by the first word that came of it.
+// Conversation is that of a message. What is counted stands in the record, so every host that has
+// the same messages counts the same. Nothing is known yet of a run that is under way: it counts
+// from the first word that came of it.
 func (t *Talk) Conversation(it *Item) Conversation {
 	c := t.conversations.of(t, it)
 	return Conversation{Root: c.root, Runs: c.count(), Told: c.human.Before(c.held)}

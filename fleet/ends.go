@@ -66,9 +66,9 @@ func (t *tips) add(it *Item) {
 // ends because a file is not here, those dated before that may have, unless they
 // branch off from the others.
 func (c *Chains) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
-	chain, seats, first := map[string]bool{}, map[branch]bool{}, last
+	chain, seats, first := map[string]bool{}, map[slot]bool{}, last
 	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = c.ledger.signed(it.Prev) {
-		chain[it.Hash], seats[it.seat()], first = true, true, it
+		chain[it.Hash], seats[it.slot()], first = true, true, it
 	}
 	if first.Prev == "" {
 		return func(it *Item) bool { return chain[it.Hash] }
@@ -78,7 +78,7 @@ func (c *Chains) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	c.eachOf(of, func(it *Item) {
 		switch {
 		case chain[it.Hash]:
-		case chain[it.Prev] || seats[it.seat()]:
+		case chain[it.Prev] || seats[it.slot()]:
 			todo = append(todo, it)
 		default:
 			next[it.Prev] = append(next[it.Prev], it)

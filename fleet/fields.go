@@ -20,7 +20,7 @@ type field struct {
 // ReadWord made of it. A field of protocol.Message that is not kept stands in the
 // test of these.
 var fields = []field{
-	bits(func(it *Item) []*bool { return []*bool{&it.Sealed, &it.Unattended} }),
+	bits(func(it *Item) [2]*bool { return [2]*bool{&it.Sealed, &it.Unattended} }),
 	word(func(it *Item) *string { return &it.From }),
 	word(func(it *Item) *protocol.Type { return &it.Type }),
 	word(func(it *Item) *protocol.Act { return &it.Act }),
@@ -49,27 +49,27 @@ var fields = []field{
 	},
 	list(func(it *Item) *[]protocol.Address { return &it.To },
 		func(w *archive.Pen, a *protocol.Address) {
-			w.Word(a.Name)
-			w.Word(a.Host)
+			w.Interned(a.Name)
+			w.Interned(a.Host)
 		},
-		func(r *archive.Cursor, a *protocol.Address) { a.Name, a.Host = r.Word(), r.Word() }),
+		func(r *archive.Cursor, a *protocol.Address) { a.Name, a.Host = r.Interned(), r.Interned() }),
 	list(func(it *Item) *[]protocol.Choice { return &it.Chosen },
 		func(w *archive.Pen, c *protocol.Choice) {
-			w.Word(c.Agent)
-			w.Word(c.Host.String())
-			w.Word(c.Tier)
+			w.Interned(c.Agent)
+			w.Interned(c.Host.String())
+			w.Interned(c.Tier)
 			w.Signed(int64(c.N))
 		},
 		func(r *archive.Cursor, c *protocol.Choice) {
-			c.Agent, c.Host, c.Tier, c.N = r.Word(), protocol.Name(r.Word()), r.Word(), int(r.Signed())
+			c.Agent, c.Host, c.Tier, c.N = r.Interned(), protocol.Name(r.Interned()), r.Interned(), int(r.Signed())
 		}),
 }
 
 // word is a text that many messages share.
 func word[S ~string](at func(*Item) *S) field {
 	return field{
-		func(w *archive.Pen, it *Item) { w.Word(string(*at(it))) },
-		func(r *archive.Cursor, it *Item) { *at(it) = S(r.Word()) },
+		func(w *archive.Pen, it *Item) { w.Interned(string(*at(it))) },
+		func(r *archive.Cursor, it *Item) { *at(it) = S(r.Interned()) },
 	}
 }
 
@@ -82,7 +82,7 @@ func text(at func(*Item) *string) field {
 }
 
 // bits is what is true or not.
-func bits(at func(*Item) []*bool) field {
+func bits(at func(*Item) [2]*bool) field {
 	return field{
 		func(w *archive.Pen, it *Item) {
 			n := uint64(0)
@@ -112,9 +112,10 @@ func list[T any](at func(*Item) *[]T, write func(*archive.Pen, *T), read func(*a
 		},
 		func(r *archive.Cursor, it *Item) {
 			for n := r.Number(); n > 0 && !r.Bad(); n-- {
-				var one T
-				read(r, &one)
-				*at(it) = append(*at(it), one)
+				var empty T
+				all := append(*at(it), empty)
+				read(r, &all[len(all)-1]) // in its place: one that is copied there would be made for each message
+				*at(it) = all
 			}
 		},
 	}
@@ -136,14 +137,14 @@ func writeDeed(w *archive.Pen, it *Item) {
 	}
 	w.Number(1)
 	w.Text(it.Body)
-	w.Word(it.affair.Kind)
-	w.Word(it.affair.Name)
+	w.Interned(it.affair.Kind)
+	w.Interned(it.affair.Name)
 }
 
 func readDeed(r *archive.Cursor, it *Item) {
 	if r.Number() != 0 {
 		it.Body = r.Text()
-		it.affair.Kind, it.affair.Name = r.Word(), r.Word()
+		it.affair.Kind, it.affair.Name = r.Interned(), r.Interned()
 	}
 }
 
@@ -197,7 +198,8 @@ func writeHash(w *archive.Pen, text string) {
 
 func readHash(r *archive.Cursor) string {
 	if r.Number() == 0 {
-		return hex.EncodeToString(r.Raw(hashBytes))
+		var text [2 * hashBytes]byte
+		return string(text[:hex.Encode(text[:], r.Raw(hashBytes))])
 	}
 	return r.Text()
 }
@@ -271,7 +273,7 @@ func writeStand(w *archive.Pen, it *Item) {
 		when(it.Place.Equal(it.Timestamp), standAtOnce) | when(it.reach.Equal(it.Place), standNear)
 	w.Number(flags)
 	writeHash(w, it.Hash)
-	w.Word(it.Path.Channel().String())
+	w.Interned(it.Path.Channel().String())
 	writeRel(w, it.Path)
 	if flags&standOnTime == 0 {
 		w.Time(it.Timestamp)
@@ -291,11 +293,11 @@ func when(is bool, flag uint64) uint64 {
 	return 0
 }
 
-// readStand reads what writeStand wrote.
-func readStand(r *archive.Cursor) (it Item) {
+// readStand reads what writeStand wrote into an item that says nothing yet.
+func readStand(r *archive.Cursor, it *Item) {
 	flags := r.Number()
 	it.Hash = readHash(r)
-	it.Path, it.Timestamp = readRel(r, protocol.ChannelID(r.Word()), flags&standStrict != 0)
+	it.Path, it.Timestamp = readRel(r, protocol.ChannelID(r.Interned()), flags&standStrict != 0)
 	if flags&standOnTime == 0 {
 		it.Timestamp = r.Time()
 	}
@@ -308,14 +310,19 @@ func readStand(r *archive.Cursor) (it Item) {
 		it.reach = r.Time()
 	}
 	it.placed = true
-	return it
 }
 
 // readItem reads a whole record.
 func readItem(r *archive.Cursor) *Item {
-	it := readStand(r)
+	it := &Item{}
+	readInto(r, it)
+	return it
+}
+
+// readInto reads a whole record into an item that says nothing yet.
+func readInto(r *archive.Cursor, it *Item) {
+	readStand(r, it)
 	for _, f := range fields {
-		f.read(r, &it)
+		f.read(r, it)
 	}
-	return &it
 }

@@ -8,22 +8,30 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// branch is a place in a host's chain where only one message can stand: behind the
+// slot is a place in a host's chain where only one message can stand: behind the
 // one with the hash prev or, where prev is empty, as number seq of a run.
-type branch struct {
+type slot struct {
 	host      protocol.Name
 	prev, run string
 	seq       uint64
 }
 
 // String is the place in the count of a run, for tables.
-func (b branch) String() string { return fmt.Sprintf("%s/%s/%d", b.host, b.run, b.seq) }
+func (b slot) String() string { return fmt.Sprintf("%s/%s/%d", b.host, b.run, b.seq) }
 
-// seat is the place of a signed message in the count of its run.
-func (it *Item) seat() branch { return branch{host: it.Host, run: it.Run, seq: it.Seq} }
+// slot is the place of a signed message in the count of its run.
+func (it *Item) slot() slot { return slot{host: it.Host, run: it.Run, seq: it.Seq} }
 
 // behind is the place of a signed message behind the one that it follows.
-func (it *Item) behind() branch { return branch{host: it.Host, prev: it.Prev} }
+func (it *Item) behind() slot { return slot{host: it.Host, prev: it.Prev} }
+
+// places are those of a signed message in its host's chain.
+func (it *Item) places() []slot {
+	if it.Prev == "" {
+		return []slot{it.slot()}
+	}
+	return []slot{it.slot(), it.behind()}
+}
 
 // noteFork notes where two messages stand at one place of their host's chain, so that
 // it is no chain any more: they follow the same one, or count as the same.
@@ -31,22 +39,50 @@ func (l *Ledger) noteFork(it *Item) {
 	if !it.Sealed {
 		return
 	}
-	places := []branch{it.seat()}
-	if it.Prev != "" {
-		places = append(places, it.behind())
-	}
-	for _, at := range places {
-		if _, noted := l.forks[at]; noted {
-			continue // whoever writes there again and again must not have all of it read each time
+	for _, at := range it.places() {
+		_, noted := l.forks[at] // whoever writes there again and again must not have all of it read each time
+		if !noted && l.isCrowded(at) && len(l.standing(at)) > 1 {
+			l.forks[at], noted = struct{}{}, true
 		}
-		if l.isCrowded(at) && len(l.standing(at)) > 1 {
-			l.forks[at] = struct{}{}
+		if noted {
+			l.tellFork(it)
 		}
 	}
 }
 
+// tellFork tells that a message has come to a place of its host's chain where others stand,
+// or left it. One that does not count is no fork of those that do.
+func (l *Ledger) tellFork(it *Item) {
+	if l.judge(&it.File) == keys.Genuine {
+		l.forked(it.Host)
+	}
+}
+
+// leaveFork is noteFork for a message that stands there no more.
+func (l *Ledger) leaveFork(it *Item) {
+	for _, at := range it.places() {
+		if _, noted := l.forks[at]; noted && it.Sealed {
+			l.tellFork(it)
+		}
+	}
+}
+
+// stray reports whether a message stands beside another that counts in its host's chain:
+// the host's key is used in two places.
+func (l *Ledger) stray(it *Item) bool {
+	for _, at := range it.places() {
+		if _, noted := l.forks[at]; !noted {
+			continue
+		}
+		if slices.ContainsFunc(l.standing(at), func(o *Item) bool { return o.Path != it.Path && l.judge(&o.File) == keys.Genuine }) {
+			return true
+		}
+	}
+	return false
+}
+
 // isCrowded reports, without reading any message, whether several may stand there.
-func (l *Ledger) isCrowded(at branch) bool {
+func (l *Ledger) isCrowded(at slot) bool {
 	if at.prev != "" {
 		return following.crowded(l, at.prev)
 	}
@@ -54,7 +90,7 @@ func (l *Ledger) isCrowded(at branch) bool {
 }
 
 // standing are the signed messages of a host at one place of its chain.
-func (l *Ledger) standing(at branch) []*Item {
+func (l *Ledger) standing(at slot) []*Item {
 	if at.prev == "" {
 		return seated.find(l, at)
 	}

@@ -125,7 +125,7 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 		}
 	}
 	sn.read(b)
-	b.Rest(func(w *archive.Pen) { sn.rest.append(w, sn.recordID, stamp) })
+	b.Remainder(func(w *archive.Pen) { sn.rest.append(w, sn.recordID, stamp) })
 	return b.Write(to)
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/keys"
@@ -19,6 +20,9 @@ func (c GiveHumanKey) decide(s *State, _ time.Time) ([]Draft, error) {
 	all := h.HumanKeys(c.Human.String())
 	last, follows, _ := h.HumanKeyNow(c.Human.String())
 	switch {
+	case h.Contested(c.Human.String()) != nil:
+		return nil, refuse(Forbidden, "a human of the host that began the record revokes one of the two there: parley human revoke --host --key",
+			"%s has told of two first keys of %s, %s", c.Host, c.Human, strings.Join(h.Contested(c.Human.String()), " and "))
 	case slices.ContainsFunc(all, func(k keys.HumanKey) bool { return k.Key == c.Key }):
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was theirs before", c.Human)
 	case !follows && c.After != "":
@@ -105,7 +109,7 @@ func (s *State) SignedBy(host, human protocol.Name, key string) (all []*Item) {
 		if it.Host != host || it.Human != human.String() || it.Hsig == "" {
 			continue
 		}
-		if k, ok := h.HumanKeyFor(it.Human, &it.File); ok && k.Key == key {
+		if k, ok := s.keys.HumanKeyFor(h, it.Human, &it.File); ok && k.Key == key {
 			all = append(all, it)
 		}
 	}

@@ -3,13 +3,17 @@ package fleet
 import (
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -26,14 +30,15 @@ type decisions struct {
 func newDecisions(t *testing.T) *decisions {
 	d := &decisions{T: t, a: newTestHost(t, "a", "a"), b: newTestHost(t, "b", "b"), at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 	d.state = d.empty()
+	agents := map[*testHost][]protocol.HostedAgent{d.a: {{Name: "m"}}, d.b: {{Name: "k"}, {Name: "l"}}}
 	for h, human := range map[*testHost]protocol.Name{d.a: "nat", d.b: "zoe"} {
-		d.say(h, d.state.hostDraft(protocol.ActHostJoin, protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{human}}))
+		d.say(h, d.state.hostDraft(protocol.ActHostJoin, protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{human}, Agents: agents[h]}))
 	}
 	return d
 }
 
 func (d *decisions) empty() *State {
-	return New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: d.a.public(d), Humans: []protocol.Name{"nat"}}}, policy.Kind(testRecord))
+	return New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: d.a.public(d), Humans: []protocol.Name{"nat"}}}, policy.Kind(testRecord), parties.Kind(testRecord), inquiries.Kind(testRecord))
 }
 
 // say has a host write a draft.
@@ -213,17 +218,28 @@ func TestAFounderEndsTheKeyOfAHuman(t *testing.T) {
 	d.sameInAnyOrder()
 }
 
-// sameInAnyOrder wants each message to be judged the same, in whatever order all come.
+// partiesOf are the whole values of all parties of a state, by channel.
+func partiesOf(s *State, at time.Time) map[string]parties.Party {
+	all := map[string]parties.Party{}
+	for _, name := range s.Affairs(parties.KindName) {
+		all[name] = Value(s, parties.Kind(testRecord), name, at)
+	}
+	return all
+}
+
+// sameInAnyOrder wants each message to be judged the same, and each party to be the same to
+// the last field, in whatever order all come.
 func (d *decisions) sameInAnyOrder() {
 	d.Helper()
 	was := map[protocol.Path]bool{}
 	for _, f := range d.files {
-		if it, ok := d.state.Ledger.Item(f.path); ok && it.Act == protocol.ActPolicy {
+		if it, ok := d.state.Ledger.Item(f.path); ok && d.state.affairs.acts[it.Act] != nil {
 			was[f.path] = d.holds(f.path)
 		}
 	}
 	h, _ := d.state.Keys().Host("b")
 	zoes := len(h.HumanKeys("zoe"))
+	whole := partiesOf(d.state, d.at)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		files := slices.Clone(d.files)
@@ -233,6 +249,9 @@ func (d *decisions) sameInAnyOrder() {
 			fold(d, s, []testFile{f})
 			if i%3 == 0 { // what was folded before must be judged anew
 				fleetPolicy(s)
+				for _, name := range s.Affairs(parties.KindName) {
+					Value(s, parties.Kind(testRecord), name, d.at)
+				}
 			}
 		}
 		for p, holds := range was {
@@ -240,6 +259,9 @@ func (d *decisions) sameInAnyOrder() {
 			if is := s.Void(it) == nil; is != holds {
 				d.Fatalf("%s: in another order it holds is %v", p, is)
 			}
+		}
+		if now := partiesOf(s, d.at); !reflect.DeepEqual(now, whole) {
+			d.Fatalf("in another order a party is another:\n%s", cmp.Diff(whole, now, cmp.Exporter(func(reflect.Type) bool { return true })))
 		}
 		if h, _ := s.Keys().Host("b"); len(h.HumanKeys("zoe")) != zoes {
 			d.Fatalf("in another order zoe has %d keys, not %d", len(h.HumanKeys("zoe")), zoes)

@@ -22,7 +22,7 @@ var (
 	hashed    = &index[string]{of: func(it *Item) (string, bool) { return it.Hash, true }, key: archive.Key}
 	following = &index[string]{of: func(it *Item) (string, bool) { return it.Prev, it.Prev != "" }, key: archive.Key} // by the hash that they follow
 	requested = &index[string]{of: func(it *Item) (string, bool) { return it.Request, it.Request != "" }, key: archive.Key}
-	seated    = &index[branch]{of: func(it *Item) (branch, bool) { return it.seat(), it.Sealed }, key: func(at branch) uint64 { return archive.Key(at.String()) }}
+	seated    = &index[slot]{of: func(it *Item) (slot, bool) { return it.slot(), it.Sealed }, key: func(at slot) uint64 { return archive.Key(at.String()) }}
 
 	// What is loose is found by these without a table of its own.
 	pathed  = &archivedIndex{of: func(it *Item) uint64 { return pathKey(it.Path) }}

@@ -115,7 +115,7 @@ func told(s *State) []string {
 // A host that heard a rotation after a vouch for the key which it names had another
 // history of keys than one that heard it before, and so refused what others took.
 func TestKeysAreTheSameInEveryOrder(t *testing.T) {
-	for seed := range uint64(seeds(60)) {
+	for seed := range uint64(seeds(30)) {
 		w := newKeyWords(t, seed)
 		var first []string
 		var ring *keys.Ring

@@ -15,11 +15,12 @@ import (
 // there; what has come since, or has another place now, is loose.
 //
 // It knows of keys only what judge tells of a file, and tells moved of each message that
-// comes to a place or leaves one.
+// comes to a place or leaves one, and forked of those beside others of their host's chain.
 type Ledger struct {
 	system protocol.ChannelID
 	judge  func(*keys.File) keys.Verdict
 	moved  func(it *Item, place time.Time)
+	forked func(host protocol.Name) // a message of that host comes to stand beside others in its chain, or does no more
 
 	archive *reader
 	gone    map[uint32]struct{} // messages of the archive that do not stand as they are there
@@ -27,7 +28,7 @@ type Ledger struct {
 
 	rivals map[protocol.Path][]*Item // files that lost their path to another
 	lost   map[string][]*Item        // the same by hash
-	forks  map[branch]struct{}       // where several messages of one host seem to stand
+	forks  map[slot]struct{}         // where several messages of one host seem to stand
 
 	unsettled    []*Item // those that have come, and those that stood behind what has gone
 	changes      Changes // since the last Apply, Take or TakeAll began
@@ -35,15 +36,15 @@ type Ledger struct {
 	receiptsLeft int     // how many receipts have lost their paths
 }
 
-func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.File) keys.Verdict, moved func(*Item, time.Time)) *Ledger {
+func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.File) keys.Verdict, moved func(*Item, time.Time), forked func(protocol.Name)) *Ledger {
 	return &Ledger{
-		system: system, judge: judge, moved: moved,
+		system: system, judge: judge, moved: moved, forked: forked,
 		archive: newReader(emptyArchive(kinds)),
 		gone:    map[uint32]struct{}{},
 		loose:   newLoose(),
 		rivals:  map[protocol.Path][]*Item{},
 		lost:    map[string][]*Item{},
-		forks:   map[branch]struct{}{},
+		forks:   map[slot]struct{}{},
 	}
 }
 
@@ -147,6 +148,7 @@ func (l *Ledger) remove(it *Item) {
 		it.placed = false
 	}
 	l.leave(it)
+	l.leaveFork(it)
 	if it.Type == protocol.TypeRead {
 		l.receiptsLeft++
 	}

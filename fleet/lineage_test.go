@@ -180,7 +180,7 @@ func answered(s *State) []string {
 // What revocations leave in is the same in whatever order and groups the files come,
 // some of them never, and wherever the state is frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
-	for seed := range uint64(seeds(40)) {
+	for seed := range uint64(seeds(20)) {
 		p := newPens(t, seed)
 		if p.IntN(2) == 0 { // some never come
 			p.files = slices.DeleteFunc(p.files, func(testFile) bool { return p.IntN(6) == 0 })

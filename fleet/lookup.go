@@ -155,6 +155,31 @@ func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	}
 }
 
+// Heads is Channel, or ChannelAfter where a message is given, for whoever looks at each once
+// and keeps none: what is yielded says something until the next one is. A year has too many
+// messages to make each of them anew.
+func (l *Ledger) Heads(c protocol.ChannelID, after *Item) iter.Seq[*Item] {
+	frozen, loose := l.listed(listChannels, c.String()), l.channels[c].all()
+	if after != nil {
+		frozen, loose = l.archive.from(frozen, after), l.channels[c].from(after)
+	}
+	heads := func(yield func(*Item) bool) {
+		it := &Item{}
+		for i := range frozen.len {
+			if at := frozen.at(i); l.stays(at) && l.archive.read(at, it) && !yield(it) {
+				return
+			}
+		}
+	}
+	return func(yield func(*Item) bool) {
+		for it := range weave(heads, loose, false) {
+			if (after == nil || it.Path != after.Path) && !yield(it) {
+				return
+			}
+		}
+	}
+}
+
 // deedsFrom yields the deeds of an affair that do not stand before a message.
 func (l *Ledger) deedsFrom(id affair.ID, it *Item) iter.Seq[*Item] {
 	frozen := l.archive.from(l.listed(listDeeds, listName(id)), it)

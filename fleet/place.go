@@ -20,13 +20,12 @@ type stand struct {
 func (a stand) equal(b stand) bool { return a.place.Equal(b.place) && a.reach.Equal(b.reach) }
 
 // standOf is where a message belongs. Its place is the latest of its timestamp and, plus one
-// millisecond each, the places of the messages it refers to and of its host's
-// message before it. So an answer never sorts before its question, whatever the
-// clocks say. References that run in a circle, which only a mischievous writer
-// makes, do not count: circle is the one that the message is in, if any. Nor does a
-// message that stands farther ahead than clocks are apart, whoever signed it: its date
-// must not take those who answer it, and all that their hosts write from then on, to
-// the end of the record for ever. Only the host's own message before it counts
+// millisecond each, the places of the messages it refers to and of its host's message before it.
+// So an answer never sorts before its question, whatever the clocks say. References that run in a
+// circle, which only a mischievous writer makes, do not count: circle is the one that the message
+// is in, if any. Nor does a message that is dated farther ahead than clocks are apart, whoever
+// signed it. Else its date would take every answer to it, and all that the answering hosts write
+// from then on, to the end of the record for ever. Only the host's own message before it counts
 // whatever its date: that came from the host's own clock.
 func (l *Ledger) standOf(it *Item, circle map[protocol.Path]bool) stand {
 	own := stand{it.Timestamp, it.Timestamp}

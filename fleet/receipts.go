@@ -23,13 +23,13 @@ func (t *Talk) isRead(it *Item, who Who) bool {
 	return false
 }
 
-// receiptCounts applies R9: a receipt counts from a host that serves or declared its
-// author. Any other, unsigned or signed by a host that did not declare the author,
-// counts where no host with a key did, and for what was acknowledged before one did:
-// receipts are the cursor of those who came before. That is the host which is to act on
-// the message where one is, because what was receipted before an agent was served there
-// stays receipted. The message has to be as old as its receipt: else a receipt with an
-// early date would take any new message from its agent.
+// receiptCounts applies R9: a receipt counts from a host that serves or declared its author. Any
+// other receipt is unsigned, or signed by a host that did not declare its author. It counts where
+// no host with a key declares the author, and for messages before one did: such receipts are
+// where those authors had got to. That is the host which is to act on the message where one is,
+// because what was receipted before an agent was served there stays receipted. The message has to
+// be as old as its receipt: else a receipt with an early date would take any new message from its
+// agent.
 func (t *Talk) receiptCounts(r, it *Item) bool {
 	switch t.ring().Signature(&r.File) {
 	case protocol.SignatureValid:

@@ -32,9 +32,9 @@ func (c Revoke) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{d}, nil
 }
 
-// MayRevoke says why a host may not revoke a key in the name of one of its humans,
-// as a *Refusal: it may revoke its own keys, and the founder may revoke those of
-// others where the human is one that the record was begun with.
+// MayRevoke says, as a *Refusal, why a host may not revoke a key in the name of one of its
+// humans. A host may revoke its own keys. The founder may revoke those of others, in the name of
+// a human with whom the record was begun.
 func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) error {
 	h, joined := s.Keys().Host(of.Host)
 	switch {

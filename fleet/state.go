@@ -43,7 +43,8 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		affairs: newAffairs(kinds),
 		turned:  map[protocol.ChannelID]int{},
 	}
-	s.Ledger = newLedger(s.system, kinds, func(f *keys.File) keys.Verdict { return s.Keys().Judge(f) }, s.touched)
+	s.Ledger = newLedger(s.system, kinds, func(f *keys.File) keys.Verdict { return s.Keys().Judge(f) }, s.touched,
+		func(host protocol.Name) { s.keys.Forked(host) })
 	s.keys = keys.New(anchor, files{s.Ledger})
 	s.Chains = &Chains{s.Ledger, s.keys}
 	s.People = people.New(s.Keys, func(name string) bool { return s.Ledger.sum(sumWriters, name) > 0 })

@@ -320,7 +320,7 @@ func (s *story) command(line string) (Command, Who) {
 	case "answer", "reply":
 		return Answer{As: who, To: s.path(words[2]), Body: text, ByAgent: words[0] == "answer"}, who
 	case "read":
-		return Acknowledge{As: who, Of: s.path(words[2])}, who
+		return GiveReceipt{As: who, Of: s.path(words[2])}, who
 	case "stop":
 		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
 	case "hold", "holdtalk":

@@ -136,9 +136,9 @@ func (t *Talk) ServedOn(it *Item, agent string) (hosts []protocol.Name) {
 	return hosts
 }
 
-// ClaimDue reports whether the participant, who is to act on the message, must claim it
-// before: its sender chose no instance of the several hosts that serve the name, and hosts
-// can disagree for a moment about who serves it (R7).
+// ClaimDue reports whether the participant must claim the message before acting on it. That is so
+// where several hosts serve the name and the sender chose none of them: hosts can disagree for a
+// moment about who serves it (R7).
 func (t *Talk) ClaimDue(it *Item, who Who) bool {
 	if _, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid {
 		return false

@@ -79,9 +79,10 @@ func (t *Talk) takings(x exchange, window []*Item) (all []taking) {
 	return all
 }
 
-// mayAnswer reports whether a text can be the answer to what a receipt acknowledges: it
-// comes after that or, where the receipt by its own date does not either, is of a clock
-// that is behind; and it is not what was answered by that.
+// mayAnswer reports whether a text can be the answer to the message that a receipt is for. It
+// must come after that message. Where the receipt itself is dated before its message, the
+// author's clock is behind, and the date says nothing. And the message must not be an answer to
+// the text.
 func mayAnswer(text, receipt, asked *Item) bool {
 	if p, ok := asked.AnsweredPath(); ok && p == text.Path {
 		return false
@@ -136,9 +137,9 @@ func (t *Talk) answered(it *Item) *Item {
 // before it, so a longer way adds up as it is gone.
 const hopsReach = 64
 
-// Hops is how many answers of agents in a row lead to the message: what it states, or
-// more where an answer of another program, which states neither them nor what it
-// answers, is on the way.
+// Hops is how many answers of agents in a row lead to the message. The message states the number.
+// It is larger where another program's answer is on the way, which states neither the number nor
+// what it answers.
 func (t *Talk) Hops(it *Item) int {
 	most := it.Hops
 	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.Sealed && it.Re == ""); n++ {
@@ -150,9 +151,9 @@ func (t *Talk) Hops(it *Item) int {
 	return most
 }
 
-// AwaitsReceipt reports whether the message may be the answer to one of the participant
-// by another program, whose receipt would say so and is not here yet: its author has
-// left receipts in the channel, and none for what the participant wrote to it since.
+// AwaitsReceipt reports whether the message may be another program's answer to the participant,
+// whose receipt would say so and is not here yet. That is so where its author has left receipts
+// in the channel, and none for what the participant wrote to it since.
 func (t *Talk) AwaitsReceipt(it *Item, who Who) bool {
 	x := exchange{by: it.Author().Name, to: who.Name}
 	if !x.says(it) || t.declaredSince(x.by, "") != nil || t.answered(it) != nil {

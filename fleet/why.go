@@ -18,25 +18,25 @@ func (s *State) Admits(all []Examined) []error {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return all[j].Path.Compare(all[i].Path) }) // the last of a chain first
-	led := map[seam]bool{}                                                                 // where those that count go on from
+	led := map[predecessor]bool{}                                                          // where those that count go on from
 	for _, i := range order {
 		it, err := all[i].item, all[i].err
 		if err != nil {
 			refused[i] = err
 			continue
 		}
-		counts := ring.LeavesIn(&it.File) || led[seam{it.Hash, it.Run, it.Signer()}]
+		counts := ring.LeavesIn(&it.File) || led[predecessor{it.Hash, it.Run, it.Signer()}]
 		if why := ring.Why(&it.File); why != "" && !(counts && ring.Judge(&it.File) == keys.Cancelled) {
 			refused[i] = errors.New(why)
 		} else if counts && it.Seq != 1 {
-			led[seam{it.Prev, it.Run, it.Signer()}] = true
+			led[predecessor{it.Prev, it.Run, it.Signer()}] = true
 		}
 	}
 	return refused
 }
 
-// seam is where a message goes on from another of its run and key, by the other's hash.
-type seam struct {
+// predecessor is where a message goes on from another of its run and key, by the other's hash.
+type predecessor struct {
 	hash, run string
 	by        keys.Signer
 }

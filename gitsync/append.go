@@ -11,18 +11,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Append stores letters: all of them or none, durable when it returns nil. A
-// letter that is in the journal or in main already with the same bytes is
+// Append stores messages: all of them or none, durable when it returns nil. A
+// message that is in the journal or in main already with the same bytes is
 // nothing. Data must not be changed after. Concurrent callers share one fsync.
-func (r *Record) Append(ctx context.Context, letters []Letter) error {
+func (r *Record) Append(ctx context.Context, messages []MessageFile) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot store: %w", ErrClosed)
 	}
-	var fresh []Letter
+	var fresh []MessageFile
 	var blobs []objects.Hash
-	for _, l := range letters {
+	for _, l := range messages {
 		if l.Path.IsZero() {
-			return errors.New("cannot store a letter without a path")
+			return errors.New("cannot store a message without a path")
 		}
 		blob := objects.BlobHash(l.Data)
 		if r.progress.keeps(l.Path, blob) || contains(fresh, blobs, l.Path, blob) {
@@ -45,7 +45,7 @@ func (r *Record) Append(ctx context.Context, letters []Letter) error {
 		} else if ctx.Err() == nil {
 			r.room.stored(err)
 		}
-		return fmt.Errorf("cannot store %d letters: %w", len(fresh), err)
+		return fmt.Errorf("cannot store %d messages: %w", len(fresh), err)
 	}
 	failpoint.Hit(failpoint.Appended)
 	r.room.stored(nil)
@@ -56,9 +56,9 @@ func (r *Record) Append(ctx context.Context, letters []Letter) error {
 	return nil
 }
 
-func contains(letters []Letter, blobs []objects.Hash, p protocol.Path, blob objects.Hash) bool {
-	for i := range letters {
-		if blobs[i] == blob && letters[i].Path == p {
+func contains(messages []MessageFile, blobs []objects.Hash, p protocol.Path, blob objects.Hash) bool {
+	for i := range messages {
+		if blobs[i] == blob && messages[i].Path == p {
 			return true
 		}
 	}

@@ -8,9 +8,9 @@ func TestStatusCountsWhatArrives(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	var told []Status
-	b.tell.events.Arrived = func([]Letter) { told = append(told, b.Status()) }
+	b.tell.events.Arrived = func([]MessageFile) { told = append(told, b.Status()) }
 	for n := range count {
-		a.append(t, testLetter(1, n))
+		a.append(t, testMessage(1, n))
 	}
 	a.sync(t)
 	b.sync(t)

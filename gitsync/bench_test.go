@@ -25,9 +25,9 @@ func benchRecord(b *testing.B) *Record {
 	return r
 }
 
-func benchLetter(n int64) Letter {
+func benchMessage(n int64) MessageFile {
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Millisecond)
-	return Letter{Path: protocol.NewPath(testChannel, at, uint32(n)), Data: make([]byte, 400)}
+	return MessageFile{Path: protocol.NewPath(testChannel, at, uint32(n)), Data: make([]byte, 400)}
 }
 
 // BenchmarkAppend measures what a caller of Append waits for, alone and with 64
@@ -41,7 +41,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.ResetTimer()
 			if writers == 1 {
 				for b.Loop() {
-					if err := r.Append(b.Context(), []Letter{benchLetter(next.Add(1))}); err != nil {
+					if err := r.Append(b.Context(), []MessageFile{benchMessage(next.Add(1))}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -49,7 +49,7 @@ func BenchmarkAppend(b *testing.B) {
 			}
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if err := r.Append(b.Context(), []Letter{benchLetter(next.Add(1))}); err != nil {
+					if err := r.Append(b.Context(), []MessageFile{benchMessage(next.Add(1))}); err != nil {
 						b.Error(err)
 					}
 				}
@@ -62,18 +62,18 @@ func BenchmarkAppend(b *testing.B) {
 // messages to begin with.
 func BenchmarkCommit(b *testing.B) {
 	for _, batch := range []int{1, 100, 1000} {
-		b.Run(fmt.Sprintf("letters=%d", batch), func(b *testing.B) {
+		b.Run(fmt.Sprintf("messages=%d", batch), func(b *testing.B) {
 			r := benchRecord(b)
 			n := int64(0)
-			letters := func(count int) []Letter {
-				var out []Letter
+			messages := func(count int) []MessageFile {
+				var out []MessageFile
 				for range count {
 					n++
-					out = append(out, benchLetter(n))
+					out = append(out, benchMessage(n))
 				}
 				return out
 			}
-			if err := r.Append(b.Context(), letters(1000)); err != nil {
+			if err := r.Append(b.Context(), messages(1000)); err != nil {
 				b.Fatal(err)
 			}
 			if err := r.Sync(b.Context()); err != nil {
@@ -82,7 +82,7 @@ func BenchmarkCommit(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				b.StopTimer()
-				if err := r.Append(b.Context(), letters(batch)); err != nil {
+				if err := r.Append(b.Context(), messages(batch)); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()
@@ -90,12 +90,12 @@ func BenchmarkCommit(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "letters/s")
+			b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 		})
 	}
 }
 
-// BenchmarkCommitBesideOthers measures the commit of one letter in a record that
+// BenchmarkCommitBesideOthers measures the commit of one message in a record that
 // has nothing else, and in one that has many messages of other channels and days.
 func BenchmarkCommitBesideOthers(b *testing.B) {
 	for _, others := range []int{0, 100_000} {
@@ -103,19 +103,19 @@ func BenchmarkCommitBesideOthers(b *testing.B) {
 			r := benchRecord(b)
 			const batch = 1000
 			for n := 0; n < others; n += batch {
-				var letters []Letter
+				var messages []MessageFile
 				for i := range batch {
 					channel := testChannel[:33] + protocol.ChannelID(fmt.Sprintf("%03x", 256+n/batch%20))
 					at := time.Date(2025, 1, 1+n/batch/20, 8, 0, 0, 0, time.UTC).Add(time.Duration(n+i) * time.Millisecond)
-					letters = append(letters, Letter{Path: protocol.NewPath(channel, at, uint32(n+i)), Data: make([]byte, 400)})
+					messages = append(messages, MessageFile{Path: protocol.NewPath(channel, at, uint32(n+i)), Data: make([]byte, 400)})
 				}
-				if err := errors.Join(r.Append(b.Context(), letters), r.main.commit(b.Context(), true)); err != nil {
+				if err := errors.Join(r.Append(b.Context(), messages), r.main.commit(b.Context(), true)); err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ResetTimer()
 			for n := range b.N {
-				if err := errors.Join(r.Append(b.Context(), []Letter{benchLetter(int64(n))}), r.main.commit(b.Context(), true)); err != nil {
+				if err := errors.Join(r.Append(b.Context(), []MessageFile{benchMessage(int64(n))}), r.main.commit(b.Context(), true)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -126,9 +126,9 @@ func BenchmarkCommitBesideOthers(b *testing.B) {
 // BenchmarkPlace measures what is asked for every message that is shown.
 func BenchmarkPlace(b *testing.B) {
 	r := benchRecord(b)
-	var all []Letter
+	var all []MessageFile
 	for n := range int64(5000) {
-		all = append(all, benchLetter(n))
+		all = append(all, benchMessage(n))
 	}
 	if err := r.Append(b.Context(), all); err != nil {
 		b.Fatal(err)

@@ -46,7 +46,7 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			remote := bareRemote(t)
 			a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-			a.append(t, testLetter(1, 1))
+			a.append(t, testMessage(1, 1))
 			a.sync(t)
 			good := gitOut(t, remote, "rev-parse", "main")
 			tree := gitOut(t, remote, "ls-tree", "main") + "\n040000 tree " + bomb(t, remote) + "\tzz\n"
@@ -55,12 +55,12 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 			if kind := b.contact.kindOf(err); kind != KindHuge {
 				t.Fatalf("the fetch gave %v, of the kind %q", err, kind)
 			}
-			if b.Place(testLetter(1, 1).Path) != Absent {
+			if b.Place(testMessage(1, 1).Path) != Absent {
 				t.Error("something of it was taken in")
 			}
 			gitOut(t, remote, "update-ref", "refs/heads/main", good)
 			b.sync(t)
-			if b.Place(testLetter(1, 1).Path) == Absent {
+			if b.Place(testMessage(1, 1).Path) == Absent {
 				t.Error("once the remote was set back, its message did not come")
 			}
 		})

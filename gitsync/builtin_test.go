@@ -26,7 +26,7 @@ func TestBuiltinCarrier(t *testing.T) {
 		"refusals":       TestInitRefusesAndLeavesNothingBehind,
 		"interleaved":    TestTwoRecordsInterleaved,
 		"plain clone":    TestPlainCloneParticipates,
-		"grace":          TestPeerLettersWaitForTheirGrace,
+		"grace":          TestPeerMessagesWaitForTheirGrace,
 		"rewritten":      TestRemoteRewritten,
 		"removed":        TestMessagesRemovedByACommitComeBack,
 		"another record": TestAnotherRecordIsRefused,
@@ -55,7 +55,7 @@ func TestBuiltinRemovesItsOwnLock(t *testing.T) {
 		h := newHome(t, "a", bareRemote(t))
 		lock := filepath.Join(h.opts.Remote, filepath.FromSlash(carrier.MainRef)+".lock")
 		writeFile(t, lock, "")
-		h.append(t, testLetter(1, 1))
+		h.append(t, testMessage(1, 1))
 		if err := h.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "main.lock") {
 			t.Errorf("the lock of another program was passed over: %v", err)
 		}
@@ -80,7 +80,7 @@ func TestCarriersOfBothKinds(t *testing.T) {
 	t.Parallel()
 	t.Run("mixed/filled at once", TestTwoHostsFillOneRemoteAtOnce)
 	t.Run("mixed/pushed at once", func(t *testing.T) {
-		const letters = 10
+		const each = 10
 		remote := bareRemote(t)
 		var homes []*home
 		for i := range 4 {
@@ -93,8 +93,8 @@ func TestCarriersOfBothKinds(t *testing.T) {
 		var all sync.WaitGroup
 		for i, h := range homes {
 			all.Go(func() {
-				for n := range letters {
-					if err := h.Append(t.Context(), []Letter{testLetter(i, n)}); err != nil {
+				for n := range each {
+					if err := h.Append(t.Context(), []MessageFile{testMessage(i, n)}); err != nil {
 						t.Error(err)
 					}
 					if err := h.Sync(t.Context()); err != nil {
@@ -104,8 +104,8 @@ func TestCarriersOfBothKinds(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := len(messages(t, remote, "main")); got != 4*letters {
-			t.Errorf("%d messages are on the remote, want %d", got, 4*letters)
+		if got := len(messages(t, remote, "main")); got != 4*each {
+			t.Errorf("%d messages are on the remote, want %d", got, 4*each)
 		}
 		gitOut(t, remote, "fsck", "--strict")
 	})
@@ -121,14 +121,14 @@ func TestWithoutTheGitProgram(t *testing.T) {
 		t.Fatalf("the carrier is %s", kind)
 	}
 	for i, h := range []*home{a, b, a} {
-		if err := h.Append(t.Context(), []Letter{testLetter(1, i)}); err != nil {
+		if err := h.Append(t.Context(), []MessageFile{testMessage(1, i)}); err != nil {
 			t.Fatal(err)
 		}
 		h.sync(t)
 	}
 	b.sync(t)
 	for i := range 3 {
-		if p := testLetter(1, i).Path; b.Place(p) != Pushed || a.Place(p) != Pushed {
+		if p := testMessage(1, i).Path; b.Place(p) != Pushed || a.Place(p) != Pushed {
 			t.Errorf("%s is %s at a and %s at b", p, a.Place(p), b.Place(p))
 		}
 	}
@@ -145,7 +145,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	h.share.git = carrier.New(h.store, remote, true)
-	if err := h.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
+	if err := h.Append(t.Context(), []MessageFile{testMessage(1, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	hook := filepath.Join(remote, "hooks", "pre-receive")
@@ -171,7 +171,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	if err != nil || older != tip {
 		t.Fatalf("%s, %v", older, err)
 	}
-	if err := h.Append(t.Context(), []Letter{testLetter(2, 2)}); err != nil {
+	if err := h.Append(t.Context(), []MessageFile{testMessage(2, 2)}); err != nil {
 		t.Fatal(err)
 	}
 	h.sync(t)
@@ -218,7 +218,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		a, b := newHome(t, "a", open), newHome(t, "b", open)
 		for i := range 3 {
 			for j, h := range []*home{a, b} {
-				if err := h.Append(t.Context(), []Letter{testLetter(j, i)}); err != nil {
+				if err := h.Append(t.Context(), []MessageFile{testMessage(j, i)}); err != nil {
 					t.Fatal(err)
 				}
 				h.sync(t)
@@ -266,7 +266,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		if err := os.WriteFile(hook, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.Append(t.Context(), []Letter{testLetter(99, 99)}); err != nil {
+		if err := h.Append(t.Context(), []MessageFile{testMessage(99, 99)}); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "pre-receive hook declined: no") {
@@ -279,7 +279,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 func TestMissingIsEnough(t *testing.T) {
 	a := newHome(t, "a", "")
 	for i := range 20 {
-		if err := a.Append(t.Context(), []Letter{testLetter(1, i)}); err != nil {
+		if err := a.Append(t.Context(), []MessageFile{testMessage(1, i)}); err != nil {
 			t.Fatal(err)
 		}
 		a.sync(t)

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // claimPrefix begins the refs of claims, at the remote and, of those that are this
@@ -18,7 +18,7 @@ import (
 const claimPrefix = "refs/parley/claims/"
 
 // claimName is what claims may be called: a part of a ref that every server takes.
-var claimName = regexp.MustCompile(`^[0-9a-z][0-9a-z-]{0,127}$`)
+var claimName = pattern.New(`^[0-9a-z][0-9a-z-]{0,127}$`)
 
 // ErrNoRemote says that something needs a remote, and there is none.
 var ErrNoRemote = errors.New("the record has no remote")

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	maxCommitLetters = 8192     // in one commit; the rest goes into the next
-	maxCommitBytes   = 64 << 20 // of their contents
-	manyLetters      = 32       // in a commit: so many come only where many senders are at it
-	plentyLetters    = 4096     // with so many a commit is worth what it writes
+	maxCommitMessages = 8192     // in one commit; the rest goes into the next
+	maxCommitBytes    = 64 << 20 // of their contents
+	manyMessages      = 32       // in a commit: so many come only where many senders are at it
+	plentyMessages    = 4096     // with so many a commit is worth what it writes
 )
 
 // mainline makes commits on main, and takes in what others did to it.
@@ -40,7 +40,7 @@ type mainline struct {
 	log      zerolog.Logger
 }
 
-// commit brings what is stored into main: letters of this node at once, those
+// commit brings what is stored into main: messages of this node at once, those
 // of peers when their grace is over, or all of them. It first takes in what
 // others did to main. While a part of main is not on the disk it commits nothing.
 func (m *mainline) commit(ctx context.Context, all bool) error {
@@ -55,13 +55,13 @@ func (m *mainline) commit(ctx context.Context, all bool) error {
 }
 
 // commitBurst is commit without those whose grace is not over, but that it ends early, and
-// says so, when a commit had many letters and not plenty: then more are on their way.
+// says so, when a commit had many messages and not plenty: then more are on their way.
 func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 	m.work.Lock()
 	defer m.work.Unlock()
 	for ctx.Err() == nil {
 		count, done, err := m.commitOnce(false)
-		if done || count >= manyLetters && count < plentyLetters {
+		if done || count >= manyMessages && count < plentyMessages {
 			return !done, err
 		}
 	}
@@ -74,22 +74,22 @@ func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
 	if err := m.takeInMain(); err != nil {
 		return 0, true, m.because(err)
 	}
-	letters, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
-	if len(letters) == 0 && len(files) == 0 || m.disk.broken() != "" {
+	messages, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
+	if len(messages) == 0 && len(files) == 0 || m.disk.broken() != "" {
 		tip, _ := m.progress.main()
-		if err := m.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
+		if err := m.disk.check(tip); err != nil || len(messages) == 0 && len(files) == 0 {
 			return 0, true, err
 		}
 	}
 	failpoint.Hit(failpoint.CommitChosen)
-	err = m.commitChosen(letters, files)
+	err = m.commitChosen(messages, files)
 	if err != nil && !errors.Is(err, objects.ErrRefMoved) {
-		return 0, true, fmt.Errorf("cannot commit %d messages: %w", len(letters), m.because(err))
+		return 0, true, fmt.Errorf("cannot commit %d messages: %w", len(messages), m.because(err))
 	}
 	if err != nil { // somebody else was faster: once more, with what that one did
 		return 0, false, nil
 	}
-	return len(letters), false, nil
+	return len(messages), false, nil
 }
 
 // because is why a commit failed: what the disk has lost, where it has. The caller
@@ -104,19 +104,19 @@ func (m *mainline) because(err error) error {
 }
 
 // commitChosen makes one commit on main. The caller holds work.
-func (m *mainline) commitChosen(letters []*heldLetter, files map[string]*fileUpdate) error {
+func (m *mainline) commitChosen(messages []*heldMessage, files map[string]*fileUpdate) error {
 	before, base := m.progress.main()
 	tip := before
 	d := draft{m: m, base: base, changes: map[string]objects.Change{}}
-	var said []Letter
-	for _, h := range letters {
+	var said []MessageFile
+	for _, h := range messages {
 		blob := d.builder.Blob(h.data)
 		added, err := d.place(h.path, blob, h.data)
 		if err != nil {
 			return err
 		}
 		if added {
-			said = append(said, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+			said = append(said, MessageFile{Path: h.path, Data: h.data, Peer: h.peer})
 		}
 	}
 	put, err := d.updated(files)
@@ -144,14 +144,14 @@ func (m *mainline) commitChosen(letters []*heldLetter, files map[string]*fileUpd
 	if err := m.disk.check(before); err != nil {
 		return err // they are in main and cannot be read from it: the journal keeps them
 	}
-	m.progress.recorded(letters)
+	m.progress.recorded(messages)
 	return nil
 }
 
-func (m *mainline) describe(letters []Letter, files []string) string {
+func (m *mainline) describe(messages []MessageFile, files []string) string {
 	switch {
-	case len(letters) > 0:
-		return m.opts.Describe(letters)
+	case len(messages) > 0:
+		return m.opts.Describe(messages)
 	case len(files) == 1:
 		return "update " + files[0]
 	}

@@ -9,13 +9,12 @@ import (
 // besides two push intervals.
 const courierStep = 3 * time.Second
 
-// SetPlace says where this node stands among the couriers: the hosts that are
-// connected to each other and can push. The first, 1, commits and pushes what all
-// of them have stored, at once. The others push what the remote still lacks after
-// a time that grows with their place. 0, which holds at first, means that nobody
-// else can be relied on: what this node stored it pushes at once, what it heard
-// when Options.Grace is over. Places decide who pushes when, never what: whatever
-// they are, somebody pushes everything.
+// SetPlace says where this node stands among the couriers: the hosts that are connected to each
+// other and can push. The first, 1, commits and pushes what all of them have stored, at once. The
+// others push what the remote still lacks after a time that grows with their place. 0, which
+// holds at first, means that nobody else can be relied on. Then this node pushes at once what it
+// stored, and what it heard when Options.Grace is over. Places decide who pushes when, never
+// what: whatever they are, somebody pushes everything.
 func (r *Record) SetPlace(place int) {
 	if r.courier.setPlace(place) {
 		ring(r.commitBell)
@@ -58,7 +57,7 @@ func (c *courier) patience() time.Duration {
 	return time.Duration(max(0, c.at()-1)) * (courierStep + 2*c.pushInterval)
 }
 
-// grace is how long a letter of a peer is left to others before it is committed here.
+// grace is how long a message of a peer is left to others before it is committed here.
 func (c *courier) grace() time.Duration {
 	if !c.shared || c.at() == 1 {
 		return 0

@@ -35,7 +35,7 @@ func runFor(t *testing.T, d time.Duration, homes ...*home) {
 	}
 }
 
-func peer(l Letter) Letter {
+func peer(l MessageFile) MessageFile {
 	l.Peer = true
 	return l
 }
@@ -49,7 +49,7 @@ func TestCouriersTakeTurns(t *testing.T) {
 		for i, h := range []*home{a, b, c} {
 			h.SetPlace(i + 1)
 		}
-		one, two := testLetter(2, 1), testLetter(3, 2)
+		one, two := testMessage(2, 1), testMessage(3, 2)
 		b.append(t, one)
 		c.append(t, two)
 		a.append(t, peer(one), peer(two))
@@ -70,7 +70,7 @@ func TestCouriersTakeTurns(t *testing.T) {
 
 // tookUntilPushed runs a record until a message is on the remote, and says how
 // long that took.
-func tookUntilPushed(t *testing.T, h *home, l Letter) time.Duration {
+func tookUntilPushed(t *testing.T, h *home, l MessageFile) time.Duration {
 	t.Helper()
 	begin := time.Now()
 	ctx, stop := context.WithCancel(t.Context())
@@ -96,7 +96,7 @@ func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
 				remote := bareRemote(t)
 				h := newHome(t, "h", remote)
 				h.SetPlace(place)
-				one := testLetter(2, 1)
+				one := testMessage(2, 1)
 				h.append(t, one)
 				from := time.Duration(max(0, place-1)) * (courierStep + 2*defaultPushInterval)
 				if took := tookUntilPushed(t, h, one); took < from || took > from+time.Second {
@@ -116,7 +116,7 @@ func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
 				remote := bareRemote(t)
 				b := newHome(t, "b", remote)
 				b.SetPlace(place)
-				heard := testLetter(1, 1)
+				heard := testMessage(1, 1)
 				b.append(t, peer(heard))
 				took := tookUntilPushed(t, b, heard)
 				from := time.Duration(0)
@@ -139,7 +139,7 @@ func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
 		remote := bareRemote(t)
 		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 		root := gitOut(t, remote, "rev-parse", "main")
-		one := testLetter(1, 1)
+		one := testMessage(1, 1)
 		a.append(t, one)
 		a.sync(t)
 		b.sync(t)
@@ -157,11 +157,11 @@ func TestFilesWaitForNoCourier(t *testing.T) {
 		remote := bareRemote(t)
 		b := newHome(t, "b", remote)
 		b.SetPlace(5)
-		b.append(t, testLetter(2, 1))
+		b.append(t, testMessage(2, 1))
 		if err := b.PutFile("hosts/b.md", []byte("b\n")); err != nil {
 			t.Fatal(err)
 		}
-		if took := tookUntilPushed(t, b, testLetter(2, 1)); took > time.Second {
+		if took := tookUntilPushed(t, b, testMessage(2, 1)); took > time.Second {
 			t.Errorf("pushed after %s", took)
 		}
 	})
@@ -182,9 +182,9 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- a.Run(ctx) }()
 				for n := range 50 {
-					var ten []Letter
+					var ten []MessageFile
 					for k := range 10 {
-						ten = append(ten, testLetter(1, 10*n+k))
+						ten = append(ten, testMessage(1, 10*n+k))
 					}
 					a.append(t, ten...)
 					time.Sleep(590 * time.Millisecond)
@@ -243,9 +243,9 @@ func TestEightHosts(t *testing.T) {
 				begin := time.Now()
 				for n := 0; n < each; n += 10 {
 					for i, h := range homes {
-						var mine, heard []Letter
+						var mine, heard []MessageFile
 						for k := range 10 {
-							mine = append(mine, testLetter(i+1, n+k))
+							mine = append(mine, testMessage(i+1, n+k))
 							heard = append(heard, peer(mine[k]))
 						}
 						h.append(t, mine...)
@@ -305,7 +305,7 @@ func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
 		if err := os.Rename(remote, remote+".away"); err != nil {
 			t.Fatal(err)
 		}
-		one, two := testLetter(2, 1), testLetter(3, 2)
+		one, two := testMessage(2, 1), testMessage(3, 2)
 		b.append(t, one)
 		c.append(t, two)
 		a.append(t, peer(one), peer(two))
@@ -341,9 +341,9 @@ func TestRejectedPushWaitsAsTheRecordSays(t *testing.T) {
 		}
 		a.sync(t)
 		b.sync(t)
-		b.append(t, testLetter(2, 1))
+		b.append(t, testMessage(2, 1))
 		b.sync(t)
-		a.append(t, testLetter(1, 1))
+		a.append(t, testMessage(1, 1))
 		if err := a.main.commit(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}

@@ -64,9 +64,9 @@ func crashChild(dir string) error {
 		writers.Go(func() {
 			for n := 0; ; n++ {
 				at := start.Add(time.Duration(n) * time.Millisecond)
-				l := Letter{Path: protocol.NewPath(testChannel, at, run), Data: fmt.Appendf(nil, "%d %d\n", w, n)}
-				l2 := Letter{Path: protocol.NewPath(testChannel, at, run+1), Data: l.Data}
-				if err := r.Append(ctx, []Letter{l, l2}); err != nil {
+				l := MessageFile{Path: protocol.NewPath(testChannel, at, run), Data: fmt.Appendf(nil, "%d %d\n", w, n)}
+				l2 := MessageFile{Path: protocol.NewPath(testChannel, at, run+1), Data: l.Data}
+				if err := r.Append(ctx, []MessageFile{l, l2}); err != nil {
 					return
 				}
 				out.Lock()
@@ -130,10 +130,10 @@ func TestKillLosesNothing(t *testing.T) {
 type crashed struct {
 	dir, remote  string
 	acknowledged []string
-	longest      time.Duration // from a start to the first acknowledged letter
+	longest      time.Duration // from a start to the first acknowledged message
 }
 
-// check wants each acknowledged letter once, where all can read it.
+// check wants each acknowledged message once, where all can read it.
 func (k *crashed) check(t *testing.T) {
 	t.Helper()
 	began := time.Now()
@@ -162,7 +162,7 @@ func (k *crashed) check(t *testing.T) {
 	t.Logf("%d acknowledged, %d in the record; opened in %s, the longest start to the first answer %s",
 		len(k.acknowledged), len(have), opened, k.longest)
 	if conflicts := gitOut(t, repo, "ls-tree", "--name-only", "main", conflictsPrefix); conflicts != "" {
-		t.Errorf("the same letter has two contents: %s", conflicts)
+		t.Errorf("the same message has two contents: %s", conflicts)
 	}
 	if len(k.acknowledged) == 0 {
 		t.Error("no child acknowledged anything")

@@ -39,7 +39,7 @@ func TestCredentialsStayOutOfSight(t *testing.T) {
 			t.Setenv("HOME", t.TempDir())
 			fakeGit(t, "{ echo $0 $*; [ ! -r /proc/$$/cmdline ] || tr '\\0' ' ' </proc/$$/cmdline; } >>"+seen+"\nexec $REAL \"$@\"\n")
 			h := newHome(t, "a", strings.Replace(url, "://", "://"+c.login+"@", 1))
-			h.append(t, testLetter(1, 1))
+			h.append(t, testMessage(1, 1))
 			h.sync(t)
 			if got := messages(t, remote, "main"); len(got) != 1 {
 				t.Errorf("the remote has %q", got)
@@ -131,6 +131,6 @@ func TestUsersHelpersAreAskedWhereTheURLHasNoPassword(t *testing.T) {
 	writeFile(t, filepath.Join(home, ".gitconfig"), "[credential]\n\thelper = store\n")
 	writeFile(t, filepath.Join(home, ".git-credentials"), strings.Replace(strings.TrimSuffix(url, "/remote.git"), "nat@", "nat:secret@", 1)+"\n")
 	h := newHome(t, "a", url)
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 }

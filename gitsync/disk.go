@@ -17,7 +17,7 @@ import (
 )
 
 // What a commit stands on, the commits before it and the folders and files that it
-// did not touch, lies in files that somebody may remove while the node runs. Letters
+// did not touch, lies in files that somebody may remove while the node runs. Messages
 // leave the journal only when these files are known to be there.
 
 const (

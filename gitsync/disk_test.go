@@ -15,14 +15,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// pacedLetter is the n-th of what an agent writes: signed, some hundred bytes.
-func pacedLetter(channel protocol.ChannelID, n int) Letter {
+// pacedMessage is the n-th of what an agent writes: signed, some hundred bytes.
+func pacedMessage(channel protocol.ChannelID, n int) MessageFile {
 	at := time.Date(2026, 5, 23, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * 5 * time.Millisecond)
 	prev, sig := sha256.Sum256(fmt.Append(nil, n)), sha512.Sum512(fmt.Append(nil, n))
 	text := fmt.Sprintf("---\nfrom: mawjs\nto: [neo]\ntimestamp: %s\nhost: oracle-world\nrun: 1f2e3d4c\nseq: %d\nprev: %x\n"+
 		"key: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4\nsig: %s\n---\n\nhey neo, build %d is done and %d tests passed.\n",
 		at.Format(time.RFC3339Nano), n, prev, base64.RawURLEncoding.EncodeToString(sig[:]), n, n*7)
-	return Letter{Path: protocol.NewPath(channel, at, uint32(n)), Data: []byte(text)}
+	return MessageFile{Path: protocol.NewPath(channel, at, uint32(n)), Data: []byte(text)}
 }
 
 // repoSize is the bytes of all files below a folder, and how many packs there are.
@@ -72,17 +72,17 @@ func TestDiskBesideGitGc(t *testing.T) {
 			h := newHome(t, "a", "")
 			start := time.Now()
 			most := 0
-			var letters []Letter
+			var messages []MessageFile
 			for n := range c.messages {
-				letters = append(letters, pacedLetter(testChannel[:34]+protocol.ChannelID(fmt.Sprintf("%02x", n%c.channels)), n))
-				if len(letters) < c.batch {
+				messages = append(messages, pacedMessage(testChannel[:34]+protocol.ChannelID(fmt.Sprintf("%02x", n%c.channels)), n))
+				if len(messages) < c.batch {
 					continue
 				}
-				h.append(t, letters...)
+				h.append(t, messages...)
 				if err := h.main.commit(t.Context(), true); err != nil {
 					t.Fatal(err)
 				}
-				letters = nil
+				messages = nil
 				if n%(100*c.batch) == 0 {
 					_, packs := repoSize(t, h.repo())
 					most = max(most, packs)

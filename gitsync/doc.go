@@ -4,13 +4,13 @@
 //
 // # What is promised
 //
-// Durability. When [Record.Append] returns nil, all letters of that call are on
+// Durability. When [Record.Append] returns nil, all messages of that call are on
 // disk, fsynced, and survive kill -9 and power loss; a crash keeps either all of
 // them or none. When [Record.Append] returns an error, none of them is stored,
 // except if the process also dies before its next Append succeeds: then a
 // restart may find them.
 //
-// Order. One caller's letters stand in the journal in the order of its calls.
+// Order. One caller's messages stand in the journal in the order of its calls.
 // Commits take them in that order. [Events.Arrived] reports what one fetch
 // brought in the order of [protocol.Path.Compare], in batches.
 //
@@ -21,7 +21,7 @@
 // is logged. Of two different contents of one path, one stays and the other is
 // kept below data/conflicts.
 //
-// Repetition. A letter is in main once however often it is appended. Events are
+// Repetition. A message is in main once however often it is appended. Events are
 // about what happened since [Open]; they are not repeated, and those that a
 // crash prevented are not made up for. [Record.Walk] at the next start is how a
 // node learns what it missed. Between Append and Arrived a message can be

@@ -101,7 +101,7 @@ func (d *draft) content(blob objects.Hash) ([]byte, error) {
 	if data, ok := d.builder.Content(blob); ok {
 		return data, nil
 	}
-	return letterData(d.m.store, blob)
+	return messageData(d.m.store, blob)
 }
 
 // updated is what files become with updates. It leaves out those that fail: messages do

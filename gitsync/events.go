@@ -102,9 +102,9 @@ func (t *teller) arrived(arrivals []arrival) {
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
 		t.queue.add(func() {
 			for rest := batch; len(rest) > 0; {
-				var letters []Letter
-				letters, rest = t.loadArrivals(rest)
-				t.events.Arrived(letters)
+				var messages []MessageFile
+				messages, rest = t.loadArrivals(rest)
+				t.events.Arrived(messages)
 			}
 			t.countArriving(0, len(batch))
 		})
@@ -120,24 +120,24 @@ func (t *teller) arriving(more bool) {
 // loadArrivals reads messages that came with main, until they take arrivedBytes; rest
 // are the others. It has a reader that leaves packs open: to open one for each message takes
 // longer than to read it.
-func (t *teller) loadArrivals(arrivals []arrival) (letters []Letter, rest []arrival) {
+func (t *teller) loadArrivals(arrivals []arrival) (messages []MessageFile, rest []arrival) {
 	reader := t.store.Reader()
 	defer reader.Close()
 	size := 0
 	for i, a := range arrivals {
 		if size >= arrivedBytes {
-			return letters, arrivals[i:]
+			return messages, arrivals[i:]
 		}
-		data, err := letterData(reader, a.blob)
+		data, err := messageData(reader, a.blob)
 		if err != nil {
 			t.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
 			t.untold.Store(true)
 			continue
 		}
-		letters = append(letters, Letter{Path: a.path, Data: data})
+		messages = append(messages, MessageFile{Path: a.path, Data: data})
 		size += len(data)
 	}
-	return letters, nil
+	return messages, nil
 }
 
 // countArriving counts for Status what is to be told, and what has been.

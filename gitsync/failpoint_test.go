@@ -104,7 +104,7 @@ func dieAt(t *testing.T, p failpoint.Point, n int) time.Duration {
 	return longest
 }
 
-// restart opens a home again and sends all its letters once more: who got no
+// restart opens a home again and sends all its messages once more: who got no
 // answer asks again, and so may one who got it.
 func restart(t *testing.T, name string, opts Options, tried []step) time.Duration {
 	t.Helper()
@@ -118,7 +118,7 @@ func restart(t *testing.T, name string, opts Options, tried []step) time.Duratio
 		if s.home != name {
 			continue
 		}
-		if err := r.Append(t.Context(), []Letter{stepsLetter(name, s.n)}); err != nil {
+		if err := r.Append(t.Context(), []MessageFile{stepsMessage(name, s.n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,7 @@ func restart(t *testing.T, name string, opts Options, tried []step) time.Duratio
 	return took
 }
 
-// step is one letter of the child.
+// step is one message of the child.
 type step struct {
 	home string
 	n    int
@@ -166,7 +166,7 @@ func wantWholeRef(t *testing.T, repo string) {
 	}
 }
 
-// wantOnceEach wants each letter that was tried, and asked for again, once in
+// wantOnceEach wants each message that was tried, and asked for again, once in
 // main: at its path or, where two contents have one, kept as a conflict.
 func wantOnceEach(t *testing.T, repo string, tried, stored []step) {
 	t.Helper()
@@ -180,11 +180,11 @@ func wantOnceEach(t *testing.T, repo string, tried, stored []step) {
 		acknowledged[s] = true
 	}
 	for _, s := range tried {
-		l := stepsLetter(s.home, s.n)
+		l := stepsMessage(s.home, s.n)
 		places := at[objects.BlobHash(l.Data).String()]
 		ok := len(places) == 1 && (places[0] == l.Path.RepoPath() || places[0] == conflictPath(l.Path, l.Data))
 		if !ok {
-			t.Errorf("letter %d of %s (acknowledged: %v) is at %q in %s", s.n, s.home, acknowledged[s], places, repo)
+			t.Errorf("message %d of %s (acknowledged: %v) is at %q in %s", s.n, s.home, acknowledged[s], places, repo)
 		}
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-const flipLetters = 6
+const flipMessages = 6
 
-// flipHome is a closed home with letters of several commits: as parley packs them,
+// flipHome is a closed home with messages of several commits: as parley packs them,
 // or as the git program does, with deltas.
 func flipHome(t *testing.T, remote string, repacked bool) *home {
 	t.Helper()
 	h := newHome(t, "a", remote)
-	for n := range flipLetters {
-		h.append(t, testLetter(1, n))
+	for n := range flipMessages {
+		h.append(t, testMessage(1, n))
 		h.sync(t)
 	}
 	h.close(t)
@@ -95,28 +95,28 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// readAll wants every letter with its own bytes; it returns the first error of the
+// readAll wants every message with its own bytes; it returns the first error of the
 // record. Bytes that differ are the one thing that must never be.
 func readAll(t *testing.T, h *home) error {
 	t.Helper()
 	seen := map[string]bool{}
 	var failed error
-	var all []Letter
-	for n := range flipLetters {
-		l := testLetter(1, n)
+	var all []MessageFile
+	for n := range flipMessages {
+		l := testMessage(1, n)
 		all = append(all, l)
 		data, err := h.Get(l.Path)
 		switch {
 		case err != nil:
 			failed = err
 		case string(data) != string(l.Data):
-			t.Errorf("letter %d was served as %q", n, data)
+			t.Errorf("message %d was served as %q", n, data)
 		default:
 			seen[l.Path.String()] = true
 		}
 	}
-	err := h.Walk(context.Background(), func(l Letter) error {
-		if !slices.ContainsFunc(all, func(want Letter) bool { return want.Path == l.Path && string(want.Data) == string(l.Data) }) {
+	err := h.Walk(context.Background(), func(l MessageFile) error {
+		if !slices.ContainsFunc(all, func(want MessageFile) bool { return want.Path == l.Path && string(want.Data) == string(l.Data) }) {
 			t.Errorf("%s was served as %q", l.Path, l.Data)
 		}
 		return nil
@@ -124,8 +124,8 @@ func readAll(t *testing.T, h *home) error {
 	if failed == nil {
 		failed = err
 	}
-	if failed == nil && len(seen) != flipLetters {
-		return fmt.Errorf("%d letters of %d", len(seen), flipLetters)
+	if failed == nil && len(seen) != flipMessages {
+		return fmt.Errorf("%d messages of %d", len(seen), flipMessages)
 	}
 	return failed
 }
@@ -193,11 +193,11 @@ func wantMended(t *testing.T, c *home, shared bool) {
 	if !shared && slices.ContainsFunc(found, func(d Damage) bool { return !d.Mended }) {
 		return // history that nobody reads; said by Check
 	}
-	c.append(t, testLetter(1, flipLetters))
+	c.append(t, testMessage(1, flipMessages))
 	c.sync(t)
 	gitOut(t, c.repo(), "fsck", "--strict", "--no-dangling")
-	if got := len(messages(t, c.repo(), "main")); got != flipLetters+1 {
-		t.Errorf("%d messages, want %d\n%s", got, flipLetters+1, c.log)
+	if got := len(messages(t, c.repo(), "main")); got != flipMessages+1 {
+		t.Errorf("%d messages, want %d\n%s", got, flipMessages+1, c.log)
 	}
 	if found, err := c.Check(t.Context(), func(int) {}); err != nil || len(found) > 0 {
 		t.Errorf("a second check finds %+v, %v", found, err)
@@ -215,13 +215,13 @@ func wantSaid(t *testing.T, text string) {
 	t.Errorf("it does not say what is damaged: %s", text)
 }
 
-// It prevents: a letter that is in the journal alone and comes back with other bytes,
+// It prevents: a message that is in the journal alone and comes back with other bytes,
 // or takes others with it.
 func TestFlippedBitInTheJournal(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "a", "")
-	for n := range flipLetters {
-		h.append(t, testLetter(1, n))
+	for n := range flipMessages {
+		h.append(t, testMessage(1, n))
 	}
 	segments, err := filepath.Glob(filepath.Join(h.opts.Dir, journalName, "*.log"))
 	if err != nil || len(segments) != 1 {
@@ -236,17 +236,17 @@ func TestFlippedBitInTheJournal(t *testing.T) {
 		flip(t, filepath.Join(c.opts.Dir, journalName, name), at)
 		c.open(t)
 		lost := 0
-		for n := range flipLetters {
-			l := testLetter(1, n)
+		for n := range flipMessages {
+			l := testMessage(1, n)
 			data, err := c.Get(l.Path)
 			if err != nil {
 				lost++
 			} else if string(data) != string(l.Data) {
-				t.Errorf("byte %d: letter %d came back as %q", at, n, data)
+				t.Errorf("byte %d: message %d came back as %q", at, n, data)
 			}
 		}
 		if lost > 1 {
-			t.Errorf("byte %d: %d letters are lost", at, lost)
+			t.Errorf("byte %d: %d messages are lost", at, lost)
 		}
 		if lost > 0 && !strings.Contains(c.log.String(), "journal: ") {
 			t.Errorf("byte %d: nothing was said", at)
@@ -260,7 +260,7 @@ func TestFlippedBitInTheJournal(t *testing.T) {
 // served.
 func TestReadChecksTheName(t *testing.T) {
 	h := newHome(t, "a", "")
-	h.append(t, testLetter(1, 1), testLetter(1, 2))
+	h.append(t, testMessage(1, 1), testMessage(1, 2))
 	h.sync(t)
 	h.close(t)
 	base := onePack(t, h)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// faultyHome is a home in a file system that fails when told, with one letter that
+// faultyHome is a home in a file system that fails when told, with one message that
 // is recorded.
 func faultyHome(t *testing.T) (*faultFS, *home) {
 	t.Helper()
@@ -24,28 +24,28 @@ func faultyHome(t *testing.T) (*faultFS, *home) {
 	t.Cleanup(func() { h.close(t) })
 	h.run(t)
 	t.Cleanup(func() { f.failing(nil) })
-	h.append(t, testLetter(1, 0))
-	eventually(t, "the first letter is recorded", func() bool { return h.Status().Unrecorded == 0 })
+	h.append(t, testMessage(1, 0))
+	eventually(t, "the first message is recorded", func() bool { return h.Status().Unrecorded == 0 })
 	return f, h
 }
 
-// tryLetters appends some letters and returns those that were acknowledged and the
+// tryMessages appends some messages and returns those that were acknowledged and the
 // last error.
-func tryLetters(t *testing.T, h *home, from, to int) (stored []Letter, failed error) {
+func tryMessages(t *testing.T, h *home, from, to int) (stored []MessageFile, failed error) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		if err := h.Append(t.Context(), []Letter{testLetter(1, n)}); err != nil {
+		if err := h.Append(t.Context(), []MessageFile{testMessage(1, n)}); err != nil {
 			failed = err
 			continue
 		}
-		stored = append(stored, testLetter(1, n))
+		stored = append(stored, testMessage(1, n))
 	}
 	return stored, failed
 }
 
 // wantOnDisk opens a copy of what the file system has on its disk, as after a crash,
-// and wants these letters in it, each once.
-func wantOnDisk(t *testing.T, f *faultFS, h *home, stored []Letter) {
+// and wants these messages in it, each once.
+func wantOnDisk(t *testing.T, f *faultFS, h *home, stored []MessageFile) {
 	t.Helper()
 	c := &home{opts: h.opts, log: &safeBuffer{}}
 	c.opts.Dir = filepath.Join(t.TempDir(), "a")
@@ -89,14 +89,14 @@ func TestFailedFsync(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, h := faultyHome(t)
-			stored := []Letter{testLetter(1, 0)}
+			stored := []MessageFile{testMessage(1, 0)}
 			f.failing(func(op, path string) syscall.Errno {
 				if op == opSync && where(path) {
 					return syscall.EIO
 				}
 				return 0
 			})
-			some, failed := tryLetters(t, h, 1, 8)
+			some, failed := tryMessages(t, h, 1, 8)
 			stored = append(stored, some...)
 			eventually(t, "an fsync fails", func() bool { return f.count() > 0 })
 			if failed != nil && !strings.Contains(failed.Error(), "input/output error") {
@@ -104,7 +104,7 @@ func TestFailedFsync(t *testing.T) {
 			}
 			wantOnDisk(t, f, h, stored)
 			f.failing(nil)
-			some, failed = tryLetters(t, h, 10, 14)
+			some, failed = tryMessages(t, h, 10, 14)
 			if failed != nil {
 				t.Errorf("after the disk is well again: %v", failed)
 			}
@@ -127,9 +127,9 @@ func every(n int) func(string) bool {
 	}
 }
 
-// wantRefused wants letters that were not acknowledged to be nowhere: their senders
+// wantRefused wants messages that were not acknowledged to be nowhere: their senders
 // were told so.
-func wantRefused(t *testing.T, h *home, from, to int, stored []Letter) {
+func wantRefused(t *testing.T, h *home, from, to int, stored []MessageFile) {
 	t.Helper()
 	known := map[string]bool{}
 	for _, l := range stored {
@@ -159,17 +159,17 @@ func TestDiskThatTakesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, h := faultyHome(t)
-			stored, _ := tryLetters(t, h, 1, 4)
-			stored = append(stored, testLetter(1, 0))
+			stored, _ := tryMessages(t, h, 1, 4)
+			stored = append(stored, testMessage(1, 0))
 			f.failing(func(op, _ string) syscall.Errno {
 				if strings.Contains(c.ops, op) {
 					return c.errno
 				}
 				return 0
 			})
-			some, failed := tryLetters(t, h, 4, 12)
+			some, failed := tryMessages(t, h, 4, 12)
 			if len(some) > 0 || failed == nil || !strings.Contains(failed.Error(), c.says) {
-				t.Errorf("%d letters were taken; the last error: %v", len(some), failed)
+				t.Errorf("%d messages were taken; the last error: %v", len(some), failed)
 			}
 			for _, l := range stored {
 				if data, err := h.Get(l.Path); err != nil || string(data) != string(l.Data) {
@@ -180,7 +180,7 @@ func TestDiskThatTakesNothing(t *testing.T) {
 				return h.Status().Unrecorded == 0 || strings.Contains(h.log.String(), "stay in the journal")
 			})
 			f.failing(nil)
-			some, failed = tryLetters(t, h, 20, 24)
+			some, failed = tryMessages(t, h, 20, 24)
 			if failed != nil {
 				t.Errorf("after there is room again: %v", failed)
 			}

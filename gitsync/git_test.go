@@ -93,7 +93,7 @@ func TestACutOffPushLeavesNoLock(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(hook), 0o700), os.WriteFile(hook, []byte(script), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.Sync(ctx) }()
@@ -119,7 +119,7 @@ func TestInheritedRepositoryIsIgnored(t *testing.T) {
 	t.Setenv("GIT_CONFIG_KEY_0", "core.bare")
 	t.Setenv("GIT_CONFIG_VALUE_0", "false")
 	h := newHome(t, "a", bareRemote(t))
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 }
 
@@ -133,7 +133,7 @@ func TestRefusedPushIsNoRace(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("Sync: %v", err)
 	}

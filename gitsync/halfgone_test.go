@@ -71,13 +71,13 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// severalPacks is an open home with letters 0 to 9 in two sealed packs and one that is
+// severalPacks is an open home with messages 0 to 9 in two sealed packs and one that is
 // rolling.
 func severalPacks(t *testing.T, remote string) *home {
 	t.Helper()
 	h := newHome(t, "a", remote)
 	for n := range 10 {
-		h.append(t, testLetter(1, n))
+		h.append(t, testMessage(1, n))
 		h.sync(t)
 		if n == 3 || n == 6 {
 			h.close(t)
@@ -100,13 +100,13 @@ func movedTo(t *testing.T, h *home, remote string) *home {
 	return c
 }
 
-// wantLetters wants letters from to to-1 to be readable from what is on the disk now.
-func wantLetters(t *testing.T, h *home, from, to int) {
+// wantMessages wants messages from to to-1 to be readable from what is on the disk now.
+func wantMessages(t *testing.T, h *home, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
-		l := testLetter(1, n)
+		l := testMessage(1, n)
 		if data, err := h.Get(l.Path); err != nil || string(data) != string(l.Data) {
-			t.Errorf("letter %d: %q, %v", n, data, err)
+			t.Errorf("message %d: %q, %v", n, data, err)
 		}
 	}
 }
@@ -120,22 +120,22 @@ func TestHalfARecord(t *testing.T) {
 			h := severalPacks(t, "")
 			breaks(t, h.repo())
 			for n := 10; n < 14; n++ {
-				h.append(t, testLetter(1, n))
+				h.append(t, testMessage(1, n))
 				if err := h.Sync(t.Context()); err != nil && h.Status().Broken == "" {
-					t.Errorf("letter %d cannot be recorded (%v), and the record is not said to be broken", n, err)
+					t.Errorf("message %d cannot be recorded (%v), and the record is not said to be broken", n, err)
 				}
 			}
 			c := copied(t, h) // as a kill would leave it
 			h.close(t)
 			c.open(t)
 			defer c.close(t)
-			wantLetters(t, c, 10, 14)
+			wantMessages(t, c, 10, 14)
 			wantTold(t, c)
-			c.append(t, testLetter(1, 14))
+			c.append(t, testMessage(1, 14))
 			c.sync(t)
-			wantLetters(t, c, 14, 15)
-			if c.Place(testLetter(1, 14).Path) != Recorded {
-				t.Errorf("the next letter is %s", c.Place(testLetter(1, 14).Path))
+			wantMessages(t, c, 14, 15)
+			if c.Place(testMessage(1, 14).Path) != Recorded {
+				t.Errorf("the next message is %s", c.Place(testMessage(1, 14).Path))
 			}
 			if c.ID() != h.ID() {
 				t.Errorf("the record was %s and is %s", h.ID(), c.ID())
@@ -147,24 +147,24 @@ func TestHalfARecord(t *testing.T) {
 	}
 }
 
-// wantTold wants each letter that cannot be read to be named as lost, itself or by a
+// wantTold wants each message that cannot be read to be named as lost, itself or by a
 // folder above it.
 func wantTold(t *testing.T, h *home) {
 	t.Helper()
 	lost := h.Lost()
 	for n := range 10 {
-		path := testLetter(1, n).Path
+		path := testMessage(1, n).Path
 		_, err := h.Get(path)
 		told := slices.ContainsFunc(lost, func(l string) bool {
 			return l == path.RepoPath() || strings.HasSuffix(l, "/") && strings.HasPrefix("/"+path.RepoPath(), "/"+strings.Trim(l, "/"))
 		})
 		if (err != nil) && !told {
-			t.Errorf("letter %d is lost (%v), and not named among %q", n, err, lost)
+			t.Errorf("message %d is lost (%v), and not named among %q", n, err, lost)
 		}
 	}
 }
 
-// It prevents: letters leave the journal although what their commit stands on went
+// It prevents: messages leave the journal although what their commit stands on went
 // between the last look and the commit.
 func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
 	h := severalPacks(t, "")
@@ -172,7 +172,7 @@ func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
 	h.opts.Events.Damaged = func(why string) { damaged = append(damaged, why) }
 	h.tell.events.Damaged = h.opts.Events.Damaged
 	halves()["all packs removed"](t, h.repo())
-	h.append(t, testLetter(1, 10))
+	h.append(t, testMessage(1, 10))
 	if err := h.Sync(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("Sync: %v", err)
 	}
@@ -199,7 +199,7 @@ func TestFilesThatComeBack(t *testing.T) {
 	if err := os.Rename(objects, objects+".away"); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 10))
+	h.append(t, testMessage(1, 10))
 	if err := h.Sync(t.Context()); err == nil {
 		t.Fatal("it was recorded without any object")
 	}
@@ -209,10 +209,10 @@ func TestFilesThatComeBack(t *testing.T) {
 	}
 	h.disk.looked = h.disk.looked.Add(-lookApart - lookRest*h.disk.took)
 	h.sync(t)
-	if h.Status().Broken != "" || h.Place(testLetter(1, 10).Path) != Recorded || len(h.Lost()) > 0 {
-		t.Errorf("broken %q, the letter is %s, lost %q", h.Status().Broken, h.Place(testLetter(1, 10).Path), h.Lost())
+	if h.Status().Broken != "" || h.Place(testMessage(1, 10).Path) != Recorded || len(h.Lost()) > 0 {
+		t.Errorf("broken %q, the message is %s, lost %q", h.Status().Broken, h.Place(testMessage(1, 10).Path), h.Lost())
 	}
-	wantLetters(t, h, 0, 11)
+	wantMessages(t, h, 0, 11)
 	wantClean(t, h.repo())
 }
 
@@ -230,7 +230,7 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 	if len(h.Lost()) == 0 {
 		t.Fatal("nothing is said to be lost")
 	}
-	h.append(t, testLetter(1, 10))
+	h.append(t, testMessage(1, 10))
 	h.sync(t)
 	h.close(t)
 	files, err := os.ReadDir(backup)
@@ -246,7 +246,7 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 	}
 	h.open(t)
 	h.sync(t)
-	wantLetters(t, h, 0, 11)
+	wantMessages(t, h, 0, 11)
 	if got := len(messages(t, h.repo(), "main")); got != 11 {
 		t.Errorf("main has %d messages, want 11", got)
 	}
@@ -277,18 +277,18 @@ func TestHalfARecordWithARemote(t *testing.T) {
 					t.Fatal(err)
 				}
 				for n := 10; n < 13; n++ { // only here
-					h.append(t, testLetter(1, n))
+					h.append(t, testMessage(1, n))
 					if err := h.main.commit(t.Context(), true); err != nil {
 						t.Fatal(err)
 					}
 				}
 				breaks(t, h.repo())
-				h.append(t, testLetter(1, 13))
+				h.append(t, testMessage(1, 13))
 				_ = h.main.commit(t.Context(), true)
 				if err := os.Rename(remote+".away", remote); err != nil {
 					t.Fatal(err)
 				}
-				other.append(t, testLetter(2, 1))
+				other.append(t, testMessage(2, 1))
 				other.sync(t)
 				c := h
 				if !running {
@@ -307,7 +307,7 @@ func TestHalfARecordWithARemote(t *testing.T) {
 					c.sync(t) // the second time at the latest
 				}
 				c.sync(t)
-				wantLetters(t, c, 0, 14)
+				wantMessages(t, c, 0, 14)
 				if lost := c.Lost(); len(lost) > 0 || c.Status().Broken != "" {
 					t.Errorf("lost %q, broken %q\n%s", lost, c.Status().Broken, c.log)
 				}
@@ -324,7 +324,7 @@ func TestHalfARecordWithARemote(t *testing.T) {
 // It prevents: loose objects that are removed under a running node go unnoticed.
 func TestLooseObjectsThatGo(t *testing.T) {
 	h := newHome(t, "a", "")
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 	h.close(t)
 	base := onePack(t, h)
@@ -339,18 +339,18 @@ func TestLooseObjectsThatGo(t *testing.T) {
 	}
 	gitInput(t, h.repo(), string(pack), "unpack-objects", "-q")
 	h.open(t)
-	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testLetter(1, 1).Path.RepoPath())
+	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testMessage(1, 1).Path.RepoPath())
 	if err := os.Remove(filepath.Join(h.repo(), "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 2))
+	h.append(t, testMessage(1, 2))
 	if err := h.Sync(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("Sync: %v", err)
 	}
-	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path}); err != nil {
+	if err := h.NameLost([]protocol.Path{testMessage(1, 1).Path}); err != nil {
 		t.Error(err)
 	}
-	wantSame(t, "lost", h.Lost(), []string{testLetter(1, 1).Path.RepoPath()})
+	wantSame(t, "lost", h.Lost(), []string{testMessage(1, 1).Path.RepoPath()})
 }
 
 // lostWhileAway is a record that has lost all its packs while its remote could not be
@@ -383,7 +383,7 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 	back()
 	arrived, atTheEnd := 0, -1
 	h.tell.events = Events{
-		Arrived: func(letters []Letter) { arrived += len(letters) },
+		Arrived: func(messages []MessageFile) { arrived += len(messages) },
 		Damaged: func(why string) {
 			if why == "" {
 				atTheEnd = arrived
@@ -391,9 +391,9 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 		},
 	}
 	h.sync(t)
-	wantLetters(t, h, 0, 10)
+	wantMessages(t, h, 0, 10)
 	if lost := h.Lost(); len(lost) > 0 || atTheEnd != 10 {
-		t.Errorf("lost %q; it was over when %d of 10 letters had arrived", lost, atTheEnd)
+		t.Errorf("lost %q; it was over when %d of 10 messages had arrived", lost, atTheEnd)
 	}
 }
 
@@ -406,7 +406,7 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			remote := bareRemote(t)
 			h := severalPacks(t, remote)
 			other := newHome(t, "b", remote)
-			theirs := testLetter(2, 1)
+			theirs := testMessage(2, 1)
 			other.append(t, theirs)
 			if err := other.PutFile("hosts/b.md", []byte("of b\n")); err != nil {
 				t.Fatal(err)
@@ -414,7 +414,7 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			other.sync(t)
 
 			before := packsOf(t, h)
-			elsewhere := Letter{Path: protocol.NewPath("7d2f1c0a-3b1e-4c55-9a53-0f6f3f0f8a11", testPath(1, 10).Time(), 10), Data: []byte("---\nfrom: w1\n---\n\nelsewhere\n")}
+			elsewhere := MessageFile{Path: protocol.NewPath("7d2f1c0a-3b1e-4c55-9a53-0f6f3f0f8a11", testPath(1, 10).Time(), 10), Data: []byte("---\nfrom: w1\n---\n\nelsewhere\n")}
 			h.append(t, elsewhere)
 			if err := h.main.commit(t.Context(), true); err != nil {
 				t.Fatal(err)
@@ -422,20 +422,20 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			h.close(t)
 			h.open(t)
 			lost := slices.DeleteFunc(packsOf(t, h), func(p string) bool { return slices.Contains(before, p) })
-			h.append(t, testLetter(1, 11))
+			h.append(t, testMessage(1, 11))
 			if err := h.main.commit(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
 			if !running {
 				h.close(t)
 			}
-			for _, p := range lost { // the newest list of the other channel's letters
+			for _, p := range lost { // the newest list of the other channel's messages
 				if err := os.Remove(p); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if running {
-				h.append(t, testLetter(1, 12))
+				h.append(t, testMessage(1, 12))
 				if err := h.main.commit(t.Context(), true); !errors.Is(err, ErrDamaged) {
 					t.Fatalf("commit: %v", err)
 				}
@@ -444,7 +444,7 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			}
 			h.sync(t)
 			h.sync(t)
-			for _, l := range []Letter{theirs, elsewhere, testLetter(1, 11)} {
+			for _, l := range []MessageFile{theirs, elsewhere, testMessage(1, 11)} {
 				if !slices.Contains(messages(t, remote, "main"), l.Path.String()) {
 					t.Errorf("the remote does not have %s\n%s", l.Path, h.log)
 				}
@@ -466,9 +466,9 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 // minute, for ever, however large it is.
 func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
-	if err := h.NoteLost([]string{testLetter(1, 2).Path.RepoPath()}); err != nil {
+	if err := h.NoteLost([]string{testMessage(1, 2).Path.RepoPath()}); err != nil {
 		t.Fatal(err)
 	}
 	refills := func() bool {
@@ -521,16 +521,16 @@ func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
 			halves()["all packs removed"](t, h.repo())
 			gitInput(t, h.repo(), string(pack), "unpack-objects", "-q")
 			h.open(t)
-			h.append(t, testLetter(1, 10))
+			h.append(t, testMessage(1, 10))
 			h.sync(t)
 			h.close(t) // one pack is noted
 			object := gitOut(t, h.repo(), "rev-parse", what)
 			remove(t, filepath.Join(h.repo(), "objects", object[:2], object[2:]))
 			h.open(t)
 			wantTold(t, h)
-			h.append(t, testLetter(1, 11))
+			h.append(t, testMessage(1, 11))
 			h.sync(t)
-			wantLetters(t, h, 0, 12)
+			wantMessages(t, h, 0, 12)
 		})
 	}
 }
@@ -538,7 +538,7 @@ func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
 // It prevents: a pack that a power cut took together with the list of packs is not missed.
 func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 	h := severalPacks(t, "")
-	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testLetter(1, 5).Path.RepoPath())
+	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testMessage(1, 5).Path.RepoPath())
 	h.close(t)
 	for _, p := range packsOf(t, h) {
 		if strings.HasSuffix(p, ".idx") && strings.Contains(gitOut(t, h.repo(), "verify-pack", "-v", p), blob) {
@@ -548,7 +548,7 @@ func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(h.repo(), packsName), "")
 	h.open(t)
-	if _, err := h.Get(testLetter(1, 5).Path); err == nil {
+	if _, err := h.Get(testMessage(1, 5).Path); err == nil {
 		t.Fatal("it is not lost")
 	}
 	wantTold(t, h)
@@ -559,13 +559,13 @@ func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 func TestWhatTheRemoteLacksStaysLost(t *testing.T) {
 	t.Parallel()
 	h, back := lostWhileAway(t)
-	never := testLetter(3, 1).Path // as one that an operator committed here, not pushed yet
-	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path, never}); err != nil {
+	never := testMessage(3, 1).Path // as one that an operator committed here, not pushed yet
+	if err := h.NameLost([]protocol.Path{testMessage(1, 1).Path, never}); err != nil {
 		t.Fatal(err)
 	}
 	back()
 	h.sync(t)
-	wantLetters(t, h, 0, 10)
+	wantMessages(t, h, 0, 10)
 	wantSame(t, "lost", h.Lost(), []string{never.RepoPath()})
 }
 

@@ -92,7 +92,7 @@ exec $REAL "$@"
 			t.Parallel()
 			h, pid := homes[verb], func() int { return pidIn(filepath.Join(dir, verb)) }
 			h.open(t) // with a git program that has answered nothing yet
-			h.append(t, testLetter(1, 1))
+			h.append(t, testMessage(1, 1))
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- h.Run(ctx) }()
@@ -117,7 +117,7 @@ func TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd(t *testing.T) {
 	fetched := make(chan error, 1)
 	go func() { fetched <- h.Fetch(context.Background()) }()
 	eventually(t, "git hangs", func() bool { return pid() != 0 })
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.StopBy(time.Now().Add(4500 * time.Millisecond))
 	cancel()
 	endsSoon(t, "Run", done)
@@ -160,7 +160,7 @@ func TestAHelperMayOutliveGit(t *testing.T) {
 			}
 		}
 	})
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 	if s := h.Status(); s.Unpushed != 0 {
 		t.Errorf("%d are not pushed", s.Unpushed)

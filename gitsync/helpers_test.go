@@ -27,9 +27,9 @@ func testPath(writer, n int) protocol.Path {
 	return protocol.NewPath(testChannel, at, uint32(writer)<<24|uint32(n)&0xffffff)
 }
 
-func testLetter(writer, n int) Letter {
+func testMessage(writer, n int) MessageFile {
 	p := testPath(writer, n)
-	return Letter{Path: p, Data: fmt.Appendf(nil, "---\nfrom: w%d\n---\n\nletter %d\n", writer, n)}
+	return MessageFile{Path: p, Data: fmt.Appendf(nil, "---\nfrom: w%d\n---\n\nmessage %d\n", writer, n)}
 }
 
 func rootFiles() map[string][]byte {
@@ -106,9 +106,9 @@ func (s *seen) events() Events {
 		}
 	}
 	return Events{
-		Arrived: func(letters []Letter) {
+		Arrived: func(messages []MessageFile) {
 			note(func() {
-				for _, l := range letters {
+				for _, l := range messages {
 					s.arrived = append(s.arrived, l.Path.String())
 				}
 			})
@@ -190,9 +190,9 @@ func (h *home) close(t *testing.T) {
 
 func (h *home) repo() string { return filepath.Join(h.opts.Dir, repoName) }
 
-func (h *home) append(t *testing.T, letters ...Letter) {
+func (h *home) append(t *testing.T, messages ...MessageFile) {
 	t.Helper()
-	if err := h.Append(t.Context(), letters); err != nil {
+	if err := h.Append(t.Context(), messages); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -232,9 +232,9 @@ func messages(t *testing.T, repo, commit string) []string {
 	return out
 }
 
-func paths(letters ...Letter) []string {
+func paths(messages ...MessageFile) []string {
 	var out []string
-	for _, l := range letters {
+	for _, l := range messages {
 		out = append(out, l.Path.String())
 	}
 	return out

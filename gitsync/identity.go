@@ -6,13 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 var errNoVersion = fmt.Errorf("%w", ErrForeign)
 
 // aVersion is how versions are written.
-var aVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
+var aVersion = pattern.New(`^[0-9]+(\.[0-9]+)+$`)
 
 // checkVersion refuses a tree that is no record of the version this program
 // speaks (R1); the error is errNoVersion where it names none at all.

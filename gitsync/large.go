@@ -18,9 +18,9 @@ type blobs interface {
 	Blob(objects.Hash) ([]byte, error)
 }
 
-// letterData is the content of a blob at the path of a message, of which no more is kept
+// messageData is the content of a blob at the path of a message, of which no more is kept
 // than shows that it is none.
-func letterData(store blobs, blob objects.Hash) ([]byte, error) {
+func messageData(store blobs, blob objects.Hash) ([]byte, error) {
 	data, _, err := content(store, blob)
 	if len(data) > protocol.MaxFile+1 {
 		data = bytes.Clone(data[:protocol.MaxFile+1])

@@ -31,7 +31,7 @@ func (v *vandal) push(args ...string) {
 	gitOut(v.t, v.clone, append([]string{"push", "--quiet"}, args...)...)
 }
 
-func (v *vandal) file(l Letter) string { return filepath.Join(v.clone, l.Path.RepoPath()) }
+func (v *vandal) file(l MessageFile) string { return filepath.Join(v.clone, l.Path.RepoPath()) }
 
 func (v *vandal) remove(path string) {
 	v.t.Helper()
@@ -50,7 +50,7 @@ func TestWhateverIsDoneToTheRemote(t *testing.T) {
 }
 
 func testWhateverIsDoneToTheRemote(t *testing.T) {
-	one, two := testLetter(1, 1), testLetter(2, 2)
+	one, two := testMessage(1, 1), testMessage(2, 2)
 	other := append([]byte(nil), one.Data...)
 	other = append(other, "and more\n"...)
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 			a.sync(t)
 			b.sync(t)
 			wantSame(t, "messages", messages(t, remote, "main"), paths(one, two))
-			for _, l := range []Letter{one, two} {
+			for _, l := range []MessageFile{one, two} {
 				if got := gitOut(t, remote, "show", "main:"+l.Path.RepoPath()); got != strings.TrimSpace(string(l.Data)) {
 					t.Errorf("%s is %q", l.Path, got)
 				}
@@ -151,10 +151,10 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 	}
 }
 
-// preferOf has these letters win their paths, as signed ones do.
-func preferOf(letters ...Letter) func(protocol.Path, []byte, []byte) bool {
+// preferOf has these messages win their paths, as signed ones do.
+func preferOf(messages ...MessageFile) func(protocol.Path, []byte, []byte) bool {
 	return func(p protocol.Path, a, b []byte) bool {
-		for _, l := range letters {
+		for _, l := range messages {
 			if l.Path == p {
 				return string(a) == string(l.Data) || string(b) != string(l.Data) && lowerHash(p, a, b)
 			}
@@ -169,25 +169,25 @@ func TestAThirdHostPutsBackWhatOnlyItHas(t *testing.T) {
 	remote := bareRemote(t)
 	a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
 	before := gitOut(t, remote, "rev-parse", "main")
-	letter := testLetter(7, 7)
+	message := testMessage(7, 7)
 	v := newVandal(t, remote)
-	writeFile(t, v.file(letter), string(letter.Data))
+	writeFile(t, v.file(message), string(message.Data))
 	v.push()
 	c.sync(t)
 	gitOut(t, remote, "update-ref", carrier.MainRef, before)
-	a.append(t, testLetter(1, 1))
+	a.append(t, testMessage(1, 1))
 	a.sync(t)
 	b.sync(t)
-	if a.Place(letter.Path) != Absent || b.Place(letter.Path) != Absent {
+	if a.Place(message.Path) != Absent || b.Place(message.Path) != Absent {
 		t.Fatal("the others have seen it")
 	}
 	c.sync(t)
 	a.sync(t)
 	b.sync(t)
 	for _, h := range []*home{a, b, c} {
-		if got := h.Place(letter.Path); got != Pushed {
+		if got := h.Place(message.Path); got != Pushed {
 			t.Errorf("at %s it is %s", h.opts.Author.Name, got)
 		}
 	}
-	wantSame(t, "messages", messages(t, remote, "main"), paths(testLetter(1, 1), letter))
+	wantSame(t, "messages", messages(t, remote, "main"), paths(testMessage(1, 1), message))
 }

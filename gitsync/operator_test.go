@@ -16,10 +16,10 @@ import (
 )
 
 // commitByHand does what an operator does in a bare repository.
-func commitByHand(t *testing.T, repo string, letters ...Letter) {
+func commitByHand(t *testing.T, repo string, messages ...MessageFile) {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, l := range letters {
+	for _, l := range messages {
 		files[l.Path.RepoPath()] = l.Data
 	}
 	commitFilesByHand(t, repo, files)
@@ -54,7 +54,7 @@ func commitFilesByHand(t *testing.T, repo string, files map[string][]byte) {
 func TestOperatorCommitsByHand(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	mine, hand, theirs := testLetter(1, 1), testLetter(3, 2), testLetter(2, 3)
+	mine, hand, theirs := testMessage(1, 1), testMessage(3, 2), testMessage(2, 3)
 	a.append(t, mine)
 	if err := a.main.commit(t.Context(), false); err != nil {
 		t.Fatal(err)
@@ -80,10 +80,10 @@ func TestOperatorCommitsByHand(t *testing.T) {
 func TestOperatorCommitIsNoticedByRun(t *testing.T) {
 	a := newHome(t, "a", "")
 	a.run(t)
-	hand := testLetter(3, 2)
+	hand := testMessage(3, 2)
 	commitByHand(t, a.repo(), hand)
 	eventually(t, "the message arrives", func() bool { return len(a.seen.get(&a.seen.arrived)) == 1 })
-	a.append(t, testLetter(1, 3))
+	a.append(t, testMessage(1, 3))
 	eventually(t, "ours is recorded", func() bool { return a.Place(testPath(1, 3)) == Recorded })
 	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{hand.Path.String(), testPath(1, 3).String()})
 }
@@ -91,14 +91,14 @@ func TestOperatorCommitIsNoticedByRun(t *testing.T) {
 func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
 	a := newHome(t, "a", "")
 	root := a.Tip()
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	a.append(t, one)
 	a.sync(t)
 	gitOut(t, a.repo(), "update-ref", carrier.MainRef, root)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(one))
 	gitOut(t, a.repo(), "pack-refs", "--all")
-	a.append(t, testLetter(1, 2))
+	a.append(t, testMessage(1, 2))
 	a.sync(t)
 	gitOut(t, a.repo(), "update-ref", "-d", carrier.MainRef)
 	a.sync(t)
@@ -120,9 +120,9 @@ func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
 		t.Errorf("the object is a %s", got)
 	}
 	a.run(t)
-	var all []Letter
+	var all []MessageFile
 	for n := range 120 {
-		l := testLetter(1, n)
+		l := testMessage(1, n)
 		all = append(all, l)
 		a.append(t, l)
 		if n%20 == 0 {
@@ -137,7 +137,7 @@ func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
 
 func TestOpenRepairs(t *testing.T) {
 	a := newHome(t, "a", "")
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	a.append(t, one)
 	a.sync(t)
 	a.close(t)
@@ -159,7 +159,7 @@ func TestOpenRepairs(t *testing.T) {
 		}
 	}
 	a.open(t)
-	a.append(t, testLetter(1, 2))
+	a.append(t, testMessage(1, 2))
 	a.sync(t)
 	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{one.Path.String(), testPath(1, 2).String()})
 	wantClean(t, a.repo())
@@ -216,9 +216,9 @@ func TestOpenHealsMain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t, "a", bareRemote(t))
-			h.append(t, testLetter(1, 1))
+			h.append(t, testMessage(1, 1))
 			h.sync(t)
-			h.append(t, testLetter(1, 2))
+			h.append(t, testMessage(1, 2))
 			h.sync(t)
 			tip := h.Tip()
 			h.close(t)
@@ -230,7 +230,7 @@ func TestOpenHealsMain(t *testing.T) {
 			if !strings.Contains(h.log.String(), "main was broken") {
 				t.Error("it was not said")
 			}
-			h.append(t, testLetter(1, 3))
+			h.append(t, testMessage(1, 3))
 			h.sync(t)
 			if got := len(messages(t, h.repo(), "main")); got != 3 {
 				t.Errorf("%d messages, want 3", got)
@@ -240,7 +240,7 @@ func TestOpenHealsMain(t *testing.T) {
 	}
 	t.Run("nothing knows", func(t *testing.T) {
 		h := newHome(t, "a", "")
-		h.append(t, testLetter(1, 1))
+		h.append(t, testMessage(1, 1))
 		h.sync(t)
 		tip := h.Tip()
 		h.close(t)
@@ -262,14 +262,14 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 	for name, content := range map[string]string{"empty": "", "a commit that is not there": strings.Repeat("1", 40) + "\n"} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t, "a", bareRemote(t))
-			h.append(t, testLetter(1, 1))
+			h.append(t, testMessage(1, 1))
 			h.sync(t)
 			h.close(t)
 			for _, ref := range []string{carrier.RemoteRef, carrier.FetchedRef} {
 				writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(ref)), content)
 			}
 			h.open(t)
-			h.append(t, testLetter(1, 2))
+			h.append(t, testMessage(1, 2))
 			h.sync(t)
 			if got := len(messages(t, h.opts.Remote, "main")); got != 2 {
 				t.Errorf("%d messages on the remote, want 2", got)
@@ -282,7 +282,7 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 // An object file that a crash left empty would keep git from writing it again.
 func TestOpenRemovesEmptyObjects(t *testing.T) {
 	h := newHome(t, "a", "")
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 	h.close(t)
 	blob := strings.TrimSpace(gitInput(t, h.repo(), "text\n", "hash-object", "--stdin"))

@@ -36,15 +36,15 @@ var (
 	ErrClosed = errors.New("the record is closed")
 )
 
-// Letter is the exact bytes of one message file.
-type Letter struct {
+// MessageFile is the exact bytes of one message file.
+type MessageFile struct {
 	Path protocol.Path
 	Data []byte
-	// Peer marks a letter heard from another host over the bus. It is that
+	// Peer marks a message heard from another host over the bus. It is that
 	// host's to commit, and this node's only when the remote still lacks it
 	// after Options.Grace.
 	Peer bool
-	// Recorded marks a letter that Walk or WalkSince found in a commit of main.
+	// Recorded marks a message that Walk or WalkSince found in a commit of main.
 	Recorded bool
 }
 
@@ -65,7 +65,7 @@ type Options struct {
 
 	FetchInterval time.Duration // between looks at the remote; 0 means 10 s
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
-	Grace         time.Duration // before letters of peers are committed here; 0 means 30 s
+	Grace         time.Duration // before messages of peers are committed here; 0 means 30 s
 
 	// Patient lets every fetch and push take as long as a large record needs: somebody
 	// waits for it, and can end it.
@@ -82,9 +82,9 @@ type Options struct {
 	// it must give the same answer on every host and whatever the order of a
 	// and b. nil means the one with the lower SHA-256.
 	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
-	// Describe is the commit message for letters, in the order of the journal;
+	// Describe is the commit message for messages, in the order of the journal;
 	// nil means "N messages". It must not call the Record.
-	Describe func([]Letter) string
+	Describe func([]MessageFile) string
 	// Adopt says which files a record that Init is about to adopt lacks: they are
 	// added in one commit, which is pushed. What is there already cannot be among
 	// them, and nothing is changed or removed. nil: none. An error refuses the record.
@@ -98,11 +98,10 @@ type Options struct {
 // Run or from Sync, never while Append waits for them; any may be nil. They may
 // call every method of the Record but Run, Sync and Close.
 type Events struct {
-	// Arrived has messages that are new in main and that this node did not
-	// hold in its journal, in the order of their paths, at most 256 at a time;
-	// so it does those that lost their path and are new below data/conflicts.
-	// Their objects are durable.
-	Arrived func([]Letter)
+	// Arrived has messages that are new in main and that this node's journal did not hold, in the
+	// order of their paths, at most 256 at a time. It also has those that lost their path and are
+	// new below data/conflicts. Their objects are durable.
+	Arrived func([]MessageFile)
 	// Arriving is told true before what came together with one fetch is told to
 	// Arrived, and false after the last of it: what one message means can depend on
 	// another, such as its receipt.
@@ -110,7 +109,7 @@ type Events struct {
 	// Files has the paths of other files that others changed in main: all
 	// outside data/channels, and what is no message below it.
 	Files func(changed []string)
-	// Recorded has letters of the journal that are now in a commit of main.
+	// Recorded has messages of the journal that are now in a commit of main.
 	Recorded func([]protocol.Path)
 	// Pushed has messages that are now at their path in a tip of the remote
 	// that this node fetched or pushed.
@@ -120,11 +119,11 @@ type Events struct {
 	// Trouble says that the remote cannot be used, with a new kind, or with
 	// KindNone that it can be used: for the first time, or again.
 	Trouble func(Trouble)
-	// Damaged says why a part of main is not on this disk any more, so that nothing
-	// is committed and letters stay in the journal; with "" that this is over, and that
-	// Lost says what is missing after it.
+	// Damaged says why a part of main is not on this disk any more. Until that is over nothing is
+	// committed, and messages stay in the journal. "" says that it is over; Lost then says what
+	// is still missing.
 	Damaged func(why string)
-	// Stuck says why letters cannot be stored, or why stored ones cannot be committed;
+	// Stuck says why messages cannot be stored, or why stored ones cannot be committed;
 	// with a nil error that they can be again.
 	Stuck func(Step, error)
 	// Notice has what an operator should know, one sentence: what somebody did to
@@ -132,7 +131,7 @@ type Events struct {
 	Notice func(string)
 }
 
-// Step is something that is done with every letter.
+// Step is something that is done with every message.
 type Step string
 
 // The steps of which Events.Stuck tells.
@@ -177,13 +176,13 @@ type Status struct {
 	Remote       string // as configured, without a password
 	Tip          string // commit of main
 	RemoteTip    string // last known commit of the remote's main, or ""
-	Unrecorded   int    // letters in the journal only
+	Unrecorded   int    // messages in the journal only
 	CommitError  string // why they could not be committed, or ""
 	Broken       string // why a part of main is not on this disk any more, or ""
 	StoreError   error  // why nothing new can be stored, or nil
 	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
-	WaitingSince time.Time // since when the oldest letter waits to be recorded or, once it is, to be pushed; zero where none does
+	WaitingSince time.Time // since when the oldest message waits to be recorded or, once it is, to be pushed; zero where none does
 	LastPush     time.Time
 	Place        int // among the couriers, as SetPlace said
 	Trouble      Trouble
@@ -230,7 +229,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Prefer = lowerHash
 	}
 	if o.Describe == nil {
-		o.Describe = countLetters
+		o.Describe = countMessages
 	}
 	return o, nil
 }
@@ -240,9 +239,9 @@ func lowerHash(_ protocol.Path, a, b []byte) bool {
 	return bytes.Compare(ha[:], hb[:]) <= 0
 }
 
-func countLetters(letters []Letter) string {
-	if len(letters) == 1 {
+func countMessages(messages []MessageFile) string {
+	if len(messages) == 1 {
 		return "1 message"
 	}
-	return fmt.Sprintf("%d messages", len(letters))
+	return fmt.Sprintf("%d messages", len(messages))
 }

@@ -71,7 +71,7 @@ func TestFewPacksAfterManyFetches(t *testing.T) {
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	packs := watchPacks(t, b.repo())
 	for n := range 20 {
-		a.append(t, testLetter(1, n))
+		a.append(t, testMessage(1, n))
 		a.sync(t)
 		b.sync(t)
 		if err := b.store.Retire(); err != nil {
@@ -99,7 +99,7 @@ func TestFewPacksInAnotherFolder(t *testing.T) {
 		a := newHome(t, "a", remote)
 		packs := watchPacks(t, remote)
 		for n := range 30 {
-			a.append(t, testLetter(1, n))
+			a.append(t, testMessage(1, n))
 			a.sync(t)
 		}
 		if most := packs(); most > mostPacks/2 {

@@ -14,7 +14,7 @@ import (
 
 // progress is how far messages have come: into the journal, into main, into the remote's
 // main. One lock guards all of it, so that at every moment each message that was stored
-// is found somewhere. A letter is held from the fsync of the journal until it is in main,
+// is found somewhere. A message is held from the fsync of the journal until it is in main,
 // and where there is a remote in a tip of that as well.
 type progress struct {
 	store   *objects.Store
@@ -28,11 +28,11 @@ type progress struct {
 	tip, tree             objects.Hash // main
 	remoteTip, remoteTree objects.Hash // the remote's main as last taken in, or Zero
 
-	// held has every letter of the journal, by path; more than one only where
+	// held has every message of the journal, by path; more than one only where
 	// a path was stored with different contents.
-	held map[protocol.Path][]*heldLetter
+	held map[protocol.Path][]*heldMessage
 	// pending are those that are in no commit yet, in the order of the journal.
-	pending []*heldLetter
+	pending []*heldMessage
 	// unpushed are the messages in main that are not at their path in the
 	// remote's, with the moment since when; empty without a remote.
 	unpushed map[protocol.Path]time.Time
@@ -45,12 +45,12 @@ type progress struct {
 func newProgress(shared bool, tell *teller, log zerolog.Logger) *progress {
 	return &progress{
 		shared: shared, tell: tell, log: log,
-		held: map[protocol.Path][]*heldLetter{}, unpushed: map[protocol.Path]time.Time{},
+		held: map[protocol.Path][]*heldMessage{}, unpushed: map[protocol.Path]time.Time{},
 	}
 }
 
-// heldLetter is a letter that is in the journal.
-type heldLetter struct {
+// heldMessage is a message that is in the journal.
+type heldMessage struct {
 	path     protocol.Path
 	blob     objects.Hash
 	data     []byte // nil once it is in a commit
@@ -126,9 +126,9 @@ func (g *progress) waiting(p protocol.Path) (data []byte, ok bool, tree objects.
 	return nil, false, g.tree
 }
 
-// hold enters a letter that is in the journal.
-func (g *progress) hold(l Letter, blob objects.Hash, id journal.ID) {
-	h := &heldLetter{path: l.Path, blob: blob, data: l.Data, peer: l.Peer, since: time.Now(), id: id}
+// hold enters a message that is in the journal.
+func (g *progress) hold(l MessageFile, blob objects.Hash, id journal.ID) {
+	h := &heldMessage{path: l.Path, blob: blob, data: l.Data, peer: l.Peer, since: time.Now(), id: id}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.held[l.Path] = append(g.held[l.Path], h)
@@ -151,11 +151,11 @@ func (g *progress) keeps(p protocol.Path, blob objects.Hash) bool {
 }
 
 // snapshot is main's tree and what only the journal holds, at one moment.
-func (g *progress) snapshot() (tree objects.Hash, stored []Letter) {
+func (g *progress) snapshot() (tree objects.Hash, stored []MessageFile) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, h := range g.pending {
-		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+		stored = append(stored, MessageFile{Path: h.path, Data: h.data, Peer: h.peer})
 	}
 	return g.tree, stored
 }
@@ -164,23 +164,23 @@ func (g *progress) snapshot() (tree objects.Hash, stored []Letter) {
 func (g *progress) holds(p protocol.Path, blob objects.Hash) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.ContainsFunc(g.held[p], func(h *heldLetter) bool { return h.blob == blob })
+	return slices.ContainsFunc(g.held[p], func(h *heldMessage) bool { return h.blob == blob })
 }
 
-// isHeld reports whether the journal has a letter with the path.
+// isHeld reports whether the journal has a message with the path.
 func (g *progress) isHeld(p protocol.Path) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.held[p]) > 0
 }
 
-// heldBlobs are the contents of all letters that are held.
+// heldBlobs are the contents of all messages that are held.
 func (g *progress) heldBlobs() map[objects.Hash]bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	blobs := map[objects.Hash]bool{}
-	for _, letters := range g.held {
-		for _, h := range letters {
+	for _, messages := range g.held {
+		for _, h := range messages {
 			blobs[h.blob] = true
 		}
 	}
@@ -190,9 +190,9 @@ func (g *progress) heldBlobs() map[objects.Hash]bool {
 // journaled is the content of a blob that is still in the journal.
 func (g *progress) journaled(blob objects.Hash) ([]byte, bool) {
 	g.mu.Lock()
-	var held *heldLetter
-	for _, letters := range g.held {
-		for _, h := range letters {
+	var held *heldMessage
+	for _, messages := range g.held {
+		for _, h := range messages {
 			if h.blob == blob {
 				held = h
 			}

@@ -22,7 +22,7 @@ func TestOnlyAPushThatTheRemoteConfirmsCounts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			remote := bareRemote(t)
 			h := newHome(t, "a", remote)
-			one := testLetter(1, 1)
+			one := testMessage(1, 1)
 			h.append(t, one)
 			t.Run("meanwhile", func(t *testing.T) {
 				fakeGit(t, c.script+"\nexec $REAL \"$@\"\n")
@@ -48,7 +48,7 @@ func TestASilentPushIsLookedFor(t *testing.T) {
 	fakeGit(t, `case " $* " in *" push "*) exec $REAL "$@" >/dev/null;; esac
 exec $REAL "$@"
 `)
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	h.append(t, one)
 	h.sync(t)
 	if h.Place(one.Path) != Pushed {
@@ -72,7 +72,7 @@ exec $REAL "$@"
 func TestASilentFetchIsLookedFor(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	one := testLetter(2, 1)
+	one := testMessage(2, 1)
 	b.append(t, one)
 	b.sync(t)
 	t.Run("it brings nothing", func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 func TestWhatWasPushedElsewhereIsNotPushedHere(t *testing.T) {
 	old, other := bareRemote(t), bareRemote(t)
 	h := newHome(t, "a", old)
-	one, two := testLetter(1, 1), testLetter(1, 2)
+	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one)
 	h.sync(t)
 	h.close(t)
@@ -45,7 +45,7 @@ func TestInspect(t *testing.T) {
 		t.Run(carrier, func(t *testing.T) {
 			shared := bareRemote(t)
 			h, ahead := newHome(t, "a", shared), newHome(t, "b", shared)
-			ahead.append(t, testLetter(2, 1))
+			ahead.append(t, testMessage(2, 1))
 			ahead.sync(t)
 			foreign := bareRemote(t)
 			newHome(t, "c", foreign)

@@ -33,7 +33,7 @@ func race(t *testing.T, repo string) *racer {
 		for n := 0; ctx.Err() == nil; n++ {
 			switch n % 5 {
 			case 0:
-				r.letter(repo, n)
+				r.message(repo, n)
 			case 1:
 				r.git(repo, "", "gc", "--quiet", "--prune=now")
 			case 2:
@@ -71,14 +71,14 @@ func (r *racer) git(dir, input string, args ...string) (string, bool) {
 	return strings.TrimSpace(string(out)), err == nil
 }
 
-// letter commits one message in a repository by hand, if nobody else moves main
+// message commits one message in a repository by hand, if nobody else moves main
 // meanwhile.
-func (r *racer) letter(dir string, n int) {
+func (r *racer) message(dir string, n int) {
 	parent, ok := r.git(dir, "", "rev-parse", "main")
 	if !ok {
 		return
 	}
-	l := testLetter(200, n)
+	l := testMessage(200, n)
 	blob, ok := r.git(dir, string(l.Data), "hash-object", "-w", "--stdin")
 	if _, read := r.git(dir, "", "read-tree", parent); !ok || !read {
 		return
@@ -102,17 +102,17 @@ func (r *racer) push(n int) {
 	if _, ok := r.git(r.clone, "", "fetch", "--quiet", r.repo, "+main:main"); !ok {
 		return
 	}
-	r.letter(r.clone, n)
+	r.message(r.clone, n)
 	if _, ok := r.git(r.clone, "", "push", "--quiet", r.repo, "main:main"); !ok {
 		return
 	}
-	l := testLetter(200, n)
+	l := testMessage(200, n)
 	if out, ok := r.git(r.clone, "", "ls-tree", "--name-only", "main", l.Path.RepoPath()); ok && out != "" {
 		r.note(l)
 	}
 }
 
-func (r *racer) note(l Letter) {
+func (r *racer) note(l MessageFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.made = append(r.made, l.Path.String())

@@ -47,7 +47,7 @@ func (r *Reader) Get(p protocol.Path) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot read %s: %w", p, ErrNotFound)
 	}
-	if data, err = letterData(r.store, e.Hash); err != nil {
+	if data, err = messageData(r.store, e.Hash); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", p, err)
 	}
 	return data, nil
@@ -141,23 +141,23 @@ func (r *Reader) ListFolders(dir string) ([]string, error) {
 // of their paths, with the contents that lost their path to another and lie below
 // data/conflicts, then with those that are only in the journal, in its order. It
 // sees the record as it was when it began. visit's error ends it.
-func (r *Reader) Walk(ctx context.Context, visit func(Letter) error) error {
+func (r *Reader) Walk(ctx context.Context, visit func(MessageFile) error) error {
 	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
 }
 
 // WalkDamaged is Walk that calls damaged instead of visit for a message that the
 // repository holds but cannot give. damaged's error ends it.
-func (r *Reader) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
+func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error, damaged func(protocol.Path, error) error) error {
 	tree, stored := r.progress.snapshot()
 	read := func(p protocol.Path, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data, err := letterData(r.store, e.Hash)
+		data, err := messageData(r.store, e.Hash)
 		if err != nil {
 			return damaged(p, err)
 		}
-		return visit(Letter{Path: p, Data: data, Recorded: true})
+		return visit(MessageFile{Path: p, Data: data, Recorded: true})
 	}
 	err := r.walkFolder(tree, channelsPrefix, messagePath, read)
 	if err == nil {

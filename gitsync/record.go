@@ -280,7 +280,7 @@ func (r *Record) replay(ctx context.Context) error {
 			r.log.Error().Err(err).Msg("an entry of the journal is left there")
 			continue
 		}
-		r.progress.hold(Letter{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
+		r.progress.hold(MessageFile{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
 	}
 	return nil
 }

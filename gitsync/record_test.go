@@ -16,14 +16,14 @@ import (
 
 func TestAppendCommitRead(t *testing.T) {
 	h := newHome(t, "a", "")
-	one, two := testLetter(1, 1), testLetter(1, 2)
+	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one, two, one)
 	if got := h.Place(one.Path); got != Stored {
 		t.Errorf("after Append the place is %s", got)
 	}
 	h.sync(t)
 	h.append(t, one)
-	for _, l := range []Letter{one, two} {
+	for _, l := range []MessageFile{one, two} {
 		data, err := h.Get(l.Path)
 		if err != nil || string(data) != string(l.Data) {
 			t.Errorf("Get(%s) = %q, %v", l.Path, data, err)
@@ -45,14 +45,14 @@ func TestAppendCommitRead(t *testing.T) {
 
 func TestWalkAndFilesOf(t *testing.T) {
 	h := newHome(t, "a", "")
-	one, two, three := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3)
+	one, two, three := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3)
 	h.append(t, two)
 	h.append(t, one)
 	h.sync(t)
 	before := h.Tip()
 	h.append(t, three)
 	var walked []string
-	err := h.Walk(t.Context(), func(l Letter) error {
+	err := h.Walk(t.Context(), func(l MessageFile) error {
 		walked = append(walked, l.Path.String())
 		return nil
 	})
@@ -132,7 +132,7 @@ func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
 	h.sync(t)
 	is("one\ntwo\nthree\n")
 	cannot := errors.New("no")
-	l := testLetter(1, 1)
+	l := testMessage(1, 1)
 	h.append(t, l)
 	if err := h.ChangeFile(t.Context(), file, func([]byte) ([]byte, error) { return nil, cannot }); err != cannot {
 		t.Errorf("the update that fails: %v", err)
@@ -146,12 +146,12 @@ func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
 func TestReopenKeepsWhatWasStored(t *testing.T) {
 	h := newHome(t, "a", "")
 	id := h.ID()
-	one, two := testLetter(1, 1), testLetter(1, 2)
+	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one)
 	h.sync(t)
 	h.append(t, two)
 	h.close(t)
-	if err := h.Append(t.Context(), []Letter{one}); !errors.Is(err, ErrClosed) {
+	if err := h.Append(t.Context(), []MessageFile{one}); !errors.Is(err, ErrClosed) {
 		t.Errorf("Append after Close: %v", err)
 	}
 	h.open(t)
@@ -176,10 +176,10 @@ func TestOpenTwice(t *testing.T) {
 func TestRunCommitsAndDrains(t *testing.T) {
 	h := newHome(t, "a", "")
 	stop := h.run(t)
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	h.append(t, one)
-	eventually(t, "the letter is recorded", func() bool { return len(h.seen.get(&h.seen.recorded)) == 1 })
-	two := testLetter(1, 2)
+	eventually(t, "the message is recorded", func() bool { return len(h.seen.get(&h.seen.recorded)) == 1 })
+	two := testMessage(1, 2)
 	h.append(t, two)
 	stop()
 	if h.Place(two.Path) != Recorded {
@@ -190,9 +190,9 @@ func TestRunCommitsAndDrains(t *testing.T) {
 func TestManyCommitsSealAndStayReadable(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "a", "")
-	var all []Letter
+	var all []MessageFile
 	for n := range 150 {
-		l := testLetter(1, n)
+		l := testMessage(1, n)
 		all = append(all, l)
 		h.append(t, l)
 		h.sync(t)
@@ -205,7 +205,7 @@ func TestManyCommitsSealAndStayReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.append(t, testLetter(1, 1000))
+	h.append(t, testMessage(1, 1000))
 	h.sync(t)
 	wantClean(t, h.repo())
 }
@@ -214,12 +214,12 @@ func TestAppendHonoursItsContext(t *testing.T) {
 	h := newHome(t, "a", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	one := testLetter(1, 1)
-	if err := h.Append(ctx, []Letter{one}); !errors.Is(err, context.Canceled) {
+	one := testMessage(1, 1)
+	if err := h.Append(ctx, []MessageFile{one}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
 	if h.Place(one.Path) != Absent {
-		t.Error("a letter was stored although Append failed")
+		t.Error("a message was stored although Append failed")
 	}
 }
 
@@ -227,12 +227,12 @@ func TestAppendHonoursItsContext(t *testing.T) {
 // has lost, and says nothing of the others.
 func TestWalkGoesOnAfterDamage(t *testing.T) {
 	h := newHome(t, "a", "")
-	one, two, three := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3)
+	one, two, three := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3)
 	h.append(t, one, two, three)
 	h.sync(t)
 	damage(t, h.repo(), gitOut(t, h.repo(), "rev-parse", "main:"+two.Path.RepoPath()))
 	var walked, lost []string
-	err := h.WalkDamaged(t.Context(), func(l Letter) error {
+	err := h.WalkDamaged(t.Context(), func(l MessageFile) error {
 		walked = append(walked, l.Path.String())
 		return nil
 	}, func(p protocol.Path, err error) error {
@@ -244,7 +244,7 @@ func TestWalkGoesOnAfterDamage(t *testing.T) {
 	}
 	wantSame(t, "walked", walked, paths(one, three))
 	wantSame(t, "lost", lost, paths(two))
-	if err := h.Walk(t.Context(), func(Letter) error { return nil }); err == nil {
+	if err := h.Walk(t.Context(), func(MessageFile) error { return nil }); err == nil {
 		t.Error("Walk takes a lost message for none")
 	}
 }

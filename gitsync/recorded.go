@@ -11,8 +11,8 @@ import (
 )
 
 // committed notes what main is now, and that the remote lacks what was added to it:
-// letters, and other files.
-func (g *progress) committed(tip, tree objects.Hash, added []Letter, files []string) {
+// messages, and other files.
+func (g *progress) committed(tip, tree objects.Hash, added []MessageFile, files []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tip, g.tree = tip, tree
@@ -29,34 +29,34 @@ func (g *progress) committed(tip, tree objects.Hash, added []Letter, files []str
 	g.otherFiles = g.otherFiles || len(files) > 0
 }
 
-// recorded notes that these letters are in main; without a remote the journal
+// recorded notes that these messages are in main; without a remote the journal
 // need not keep them.
-func (g *progress) recorded(letters []*heldLetter) {
-	if len(letters) == 0 {
+func (g *progress) recorded(messages []*heldMessage) {
+	if len(messages) == 0 {
 		return
 	}
-	paths := make([]protocol.Path, len(letters))
+	paths := make([]protocol.Path, len(messages))
 	g.mu.Lock()
-	for i, h := range letters {
+	for i, h := range messages {
 		h.recorded = true
 		h.data = nil
 		paths[i] = h.path
 	}
-	g.pending = slices.DeleteFunc(g.pending, func(h *heldLetter) bool { return h.recorded })
+	g.pending = slices.DeleteFunc(g.pending, func(h *heldMessage) bool { return h.recorded })
 	g.mu.Unlock()
 	if !g.shared {
-		g.release(letters)
+		g.release(messages)
 	}
 	g.tell.recorded(paths)
 }
 
-// release lets letters go from the journal.
-func (g *progress) release(letters []*heldLetter) {
-	ids := make([]journal.ID, len(letters))
+// release lets messages go from the journal.
+func (g *progress) release(messages []*heldMessage) {
+	ids := make([]journal.ID, len(messages))
 	g.mu.Lock()
-	for i, h := range letters {
+	for i, h := range messages {
 		ids[i] = h.id
-		rest := slices.DeleteFunc(g.held[h.path], func(other *heldLetter) bool { return other == h })
+		rest := slices.DeleteFunc(g.held[h.path], func(other *heldMessage) bool { return other == h })
 		if len(rest) == 0 {
 			delete(g.held, h.path)
 		} else {
@@ -69,7 +69,7 @@ func (g *progress) release(letters []*heldLetter) {
 	}
 }
 
-// recordPresent finds letters that are only waiting to be in main and are in it
+// recordPresent finds messages that are only waiting to be in main and are in it
 // already, because others brought them. Of what main names and the disk has lost the
 // journal has the only copy, which is put back.
 func (g *progress) recordPresent() error {
@@ -77,7 +77,7 @@ func (g *progress) recordPresent() error {
 	tree := g.tree
 	waiting := slices.Clone(g.pending)
 	g.mu.Unlock()
-	var present []*heldLetter
+	var present []*heldMessage
 	for _, h := range waiting {
 		ok, err := g.inTree(tree, h)
 		if err != nil {
@@ -99,7 +99,7 @@ func (g *progress) recordPresent() error {
 
 // inTree reports whether the bytes of h are in a tree, at their path or kept as
 // a conflict.
-func (g *progress) inTree(tree objects.Hash, h *heldLetter) (bool, error) {
+func (g *progress) inTree(tree objects.Hash, h *heldMessage) (bool, error) {
 	e, ok, err := g.store.Lookup(tree, h.path.RepoPath())
 	if err != nil || !ok || e.Hash == h.blob {
 		return ok && err == nil, err
@@ -114,18 +114,18 @@ func (g *progress) inTree(tree objects.Hash, h *heldLetter) (bool, error) {
 	return err == nil && ok && e.Hash == h.blob, err
 }
 
-// choose takes the letters that are to be committed now: those of peers when they have
+// choose takes the messages that are to be committed now: those of peers when they have
 // waited for grace, or all.
-func (g *progress) choose(all bool, grace time.Duration) []*heldLetter {
+func (g *progress) choose(all bool, grace time.Duration) []*heldMessage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var chosen []*heldLetter
+	var chosen []*heldMessage
 	size := 0
 	for _, h := range g.pending {
 		if !all && h.peer && time.Since(h.since) < grace {
 			continue
 		}
-		if len(chosen) == maxCommitLetters || size > maxCommitBytes {
+		if len(chosen) == maxCommitMessages || size > maxCommitBytes {
 			break
 		}
 		chosen = append(chosen, h)
@@ -134,7 +134,7 @@ func (g *progress) choose(all bool, grace time.Duration) []*heldLetter {
 	return chosen
 }
 
-// nextGrace is how long until a letter of a peer has waited for grace.
+// nextGrace is how long until a message of a peer has waited for grace.
 func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,13 +146,13 @@ func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
 	return 0, false
 }
 
-// unrecord has letters that were in main, and are not in its new tree, committed again.
+// unrecord has messages that were in main, and are not in its new tree, committed again.
 func (g *progress) unrecord(tree objects.Hash) error {
 	g.mu.Lock()
 	var ids []journal.ID
-	var recorded []*heldLetter
-	for _, letters := range g.held {
-		for _, h := range letters {
+	var recorded []*heldMessage
+	for _, messages := range g.held {
+		for _, h := range messages {
 			if h.recorded {
 				recorded = append(recorded, h)
 				ids = append(ids, h.id)
@@ -164,10 +164,10 @@ func (g *progress) unrecord(tree objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	var lost []*heldLetter
+	var lost []*heldMessage
 	for _, h := range recorded {
 		data := entries[h.id].Data
-		there, err := g.inTree(tree, &heldLetter{path: h.path, blob: h.blob, data: data})
+		there, err := g.inTree(tree, &heldMessage{path: h.path, blob: h.blob, data: data})
 		if err != nil {
 			return err
 		}
@@ -181,6 +181,6 @@ func (g *progress) unrecord(tree objects.Hash) error {
 		h.recorded, h.data = false, entries[h.id].Data
 	}
 	g.pending = append(g.pending, lost...)
-	slices.SortFunc(g.pending, func(a, b *heldLetter) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(g.pending, func(a, b *heldMessage) int { return cmp.Compare(a.id, b.id) })
 	return nil
 }

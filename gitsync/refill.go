@@ -39,9 +39,9 @@ type refiller struct {
 	remains *losses // what main lacked after it, until the remote is taken in
 }
 
-// refill brings back what this disk has lost while the node runs: it fetches all that
-// the remote has, whatever git believes to have of it, and makes main of that and of
-// what can be read here. What the remote lacks is in the journal and goes in again.
+// refill brings back, while the node runs, what this disk has lost. It fetches all that the
+// remote has, whatever git believes to have already. It makes main of that and of what can be
+// read here. What the remote lacks is in the journal and goes in again.
 func (f *refiller) refill(ctx context.Context) error {
 	apart := refillApart
 	if f.disk.broken() == "" {
@@ -102,10 +102,10 @@ func (f *refiller) takeInRefilled() error {
 	return f.progress.settle()
 }
 
-// endLoss says that what the disk had lost is in main again, once the remote's main is
-// taken in after everything was fetched anew: not before, because what is missing until
-// then may say what agents have done. Messages that are not there stay lost. The caller
-// holds sharer.mu and work.
+// endLoss says that what the disk had lost is in main again. That is so once everything was
+// fetched anew and the remote's main is taken in. Before that, something still missing may say
+// what agents have done. Messages that are not there stay lost. The caller holds sharer.mu and
+// work.
 func (f *refiller) endLoss() error {
 	if f.remains == nil {
 		return nil

@@ -18,18 +18,18 @@ const (
 	roomName  = "room.tmp"
 )
 
-// room is whether letters can be stored: whether there is room on the disk, mostly.
+// room is whether messages can be stored: whether there is room on the disk, mostly.
 type room struct {
 	path string // of what is written to find out
 	tell *teller
 	log  zerolog.Logger
 
 	mu    sync.Mutex // guards the fields below
-	err   error      // why letters could not be stored when that was tried last
+	err   error      // why messages could not be stored when that was tried last
 	tried time.Time  // when that was
 }
 
-// stored keeps for Status that letters could not be stored, or that they could.
+// stored keeps for Status that messages could not be stored, or that they could.
 func (r *room) stored(err error) {
 	r.mu.Lock()
 	before := r.err

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	coalesce   = 2 * time.Millisecond   // letters that come within it share a commit
-	burstRest  = 5                      // times as long as a commit of many letters took, until the next
+	coalesce   = 2 * time.Millisecond   // messages that come within it share a commit
+	burstRest  = 5                      // times as long as a commit of many messages took, until the next
 	burstApart = 100 * time.Millisecond // at most
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
@@ -91,7 +91,7 @@ func (r *Record) drainTime() time.Duration {
 // bells make one fetch.
 func (r *Record) Ring() { ring(r.share.fetchBell) }
 
-// commitLoop commits whenever letters were stored, a grace is over or somebody
+// commitLoop commits whenever messages were stored, a grace is over or somebody
 // else may have moved main. A commit that fails is tried again, for ever. In a burst there
 // is a rest between two commits: each writes the day's list of files anew, and the newest
 // pack.

@@ -199,10 +199,9 @@ func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	return tip, lost, nil
 }
 
-// versions are the trees of the commits, in their order. Where main itself cannot be
-// read, a tree that looks like one of the record's and belongs to no other commit is
-// what a commit that is lost had: these are the first, as many as unordered, and nobody
-// knows their order.
+// versions are the trees of the commits, in their order. Where main itself cannot be read, a tree
+// that looks like one of the record's and belongs to no other commit is taken for that of a lost
+// commit. Such trees come first, as many as unordered says, and nobody knows their order.
 func (s *salvor) versions(v *objects.Survey, commits []objects.Hash, known bool) (versions []objects.Hash, unordered int, err error) {
 	seen := map[objects.Hash]bool{}
 	for _, c := range commits {

@@ -16,7 +16,7 @@ const scanBatch = 128
 
 // Scan is WalkDamaged by all processors at once: visit and damaged are called by
 // several goroutines, in no order. An error ends it.
-func (r *Reader) Scan(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
+func (r *Reader) Scan(ctx context.Context, visit func(MessageFile) error, damaged func(protocol.Path, error) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan []arrival)
@@ -81,14 +81,14 @@ func (r *Reader) inBatches(ctx context.Context, tree objects.Hash, batches chan<
 }
 
 func (r *Reader) scanOne(
-	ctx context.Context, reader *objects.Reader, a arrival, visit func(Letter) error, damaged func(protocol.Path, error) error,
+	ctx context.Context, reader *objects.Reader, a arrival, visit func(MessageFile) error, damaged func(protocol.Path, error) error,
 ) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	data, err := letterData(reader, a.blob)
+	data, err := messageData(reader, a.blob)
 	if err != nil {
 		return damaged(a.path, err)
 	}
-	return visit(Letter{Path: a.path, Data: data, Recorded: true})
+	return visit(MessageFile{Path: a.path, Data: data, Recorded: true})
 }

@@ -32,7 +32,7 @@ func (g *progress) settle() error {
 		return fmt.Errorf("cannot compare main with the remote: %w", err)
 	}
 	pushed := map[protocol.Path]struct{}{}
-	var waiting []*heldLetter
+	var waiting []*heldMessage
 	g.mu.Lock()
 	oldest := now
 	for p, since := range g.unpushed {
@@ -49,8 +49,8 @@ func (g *progress) settle() error {
 		oldest = time.Time{}
 	}
 	g.unpushed, g.oldest, g.otherFiles = unpushed, oldest, otherFiles
-	for _, letters := range g.held {
-		for _, h := range letters {
+	for _, messages := range g.held {
+		for _, h := range messages {
 			if h.recorded {
 				waiting = append(waiting, h)
 			}
@@ -60,8 +60,8 @@ func (g *progress) settle() error {
 	return g.releasePushed(remote, waiting, pushed)
 }
 
-func (g *progress) releasePushed(remote objects.Hash, waiting []*heldLetter, pushed map[protocol.Path]struct{}) error {
-	var done []*heldLetter
+func (g *progress) releasePushed(remote objects.Hash, waiting []*heldMessage, pushed map[protocol.Path]struct{}) error {
+	var done []*heldMessage
 	for _, h := range waiting {
 		ok, err := g.inTree(remote, h)
 		if err != nil {

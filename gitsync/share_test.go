@@ -99,9 +99,9 @@ func writeFile(t *testing.T, path, text string) {
 func TestTwoRecordsInterleaved(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	var all []Letter
+	var all []MessageFile
 	for n := range 12 {
-		one, two := testLetter(1, n), testLetter(2, n)
+		one, two := testMessage(1, n), testMessage(2, n)
 		all = append(all, one, two)
 		a.append(t, one)
 		b.append(t, two)
@@ -162,16 +162,16 @@ func TestPlainCloneParticipates(t *testing.T) {
 	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	var want []string
 	for n := range 20 {
-		l := testLetter(7, 19-n)
+		l := testMessage(7, 19-n)
 		writeFile(t, filepath.Join(clone, l.Path.RepoPath()), string(l.Data))
 		want = append(want, l.Path.String())
 	}
 	slices.Sort(want)
 	writeFile(t, filepath.Join(clone, "hosts/x.md"), "x\n")
 	gitOut(t, clone, "add", "-A")
-	gitOut(t, clone, "commit", "--quiet", "-m", "twenty letters")
+	gitOut(t, clone, "commit", "--quiet", "-m", "twenty messages")
 	gitOut(t, clone, "push", "--quiet")
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 	h.sync(t)
 	wantSame(t, "arrived", h.seen.get(&h.seen.arrived), want)
@@ -183,10 +183,10 @@ func TestPlainCloneParticipates(t *testing.T) {
 	wantClean(t, remote)
 }
 
-func TestPeerLettersWaitForTheirGrace(t *testing.T) {
+func TestPeerMessagesWaitForTheirGrace(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	a.append(t, one)
 	heard := one
 	heard.Peer = true
@@ -209,7 +209,7 @@ func TestPeerLettersWaitForTheirGrace(t *testing.T) {
 		t.Errorf("b made a commit although it had nothing to add:\n%s\n%s", gitOut(t, b.repo(), "log", "--stat", "--format=%h %an %s"), b.log)
 	}
 
-	two := testLetter(1, 2)
+	two := testMessage(1, 2)
 	two.Peer = true
 	b.courier.peers = time.Nanosecond
 	b.append(t, two)
@@ -225,7 +225,7 @@ func TestRemoteRewritten(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	first := gitOut(t, remote, "rev-parse", "main")
-	one, two, three := testLetter(1, 1), testLetter(2, 2), testLetter(3, 3)
+	one, two, three := testMessage(1, 1), testMessage(2, 2), testMessage(3, 3)
 	a.append(t, one)
 	a.sync(t)
 	b.append(t, two)
@@ -259,7 +259,7 @@ func TestRemoteRewritten(t *testing.T) {
 func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	a.append(t, one)
 	a.sync(t)
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -281,7 +281,7 @@ func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 func TestAnotherRecordIsRefused(t *testing.T) {
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
-	a.append(t, testLetter(1, 1))
+	a.append(t, testMessage(1, 1))
 	a.sync(t)
 	tip := a.Tip()
 	other := bareRemote(t)
@@ -308,13 +308,13 @@ func TestUnreachableRemote(t *testing.T) {
 	if err := os.Rename(remote, remote+".away"); err != nil {
 		t.Fatal(err)
 	}
-	one := testLetter(1, 1)
+	one := testMessage(1, 1)
 	a.append(t, one)
 	if err := a.Sync(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("Sync: %v", err)
 	}
 	if got := a.Place(one.Path); got != Recorded {
-		t.Errorf("the letter is %s: commits must not wait for the remote", got)
+		t.Errorf("the message is %s: commits must not wait for the remote", got)
 	}
 	if a.Status().Trouble.Text == "" || a.Status().Unpushed != 1 {
 		t.Errorf("status = %+v", a.Status())
@@ -339,7 +339,7 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	p := testPath(1, 1)
-	ours, theirs := Letter{Path: p, Data: []byte("ours\n")}, Letter{Path: p, Data: []byte("theirs\n")}
+	ours, theirs := MessageFile{Path: p, Data: []byte("ours\n")}, MessageFile{Path: p, Data: []byte("theirs\n")}
 	winner, loser := ours.Data, theirs.Data
 	if !lowerHash(p, winner, loser) {
 		winner, loser = loser, winner
@@ -365,7 +365,7 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 			t.Error("the winner is kept as a loser")
 		}
 		var walked []string
-		err = h.Walk(t.Context(), func(l Letter) error {
+		err = h.Walk(t.Context(), func(l MessageFile) error {
 			if l.Path == p {
 				walked = append(walked, string(l.Data))
 			}
@@ -394,8 +394,8 @@ func TestRunSharesBothWays(t *testing.T) {
 	}
 	const each = 25
 	for n := range each {
-		a.append(t, testLetter(1, n))
-		b.append(t, testLetter(2, n))
+		a.append(t, testMessage(1, n))
+		b.append(t, testMessage(2, n))
 	}
 	eventually(t, "both have everything and it is pushed", func() bool {
 		return len(a.seen.get(&a.seen.arrived)) == each && len(b.seen.get(&b.seen.arrived)) == each &&
@@ -414,7 +414,7 @@ func TestRingFetchesSoon(t *testing.T) {
 	b.share.opts.FetchInterval = time.Hour
 	b.run(t)
 	eventually(t, "the first fetch is over", func() bool { return !b.Status().LastFetch.IsZero() })
-	a.append(t, testLetter(1, 1))
+	a.append(t, testMessage(1, 1))
 	a.sync(t)
 	for range 5 {
 		b.Ring()
@@ -427,9 +427,9 @@ func TestStopTriesOneLastPush(t *testing.T) {
 	a := newHome(t, "a", remote)
 	a.share.opts.PushInterval = time.Hour
 	stop := a.run(t)
-	a.append(t, testLetter(1, 1))
+	a.append(t, testMessage(1, 1))
 	eventually(t, "the first is pushed", func() bool { return a.Place(testPath(1, 1)) == Pushed })
-	a.append(t, testLetter(1, 2))
+	a.append(t, testMessage(1, 2))
 	stop()
 	wantSame(t, "in the remote", messages(t, remote, "main"), []string{testPath(1, 1).String(), testPath(1, 2).String()})
 }
@@ -511,9 +511,9 @@ func TestJitterOfTheRecord(t *testing.T) {
 func TestPushesAreCounted(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	a.append(t, testLetter(1, 1))
+	a.append(t, testMessage(1, 1))
 	a.sync(t)
-	b.append(t, testLetter(2, 1))
+	b.append(t, testMessage(2, 1))
 	if err := b.main.commit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ var ErrNotSince = errors.New("main is not that commit and more")
 // out what they hold already. The error is ErrNotSince, perhaps after some visits,
 // where Walk alone can tell what the record says now. The commit need not be an
 // ancestor of main: what counts is what it holds.
-func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(Letter) error) error {
+func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(MessageFile) error) error {
 	if !plumbing.IsHash(commit) {
 		return fmt.Errorf("%w: %q is not the name of a commit", ErrNotSince, commit)
 	}
@@ -41,8 +41,8 @@ func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(Letter
 	}
 	for i := 0; i < len(fresh) && err == nil; i++ {
 		var data []byte
-		if data, err = letterData(r.store, fresh[i].blob); err == nil {
-			err = errors.Join(ctx.Err(), visit(Letter{Path: fresh[i].path, Data: data, Recorded: true}))
+		if data, err = messageData(r.store, fresh[i].blob); err == nil {
+			err = errors.Join(ctx.Err(), visit(MessageFile{Path: fresh[i].path, Data: data, Recorded: true}))
 		}
 	}
 	for i := 0; i < len(stored) && err == nil; i++ {
@@ -71,7 +71,7 @@ func (r *Reader) since(main objects.Hash, d objects.Difference) (p protocol.Path
 	case !isMessage || !d.New.Mode.IsFile():
 		return p, false, fmt.Errorf("%w: %s is gone or changed", ErrNotSince, d.Path)
 	}
-	old, err := letterData(r.store, d.Old.Hash)
+	old, err := messageData(r.store, d.Old.Hash)
 	if err != nil {
 		return p, false, err
 	}

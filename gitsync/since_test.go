@@ -16,16 +16,16 @@ import (
 func sinceOf(t *testing.T, h *home, commit string) ([]string, error) {
 	t.Helper()
 	var visited []string
-	err := h.WalkSince(t.Context(), commit, func(l Letter) error {
+	err := h.WalkSince(t.Context(), commit, func(l MessageFile) error {
 		visited = append(visited, l.Path.String()+" "+string(l.Data))
 		return nil
 	})
 	return visited, err
 }
 
-func visit(letters ...Letter) []string {
+func visit(messages ...MessageFile) []string {
 	var all []string
-	for _, l := range letters {
+	for _, l := range messages {
 		all = append(all, l.Path.String()+" "+string(l.Data))
 	}
 	return all
@@ -33,7 +33,7 @@ func visit(letters ...Letter) []string {
 
 func TestWalkSince(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
-	one, two, three, four := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3), testLetter(2, 4)
+	one, two, three, four := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3), testMessage(2, 4)
 	h.append(t, one, two)
 	h.sync(t)
 	before, err := h.Told()
@@ -63,7 +63,7 @@ func TestWalkSince(t *testing.T) {
 func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	mine, theirs := testLetter(1, 1), testLetter(2, 2)
+	mine, theirs := testMessage(1, 1), testMessage(2, 2)
 	a.append(t, mine)
 	if err := a.main.commit(t.Context(), true); err != nil {
 		t.Fatal(err)
@@ -87,11 +87,11 @@ func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 // What was kept as a conflict may give way; what is gone or was changed may not.
 func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	h := newHome(t, "a", "")
-	one, two := testLetter(1, 1), testLetter(1, 2)
+	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one, two)
 	h.sync(t)
 	before := h.Tip()
-	other := Letter{Path: one.Path, Data: []byte("---\nfrom: x\n---\n\nother\n")}
+	other := MessageFile{Path: one.Path, Data: []byte("---\nfrom: x\n---\n\nother\n")}
 	h.append(t, other)
 	h.sync(t)
 	got, err := sinceOf(t, h, before)
@@ -104,13 +104,13 @@ func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	}
 	// The commit by hand holds two; main is what came before it.
 	after := h.Tip()
-	commitByHand(t, h.repo(), testLetter(3, 3))
+	commitByHand(t, h.repo(), testMessage(3, 3))
 	byHand := gitOut(t, h.repo(), "rev-parse", "main")
 	gitOut(t, h.repo(), "update-ref", "refs/heads/main", after)
 	if _, err := sinceOf(t, h, byHand); !errors.Is(err, ErrNotSince) {
 		t.Errorf("since a commit with more than main: %v", err)
 	}
-	changed := Letter{Path: two.Path, Data: []byte("---\nfrom: x\n---\n\nchanged\n")}
+	changed := MessageFile{Path: two.Path, Data: []byte("---\nfrom: x\n---\n\nchanged\n")}
 	commitByHand(t, h.repo(), changed)
 	byHand = gitOut(t, h.repo(), "rev-parse", "main")
 	gitOut(t, h.repo(), "update-ref", "refs/heads/main", after)
@@ -127,7 +127,7 @@ func TestToldSaysWhatWasNotTold(t *testing.T) {
 	if tip, err := a.Told(); err != nil || tip != a.Tip() {
 		t.Fatalf("told %s, %v", tip, err)
 	}
-	b.append(t, testLetter(2, 1))
+	b.append(t, testMessage(2, 1))
 	b.sync(t)
 	a.share.mu.Lock()
 	err := a.share.fetch(t.Context())
@@ -158,15 +158,15 @@ func TestToldSaysWhatWasNotTold(t *testing.T) {
 
 func TestFilesOf(t *testing.T) {
 	h := newHome(t, "a", "")
-	one, two := testLetter(1, 1), testLetter(1, 2)
-	other := Letter{Path: one.Path, Data: []byte("---\nfrom: x\n---\n\nother\n")}
+	one, two := testMessage(1, 1), testMessage(1, 2)
+	other := MessageFile{Path: one.Path, Data: []byte("---\nfrom: x\n---\n\nother\n")}
 	h.append(t, one, other)
 	h.sync(t)
 	files, err := h.FilesOf(h.Tip())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []Letter{one, other} {
+	for _, l := range []MessageFile{one, other} {
 		if ok, err := files.Keep(l.Path, hashOf(l)); !ok || err != nil {
 			t.Errorf("%q is not kept: %v", l.Data, err)
 		}
@@ -182,4 +182,4 @@ func TestFilesOf(t *testing.T) {
 	}
 }
 
-func hashOf(l Letter) string { return protocol.Hash(l.Data) }
+func hashOf(l MessageFile) string { return protocol.Hash(l.Data) }

@@ -220,9 +220,9 @@ func TestFoundAtStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, "a", bareRemote(t))
-			h.append(t, testLetter(1, 1))
+			h.append(t, testMessage(1, 1))
 			h.sync(t)
-			h.append(t, testLetter(1, 2))
+			h.append(t, testMessage(1, 2))
 			h.sync(t)
 			id := h.ID()
 			h.close(t)
@@ -239,9 +239,9 @@ func TestFoundAtStart(t *testing.T) {
 			if h.ID() != id {
 				t.Errorf("the record was %s and is %s", id, h.ID())
 			}
-			h.append(t, testLetter(1, 3))
+			h.append(t, testMessage(1, 3))
 			h.sync(t)
-			want := paths(testLetter(1, 1), testLetter(1, 2), testLetter(1, 3))
+			want := paths(testMessage(1, 1), testMessage(1, 2), testMessage(1, 3))
 			for _, repo := range []string{h.repo(), h.opts.Remote} {
 				wantSame(t, "messages", messages(t, repo, "main"), want)
 			}
@@ -291,14 +291,14 @@ func TestLocksLeftWhileItRuns(t *testing.T) {
 		}
 		writeFile(t, lock, "")
 		age(t, 2*time.Minute, lock)
-		l := testLetter(1, len(ref))
+		l := testMessage(1, len(ref))
 		a.append(t, l)
 		a.sync(t)
 		if err := b.Sync(t.Context()); err != nil {
 			b.sync(t) // the second time at the latest
 		}
 		if b.Place(l.Path) != Pushed {
-			t.Errorf("with a lock of %s the letter is %s", ref, b.Place(l.Path))
+			t.Errorf("with a lock of %s the message is %s", ref, b.Place(l.Path))
 		}
 		if _, err := os.Stat(lock); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the lock of %s stays: %v", ref, err)

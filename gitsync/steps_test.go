@@ -16,11 +16,11 @@ const (
 	stepsRemote = "PARLEY_TEST_STEPS_REMOTE"
 )
 
-// stepsLetter is the n-th letter of a home. The fourth fills a pack; the second
+// stepsMessage is the n-th message of a home. The fourth fills a pack; the second
 // has the same path in both homes and another content in each.
-func stepsLetter(home string, n int) Letter {
+func stepsMessage(home string, n int) MessageFile {
 	writer := map[string]int{"a": 1, "b": 2}[home]
-	l := testLetter(writer, n)
+	l := testMessage(writer, n)
 	switch n {
 	case 2:
 		l.Path = testPath(3, n)
@@ -32,9 +32,9 @@ func stepsLetter(home string, n int) Letter {
 	return l
 }
 
-const stepsLetters = 6
+const stepsMessages = 6
 
-// stepsChild prints "try HOME N" before it stores a letter and "ok HOME N" after.
+// stepsChild prints "try HOME N" before it stores a message and "ok HOME N" after.
 func stepsChild(dir string) error {
 	ctx := context.Background()
 	homes := map[string]*Record{}
@@ -45,10 +45,10 @@ func stepsChild(dir string) error {
 		}
 		homes[name] = r
 	}
-	for n := range stepsLetters {
+	for n := range stepsMessages {
 		for _, name := range []string{"b", "a"} {
 			fmt.Println("try", name, n)
-			if err := homes[name].Append(ctx, []Letter{stepsLetter(name, n)}); err != nil {
+			if err := homes[name].Append(ctx, []MessageFile{stepsMessage(name, n)}); err != nil {
 				return err
 			}
 			fmt.Println("ok", name, n)
@@ -84,9 +84,9 @@ func stepsChild(dir string) error {
 
 // stepsJoin makes so many packs that they are joined.
 func stepsJoin(ctx context.Context, r *Record) error {
-	for n := stepsLetters; n < stepsLetters+9; n++ {
+	for n := stepsMessages; n < stepsMessages+9; n++ {
 		fmt.Println("try a", n)
-		if err := r.Append(ctx, []Letter{stepsLetter("a", n)}); err != nil {
+		if err := r.Append(ctx, []MessageFile{stepsMessage("a", n)}); err != nil {
 			return err
 		}
 		fmt.Println("ok a", n)

@@ -50,7 +50,7 @@ func TestKindsOfTrouble(t *testing.T) {
 		"remote: Repository not found.\nfatal: repository 'https://github.com/a/b.git/' not found":                                                 KindNotFound,
 		"fatal: '/srv/record.git' does not appear to be a git repository":                                                                          KindNotFound,
 		"remote: The project you were looking for could not be found or you don't have permission to view it.":                                     KindNotFound,
-		"! refs/heads/main:refs/heads/main [remote rejected] (pre-receive hook declined)\nremote: no letters today":                                KindHook,
+		"! refs/heads/main:refs/heads/main [remote rejected] (pre-receive hook declined)\nremote: no messages today":                               KindHook,
 		"refused: hook declined: not on Sundays": KindHook,
 		"remote: error: GH006: Protected branch update failed for refs/heads/main.\n! x [remote rejected] (protected branch hook declined)":          KindProtected,
 		"remote: error: GH013: Repository rule violations found for refs/heads/main.\n! x [remote rejected] (push declined)":                         KindProtected,
@@ -118,7 +118,7 @@ func testAwayAndBack(t *testing.T) {
 	if err := os.Rename(remote, remote+".away"); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 1), testLetter(1, 2))
+	h.append(t, testMessage(1, 1), testMessage(1, 2))
 	left := time.Now()
 	time.Sleep(time.Hour)
 	s := h.Status()
@@ -222,7 +222,7 @@ func testHooksWordsAreShown(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'not on Sundays' >&2\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	if err := h.Sync(t.Context()); err == nil {
 		t.Fatal("the hook let it pass")
 	}
@@ -231,7 +231,7 @@ func testHooksWordsAreShown(t *testing.T) {
 		t.Errorf("trouble %+v", s.Trouble)
 	}
 	if got := h.Place(testPath(1, 1)); got != Recorded {
-		t.Errorf("the letter is %s", got)
+		t.Errorf("the message is %s", got)
 	}
 	if h.CanPush() {
 		t.Error("it counts as one that can push")

@@ -17,7 +17,7 @@ func unfitRemotes(t *testing.T) map[string]struct{ remote, says string } {
 	t.Helper()
 	full := bareRemote(t)
 	h := newHome(t, "first", full)
-	h.append(t, testLetter(1, 1))
+	h.append(t, testMessage(1, 1))
 	h.sync(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -68,7 +68,7 @@ func TestTheRemoteMayCheckWhatItIsGiven(t *testing.T) {
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for n := range 3 {
 		for i, h := range []*home{a, b} {
-			h.append(t, testLetter(i, n))
+			h.append(t, testMessage(i, n))
 			h.sync(t)
 		}
 	}
@@ -115,7 +115,7 @@ func TestARemoteThatBecameUnfit(t *testing.T) {
 		h := newHome(t, "a", remote)
 		gitOut(t, remote, "update-ref", "refs/heads/refs/heads/main", "main")
 		gitOut(t, remote, "update-ref", "-d", carrier.MainRef)
-		h.append(t, testLetter(1, 1))
+		h.append(t, testMessage(1, 1))
 		if err := h.Sync(t.Context()); err == nil {
 			t.Error("a push to another branch counts as pushed")
 		}
@@ -127,7 +127,7 @@ func TestARemoteThatBecameUnfit(t *testing.T) {
 		remote := bareRemote(t)
 		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 		for n := range 3 {
-			b.append(t, testLetter(2, n))
+			b.append(t, testMessage(2, n))
 			b.sync(t)
 		}
 		shallow := filepath.Join(t.TempDir(), "shallow.git")

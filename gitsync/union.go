@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxDescribed bounds how many letters are read only to describe a commit.
+// maxDescribed bounds how many messages are read only to describe a commit.
 const maxDescribed = 64
 
 // union is the tree that another tip becomes with what main has.
@@ -59,7 +59,7 @@ func (u *union) keep(d objects.Difference) error {
 }
 
 func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
-	data, err := letterData(u.m.store, e.Hash)
+	data, err := messageData(u.m.store, e.Hash)
 	if err != nil {
 		return err
 	}
@@ -174,15 +174,15 @@ func (u *union) describe() string {
 		return "keep what another tip of main lacked"
 	}
 	if len(u.kept) > maxDescribed {
-		return countLetters(make([]Letter, len(u.kept)))
+		return countMessages(make([]MessageFile, len(u.kept)))
 	}
-	letters := make([]Letter, 0, len(u.kept))
+	messages := make([]MessageFile, 0, len(u.kept))
 	for _, k := range u.kept {
-		data, err := letterData(u.m.store, k.blob)
+		data, err := messageData(u.m.store, k.blob)
 		if err != nil {
-			return countLetters(make([]Letter, len(u.kept)))
+			return countMessages(make([]MessageFile, len(u.kept)))
 		}
-		letters = append(letters, Letter{Path: k.path, Data: data})
+		messages = append(messages, MessageFile{Path: k.path, Data: data})
 	}
-	return u.m.opts.Describe(letters)
+	return u.m.opts.Describe(messages)
 }

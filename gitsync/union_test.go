@@ -159,7 +159,7 @@ func TestFilesRemovedOnOneSide(t *testing.T) {
 	t.Run("removed there alone", func(t *testing.T) {
 		h, clone := twoSides(t, file)
 		pushEdit(t, clone, file, "")
-		h.append(t, testLetter(1, 1))
+		h.append(t, testMessage(1, 1))
 		h.sync(t)
 		if _, ok, err := h.ReadFile(file); ok || err != nil {
 			t.Errorf("it is there: %v, %v", ok, err)

@@ -53,8 +53,8 @@ func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
 func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	letter := testLetter(1, 1)
-	a.append(t, letter)
+	message := testMessage(1, 1)
+	a.append(t, message)
 	a.sync(t)
 	moveByHand(t, remote, treeWithout(t, remote, "upstream"), gitOut(t, remote, "rev-parse", "main"))
 	b.sync(t)
@@ -62,7 +62,7 @@ func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 	for _, h := range []*home{a, b} {
 		h.close(t)
 		h.open(t)
-		if _, err := h.Get(letter.Path); err != nil {
+		if _, err := h.Get(message.Path); err != nil {
 			t.Error(err)
 		}
 	}
@@ -99,8 +99,8 @@ func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
 // started until somebody mends record.git by hand.
 func TestOpenPutsTheVersionBack(t *testing.T) {
 	a := newHome(t, "a", "")
-	letter := testLetter(1, 1)
-	a.append(t, letter)
+	message := testMessage(1, 1)
+	a.append(t, message)
 	a.sync(t)
 	a.close(t)
 	moveByHand(t, a.repo(), treeWithout(t, a.repo(), "upstream"), gitOut(t, a.repo(), "rev-parse", "main"))
@@ -109,7 +109,7 @@ func TestOpenPutsTheVersionBack(t *testing.T) {
 	if got := gitOut(t, a.repo(), "show", "main:"+versionFile); got != versionText {
 		t.Errorf("the version is %q", got)
 	}
-	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(letter))
+	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(message))
 	wantClean(t, a.repo())
 }
 
@@ -119,7 +119,7 @@ func TestOpenPutsTheVersionBack(t *testing.T) {
 func TestAnotherHistoryMergedInFront(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	mine, theirs := testLetter(1, 1), testLetter(2, 2)
+	mine, theirs := testMessage(1, 1), testMessage(2, 2)
 	a.append(t, mine)
 	a.sync(t)
 	tree, main := gitOut(t, remote, "rev-parse", "main^{tree}"), gitOut(t, remote, "rev-parse", "main")
@@ -147,11 +147,11 @@ func TestACommitWithoutAMessage(t *testing.T) {
 		"\nauthor x <x@example.org> 1790000000 +0000\ncommitter x <x@example.org> 1790000000 +0000\n",
 		"hash-object", "-t", "commit", "-w", "--stdin", "--literally")
 	gitOut(t, remote, "update-ref", "refs/heads/main", bare)
-	letter := testLetter(1, 1)
-	a.append(t, letter)
+	message := testMessage(1, 1)
+	a.append(t, message)
 	a.sync(t)
 	b.sync(t)
-	if _, err := b.Get(letter.Path); err != nil {
+	if _, err := b.Get(message.Path); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnotherVersionStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.sync(t)
-	b.append(t, testLetter(2, 1))
+	b.append(t, testMessage(2, 1))
 	b.sync(t)
 	if got := gitOut(t, remote, "show", "main:"+versionFile); got != "6.0" {
 		t.Errorf("the version is %q", got)
@@ -183,7 +183,7 @@ func TestOperatorRewritesMainFromItsBeginning(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		remote := bareRemote(t)
 		a := newHome(t, "a", remote)
-		one, two := testLetter(1, 1), testLetter(1, 2)
+		one, two := testMessage(1, 1), testMessage(1, 2)
 		a.append(t, one)
 		a.sync(t)
 		if down {

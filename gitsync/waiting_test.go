@@ -16,9 +16,9 @@ func TestWaitingSince(t *testing.T) {
 			t.Errorf("nothing waits, and that since %s", s.WaitingSince)
 		}
 		began := time.Now()
-		h.append(t, testLetter(2, 1))
+		h.append(t, testMessage(2, 1))
 		time.Sleep(time.Minute)
-		h.append(t, testLetter(2, 2))
+		h.append(t, testMessage(2, 2))
 		if s := h.Status(); !s.WaitingSince.Equal(began) {
 			t.Errorf("in the journal since %s, want %s", s.WaitingSince, began)
 		}

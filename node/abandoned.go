@@ -29,9 +29,9 @@ func (a abandonment) problem(now time.Time) string {
 	return fmt.Sprintf("another host has claimed it at the remote and has said nothing of it for %s", span.Text(now.Sub(a.since).Truncate(time.Minute)))
 }
 
-// abandoned are the works for agents of this host that other hosts have claimed and do not
-// do, the oldest message first: their host is gone, or it has not said for takeover_after
-// that it has them.
+// abandoned is the work for agents of this host that other hosts have claimed and do not do, the
+// oldest message first. The claiming host is gone, or has not said for takeover_after that it has
+// the work.
 func (c *claims) abandoned() []abandonment {
 	after := map[string]time.Duration{}
 	for _, a := range c.roster.All() {

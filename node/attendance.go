@@ -21,6 +21,8 @@ type attendance struct {
 	tell     func()                     // has the other hosts be told soon
 	busy     func(protocol.Name)        // begins to work
 	done     func(configs.Agent) string // a digest of what came meanwhile
+	// there says in its parties that an agent has come or is away.
+	there func(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error
 }
 
 // view says what an agent is at, as it is shown.
@@ -42,17 +44,34 @@ func (at *attendance) view(v *control.Agent) {
 func (at *attendance) states() map[string]string {
 	states := map[string]string{}
 	for _, a := range at.roster.All() {
-		v := control.Agent{Name: a.Name, Door: a.Door}
-		at.view(&v)
-		if a.Door == configs.DoorInbox || v.Presence != control.AgentIdle {
-			states[a.Name.String()] = string(v.Presence)
+		if state := at.state(a); state != "" {
+			states[a.Name.String()] = string(state)
 		}
 	}
 	return states
 }
 
+// stateOf is what one agent of this host is at, "" where that is not known.
+func (at *attendance) stateOf(agent string) control.AgentState {
+	a, err := at.roster.Get(agent)
+	if err != nil {
+		return ""
+	}
+	return at.state(a)
+}
+
+// state is what an agent is at, "" for one that a node runs and that is idle.
+func (at *attendance) state(a configs.Agent) control.AgentState {
+	v := control.Agent{Name: a.Name, Door: a.Door}
+	at.view(&v)
+	if a.Door == configs.DoorInbox || v.Presence != control.AgentIdle {
+		return v.Presence
+	}
+	return ""
+}
+
 // say answers control.SetPresence.
-func (at *attendance) say(_ context.Context, by control.Caller, r control.PresenceRequest) (p control.AgentPresence, err error) {
+func (at *attendance) say(ctx context.Context, by control.Caller, r control.PresenceRequest) (p control.AgentPresence, err error) {
 	if !slices.Contains(control.AgentStates(), r.State) {
 		return p, control.Errorf(control.KindUsage, "", "cannot say what an agent is at: %q is none of running, idle, waiting and away", r.State)
 	}
@@ -78,6 +97,9 @@ func (at *attendance) say(_ context.Context, by control.Caller, r control.Presen
 	at.tell()
 	at.view(&v)
 	p = control.AgentPresence{Agent: a.Name, State: v.Presence, Since: v.Since}
+	if err := at.there(ctx, by, a.Name, v.Presence == control.AgentAway); err != nil {
+		return p, err
+	}
 	switch {
 	case !worked && works(v.Presence):
 		at.busy(a.Name)

@@ -58,7 +58,7 @@ func TestPresenceOfAnAgent(t *testing.T) {
 	}()
 	eventually(t, "it is there while it waits for mail", func() bool { return presenceOf(t, n, "mawjs") == control.AgentIdle })
 	say(t, n, "mawjs", "work")
-	if err := <-waits; err != nil {
+	if err := awaited(t, "the mail", waits); err != nil {
 		t.Fatal(err)
 	}
 

@@ -41,8 +41,8 @@ const (
 )
 
 // attention wakes the programs of agents that ask for their mail, by the command that their
-// operator gave: at once where an agent is idle or away, with one digest at the end of its
-// work where it is at something, and never in between.
+// operator gave. An agent that is idle or away is woken at once. One that is at work gets one
+// digest at the end of its work, and nothing before.
 type attention struct {
 	attentionOptions
 	again chan struct{} // holds a token where somebody may be woken; slots know it for all wake commands together

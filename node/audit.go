@@ -26,7 +26,7 @@ type audit struct {
 	now    func() time.Time
 	far    *progress
 
-	mu    sync.Mutex // guards what follows, while letters are looked at by several goroutines
+	mu    sync.Mutex // guards what follows, while messages are looked at by several goroutines
 	found control.Verification
 }
 
@@ -73,8 +73,8 @@ func (a *audit) messages(ctx context.Context) error {
 		}
 		a.far.step(1)
 	}
-	return a.record.Scan(ctx, func(l gitsync.Letter) error {
-		note(a.letter(l))
+	return a.record.Scan(ctx, func(l gitsync.MessageFile) error {
+		note(a.message(l))
 		return nil
 	}, func(p protocol.Path, err error) error {
 		note(damage(control.Finding{Path: p}, err), true)
@@ -124,14 +124,14 @@ func (a *audit) disk(ctx context.Context) (damaged bool, err error) {
 	return damaged, err
 }
 
-// letter says what is to be said of a file that is not part of the state.
-func (a *audit) letter(l gitsync.Letter) (f control.Finding, found bool) {
+// message says what is to be said of a file that is not part of the state.
+func (a *audit) message(l gitsync.MessageFile) (f control.Finding, found bool) {
 	examined, hash := a.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
 	a.folded(func(s *fleet.State) { f, found = said(s, l, examined, hash) })
 	return f, found
 }
 
-func said(s *fleet.State, l gitsync.Letter, examined fleet.Examined, hash string) (f control.Finding, found bool) {
+func said(s *fleet.State, l gitsync.MessageFile, examined fleet.Examined, hash string) (f control.Finding, found bool) {
 	err := s.Check(examined)
 	it, there := s.Ledger.Item(l.Path)
 	refusal := new(keys.RefusedError)

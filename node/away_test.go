@@ -61,8 +61,8 @@ func TestAgentWaitsForWhatTheBusLost(t *testing.T) {
 	done := filepath.Join(t.TempDir(), "done")
 	addExec(t, n, "clerk", "sh -c 'tee -a "+done+"; echo >> "+done+"'")
 	g := newGhost(t, n, "white")
-	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
-	var words []gitsync.Letter
+	n.Receive([]gitsync.MessageFile{g.join("alice")}, byBus)
+	var words []gitsync.MessageFile
 	for i := range 4 {
 		words = append(words, g.sign(protocol.Message{
 			From: "alice", To: []protocol.Address{{Name: "clerk"}}, Act: protocol.ActHey, Body: fmt.Sprint("word", i)},

@@ -23,11 +23,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// claims settle with the other hosts who does what one of several is to do (R7): mail that
-// nobody chose an instance for, what a host that is gone was to do, and what this host was
-// to do while others may have taken it for gone. Who has the claim, a ref at the remote,
-// fetches what was said until then and does the work, if it is still to be done. Whatever
-// has a chosen instance, or one host alone to serve it, is run without.
+// claims settle with the other hosts which of them does a piece of work (R7). That concerns mail
+// for which no instance was chosen, and the work of a host that is gone. It also concerns work of
+// this host, while others may have taken it for gone. A claim is a ref at the remote. The host
+// that has it fetches what was said until then, and does the work if it is still to be done. Mail
+// with a chosen instance, or with one host to serve it, needs no claim.
 type claims struct {
 	claimsOptions
 	vigil *vigil

@@ -67,7 +67,7 @@ func (d *deadLetters) left(of protocol.Path, agent string) (all []affairs.Run) {
 		for _, a := range left {
 			if (agent == "" || a.agent == agent) && (of.IsZero() || a.path == of) {
 				run := s.Run(a.path, a.agent)
-				run.Dead = &affairs.Letter{Time: a.since, Host: a.host, Failure: protocol.Failure{Problem: a.problem(now)}}
+				run.Dead = &affairs.DeadLetter{Time: a.since, Host: a.host, Failure: protocol.Failure{Problem: a.problem(now)}}
 				all = append(all, run)
 			}
 		}
@@ -135,7 +135,7 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 				s.Talk.ReadBy(it, fleet.Who{Name: run.Agent, Host: run.Claim.Host}) {
 				continue
 			}
-			run.Dead = &affairs.Letter{Position: run.Claim.Position, Time: run.Claim.Time, Host: run.Claim.Host, Failure: protocol.Failure{
+			run.Dead = &affairs.DeadLetter{Position: run.Claim.Position, Time: run.Claim.Time, Host: run.Claim.Host, Failure: protocol.Failure{
 				Problem: claimedBy(run).problem(run.Claim.Time)}}
 			all = append(all, run)
 		}

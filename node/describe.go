@@ -8,28 +8,28 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// describe is the commit message for letters: who does what to whom for the
+// describe is the commit message for messages: who does what to whom for the
 // first, how many more there are, and a list of them all.
-func describe(letters []gitsync.Letter) string {
+func describe(messages []gitsync.MessageFile) string {
 	const most = 20
-	if len(letters) == 0 {
+	if len(messages) == 0 {
 		return "host file"
 	}
 	lines := make([]string, 0, most+1)
-	for i, l := range letters {
+	for i, l := range messages {
 		if i == most {
-			lines = append(lines, fmt.Sprintf("… and %d more", len(letters)-most))
+			lines = append(lines, fmt.Sprintf("… and %d more", len(messages)-most))
 			break
 		}
 		lines = append(lines, describeOne(l))
 	}
-	if len(letters) == 1 {
+	if len(messages) == 1 {
 		return lines[0]
 	}
-	return fmt.Sprintf("%s, and %d more\n\n%s", lines[0], len(letters)-1, strings.Join(lines, "\n"))
+	return fmt.Sprintf("%s, and %d more\n\n%s", lines[0], len(messages)-1, strings.Join(lines, "\n"))
 }
 
-func describeOne(l gitsync.Letter) string {
+func describeOne(l gitsync.MessageFile) string {
 	m, err := protocol.Decode(l.Path, l.Data)
 	if err != nil {
 		return l.Path.String()

@@ -29,9 +29,10 @@ type directory struct {
 	folded  folded.State
 	live    *presence.Live
 	roster  *agents.Roster
-	bus     func() *bus.Bus        // nil where there is none
-	meet    bool                   // hosts meet at an existing NATS system, and have no links to each other
-	served  func() []control.Agent // the agents of this host
+	bus     func() *bus.Bus                     // nil where there is none
+	meet    bool                                // hosts meet at an existing NATS system, and have no links to each other
+	served  func() []control.Agent              // the agents of this host
+	waiting func(s *fleet.State) map[string]int // how many gates wait for each human
 }
 
 // Hosts answers control.Hosts.
@@ -170,6 +171,8 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 	for _, a := range d.served() {
 		served[a.Name] = a
 	}
+	var gates map[string]int
+	d.folded(func(s *fleet.State) { gates = d.waiting(s) })
 	for _, h := range d.hosts(r.All) {
 		since := h.Since
 		if !isLive(h) {
@@ -184,6 +187,9 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 				a := served[name]
 				p.Presence, p.Stalled = a.Presence, a.Stalled
 				p.Held, p.Paused, p.Queued, p.Running, p.Unread, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Unread, a.Over, a.Failing, a.Dead
+			}
+			if kind == "human" {
+				p.Gates = gates[name.String()+"@"+h.Alias.String()]
 			}
 			if !p.Here && kind == "agent" {
 				p.Presence = d.presenceOf(h.Alias, name)

@@ -80,7 +80,10 @@ func (d *doors) bring(s *fleet.State, it *fleet.Item) {
 			}
 		}
 	}
-	if agent, yes := s.Talk.Misaddressed(it, d.host); yes {
+	if w := d.workers[protocol.Name(it.From)]; it.Act == protocol.ActPresence && w != nil {
+		w.queue.nudge() // what was said in a party waits while it is busy there
+	}
+	if agent, yes := s.Talk.Misaddressed(it, d.host); yes && it.Act.Mail() { // members of inquiries need not be served
 		d.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, d.host)
 	}
 	if author := it.Author(); it.Host == "" && d.roster.Serves(author.Name) && (author.Host == "" || author.Host == d.host.String()) {

@@ -76,7 +76,6 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	defer n.writer.close()
 	publish := func(agents ...configs.Agent) {
 		n.roster.Set(agents)
 		if err := n.own.publish(t.Context()); err != nil {
@@ -126,7 +125,6 @@ func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.writer.close()
 	if err := again.record.WriteFile(t.Context(), path, profile("mine")); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || s.Bus.Held != 1 || len(s.Bus.Refused) > 0 {
 		t.Errorf("status: %+v, %v; want one message held", s.Bus, err)
 	}
-	n.Receive([]gitsync.Letter{join}, byBus)
+	n.Receive([]gitsync.MessageFile{join}, byBus)
 	eventually(t, "it is taken in", func() bool { return has(n, word.Path) })
 	m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: word.Path.String()})
 	if err != nil || m.Signature != protocol.SignatureValid || n.record.Place(word.Path) == gitsync.Absent {
@@ -37,7 +37,7 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "white")
-	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
+	n.Receive([]gitsync.MessageFile{g.join("alice")}, byBus)
 	word := onBus(t, n, g.say("alice", "hello"))
 	// What others wrote: this node may vouch for the new host meanwhile.
 	others := func() (count int) {

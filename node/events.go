@@ -19,6 +19,7 @@ type narrator struct {
 	folded folded.State
 	views  *views
 	events *feed.Events
+	gates  func(s *fleet.State, it *fleet.Item) *control.GateChange // what a message asks a human, or answers
 }
 
 // Events answers control.Events.
@@ -68,7 +69,7 @@ func (nr *narrator) filter(r control.EventsRequest) (w eventFilter, err error) {
 // mayTell reports whether something may be told: a message can bring another one to a
 // stage.
 func (w eventFilter) mayTell(h feed.Happening) bool {
-	return slices.Contains(w.kinds, h.Kind) || h.Kind == control.EventMessage && slices.Contains(w.kinds, control.EventStage)
+	return slices.Contains(w.kinds, h.Kind) || h.Kind == control.EventMessage && (slices.Contains(w.kinds, control.EventStage) || slices.Contains(w.kinds, control.EventGate))
 }
 
 // of reports whether events of a kind are wanted that are of no agent and no channel.
@@ -116,10 +117,12 @@ func (nr *narrator) tellCame(h feed.Happening, wanted eventFilter, yield func(co
 	var f facts
 	var to fleet.Advance
 	var advanced bool
+	var gate *control.GateChange
 	nr.folded(func(s *fleet.State) {
 		if it, ok := s.Ledger.Item(h.Came); ok {
 			f = factsOf(s, it)
 			to, advanced = s.Talk.Advance(it)
+			gate = nr.gates(s, it)
 		}
 	})
 	if f.item == nil {
@@ -132,6 +135,11 @@ func (nr *narrator) tellCame(h feed.Happening, wanted eventFilter, yield func(co
 		}
 		h.Message = &m
 		if err := yield(h.Event); err != nil {
+			return err
+		}
+	}
+	if gate != nil && wanted.about(control.EventGate, f.item) {
+		if err := yield(control.Event{Time: h.Time, Kind: control.EventGate, Gate: gate}); err != nil {
 			return err
 		}
 	}

@@ -22,17 +22,20 @@ func eventsOf(t *testing.T, n control.Service, r control.EventsRequest) <-chan c
 	events, ended := make(chan control.Event, 1000), make(chan error, 1)
 	go func() { // ends with the test
 		ended <- control.Events.Ask(ctx, n, r, func(e control.Event) error {
-			events <- e
+			select {
+			case events <- e:
+			case <-ctx.Done(): // the test has ended and takes no more
+			}
 			return nil
 		})
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := awaited(t, "the end of the events", ended); err != nil {
 			t.Errorf("the events ended with: %v", err)
 		}
 	})
-	if first := <-events; first.Kind != control.EventBegun || first.Time.IsZero() {
+	if first := awaited(t, "the first event", events); first.Kind != control.EventBegun || first.Time.IsZero() {
 		t.Fatalf("the first event is %+v", first)
 	}
 	return events
@@ -225,37 +228,35 @@ func TestAFollowerThatIsSlowMissesEvents(t *testing.T) {
 			return nil
 		})
 	}()
-	<-events // it has begun
+	awaited(t, "the beginning", events)
 	n.events.Happened("first")
-	if e := <-events; e.Trouble.Text != "first" {
+	if e := awaited(t, "the first event", events); e.Trouble.Text != "first" {
 		t.Fatalf("%+v", e)
 	}
 	n.events.Happened("blocks")
-	for e := range telling {
-		if e.Trouble != nil && e.Trouble.Text == "blocks" {
-			break
-		}
+	for told := (control.Event{}); told.Trouble == nil || told.Trouble.Text != "blocks"; {
+		told = awaited(t, "the event that blocks", telling)
 	}
 	const missed = 7
 	for i := range feed.MaxEvents + missed {
 		n.events.Happened(fmt.Sprint(i))
 	}
 	say(t, n, protocol.All, "nobody waits for it")
-	<-events // what blocked
+	awaited(t, "what blocked", events)
 	for i := range feed.MaxEvents {
-		if e := <-events; e.Trouble == nil || e.Trouble.Text != fmt.Sprint(i) {
+		if e := awaited(t, fmt.Sprint("number ", i), events); e.Trouble == nil || e.Trouble.Text != fmt.Sprint(i) {
 			t.Fatalf("number %d is %+v", i, e)
 		}
 	}
-	if e := <-events; e.Kind != control.EventMissed || e.Missed != missed {
+	if e := awaited(t, "how many it missed", events); e.Kind != control.EventMissed || e.Missed != missed {
 		t.Errorf("after what was kept: %+v, want %d missed", e, missed)
 	}
 	n.events.Happened("goes on")
-	if e := <-events; e.Trouble == nil || e.Trouble.Text != "goes on" {
+	if e := awaited(t, "what comes after", events); e.Trouble == nil || e.Trouble.Text != "goes on" {
 		t.Errorf("after what was missed: %+v", e)
 	}
 	cancel()
-	if err := <-ended; err != nil {
+	if err := awaited(t, "the end", ended); err != nil {
 		t.Error(err)
 	}
 	if n.events.Followed() {
@@ -267,14 +268,13 @@ func TestEventsThatThereAreNone(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	for want, r := range map[string]control.EventsRequest{
-		`cannot follow what happens: there are no events of the kind "gate"`: {Kinds: []control.EventKind{"gate"}},
+		`cannot follow what happens: there are no events of the kind "weather"`: {Kinds: []control.EventKind{"weather"}},
 		`nobody is called "mawjs"`:                      {Agent: "mawjs"},
 		`no channel is called "sprint"`:                 {Channel: "sprint"},
 		`cannot find "@": address "@": a name is empty`: {Agent: "@"},
 	} {
 		err := control.Events.Ask(t.Context(), n, r, func(e control.Event) error {
-			t.Errorf("%+v: %+v", r, e)
-			return nil
+			return fmt.Errorf("it is told %+v", e) // and ends, where it would follow for ever
 		})
 		if err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", r, err, want)

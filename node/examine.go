@@ -243,7 +243,7 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 		ex.lookLater()
 		return nil
 	case !open:
-		_, err := ex.act(ctx, fleet.Acknowledge{As: who, Of: e.check}, e.check)
+		_, err := ex.act(ctx, fleet.GiveReceipt{As: who, Of: e.check}, e.check)
 		return err
 	}
 	rows, err := ex.examine(ctx, a, claims)

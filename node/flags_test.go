@@ -36,7 +36,7 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	two := g.say("alice", "two")
 	another := twin.say("alice", "another two")
 	clone := cloneOf(t, remote)
-	for _, l := range []gitsync.Letter{join, one, two} {
+	for _, l := range []gitsync.MessageFile{join, one, two} {
 		writeInto(t, clone, l.Path, l.Data)
 	}
 	mail := plainMail(t, clone, "aaaaaaaa-0000-4000-8000-000000000001", "20260523T190100000", "eve", "nat", "hello")

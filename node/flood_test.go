@@ -121,7 +121,7 @@ func BenchmarkFlood(b *testing.B) {
 		b.ReportMetric(time.Since(began).Seconds(), "s/answer")
 		b.ReportMetric(coming.Seconds(), "s/coming")
 		b.ReportMetric(bareFetch.Seconds(), "s/bare-fetch")
-		if err := <-fetched; err != nil {
+		if err := awaited(b, "the fetch", fetched); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()

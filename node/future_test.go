@@ -62,7 +62,7 @@ func TestSignedMailFromTheYear9998DragsNobodyAlong(t *testing.T) {
 	g.now = time.Date(9998, 12, 31, 23, 59, 59, 0, time.UTC)
 	late := g.sign(protocol.Message{From: "mallory", To: []protocol.Address{{Name: "shout"}}, Act: protocol.ActHey, Body: "are you there"},
 		protocol.DeriveChannel(n.record.ID(), "mallory", "shout"))
-	n.Receive([]gitsync.Letter{join, late}, byBus)
+	n.Receive([]gitsync.MessageFile{join, late}, byBus)
 	answers := []control.Message{answerTo(t, n, late.Path)}
 	for range 2 {
 		answers = append(answers, answerTo(t, n, say(t, n, "shout", "now").Path))
@@ -90,7 +90,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 	thief := newGhost(t, n, n.cfg.Alias)
 	thief.key, thief.now = n.signsWith.Load().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16
-	n.Receive([]gitsync.Letter{thief.say("nat", "mine")}, byBus)
+	n.Receive([]gitsync.MessageFile{thief.say("nat", "mine")}, byBus)
 	stop()
 
 	n, _ = runNode(t, home)

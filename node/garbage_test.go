@@ -21,7 +21,7 @@ type garbler struct {
 	*ghost
 	conn *nats.Conn
 	dice *rand.Rand
-	word gitsync.Letter // one that is right
+	word gitsync.MessageFile // one that is right
 }
 
 func (g *garbler) bytes(most int) []byte {
@@ -77,8 +77,8 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 	hub, white := linkedPair(t)
 	g := &garbler{ghost: newGhost(t, hub, "eve"), dice: rand.New(rand.NewPCG(1, 2))}
 	join := g.join("mallory")
-	hub.Receive([]gitsync.Letter{join}, byBus)
-	white.Receive([]gitsync.Letter{join}, byBus)
+	hub.Receive([]gitsync.MessageFile{join}, byBus)
+	white.Receive([]gitsync.MessageFile{join}, byBus)
 	g.word = g.say("mallory", "hello")
 	public, err := g.key.PublicKey()
 	if err != nil {

@@ -35,7 +35,7 @@ func newGhost(t testing.TB, n *Node, alias protocol.Name) *ghost {
 	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: head{run: random.Hex(4)}, now: time.Now()}
 }
 
-func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Letter {
+func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.MessageFile {
 	g.t.Helper()
 	m.Path, m.Timestamp = g.head.next(channel, g.now)
 	m.Type, m.Host, m.Run, m.Seq, m.Prev = protocol.TypeText, g.alias, g.head.run, g.head.seq, g.head.prev
@@ -44,11 +44,11 @@ func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Let
 		g.t.Fatal(err)
 	}
 	g.head.prev = protocol.Hash(data)
-	return gitsync.Letter{Path: m.Path, Data: data, Peer: true}
+	return gitsync.MessageFile{Path: m.Path, Data: data, Peer: true}
 }
 
 // join is the host's first word: its key, and the human who speaks there.
-func (g *ghost) join(human protocol.Name) gitsync.Letter {
+func (g *ghost) join(human protocol.Name) gitsync.MessageFile {
 	g.t.Helper()
 	public, err := g.key.PublicKey()
 	if err != nil {
@@ -62,7 +62,7 @@ func (g *ghost) join(human protocol.Name) gitsync.Letter {
 }
 
 // say writes to everybody.
-func (g *ghost) say(from, body string) gitsync.Letter {
+func (g *ghost) say(from, body string) gitsync.MessageFile {
 	g.t.Helper()
 	return g.sign(protocol.Message{From: from, To: []protocol.Address{{Name: protocol.All}}, Act: protocol.ActHey, Body: body},
 		protocol.DeriveChannel(g.record, protocol.All))
@@ -91,7 +91,7 @@ func (g *ghost) letter(rest string, at time.Time, data []byte) *nats.Msg {
 }
 
 // onBus is a letter as the bus brings it.
-func onBus(t testing.TB, n *Node, l gitsync.Letter) bus.Incoming {
+func onBus(t testing.TB, n *Node, l gitsync.MessageFile) bus.Incoming {
 	t.Helper()
 	m, err := protocol.Decode(l.Path, l.Data)
 	if err != nil {

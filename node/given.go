@@ -94,14 +94,14 @@ func (pr *prompts) surroundings(a configs.Agent, c protocol.ChannelID, p protoco
 const maxEarlier = 2000
 
 // history reads as many of the messages, given last first, as a prompt can hold.
-func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
-	letters := make([]prompt.Letter, len(earlier))
+func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.ShownMessage, error) {
+	letters := make([]prompt.ShownMessage, len(earlier))
 	size := 0
 	for i, it := range earlier {
 		at := len(earlier) - 1 - i
 		if size > prompt.DefaultLimit {
 			// It will be left out; only that it is there counts.
-			letters[at] = prompt.Letter{Path: it.Path, From: it.From}
+			letters[at] = prompt.ShownMessage{Path: it.Path, From: it.From}
 			continue
 		}
 		m, err := pr.load(it)
@@ -114,8 +114,8 @@ func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
 	return letters, nil
 }
 
-func (pr *prompts) letter(m *protocol.Message) prompt.Letter {
-	l := prompt.Letter{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Body: m.Body}
+func (pr *prompts) letter(m *protocol.Message) prompt.ShownMessage {
+	l := prompt.ShownMessage{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Body: m.Body}
 	pr.folded(func(s *fleet.State) {
 		if it, ok := s.Ledger.Item(m.Path); ok {
 			l.Signature = s.Signature(it)
@@ -142,7 +142,7 @@ func (pr *prompts) aside(a configs.Agent, text string, at time.Time) (prompt.Pro
 	if err != nil {
 		return prompt.Prompt{}, err
 	}
-	r.Message = prompt.Letter{
+	r.Message = prompt.ShownMessage{
 		From: pr.human.String(), Host: pr.host, To: []string{a.Name.String()}, At: at, Act: protocol.ActHey,
 		Signature: protocol.SignatureValid, Body: text,
 	}

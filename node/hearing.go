@@ -25,15 +25,15 @@ type hearing struct {
 	log         zerolog.Logger
 }
 
-// acknowledge tells the other hosts what is fsynced here: at once where an
+// tellHeard tells the other hosts what is fsynced here: at once where an
 // agent or human of this host is addressed, else together with what comes in
 // the next moment. So is what is for all in a large fleet, where everybody who hears
 // it tells everybody.
-func (h *hearing) acknowledge(letters []gitsync.Letter) {
+func (h *hearing) tellHeard(messages []gitsync.MessageFile) {
 	var now, later []protocol.Path
 	crowded := h.live.Crowded()
 	h.folded(func(s *fleet.State) {
-		for _, l := range letters {
+		for _, l := range messages {
 			it, ok := s.Ledger.Item(l.Path)
 			switch {
 			case !ok:

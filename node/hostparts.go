@@ -23,6 +23,7 @@ func (n *Node) newHostParts() (p hostParts) {
 	p.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
 		bus: n.currentBus, meet: n.cfg.Bus.URL != "", served: func() []control.Agent { return n.serving.views("") },
+		waiting: func(s *fleet.State) map[string]int { return n.gatesWaiting(s) },
 	}
 	n.tracer = &tracer{
 		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, views: n.views, record: n.record, directory: p.directory, asker: n.asker,

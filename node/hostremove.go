@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// remover takes hosts out of the fleet, which is to revoke their last key when everything
-// that they have written is known, so that all of it counts for ever: on that host itself,
-// as its last word, or where its node no longer runs.
+// remover takes hosts out of the fleet: it revokes their last key once everything that they have
+// written is known, so that all of it counts for ever. A host does that itself, as its last word.
+// Another host does it where that host's node no longer runs.
 type remover struct {
 	revoker *revoker
 	remote  string // empty: nobody shares the record

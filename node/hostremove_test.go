@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -51,13 +50,8 @@ func TestAHostRemovesItself(t *testing.T) {
 	if err != nil || done.Path.IsZero() {
 		t.Fatalf("it was not removed: %+v, %v", done, err)
 	}
-	select {
-	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), "removed from the fleet by nat at white") {
-			t.Errorf("white ended with %v", err)
-		}
-	case <-time.After(within):
-		t.Fatal("white goes on")
+	if err := awaited(t, "the end of white", ended); err == nil || !strings.Contains(err.Error(), "removed from the fleet by nat at white") {
+		t.Errorf("white ended with %v", err)
 	}
 	if h := seenAs(t, hub, "white", control.HostRemoved); len(h.Keys) != 1 || h.Keys[0].Revoked.IsZero() {
 		t.Errorf("white is shown as %+v", h)
@@ -132,7 +126,7 @@ func TestAHostThatIsGoneIsRemoved(t *testing.T) {
 		t.Error("it is removed once more")
 	}
 	_, ended := startNode(t, white.home)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "removed from the fleet by nat at oracle-world") {
+	if err := awaited(t, "its end", ended); err == nil || !strings.Contains(err.Error(), "removed from the fleet by nat at oracle-world") {
 		t.Errorf("its node starts again: %v", err)
 	}
 }

@@ -196,7 +196,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	if err != nil || len(people) != 1 {
 		t.Errorf("these can be reached: %+v, %v, want nobody on white", people, err)
 	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked") {
+	if err := awaited(t, "the end of white", ended); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("white ended with: %v", err)
 	}
 }
@@ -216,7 +216,7 @@ func TestSeniorHubsAreDialledFirst(t *testing.T) {
 			From: alias.String(), To: []protocol.Address{{Name: alias.String()}}, Act: protocol.ActHostJoin,
 			Body: protocol.FormatHost(protocol.ActHostJoin, says),
 		}, n.system)
-		n.Receive([]gitsync.Letter{join}, byGit)
+		n.Receive([]gitsync.MessageFile{join}, byGit)
 		eventually(t, "the founder has vouched for it", func() bool {
 			n.mu.Lock()
 			defer n.mu.Unlock()

@@ -29,10 +29,10 @@ type hubs struct {
 	moved  chan struct{} // holds a token when a host said something of itself: look again at the links
 }
 
-// list are the hosts that can be dialled: those that the operator names, then those
-// of the record, the most senior first: who may push can add any number of hosts that
-// nobody answers for, and they must not be dialled before those that are there. The bus
-// asks before each round of dials.
+// list are the hosts that can be dialled: those that the operator names, then those of the
+// record, the most senior first. Whoever may push can add any number of hosts that nobody vouches
+// for. These must not be dialled before the hosts that are really there. The bus asks before each
+// round of dials.
 func (hs *hubs) list() (all []bus.Hub) {
 	hs.folded(func(s *fleet.State) { all = hs.listIn(s) })
 	return all

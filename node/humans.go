@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
@@ -38,11 +39,11 @@ func (h *humans) list(context.Context, control.HumansRequest) (control.HumanList
 
 // humanAt is a human of a host as they are listed.
 func humanAt(host *keys.Host, human protocol.Name) control.Human {
-	v := control.Human{Name: human, Host: host.Alias}
+	v := control.Human{Name: human, Host: host.Alias, Contested: []string{}}
 	v.Keys = len(host.HumanKeys(human.String()))
 	last, counts, had := host.HumanKeyNow(human.String())
 	if !counts {
-		if had {
+		if v.Contested = append(v.Contested, host.Contested(human.String())...); had && len(v.Contested) == 0 {
 			v.Revoked = last.Ended.Timestamp
 		}
 		return v
@@ -62,6 +63,9 @@ func (h *humans) signed(d protocol.HumanDecision, sig string) (err error) {
 		}
 		key, counts, had := host.HumanKeyNow(h.human.String())
 		switch {
+		case host.Contested(h.human.String()) != nil:
+			err = control.Errorf(control.KindRefused, "a human of the host that began the record revokes one of the two there: parley human revoke --host --key",
+				"%s has told of two first keys of %s, and neither counts: %s", h.host, h.human, strings.Join(host.Contested(h.human.String()), " and "))
 		case had && !counts:
 			err = control.Errorf(control.KindRefused, "parley human add", "the key of %s is revoked: nothing can be decided in that name", h.human)
 		case had:

@@ -178,7 +178,7 @@ func (b *inbox) Read(ctx context.Context, by control.Caller, r control.ReadReque
 	if err != nil {
 		return control.Message{}, err
 	}
-	if _, err := b.decider.act(ctx, called(by, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
+	if _, err := b.decider.act(ctx, called(by, fleet.GiveReceipt{As: who, Of: f.item.Path}), f.item.Path); err != nil {
 		return control.Message{}, asError(err)
 	}
 	b.actors.gave(by, f.item.Path)

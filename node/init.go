@@ -27,7 +27,6 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 		return err
 	}
 	defer n.Close()
-	defer n.writer.close()
 	if err := n.stampAgents(); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	})
 	interrupt()
 	said := new(control.Error)
-	if err := <-joined; !errors.As(err, &said) || !strings.HasPrefix(said.Message, "cannot say whether black has joined: the push was cut short; ") ||
+	if err := awaited(t, "the end of the join", joined); !errors.As(err, &said) || !strings.HasPrefix(said.Message, "cannot say whether black has joined: the push was cut short; ") ||
 		said.Hint != "go on with it: parley up" {
 		t.Errorf("%v, hint %q", err, said.Hint)
 	}

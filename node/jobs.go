@@ -200,6 +200,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyOrder
 	case q.isQuiet() && q.restsFor(s, it):
 		return control.WhyQuiet
+	case q.busy(s, it, q.agent):
+		return control.WhyParty
 	case q.over.spent[it.Path]:
 		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):

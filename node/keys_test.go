@@ -154,7 +154,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	})
 	r := rotated(t, n, time.Hour)
 	theirs := thief.say("nat", "the thief's")
-	n.Receive([]gitsync.Letter{theirs}, byGit)
+	n.Receive([]gitsync.MessageFile{theirs}, byGit)
 	if s := signatureOn(n, theirs.Path); s != protocol.SignatureValid {
 		t.Fatalf("before the revocation the thief's word is %q: the test shows nothing", s)
 	}
@@ -195,7 +195,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 	}
 	eventually(t, "the revocation is pushed", func() bool { s := a.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
 	b.record.Ring() // its link may be gone before it has heard
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked by nat at oracle-world") {
+	if err := awaited(t, "the end of the node", ended); err == nil || !strings.Contains(err.Error(), "revoked by nat at oracle-world") {
 		t.Errorf("the revoked host ended with: %v", err)
 	}
 	eventually(t, "its link is gone", func() bool { return len(a.currentBus().Links()) == 0 })
@@ -203,7 +203,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 	late.Peer = false
 	c, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "black", "cat" }))
 	for _, n := range []*Node{a, c} {
-		n.Receive([]gitsync.Letter{late}, byGit)
+		n.Receive([]gitsync.MessageFile{late}, byGit)
 		if s := signatureOn(n, before.Path); s != protocol.SignatureValid {
 			t.Errorf("on %s what it wrote before is %s", n.cfg.Alias, s)
 		}
@@ -227,7 +227,6 @@ func TestRevokedHostIsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	defer n.writer.close()
 	if err := n.own.publish(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("the next start says %v", err)
 	}
@@ -250,12 +249,12 @@ func runToItsEnd(t *testing.T, home configs.Home) (*Node, <-chan error) {
 		}
 		ended <- err
 	}()
-	<-ready
+	awaited(t, "the node to be up", ready)
 	return n, ended
 }
 
 // lateWord is what a thief of a host's key writes, with an older date.
-func lateWord(t *testing.T, n *Node) gitsync.Letter {
+func lateWord(t *testing.T, n *Node) gitsync.MessageFile {
 	t.Helper()
 	g := newGhost(t, n, n.cfg.Alias)
 	g.key, g.now = n.signsWith.Load().Pair, time.Now().Add(-24*time.Hour)
@@ -276,13 +275,13 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	}
 	n, _ := runNode(t, home)
 	g := newGhost(t, n, "gone")
-	letters := []gitsync.Letter{g.join("alice"), g.say("alice", "the last word")}
-	own := letters[1].Path
+	messages := []gitsync.MessageFile{g.join("alice"), g.say("alice", "the last word")}
+	own := messages[1].Path
 	for range 200 {
 		g.head.run, g.head.seq = random.Hex(4), 0
-		letters = append(letters, g.say("alice", "the thief's"))
+		messages = append(messages, g.say("alice", "the thief's"))
 	}
-	n.Receive(letters, byGit)
+	n.Receive(messages, byGit)
 	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone"}); err == nil || !strings.Contains(err.Error(), "one message can name") {
 		t.Errorf("without a last message: %+v, %v", done, err)
 	}
@@ -290,7 +289,7 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 		t.Errorf("with it: %+v, %v", done, err)
 	}
 	// A slip that would leave out all that the host wrote: a message that counts for nothing.
-	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: letters[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
+	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: messages[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
 		t.Errorf("after a refused one: %+v, %v", done, err)
 	}
 }

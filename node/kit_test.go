@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// within bounds everything a test waits for.
-const within = time.Minute
+// within bounds everything a test waits for: long, as git alone brings an inquiry over two hosts
+// in many steps, and the race detector looks on while other packages are tested.
+const within = 3 * time.Minute
 
 // initHome makes a home with init.
 func initHome(t testing.TB, change func(*homes.Options)) configs.Home {
@@ -65,6 +67,9 @@ func runNodeWith(t testing.TB, o Options) (n *Node, stop func()) {
 		cancel()
 		n.Close()
 		t.Fatalf("the node ended at once: %v", err)
+	case <-time.After(within):
+		cancel()
+		t.Fatalf("waited %s in vain until the node is up, at\n%s", within, goroutines())
 	}
 	stopped := false
 	stop = func() {
@@ -73,7 +78,7 @@ func runNodeWith(t testing.TB, o Options) (n *Node, stop func()) {
 		}
 		stopped = true
 		cancel()
-		if err := <-ended; err != nil {
+		if err := awaited(t, "the end of the node", ended); err != nil {
 			t.Errorf("the node ended with: %v", err)
 		}
 		if err := n.Close(); err != nil {
@@ -139,12 +144,30 @@ func everything(t *testing.T, n control.Service) []control.Message {
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(within)
-	for !so() {
+	for pause := 2 * time.Millisecond; !so(); pause = min(pause*5/4, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %s in vain until %s", within, what)
 		}
-		<-time.After(5 * time.Millisecond)
+		<-time.After(pause)
 	}
+}
+
+// awaited is what comes next by a channel.
+func awaited[T any](t testing.TB, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(within):
+		t.Fatalf("waited %s in vain for %s, at\n%s", within, what, goroutines())
+		panic("not reached")
+	}
+}
+
+// goroutines is where all of them are, of a wait that may not come again.
+func goroutines() string {
+	stacks := make([]byte, 1<<20)
+	return string(stacks[:runtime.Stack(stacks, true)])
 }
 
 // cloneOf is a work tree of the shared repository, as a participant with plain

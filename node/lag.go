@@ -6,10 +6,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lag is how many messages each of two hosts lacks of what the other has, at least.
-// The ends of the chains show what came last; holes before them, and messages
-// without a host, show in how many each has in all: what mine has more than theirs
-// is what theirs lacks minus what mine lacks.
+// lag is how many messages each of two hosts lacks of what the other has, at least. The ends of
+// the chains show what came last. Holes before them, and messages without a host, show in the two
+// totals: their difference is what theirs lacks minus what mine lacks.
 func lag(mine, theirs protocol.Report) (behind, ahead int) {
 	behind, ahead = beyond(mine.Have, theirs.Have), beyond(theirs.Have, mine.Have)
 	more := mine.Messages - theirs.Messages

@@ -41,31 +41,31 @@ func awaitMeeting(t testing.TB, a, b *Node) {
 }
 
 // words are a host's join and that many messages.
-func (g *ghost) words(count int) []gitsync.Letter {
+func (g *ghost) words(count int) []gitsync.MessageFile {
 	g.t.Helper()
-	letters := []gitsync.Letter{g.join("alice")}
+	messages := []gitsync.MessageFile{g.join("alice")}
 	for i := range count {
-		letters = append(letters, g.say("alice", fmt.Sprint("word ", i)))
+		messages = append(messages, g.say("alice", fmt.Sprint("word ", i)))
 	}
-	return letters
+	return messages
 }
 
-// hear gives a node letters as the bus does.
-func hear(t testing.TB, n *Node, letters []gitsync.Letter) {
+// hear gives a node messages as the bus does.
+func hear(t testing.TB, n *Node, messages []gitsync.MessageFile) {
 	t.Helper()
 	var in []bus.Incoming
-	for _, l := range letters {
+	for _, l := range messages {
 		in = append(in, onBus(t, n, l))
 	}
 	n.entry.LetIn(in)
 }
 
-func awaitAll(t testing.TB, n *Node, letters []gitsync.Letter) {
+func awaitAll(t testing.TB, n *Node, messages []gitsync.MessageFile) {
 	t.Helper()
 	eventually(t, "all messages are there", func() bool {
-		return !slices.ContainsFunc(letters, func(l gitsync.Letter) bool { return !has(n, l.Path) })
+		return !slices.ContainsFunc(messages, func(l gitsync.MessageFile) bool { return !has(n, l.Path) })
 	})
-	for _, l := range letters {
+	for _, l := range messages {
 		if data, err := n.record.Get(l.Path); err != nil || protocol.Hash(data) != protocol.Hash(l.Data) {
 			t.Errorf("%s is not stored as it was written: %v", l.Path, err)
 		}
@@ -185,7 +185,7 @@ func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
 	n.Receive(all[:1], byBus)
 	hear(t, n, all[1:])
 	pushed := func(n *Node) bool {
-		return !slices.ContainsFunc(all, func(l gitsync.Letter) bool { return n.record.Place(l.Path) != gitsync.Pushed })
+		return !slices.ContainsFunc(all, func(l gitsync.MessageFile) bool { return n.record.Place(l.Path) != gitsync.Pushed })
 	}
 	eventually(t, "all that was heard is on the remote", func() bool { return pushed(n) })
 	stop()

@@ -228,11 +228,12 @@ func TestMetricsPortIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer second.Close()
 	err = second.Run(t.Context(), func() { t.Error("the node runs") })
 	if wrong := control.AsError(err); err == nil || !strings.Contains(wrong.Message, "cannot serve metrics") || !strings.Contains(wrong.Hint, "choose another port") {
 		t.Errorf("%v, %+v", err, wrong)
 	}
+	second.Close()
+	awaited(t, "the end of the writer of a node that did not run", second.writer.closed)
 }
 
 // lines is a log that is read while it is written.

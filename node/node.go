@@ -17,7 +17,9 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
+	inquiryrules "github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/gitsync"
@@ -31,9 +33,12 @@ import (
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/inquiry"
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/node/notify"
+	"github.com/parleyfleet/parley/node/party"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/promptlog"
 	"github.com/parleyfleet/parley/node/runlog"
@@ -131,6 +136,9 @@ type Node struct {
 	policies   *policies
 	humans     *humans
 	collab     *collab.Collab // what agents work on together
+	parties    *party.Parties
+	inquiries  *inquiry.Inquiries
+	notify     *notify.Notifier // the human of this host
 	notebook   *notebook.Keeper
 	workload   *workload
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
@@ -257,7 +265,10 @@ func (n *Node) openTalk() {
 		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.doors.lend,
 	}
 	n.logbook = &logbook{folded: n.folded, views: n.views, messages: &n.messages}
-	n.narrator = &narrator{host: n.cfg.Alias, now: n.now, folded: n.folded, views: n.views, events: n.events}
+	n.narrator = &narrator{host: n.cfg.Alias, now: n.now, folded: n.folded, views: n.views, events: n.events,
+		gates: func(s *fleet.State, it *fleet.Item) *control.GateChange {
+			return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
+		}}
 }
 
 // openHome checks the home, takes its lock and reads what the operator decided. It
@@ -375,6 +386,9 @@ func (n *Node) openDoors() {
 			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
 			budgets: budgets, now: n.now,
 			unclaimed: n.claims.due, claiming: n.claims.settling,
+			busy: func(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
+				return it.Act == protocol.ActTell && n.parties.Busy(s, a.Name.String(), it.Path.Channel())
+			},
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
@@ -408,8 +422,53 @@ func (n *Node) openDoors() {
 			n.notices.Wrong(about, "the %s counts for nothing: %s", about, text)
 		},
 	})
+	n.parties = party.New(party.Options{
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
+		File: n.views.file, Signed: n.humans.signed,
+		Send: func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
+			return n.outbox.Send(ctx, by, r)
+		},
+		Messages: &n.messages, Events: n.events, Current: n.home.Current(), Log: n.log.With().Str("part", "parties").Logger(),
+		Seen: n.lastSeen,
+		At: func(host protocol.Name, agent string) control.AgentState {
+			if host == n.cfg.Alias {
+				return n.attendance.stateOf(agent)
+			}
+			return n.hosts.directory.presenceOf(host, protocol.Name(agent))
+		},
+	}, n.collab)
+	n.attendance.there = n.parties.There
+	n.inquiries = inquiry.New(inquiry.Options{
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
+		Find: func(message string) (*fleet.Item, error) {
+			f, err := n.views.find(message)
+			return f.item, err
+		},
+		Load: n.views.load, File: n.views.file, Signed: n.humans.signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
+		Call: commands.call, Member: commands.member, Walls: commands.canWall, Owner: agents.OwnerOf,
+		Remember: func(ctx context.Context, r control.AddMemoryRequest, as string) error {
+			r.As = as
+			_, err := n.shelves.AddMemory(ctx, control.Itself(), r)
+			return err
+		},
+		Seen: n.lastSeen, Halted: n.doors.worker.halted, Spool: n.home.Spool(), Places: n.home.Members(),
+		Wrong: func(about, text string) {
+			if text == "" {
+				n.notices.Mended(about)
+				return
+			}
+			n.notices.Wrong(about, "%s", text)
+		},
+	})
+	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, File: n.home.Notified(), Now: n.now, Wrong: func(about, text string) {
+		if text == "" {
+			n.notices.Mended(about)
+			return
+		}
+		n.notices.Wrong(about, "%s", text)
+	}})
 	n.notebook = notebook.New(notebook.Options{
-		Agents: n.roster.All, Book: n.collab.Book, Pair: n.collab.Pair, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
+		Agents: n.roster.All, Book: n.collab.Book, Concerned: n.collab.Concerned, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
 		Wrong: func(agent, text string) {
 			about := "files of collaborations of " + agent
 			if text == "" {
@@ -422,7 +481,7 @@ func (n *Node) openDoors() {
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
-		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: func() { n.attention.look(); n.exams.look() },
+		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: func() { n.attention.look(); n.exams.look(); n.inquiries.Look() },
 		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
 			f, err := n.views.find(message)
 			if err != nil {
@@ -557,7 +616,7 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 
 // kinds are the affairs that a node folds.
 func (o Options) kinds(recordID string) []affair.Any {
-	return append([]affair.Any{topics.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
+	return append([]affair.Any{topics.Kind(recordID), parties.Kind(recordID), inquiryrules.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit
@@ -579,6 +638,9 @@ func (n *Node) Close() error {
 	var errs []error
 	if n.keepers != nil {
 		n.keepers.Close()
+	}
+	if n.writer != nil { // of a node that did not come to run
+		n.writer.close()
 	}
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
@@ -605,4 +667,13 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 		return protocol.Hash(a) <= protocol.Hash(b)
 	}
 	return n.state.Prefer(p, a, b)
+}
+
+// lastSeen is when a host was heard last, and whether it is there now.
+func (n *Node) lastSeen(host protocol.Name) (time.Time, bool) {
+	if host == n.cfg.Alias {
+		return n.now(), true
+	}
+	last, live := n.live.PresenceOf(host)
+	return last.Seen, live
 }

@@ -135,7 +135,7 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 	forged := protocol.NewPath(real.Channel, real.Timestamp, 1)
 	before := n.reading(func() bool { _, there := n.state.Ledger.Item(forged); return there })
 	for range 3 {
-		n.Receive([]gitsync.Letter{{Path: forged, Data: data}}, byGit)
+		n.Receive([]gitsync.MessageFile{{Path: forged, Data: data}}, byGit)
 	}
 	after := n.reading(func() bool { _, there := n.state.Ledger.Item(forged); return there })
 	status, err := control.ShowStatus.Ask(t.Context(), n)
@@ -157,7 +157,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.Receive([]gitsync.Letter{{Path: p, Data: data}}, byGit)
+		n.Receive([]gitsync.MessageFile{{Path: p, Data: data}}, byGit)
 		if i < busyDay {
 			continue
 		}
@@ -300,7 +300,6 @@ func TestNoTwoRecordsAreAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen[n.record.ID()] = true
-		n.writer.close()
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +322,7 @@ func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	}
 	made := 0
 	for range cap(results) {
-		if <-results == nil {
+		if awaited(t, "the end of an init", results) == nil {
 			made++
 		}
 	}

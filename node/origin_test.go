@@ -79,7 +79,6 @@ func TestAHomeMayBeRenamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.writer.close()
 		n.Close()
 		if known, err := home.CheckOrigin(); !known || err != nil {
 			t.Fatalf("the home does not know where it is: %v, %v", known, err)

@@ -29,7 +29,7 @@ func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }), c.now)
 	g := newGhost(t, n, "white")
-	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
+	n.Receive([]gitsync.MessageFile{g.join("alice")}, byBus)
 	public, err := g.key.PublicKey()
 	if err != nil {
 		t.Fatal(err)

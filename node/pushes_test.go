@@ -146,11 +146,7 @@ func freshly(t *testing.T, home configs.Home) (n *Node, end func()) {
 	if err := n.record.Fetch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	n.writer.close()
 	n.Close()
 	n = open()
-	return n, func() {
-		n.writer.close()
-		n.Close()
-	}
+	return n, func() { n.Close() }
 }

@@ -57,6 +57,8 @@ type queueOptions struct {
 	// unclaimed reports whether the agent's work must be claimed before it is begun, and
 	// sees to that (R7).
 	unclaimed func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
+	// busy reports whether the agent has said that it is busy in the party of the message.
+	busy func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
 	// claiming reports whether that goes on.
 	claiming func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
 }
@@ -243,7 +245,7 @@ func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]
 	if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
 		return true
 	}
-	if time.Now().Before(q.pauses[it.Path]) || q.isQuiet() && q.restsFor(s, it) {
+	if time.Now().Before(q.pauses[it.Path]) || q.isQuiet() && q.restsFor(s, it) || q.busy(s, it, q.agent) {
 		return true
 	}
 	if until, expected := q.expects[it.Path]; expected {

@@ -28,7 +28,6 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 		return Rebuilt{}, err
 	}
 	defer func() {
-		n.writer.close()
 		if closing := n.Close(); err == nil {
 			err = closing
 		}

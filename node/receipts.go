@@ -79,7 +79,7 @@ func (b *inbox) markRead(ctx context.Context, by control.Caller, who fleet.Who, 
 			return marked, err
 		}
 		stored, err := b.decider.actOnEach(ctx, batch, func(p protocol.Path) fleet.Command {
-			return called(by, fleet.Acknowledge{As: who, Of: p})
+			return called(by, fleet.GiveReceipt{As: who, Of: p})
 		})
 		marked += len(stored)
 		if err != nil {

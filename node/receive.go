@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// way is how letters of other hosts come in.
+// way is how messages of other hosts come in.
 type way int
 
 const (
@@ -30,24 +30,24 @@ func (w way) String() string {
 // Receive is the one way in for what other hosts and plain git wrote. A message
 // is known by its path and its bytes; a second arrival is nothing. What is no
 // message, or bears a wrong signature, is warned about once and goes no further.
-func (n *Node) Receive(letters []gitsync.Letter, by way) {
-	examined := make([]fleet.Examined, len(letters))
-	for i, l := range letters {
+func (n *Node) Receive(messages []gitsync.MessageFile, by way) {
+	examined := make([]fleet.Examined, len(messages))
+	for i, l := range messages {
 		n.traceEntry(l.Path, by)
 		examined[i] = n.state.Examine(l.Path, l.Data)
 	}
-	n.receive(letters, examined, by)
+	n.receive(messages, examined, by)
 }
 
-// traceEntry tells, for measurements, when a letter of another host came in.
+// traceEntry tells, for measurements, when a message of another host came in.
 func (n *Node) traceEntry(p protocol.Path, by way) {
 	n.log.Trace().Stringer("path", p).Stringer("by", by).Msg("came in")
 }
 
-// receive is Receive for letters that were examined, which is done before the state
+// receive is Receive for messages that were examined, which is done before the state
 // is locked because it takes the most time.
-func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by way) (count int) {
-	fresh, arrived := n.check(letters, examined, by)
+func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (count int) {
+	fresh, arrived := n.check(messages, examined, by)
 	if by == byBus && len(fresh) > 0 {
 		n.storing.RLock()
 		defer n.storing.RUnlock()
@@ -59,18 +59,18 @@ func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by w
 	n.steps.came(fresh, by)
 	n.takeIn(arrived)
 	if by == byBus {
-		n.hearing.acknowledge(letters)
+		n.hearing.tellHeard(messages)
 	} else {
 		n.brought.Add(int64(len(fresh)))
 	}
 	return len(fresh)
 }
 
-// check keeps the letters that are messages this node does not have.
-func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way) (fresh []gitsync.Letter, arrived []written) {
+// check keeps the files that are messages which this node does not have.
+func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (fresh []gitsync.MessageFile, arrived []written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i, l := range letters {
+	for i, l := range messages {
 		err := n.state.Check(examined[i])
 		switch {
 		case err == nil:
@@ -84,7 +84,7 @@ func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way
 }
 
 // arrived is git's door.
-func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
+func (n *Node) arrived(messages []gitsync.MessageFile) { n.Receive(messages, byGit) }
 
 // arriving has the doors wait while what one fetch brought is taken in, a part at a
 // time: among what comes later are receipts for what came first.

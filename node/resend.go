@@ -20,9 +20,9 @@ type resender struct {
 	bus func() *bus.Bus // nil where there is none
 }
 
-// resend answers the question for messages that another host missed: what follows on
-// the last one that it has, oldest first, as far as it is here and fits into one
-// answer, and what leads to the one that it wants.
+// resend answers a host that asks for messages that it missed. The answer has what follows on the
+// last message that it has, oldest first, and what leads to the message that it wants, as far as
+// that is here and fits into one answer.
 func (r *resender) resend(ctx context.Context, _ protocol.Name, request []byte) ([]byte, error) {
 	asked, err := protocol.DecodeResendRequest(request)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestChainIsWalkedInSteps(t *testing.T) {
 	last, from := all[len(all)-1], all[chainStep/2]
 	for name, c := range map[string]struct {
 		asks protocol.ResendRequest
-		want []gitsync.Letter
+		want []gitsync.MessageFile
 	}{
 		"all":                {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data)}, all},
 		"after a path":       {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path}, all[chainStep/2+1:]},
@@ -36,8 +36,8 @@ func TestChainIsWalkedInSteps(t *testing.T) {
 	}
 }
 
-func pathsOf(letters []gitsync.Letter) (all []string) {
-	for _, l := range letters {
+func pathsOf(messages []gitsync.MessageFile) (all []string) {
+	for _, l := range messages {
 		all = append(all, l.Path.String())
 	}
 	return all

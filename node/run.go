@@ -63,6 +63,9 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.attention.start())
 	down.push(n.exams.start())
 	down.push(n.collab.Start())
+	n.parties.Start(ctx)
+	down.push(n.inquiries.Start())
+	down.push(n.watchForHuman())
 	down.push(n.notebook.Start())
 	close(open)
 	go n.presence.AnnounceAlways(ctx)
@@ -120,7 +123,7 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 	serve(agents, n.callers.JudgeAgent)
 	n.doorsteps.Open(func(l net.Listener) { serve(l, n.callers.JudgeAgent) })
 	down.push(func() {
-		n.doorsteps.Shut()
+		n.doorsteps.Close()
 		cancel()
 		serving.Wait()
 		n.doorsteps.Remove()
@@ -230,8 +233,8 @@ func (n *Node) openCatchup() {
 		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.Examine(p, data) }, Held: n.held, Refusals: n.refusals,
 		Seen: func(p protocol.Path) { n.traceEntry(p, byBus) },
 		Ring: n.record.Ring,
-		Receive: func(letters []gitsync.Letter, examined []fleet.Examined) int {
-			return n.receive(letters, examined, byBus)
+		Receive: func(messages []gitsync.MessageFile, examined []fleet.Examined) int {
+			return n.receive(messages, examined, byBus)
 		},
 		Judged: func() { n.doors.fillAll("") },
 	})
@@ -272,6 +275,7 @@ func (n *Node) lookAround(ctx context.Context) {
 	n.doors.nudge()
 	n.attention.look()
 	n.exams.look()
+	n.inquiries.Look()
 }
 
 // linked tells a host that came into reach of this one.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -15,6 +16,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/inquiry"
+	places "github.com/parleyfleet/parley/node/inquiry/place"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/protocol"
@@ -33,6 +36,77 @@ type runner struct {
 	events    *feed.Events
 	notices   *notices.Notices
 	sessions  *sessions.Book
+}
+
+// call runs the command of an agent that coordinates an inquiry.
+func (rn *runner) call(ctx context.Context, a configs.Agent, input string, because protocol.Path) door.Result {
+	return rn.run(ctx, a, a.Tiers[0], input, because)
+}
+
+// memberTime is for how long a member of an inquiry may work: its run has no limit of time, and
+// ends with its inquiry (R62).
+const memberTime = 366 * 24 * time.Hour
+
+// member runs the command of a member of an inquiry: in a place of its own, with nothing of this
+// node's, above all no token, and nothing that it asks the node is answered (R53).
+func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberRun) door.Result {
+	line := a.Tiers[0].Exec
+	if m.Resume != "" {
+		line = m.Resume
+	}
+	argv, err := door.SplitCommand(line)
+	if err != nil {
+		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+	}
+	c := door.Command{
+		Argv: argv, Dir: m.Place.Dir, Stdin: []byte(m.Input), Placeholders: a.Input == configs.InputPrompt, Timeout: memberTime, MaxOutput: rn.maxOutput,
+		MaxPrinted: a.Limits.Output, Limits: agents.KeptLimits(a), Keepers: rn.keepers, Bare: true, Scratch: m.Place.Root,
+	}
+	if m.Walls {
+		c.Walls = rn.walls(m.Place)
+	}
+	env, bare := agents.Inherited(a)
+	if !bare {
+		env = os.Environ()
+	}
+	env = append(env, "PATH="+os.Getenv("PATH"))
+	if a.RunAs != "" {
+		login, as, err := rn.doorsteps.User(a)
+		if err != nil {
+			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+		}
+		c.User = as // and not the socket for agents that another run of that user has
+		env = append(env, "USER="+login.Username, "LOGNAME="+login.Username)
+	}
+	c.Env = m.Place.Env(slices.Concat(env, a.Env.Values()))
+	run := rn.callers.BeginAlone(a.Name, memberTime)
+	c.Run, c.Began = run.ID, run.Began
+	result := door.Run(ctx, c)
+	run.End(result.Left)
+	if result.Left {
+		rn.notices.KeeperLost(a.Name)
+	}
+	return result
+}
+
+// walls hide from a member what is this node's, and the places of others: the home with its
+// spool, keys and sockets, and where programs of its user listen. It sees its own place.
+func (rn *runner) walls(p places.Place) keeper.Walls {
+	hide := []string{rn.home, places.OfOwners(configs.Home{Dir: rn.home}.Members()), "/run/user/" + strconv.Itoa(os.Getuid())}
+	if sockets := rn.doorsteps.Base(); sockets != "" {
+		hide = append(hide, sockets)
+	}
+	return keeper.Walls{Hide: hide, Show: []string{p.Root}}
+}
+
+// canWall reports whether a member that runs as an agent gets walls here.
+func (rn *runner) canWall(a configs.Agent) bool {
+	var as *keeper.User
+	var err error
+	if a.RunAs != "" {
+		_, as, err = rn.doorsteps.User(a)
+	}
+	return err == nil && rn.keepers != nil && keeper.CheckWalls(as) == nil
 }
 
 // run runs the command of an agent's tier with an input. because is the message

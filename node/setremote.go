@@ -61,7 +61,6 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 		return r, cannotSet("", err)
 	default:
 		defer n.Close()
-		defer n.writer.close()
 	}
 	id, err := gitsync.IDOf(o.Home.Dir)
 	if err != nil {

@@ -51,7 +51,6 @@ func BenchmarkStart(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					n.writer.close()
 					if err := n.Close(); err != nil {
 						b.Fatal(err)
 					}

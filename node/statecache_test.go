@@ -210,7 +210,6 @@ const ofNoUse = "the cache of the state is of no use"
 
 func closeNode(t *testing.T, n *Node) {
 	t.Helper()
-	n.writer.close()
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}

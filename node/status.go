@@ -37,6 +37,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	defer n.mu.Unlock()
 	s.Speaker = n.actors.speaker(by)
 	s.Record.Messages = n.state.Ledger.Len()
+	s.Gates = n.gatesWaiting(n.state)[n.cfg.Human.String()+"@"+n.cfg.Alias.String()]
 	s.Refused = n.flaws.CountRefused()
 	s.Flags = flagsOf(n.state, n.flaws.List())
 	for _, a := range n.roster.All() {

@@ -29,8 +29,8 @@ func (s *steps) wrote(ws []written) {
 }
 
 // came tells of messages of others that are stored.
-func (s *steps) came(letters []gitsync.Letter, by way) {
-	paths := pathOfEach(letters, func(l gitsync.Letter) protocol.Path { return l.Path })
+func (s *steps) came(messages []gitsync.MessageFile, by way) {
+	paths := pathOfEach(messages, func(l gitsync.MessageFile) protocol.Path { return l.Path })
 	s.trail.Note(paths, protocol.TraceCame, by.String())
 	s.stored(paths, metrics.Way(by.String()))
 }

@@ -39,8 +39,7 @@ func startNodeWith(t *testing.T, o Options) (n *Node, ended <-chan error) {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		for range done {
-		}
+		awaited(t, "the end of the node", done)
 		n.Close()
 	})
 	select {
@@ -58,14 +57,9 @@ func startNodeWith(t *testing.T, o Options) (n *Node, ended <-chan error) {
 // wantExpelled waits for a node to say why it stays out.
 func wantExpelled(t *testing.T, ended <-chan error, says string) {
 	t.Helper()
-	select {
-	case err := <-ended:
-		var e *control.Error
-		if !errors.As(err, &e) || e.Kind != control.KindConflict || !strings.Contains(e.Message, says) || e.Hint == "" {
-			t.Errorf("it ended with %v", err)
-		}
-	case <-time.After(within):
-		t.Fatal("a second node of the name goes on")
+	err := awaited(t, "the end of the second node of the name", ended)
+	if e := new(control.Error); !errors.As(err, &e) || e.Kind != control.KindConflict || !strings.Contains(e.Message, says) || e.Hint == "" {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 	}) + "\nagent: codex, o pus*1"
 	word := g.sign(protocol.Message{From: "white", To: []protocol.Address{{Name: "white"}}, Act: protocol.ActHostJoin, Body: body},
 		protocol.SystemChannel(n.record.ID()))
-	n.Receive([]gitsync.Letter{word}, byBus)
+	n.Receive([]gitsync.MessageFile{word}, byBus)
 	for range 2 {
 		all, err := control.List.Ask(t.Context(), n, control.HostsRequest{})
 		if err != nil || !slices.ContainsFunc(all, func(p control.Participant) bool { return p.Name == "mawjs" && p.Host == "white" }) {

@@ -60,6 +60,15 @@ func factsOfAll(s *fleet.State, items []*fleet.Item) []facts {
 // path in the record, because the path was decided before a host's key was known,
 // its own are among those that lost.
 func (vs *views) load(it *fleet.Item) (*protocol.Message, error) {
+	data, err := vs.file(it)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Decode(it.Path, data)
+}
+
+// file is the file of a message of the state.
+func (vs *views) file(it *fleet.Item) ([]byte, error) {
 	data, err := vs.record.Get(it.Path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
@@ -73,7 +82,7 @@ func (vs *views) load(it *fleet.Item) (*protocol.Message, error) {
 			data = kept
 		}
 	}
-	return protocol.Decode(it.Path, data)
+	return data, nil
 }
 
 // of is the message as it is shown and put in JSON (R17).

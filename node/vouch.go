@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// vouchSettle is how long a host waits that is not the most senior of all, so that
-	// it has heard who is there; vouchGrace is what it waits for each live host that is
+	// vouchSettle is how long a host waits first, unless it is the most senior of all, so that it
+	// has heard who is there. vouchGrace is how much longer it waits for each live host that is
 	// senior to it.
 	vouchSettle = 2 * time.Second
 	vouchGrace  = 10 * time.Second

@@ -37,7 +37,7 @@ func TestWakeCountsOnlyWhatCame(t *testing.T) {
 	}()
 	woken, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{})
 	close(stop)
-	if <-written == 0 {
+	if awaited(t, "the end of the writing", written) == 0 {
 		t.Log("nothing was written meanwhile")
 	}
 	if err != nil || woken.Arrived > 2 {

@@ -110,7 +110,7 @@ func (w *worker) handle(ctx context.Context, j job) {
 	it := j.it
 	switch j.handling {
 	case fleet.Receipt:
-		w.keep(ctx, j, fleet.Acknowledge{As: w.queue.who, Of: it.Path})
+		w.keep(ctx, j, fleet.GiveReceipt{As: w.queue.who, Of: it.Path})
 	case fleet.Halt:
 		w.steps.halted(j.agent.Name, it.Path)
 		hops := 0 // answers of agents in a row that lead to the message
@@ -231,10 +231,10 @@ func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 		if isRefusal(err) {
 			// Nothing will make it good; without a receipt the next start would
 			// run the agent again.
-			if _, acknowledged := c.(fleet.Acknowledge); acknowledged {
+			if _, acknowledged := c.(fleet.GiveReceipt); acknowledged {
 				return true
 			}
-			c = fleet.Acknowledge{As: w.queue.who, Of: it.Path}
+			c = fleet.GiveReceipt{As: w.queue.who, Of: it.Path}
 		}
 		select {
 		case <-time.After(pause):

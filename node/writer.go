@@ -38,7 +38,7 @@ type writerOptions struct {
 	limit    int // of a message, in bytes
 	recordID string
 	record   interface {
-		Append(context.Context, []gitsync.Letter) error
+		Append(context.Context, []gitsync.MessageFile) error
 	}
 	examine   func(protocol.Path, []byte) fleet.Examined // as others would
 	publish   func([]written)                            // folds what is stored, and tells the others
@@ -57,12 +57,12 @@ type head struct {
 
 // writing is one request: its drafts are stored together or not at all.
 type writing struct {
-	drafts  []fleet.Draft
-	next    *homes.Key // the key that this host signs with after it, if another
-	letters []gitsync.Letter
-	written []written
-	err     error
-	done    chan struct{}
+	drafts   []fleet.Draft
+	next     *homes.Key // the key that this host signs with after it, if another
+	messages []gitsync.MessageFile
+	written  []written
+	err      error
+	done     chan struct{}
 }
 
 // written is a message that is stored.
@@ -198,16 +198,16 @@ func (w *writer) store(batch []*writing) {
 	w.storing.RLock()
 	defer w.storing.RUnlock()
 	before := w.head
-	var letters []gitsync.Letter
+	var messages []gitsync.MessageFile
 	for _, r := range batch {
 		head := w.head
 		if r.err = w.sign(r); r.err != nil {
 			w.head = head
 			continue
 		}
-		letters = append(letters, r.letters...)
+		messages = append(messages, r.messages...)
 	}
-	if err := w.record.Append(context.Background(), letters); err != nil {
+	if err := w.record.Append(context.Background(), messages); err != nil {
 		w.head = before
 		w.head.run, w.head.seq = random.Hex(4), 0
 		for _, r := range batch {
@@ -269,7 +269,7 @@ func (w *writer) sign(r *writing) error {
 			return &fleet.Refusal{Reason: fmt.Sprintf("cannot write the message: it would be read by nobody: %v", err)}
 		}
 		w.head.prev = protocol.Hash(data)
-		r.letters = append(r.letters, gitsync.Letter{Path: m.Path, Data: data})
+		r.messages = append(r.messages, gitsync.MessageFile{Path: m.Path, Data: data})
 		r.written = append(r.written, written{message: &m, examined: examined, data: data})
 	}
 	return nil

@@ -1,8 +1,9 @@
 package protocol
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Act is what a message does. A reader that does not know an act treats the
@@ -34,10 +35,19 @@ type ActSpec struct {
 	Class   Class
 	Wakes   bool   // an agent's command is run for it, unless the agent's wakes_on says otherwise (R63)
 	Doc     string // what it does, in one line
-	Example string // a body as it is written; "" where that is free text
 
-	parse  func(body string) (any, error)
-	format func(words any) string
+	parse   func(body string) (any, error)
+	format  func(words any) string
+	example func() string
+}
+
+// Example is a body of that act as it is written; "" where that is free text. It is written when
+// it is asked for: all of them took a quarter of the start of each command.
+func (s ActSpec) Example() string {
+	if s.example == nil {
+		return ""
+	}
+	return s.example()
 }
 
 // WordAct is an act whose body has a form: it says a W.
@@ -50,7 +60,7 @@ type WordAct[W any] struct {
 // NewAct is the act whose bodies are written and read so. A body that Format wrote must
 // give the same words again, and lines that Parse does not know are passed over.
 func NewAct[W any](spec ActSpec, parse func(body string) (W, error), format func(W) string, example W) WordAct[W] {
-	spec.Example = format(example)
+	spec.example = func() string { return format(example) }
 	spec.parse = func(body string) (any, error) { return parse(body) }
 	spec.format = func(words any) string {
 		w, ok := words.(W)
@@ -67,21 +77,28 @@ func Acts() []ActSpec {
 	return []ActSpec{
 		hey, tell, broadcast, note, reply, Failed.ActSpec, read,
 		RunRetry.ActSpec, RunDrop.ActSpec, RunClaim.ActSpec, RunHeld.ActSpec, TalkHeld.ActSpec, Resume.ActSpec,
-		invite, introduction, statusRequest,
+		introduction, statusRequest,
 		OpenTopic.ActSpec, CloseTopic.ActSpec, RequestJoin.ActSpec,
 		Agree.ActSpec, Accept.ActSpec, Reject.ActSpec, Defer.ActSpec, Revoke.ActSpec, ReAccept.ActSpec, Validate.ActSpec, ObserveTimeout.ActSpec,
 		Ask.ActSpec, Resolve.ActSpec, TeachBack.ActSpec, Disagree.ActSpec,
 		CheckSync.ActSpec, AnswerSync.ActSpec,
 		Sum.ActSpec, Ratify.ActSpec, Amend.ActSpec, RejectSum.ActSpec,
 		SetPolicy.ActSpec,
+		Organize.ActSpec, Invite.ActSpec, JoinParty.ActSpec, AskHuman.ActSpec, AcceptGate.ActSpec, RejectGate.ActSpec, DeferGate.ActSpec,
+		LeaveParty.ActSpec, RemoveMember.ActSpec, SetRules.ActSpec, SayPresence.ActSpec, ProposeToParty.ActSpec, VoteInParty.ActSpec,
+		AddTask.ActSpec, TakeTask.ActSpec, FinishTask.ActSpec, GiveTaskBack.ActSpec, Lease.ActSpec, Release.ActSpec,
+		OpenInquiry.ActSpec, DraftBrief.ActSpec, AskInquiry.ActSpec, AnswerInquiry.ActSpec, GatherContext.ActSpec, ProposePerspectives.ActSpec, EstablishLens.ActSpec,
+		MapAgents.ActSpec, StartMember.ActSpec, NoteTask.ActSpec, SignalEnd.ActSpec, RevealResult.ActSpec, PreviewResults.ActSpec, DetectTensions.ActSpec,
+		SignalTopic.ActSpec, ExchangeWords.ActSpec, ReportDialogue.ActSpec, FollowUp.ActSpec, AnswerFollowUp.ActSpec, ShowOutcomes.ActSpec,
+		Synthesize.ActSpec, ShowTrace.ActSpec, ShutDownTeam.ActSpec, EndTeam.ActSpec, KeepFindings.ActSpec, ResumeInquiry.ActSpec, EscInquiry.ActSpec,
 		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec, SayHumanKey.ActSpec, RevokeHuman.ActSpec,
 	}
 }
 
 var (
-	actPattern  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
-	headPattern = regexp.MustCompile(`^([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2}) \|`)
-	handPattern = regexp.MustCompile(`(?i)^\s*([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2})\s*\|\s*from\s*:`)
+	actPattern  = pattern.New(`^[a-z][a-z-]{0,31}$`)
+	headPattern = pattern.New(`^([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2}) \|`)
+	handPattern = pattern.New(`(?i)^\s*([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2})\s*\|\s*from\s*:`)
 
 	byName, byHeading = tables()
 )
@@ -123,6 +140,9 @@ func ParseAct(s string) Act {
 func actOfBody(t Type, body string) Act {
 	if t == TypeRead {
 		return ActRead
+	}
+	if strings.IndexByte(body, '|') < 0 { // most talk; both patterns have a bar
+		return ActHey
 	}
 	head := headPattern.FindStringSubmatch(body)
 	if head == nil {

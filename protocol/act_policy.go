@@ -3,7 +3,8 @@ package protocol
 import (
 	"errors"
 	"fmt"
-	"regexp"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Ruling is what a human of the host that began the record settles for the whole fleet:
@@ -23,7 +24,7 @@ var SetPolicy = NewAct(ActSpec{
 	Act: ActPolicy, Heading: "POLICY", Class: ClassNotice, Doc: "Settles something for the whole fleet, such as how long decisions stay open.",
 }, parseRuling, formatRuling, Ruling{FormHead{From: "nat", At: exampleTime}, "window-cross-host", "7d", "We meet once a week."})
 
-var policyKey = regexp.MustCompile(`^[a-z][a-z0-9.-]{0,63}$`)
+var policyKey = pattern.New(`^[a-z][a-z0-9.-]{0,63}$`)
 
 func formatRuling(r Ruling) string {
 	return writeForm("POLICY", r.FormHead).put("KEY", r.Key).put("VALUE", flatText(r.Value)).put("REASON", r.Reason).String()

@@ -4,7 +4,6 @@ package protocol
 // headings, shown by their names and taken to agents as any mail is. Those wake an agent that
 // ask it for an answer in words (R63).
 var (
-	invite        = ActSpec{Act: "invite", Heading: "PARTY INVITE", Doc: "Asks others into a party."}
 	introduction  = ActSpec{Act: "introduction", Heading: "INTRODUCTION", Wakes: true, Doc: "Says who somebody is, to one who does not know them."}
 	statusRequest = ActSpec{Act: "work-with-status-request", Heading: "WORK-WITH-STATUS-REQUEST", Doc: "Asks another how work with them stands."}
 )

@@ -3,10 +3,11 @@ package protocol
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // SyncCheck asks the other one of a topic what of it they hold too.
@@ -61,7 +62,7 @@ var CheckSync = NewAct(ActSpec{
 	},
 })
 
-var sourcePattern = regexp.MustCompile(`^(.*?)\s*\(source: ?([^()]*)\)$`)
+var sourcePattern = pattern.New(`^(.*?)\s*\(source: ?([^()]*)\)$`)
 
 func formatSyncCheck(c SyncCheck) string {
 	w := writeForm("SYNC-CHECK", c.FormHead, "collaboration", c.Collaboration)
@@ -111,7 +112,7 @@ func sourceOf(line string) []string {
 
 func parseSyncCheck(body string) (SyncCheck, error) {
 	f := readForm("SYNC-CHECK", body, "COMMENTS", "COMMENTS-UNTIL", "ANSWER-BY", "COMMENTED")
-	c := SyncCheck{FormHead: f.FormHead, Collaboration: f.all["collaboration"]}
+	c := SyncCheck{FormHead: f.FormHead, Collaboration: f.head("collaboration")}
 	for _, line := range f.list("CLAIMS") {
 		claim := Claim{}
 		if m := sourceOf(line); m != nil {

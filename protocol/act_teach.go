@@ -35,7 +35,7 @@ func parseLesson(body string) (Lesson, error) {
 
 // label is the one beside the heading; none where there is none that can be read.
 func (f *form) label() Label {
-	l, err := ParseLabel(strings.Trim(f.all["label"], "[]"))
+	l, err := ParseLabel(strings.Trim(f.head("label"), "[]"))
 	if err != nil {
 		return ""
 	}

@@ -108,19 +108,19 @@ func TestActs(t *testing.T) {
 		if got := actOf(t, "", spec.Heading+" | from: x"); got != spec.Act {
 			t.Errorf("%s: its heading is read as %s", spec.Act, got)
 		}
-		if spec.Example != "" && actOf(t, "", spec.Example) != spec.Act {
-			t.Errorf("%s is not recognised by its example:\n%s", spec.Act, spec.Example)
+		if spec.Example() != "" && actOf(t, "", spec.Example()) != spec.Act {
+			t.Errorf("%s is not recognised by its example:\n%s", spec.Act, spec.Example())
 		}
 		if spec.Class != protocol.ClassHostWord {
 			continue
 		}
-		w, err := protocol.ParseHostWord(spec.Act, spec.Example+"\na line of a later version")
+		w, err := protocol.ParseHostWord(spec.Act, spec.Example()+"\na line of a later version")
 		if err != nil {
 			t.Errorf("%s: %v", spec.Act, err)
 			continue
 		}
-		if got := protocol.FormatHostWord(spec.Act, w); got != spec.Example {
-			t.Errorf("%s: got\n%s\nwant\n%s", spec.Act, got, spec.Example)
+		if got := protocol.FormatHostWord(spec.Act, w); got != spec.Example() {
+			t.Errorf("%s: got\n%s\nwant\n%s", spec.Act, got, spec.Example())
 		}
 	}
 }
@@ -133,7 +133,9 @@ func TestActsOfNodes(t *testing.T) {
 			of = append(of, string(spec.Act))
 		}
 	}
-	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy host-join host-agents host-vouch host-rotate host-revoke human-key human-revoke"
+	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy frame-open frame-brief frame-gate frame-answer frame-context frame-proposals frame-established " +
+		"frame-map frame-start frame-task frame-signal frame-reveal frame-preview frame-detection frame-topic frame-exchange frame-report frame-follow-up frame-follow-answer " +
+		"frame-outcomes frame-synthesis frame-trace frame-shutdown frame-team-end frame-findings frame-resume frame-esc host-join host-agents host-vouch host-rotate host-revoke human-key human-revoke"
 	if got := strings.Join(of, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

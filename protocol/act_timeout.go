@@ -33,7 +33,7 @@ func formatTimeout(t Timeout) string {
 
 func parseTimeout(body string) (Timeout, error) {
 	f := readForm("TIMEOUT", body, "ITEM", "WINDOW")
-	t := Timeout{ObservedBy: f.all["observed-by"], At: f.At, Item: ParseItemRef(f.flat("ITEM"))}
+	t := Timeout{ObservedBy: f.head("observed-by"), At: f.At, Item: ParseItemRef(f.flat("ITEM"))}
 	from, to, ok := strings.Cut(f.flat("WINDOW"), "..")
 	if !ok {
 		return t, nil

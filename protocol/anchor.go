@@ -2,9 +2,10 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Anchor is an issue on GitHub that a topic hangs on. Owner is empty where nobody knows
@@ -15,8 +16,8 @@ type Anchor struct {
 }
 
 var (
-	anchorPattern    = regexp.MustCompile(`^(?:(?:([A-Za-z0-9][A-Za-z0-9-]{0,38})/)?([A-Za-z0-9._-]{1,100}))?#([0-9]{1,9})$`)
-	anchorURLPattern = regexp.MustCompile(`^https?://github\.com/([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})/(?:issues|pull)/([0-9]{1,9})(?:[/?#].*)?$`)
+	anchorPattern    = pattern.New(`^(?:(?:([A-Za-z0-9][A-Za-z0-9-]{0,38})/)?([A-Za-z0-9._-]{1,100}))?#([0-9]{1,9})$`)
+	anchorURLPattern = pattern.New(`^https?://github\.com/([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})/(?:issues|pull)/([0-9]{1,9})(?:[/?#].*)?$`)
 )
 
 // ParseAnchor reads "332", "#332", "repo#332", "owner/repo#332" or the address of an

@@ -2,10 +2,10 @@ package protocol
 
 import "strings"
 
-// ActOfAnswer is the act of an answer that says none itself, as the output of an agent's
-// command does: what it is asked for by a message of that act, if the body has the form
-// of such an answer, words before and after it or not. Prose is never a decision, and
-// neither are two decisions in one answer (R65).
+// ActOfAnswer is the act of an answer that names none itself, such as the output of an agent's
+// command. It is the act that the message asks for, if the body has the form of such an answer.
+// Words may stand before and after the form. Prose is never a decision, and neither are two
+// decisions in one answer (R65).
 func ActOfAnswer(asked Act, body string) (Act, bool) {
 	switch asked {
 	case ActSyncCheck:

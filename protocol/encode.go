@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // TimestampLayout is the form of every time that parley writes into a file:
@@ -214,8 +215,8 @@ func (w *frontmatter) file(body string) []byte {
 }
 
 var (
-	plainKey   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	numberLike = regexp.MustCompile(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
+	plainKey   = pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	numberLike = pattern.New(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
 )
 
 // Quote writes s as a YAML scalar: plain where every reader gets the same text
@@ -297,6 +298,9 @@ func retyped(s string) bool {
 
 // oldBool reports words that YAML 1.1 readers take for booleans.
 func oldBool(s string) bool {
+	if len(s) > len("false") { // nearly all: keys and signatures are long
+		return false
+	}
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
 		return true

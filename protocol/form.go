@@ -1,11 +1,12 @@
 package protocol
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // FormHead is the first line of a body in the form of the seeds, behind the heading: who
@@ -34,27 +35,107 @@ const Mechanical = "mechanical"
 // A field goes on in lines that are indented, and in others up to the next blank line.
 type form struct {
 	FormHead
-	all    map[string]string // fields beside the heading, by key in lower case
+	beside []besideField     // the heading
 	fields map[string]string // those below it, by key in capitals
 	lines  []string          // all lines below the heading
 }
 
 var (
-	fieldPattern  = regexp.MustCompile(`^(\s*(?:[-*#]\s+)?)(\**)([A-Za-z][A-Za-z-]*)(\**)\s*:(\**)(?:\s+|$)(.*)$`)
-	nextPattern   = regexp.MustCompile(`^[A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2} \| from:`)
-	otherPattern  = regexp.MustCompile(`^[A-Z][A-Z-]+:(\s|$)`)
-	listMark      = regexp.MustCompile(`^\s*(?:[-*•]|[0-9]{1,3}[.)])\s+`)
-	indentPattern = regexp.MustCompile(`^(?:  |\t)`)
+	nextPattern  = pattern.New(`^[A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2} \| from:`)
+	otherPattern = pattern.New(`^[A-Z][A-Z-]+:(\s|$)`)
 )
 
-// keyOf is what fieldPattern finds, which is slow where there is nothing: most lines are
-// no fields, but items of lists.
-func keyOf(line string) []string {
-	begins := strings.TrimLeft(line, "\t\n\f\r -*#")
-	if begins == "" || begins[0]|0x20 < 'a' || begins[0]|0x20 > 'z' || strings.IndexByte(begins, ':') < 0 {
-		return nil
+// What is looked for in each line is found by hand: a year of topics has half a million
+// lines, and patterns took most of the time of folding them. Tests hold these functions
+// against the patterns.
+
+// fieldLine is a line that begins a field: "- **ITEM:** text".
+type fieldLine struct {
+	bold        string // the stars before the key
+	key         string
+	ends, after string // the stars behind the key, and those behind its colon
+	value       string
+}
+
+// beginsField is the field that a line begins.
+func beginsField(line string) (f fieldLine, ok bool) {
+	rest := trimBlanks(line)
+	if rest != "" && strings.IndexByte("-*#", rest[0]) >= 0 && len(rest) > 1 && isBlank(rest[1]) {
+		rest = trimBlanks(rest[1:])
 	}
-	return fieldPattern.FindStringSubmatch(line)
+	f.bold, rest = cutStars(rest)
+	n := 0
+	for n < len(rest) && (isLetter(rest[n]) || n > 0 && rest[n] == '-') {
+		n++
+	}
+	f.key, rest = rest[:n], rest[n:]
+	f.ends, rest = cutStars(rest)
+	if rest, ok = strings.CutPrefix(trimBlanks(rest), ":"); !ok || n == 0 {
+		return fieldLine{}, false
+	}
+	f.after, rest = cutStars(rest)
+	f.value = trimBlanks(rest)
+	if rest != "" && len(rest) == len(f.value) || strings.IndexByte(f.value, '\n') >= 0 {
+		return fieldLine{}, false
+	}
+	return f, true
+}
+
+// cutMark is a line of a list without its mark, and whether it has one.
+func cutMark(line string) (rest string, ok bool) {
+	rest, ok = trimBlanks(line), true
+	switch n := len(rest) - len(strings.TrimLeft(rest, "0123456789")); {
+	case n > 3 || n > 0 && (n == len(rest) || rest[n] != '.' && rest[n] != ')'):
+		return line, false
+	case n > 0:
+		rest = rest[n+1:]
+	case strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "*"):
+		rest = rest[1:]
+	default:
+		rest, ok = strings.CutPrefix(rest, "•")
+	}
+	if !ok || rest == "" || !isBlank(rest[0]) {
+		return line, false
+	}
+	return trimBlanks(rest), true
+}
+
+// cutIndent is a line that goes on with a field, without its indent.
+func cutIndent(line string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(line, "  "); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(line, "\t")
+}
+
+// besideField is a field beside a heading, by its key in lower case.
+type besideField struct{ key, value string }
+
+// beginsForm reports whether a line is the first one of a form.
+func beginsForm(line string) bool {
+	return line != "" && line[0] >= 'A' && line[0] <= 'Z' && strings.Contains(line, " | from:") && nextPattern.MatchString(line)
+}
+
+// beginsOther reports whether a line begins a field in capitals, whatever its key.
+func beginsOther(line string) bool {
+	return line != "" && line[0] >= 'A' && line[0] <= 'Z' && strings.IndexByte(line, ':') > 0 && otherPattern.MatchString(line)
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// isBlank reports whether a byte is what patterns call \s.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r' }
+
+func trimBlanks(s string) string {
+	for s != "" && isBlank(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
+func cutStars(s string) (stars, rest string) {
+	rest = strings.TrimLeft(s, "*")
+	return s[:len(s)-len(rest)], rest
 }
 
 // readForm reads a body in that form and those of its fields that are named by keys. It
@@ -62,7 +143,7 @@ func keyOf(line string) []string {
 // fences, bold keys, lists. Of a field that stands twice the first counts.
 func readForm(heading, body string, keys ...string) form {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
-	f := form{all: map[string]string{}, fields: map[string]string{}}
+	f := form{fields: map[string]string{}}
 	for i, line := range lines {
 		rest, ok := cutHeading(heading, line)
 		if !ok {
@@ -77,7 +158,7 @@ func readForm(heading, body string, keys ...string) form {
 		break
 	}
 	for i, line := range lines { // what another heading begins is another form
-		if nextPattern.MatchString(line) {
+		if beginsForm(line) {
 			lines = lines[:i]
 			break
 		}
@@ -90,7 +171,7 @@ func readForm(heading, body string, keys ...string) form {
 // cutHeading is what stands behind the heading in a line that begins with it.
 func cutHeading(heading, line string) (rest string, ok bool) {
 	line = strings.TrimLeft(line, " \t*#`")
-	if len(line) < len(heading) || !strings.EqualFold(headingKey(line[:len(heading)]), headingKey(heading)) {
+	if len(line) < len(heading) || line[0]|0x20 != heading[0]|0x20 || !strings.EqualFold(headingKey(line[:len(heading)]), headingKey(heading)) {
 		return "", false
 	}
 	rest = strings.TrimLeft(line[len(heading):], " *`:")
@@ -98,40 +179,51 @@ func cutHeading(heading, line string) (rest string, ok bool) {
 }
 
 func (f *form) readHead(rest string) {
+	f.beside = make([]besideField, 0, min(strings.Count(rest, "|")+1, 8))
 	for part := range strings.SplitSeq(rest, "|") {
-		key, value, ok := strings.Cut(strings.Trim(part, " \t*`"), ":")
+		key, value, ok := strings.Cut(strings.Trim(flatText(part), " *`"), ":")
 		key = strings.ToLower(strings.TrimSpace(key))
-		if _, known := f.all[key]; ok && !known {
-			f.all[key] = flatText(value)
+		if ok {
+			f.beside = append(f.beside, besideField{key, value})
 		}
 	}
-	f.From, f.With, f.Topic, f.Mark = f.all["from"], f.all["with"], f.all["topic"], f.all["mark"]
-	f.At, _ = ParseInstant(f.all["timestamp"]) // the message's own is what counts
+	f.From, f.With, f.Topic, f.Mark = f.head("from"), f.head("with"), f.head("topic"), f.head("mark")
+	f.At, _ = ParseInstant(f.head("timestamp")) // the message's own is what counts
+}
+
+// head is the field beside the heading with that key, "" for none; of several the first counts.
+func (f *form) head(key string) string {
+	for _, b := range f.beside {
+		if b.key == key {
+			return flatText(b.value)
+		}
+	}
+	return ""
 }
 
 func (f *form) readFields(keys []string) {
 	key, gap, found := "", false, map[string][]string{}
 	for _, line := range f.lines {
-		indented := indentPattern.MatchString(line)
-		switch m := keyOf(line); {
+		inner, indented := cutIndent(line)
+		switch m, begins := beginsField(line); {
 		case strings.TrimSpace(line) == "":
 			gap = true
 			continue
-		case m != nil && (key == "" || !indented) && slices.Contains(keys, strings.ToUpper(m[3])):
-			key, gap = strings.ToUpper(m[3]), false
+		case begins && (key == "" || !indented) && slices.Contains(keys, strings.ToUpper(m.key)):
+			key, gap = strings.ToUpper(m.key), false
 			if found[key] != nil {
 				key = ""
 				continue
 			}
-			value := strings.TrimSpace(m[6])
-			if m[2] != "" && m[4] == "" && m[5] == "" {
-				value = strings.TrimSuffix(value, m[2])
+			value := strings.TrimSpace(m.value)
+			if m.bold != "" && m.ends == "" && m.after == "" {
+				value = strings.TrimSuffix(value, m.bold)
 			}
 			found[key] = []string{value}
 			continue
 		case key == "":
 			continue
-		case !indented && (gap || otherPattern.MatchString(line)):
+		case !indented && (gap || beginsOther(line)):
 			key = ""
 			continue
 		}
@@ -139,7 +231,7 @@ func (f *form) readFields(keys []string) {
 			found[key] = append(found[key], "")
 			gap = false
 		}
-		found[key] = append(found[key], indentPattern.ReplaceAllString(line, ""))
+		found[key] = append(found[key], inner)
 	}
 	for key, lines := range found {
 		f.fields[key] = strings.Join(lines, "\n")
@@ -151,19 +243,18 @@ func (f *form) list(key string) []string {
 	var items []string
 	within := false
 	for _, line := range f.lines {
-		m := keyOf(line)
-		switch {
-		case m != nil && strings.EqualFold(m[3], key):
+		switch m, begins := beginsField(line); {
+		case begins && strings.EqualFold(m.key, key) && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "\t"): // else it is a line of a text
 			within = true
 			continue
 		case !within:
 			continue
-		case otherPattern.MatchString(line):
+		case beginsOther(line):
 			within = false
 			continue
 		}
-		item := strings.TrimSpace(listMark.ReplaceAllString(line, ""))
-		if (strings.HasPrefix(item, "[") || listMark.MatchString(line)) && item != "" {
+		item, marked := cutMark(line)
+		if item = strings.TrimSpace(item); (marked || strings.HasPrefix(item, "[")) && item != "" {
 			items = append(items, flatText(item))
 		}
 	}
@@ -178,7 +269,7 @@ func (f *form) text(key string) string { return longText(f.fields[key]) }
 
 // flatText is a text as one line: no control characters, one blank between words.
 func flatText(s string) string {
-	if isFlat(s) {
+	if s = strings.Trim(s, " "); isFlat(s) { // a value has a blank before it
 		return s
 	}
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
@@ -200,6 +291,9 @@ func isFlat(s string) bool {
 // longText is a text of lines without control characters, blanks at their ends and more
 // than one empty line in a row.
 func longText(s string) string {
+	if s == "" {
+		return s
+	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // MaxAddresses is how many addresses a host may have.
@@ -16,7 +17,7 @@ const MaxAddresses = 8
 // maxHostName bounds a name of the domain name system.
 const maxHostName = 253
 
-var hostNamePattern = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+var hostNamePattern = pattern.New(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
 
 // SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port", and
 // insists on both: an IP address without a zone or a name of the domain name

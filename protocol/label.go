@@ -2,8 +2,9 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Label is what people call an item of a topic: A1 an agreement, P1 an open question, T1
@@ -13,13 +14,16 @@ import (
 type Label string
 
 var (
-	labelPattern = regexp.MustCompile(`^[APTDC][0-9]{1,6}(-[0-9a-f]{4,64})?$`)
-	itemPattern  = regexp.MustCompile("^[*`]*\\[([^\\[\\]]*)\\][*`]*\\s*(.*)$")
-	shortPattern = regexp.MustCompile(`(?i)^([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:(?:\s*[:.–—]\s*|\s+-\s+)(.*))?$`)
+	labelPattern = pattern.New(`^[APTDC][0-9]{1,6}(-[0-9a-f]{4,64})?$`)
+	itemPattern  = pattern.New("^[*`]*\\[([^\\[\\]]*)\\][*`]*\\s*(.*)$")
+	shortPattern = pattern.New(`(?i)^([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:(?:\s*[:.–—]\s*|\s+-\s+)(.*))?$`)
 )
 
 // ParseLabel reads a label, in any case.
 func ParseLabel(s string) (Label, error) {
+	if plainLabel(s) {
+		return Label(s), nil
+	}
 	if s = strings.TrimSpace(s); s != "" {
 		s = strings.ToUpper(s[:1]) + strings.ToLower(s[1:])
 	}

@@ -11,9 +11,18 @@ import (
 // rowPattern is the form of rows as a pattern, which is slower.
 var rowPattern = regexp.MustCompile(`^- \[([^\[\]]+)\] SCORE: (-|[0-9.]+) \| (ACCEPT|REJECT|PARTIAL|) ?\| EVIDENCE:(?: (.*))?$`)
 
+// What functions find by hand, as patterns.
+var (
+	fieldPattern  = regexp.MustCompile(`^(\s*(?:[-*#]\s+)?)(\**)([A-Za-z][A-Za-z-]*)(\**)\s*:(\**)(?:\s+|$)(.*)$`)
+	listMark      = regexp.MustCompile(`^\s*(?:[-*•]|[0-9]{1,3}[.)])\s+`)
+	indentPattern = regexp.MustCompile(`^(?:  |\t)`)
+)
+
 // It prevents: what is read without the slow patterns is read otherwise than with them.
 func FuzzPlainItems(f *testing.F) {
-	for _, s := range []string{"[A1] text", "[A1]", "[A12345678] x", "[A1] *x", "[A1]  `x", "] x", "[a1] x", "[] x", "A1", "[A1] x] y", "[A1] é", "\u00a0[A1] x ", "[X1] x", "- **Why**: so", "x (source: y)", "ITEM: [A1] x", "- [A1] SCORE: 0.9 | ACCEPT | EVIDENCE: notes.md:3", "- [x y] SCORE: - | | EVIDENCE:", "- [A1] SCORE: 1 | | EVIDENCE: | EVIDENCE:"} {
+	for _, s := range []string{"[A1] text", "[A1]", "[A12345678] x", "[A1] *x", "[A1]  `x", "] x", "[a1] x", "[] x", "A1", "[A1] x] y", "[A1] é", "\u00a0[A1] x ", "[X1] x", "- **Why**: so", "x (source: y)", "ITEM: [A1] x", "- [A1] SCORE: 0.9 | ACCEPT | EVIDENCE: notes.md:3", "- [x y] SCORE: - | | EVIDENCE:", "- [A1] SCORE: 1 | | EVIDENCE: | EVIDENCE:",
+		"* **a-b** :** x**", "** a: b", "-a: b", "a:b", "a:\n", " 12. x", "1234. x", "1) x", "1x", "• x", "•", "-", "  x", "\tx", "REQUEST: x", "Re: x", "SYNC-RESULT | from: x", "A B C | from:",
+		"Overall: 1", "raw overall", "Claim A1: 0.9", "item [a1] x", "p1", "SCORES:", "> **a__b`"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -21,8 +30,32 @@ func FuzzPlainItems(f *testing.F) {
 		if got := flatText(s); got != flat {
 			t.Fatalf("%q is %q as one line, want %q", s, got, flat)
 		}
-		if got, want := keyOf(s), fieldPattern.FindStringSubmatch(s); !slices.Equal(got, want) {
-			t.Errorf("%q is the field %q, want %q", s, got, want)
+		var field []string
+		if m := fieldPattern.FindStringSubmatch(s); m != nil {
+			field = m[2:]
+		}
+		var found []string
+		if m, ok := beginsField(s); ok {
+			found = []string{m.bold, m.key, m.ends, m.after, m.value}
+		}
+		if !slices.Equal(found, field) {
+			t.Errorf("%q is the field %q, want %q", s, found, field)
+		}
+		if got, ok := cutMark(s); got != listMark.ReplaceAllString(s, "") || ok != listMark.MatchString(s) {
+			t.Errorf("%q without the mark of a list is %q, %t", s, got, ok)
+		}
+		if got, ok := cutIndent(s); got != indentPattern.ReplaceAllString(s, "") || ok != indentPattern.MatchString(s) {
+			t.Errorf("%q without its indent is %q, %t", s, got, ok)
+		}
+		if beginsForm(s) != nextPattern.MatchString(s) || beginsOther(s) != otherPattern.MatchString(s) {
+			t.Errorf("%q begins a form: %t, another field: %t", s, beginsForm(s), beginsOther(s))
+		}
+		if got, want := labelOf(s), rowLabel.FindStringSubmatch(s); !slices.Equal(got, want) || sumsUp(s) != overallLine.MatchString(s) {
+			t.Errorf("%q is the row %q, want %q, and sums up: %t", s, got, want, sumsUp(s))
+		}
+		bare := strings.TrimSpace(s)
+		if got, want := plainRow(s), strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(rowMarks.Regexp().ReplaceAllString(bare, ""))); got != want {
+			t.Errorf("%q without marks is %q, want %q", s, got, want)
 		}
 		if got, want := sourceOf(flat), sourcePattern.FindStringSubmatch(flat); !slices.Equal(got, want) {
 			t.Errorf("%q has the source %q, want %q", flat, got, want)

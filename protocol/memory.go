@@ -2,10 +2,11 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // MemoriesDir is where the record keeps its memories.
@@ -14,7 +15,7 @@ const MemoriesDir = "data/memories"
 // maxMemoryBytes bounds a memory's file: as much as the largest message.
 const maxMemoryBytes = MaxFile
 
-var memoryPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8,64}\.md$`)
+var memoryPattern = pattern.New(`^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8,64}\.md$`)
 
 // Memory is shared, lasting knowledge that any participant can read and write
 // (Crosstalk, "Memories").

@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Type tells a message from a receipt (Crosstalk, "Message types").
@@ -59,7 +60,7 @@ type Field struct{ Key, Value string }
 // MaxRequest is the longest id of a request, in bytes.
 const MaxRequest = 64
 
-var requestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+var requestID = pattern.New(`^[A-Za-z0-9._:-]{1,64}$`)
 
 // CheckRequest returns why id cannot be the id of a request, if it cannot.
 func CheckRequest(id string) error {

@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // All is the reserved addressee that reaches every participant.
@@ -23,9 +24,9 @@ const maxNameBytes = 255
 type Name string
 
 var (
-	namePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
-	aliasPattern  = regexp.MustCompile(`^[a-z0-9_-]*[a-z][a-z0-9_-]*$`)
-	hashedPattern = regexp.MustCompile(`^x-[0-9a-f]{32}$`)
+	namePattern   = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	aliasPattern  = pattern.New(`^[a-z0-9_-]*[a-z][a-z0-9_-]*$`)
+	hashedPattern = pattern.New(`^x-[0-9a-f]{32}$`)
 )
 
 // ParseName checks s and returns it as a Name. The error says what a name may
@@ -45,11 +46,10 @@ func ParseName(s string) (Name, error) {
 // String returns the name.
 func (n Name) String() string { return string(n) }
 
-// CheckForeignName reports why s cannot be the name of a participant that
-// parley did not register. Such names are free-form (Crosstalk, "Your
-// identity"); only what would break a file or a terminal is refused: nothing at
-// all, control characters, invalid UTF-8, surrounding space and "@", which
-// separates a name from its host (R5).
+// CheckForeignName reports why s cannot be the name of a participant that parley did not
+// register. Such names are free-form (Crosstalk, "Your identity"). Only names that would break a
+// file or a terminal are refused: empty ones, and those with control characters, invalid UTF-8 or
+// surrounding space. "@" is refused too, because it separates a name from its host (R5).
 func CheckForeignName(s string) error {
 	if strings.Contains(s, "@") {
 		return fmt.Errorf("name %q contains @, which separates a name from its host", s)

@@ -6,11 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // ChannelsDir is where the record keeps its channels.
@@ -22,9 +23,9 @@ const (
 )
 
 var (
-	channelPattern = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
-	dayPattern     = regexp.MustCompile(`^[0-9]{4}/[0-9]{2}/[0-9]{2}/`)
-	stampPattern   = regexp.MustCompile(`^[0-9]{9}Z-[0-9a-f]{8,}\.md$`)
+	channelPattern = pattern.New(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
+	dayPattern     = pattern.New(`^[0-9]{4}/[0-9]{2}/[0-9]{2}/`)
+	stampPattern   = pattern.New(`^[0-9]{9}Z-[0-9a-f]{8,}\.md$`)
 )
 
 // ChannelID names a channel: a UUID as its folder spells it. Parley writes lower case,
@@ -91,14 +92,39 @@ type Path struct {
 // NewPath is the path of a message of time t (kept to the millisecond, in UTC)
 // with the suffix of eight hex digits that the writer chose.
 func NewPath(channel ChannelID, t time.Time, suffix uint32) Path {
-	rel := make([]byte, 0, len(relTime)+len("-b2c3d4e5.md"))
-	rel = t.UTC().AppendFormat(rel, relTime)
-	if dot := bytes.LastIndexByte(rel, '.'); dot >= 0 {
-		rel = append(rel[:dot], rel[dot+1:]...)
-	}
+	rel := appendRelTime(make([]byte, 0, len(relTime)+len("-b2c3d4e5.md")), t.UTC())
 	rel = append(rel, '-')
 	rel = hex.AppendEncode(rel, binary.BigEndian.AppendUint32(nil, suffix))
 	return Path{channel: channel, rel: string(append(rel, ".md"...))}
+}
+
+// appendRelTime appends a time as paths have it: 2026/05/23/190100000Z. The digits are put
+// by hand: whoever reads a record makes the path of each message.
+func appendRelTime(out []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		out = t.AppendFormat(out, relTime)
+		dot := bytes.LastIndexByte(out, '.')
+		return slices.Delete(out, dot, dot+1)
+	}
+	hour, minute, second := t.Clock()
+	out = appendDigits(out, year, 4)
+	for _, n := range [2]int{int(month), day} {
+		out = appendDigits(append(out, '/'), n, 2)
+	}
+	out = append(out, '/')
+	for _, n := range [3]int{hour, minute, second} {
+		out = appendDigits(out, n, 2)
+	}
+	return append(appendDigits(out, t.Nanosecond()/int(time.Millisecond), 3), 'Z')
+}
+
+func appendDigits(out []byte, n, digits int) []byte {
+	out = append(out, "0000"[:digits]...)
+	for i := len(out) - 1; n > 0; i, n = i-1, n/10 {
+		out[i] += byte(n % 10)
+	}
+	return out
 }
 
 // ParsePath reads "<uuid>/YYYY/MM/DD/NAME.md", with "data/channels/" before it

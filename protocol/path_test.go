@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,21 @@ func TestNewPath(t *testing.T) {
 		}
 		if q := path(t, p.String()); q != p {
 			t.Errorf("%s is read as %s", p, q)
+		}
+	}
+}
+
+// It prevents: a path that says another time than its message's, where digits are put by hand.
+func TestPathsSayTheTime(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	times := []time.Time{{}, time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10_000, 1, 1, 0, 0, 0, 1e6, time.UTC)}
+	for range 1000 {
+		times = append(times, time.UnixMicro(random.Int64N(8_000_000_000_000_000)))
+	}
+	for _, at := range times {
+		want := strings.Replace(at.UTC().Format("2006/01/02/150405.000Z"), ".", "", 1) + "-00000001.md"
+		if got := protocol.NewPath("", at, 1).Rel(); got != want {
+			t.Errorf("%s is the path %s, want %s", at, got, want)
 		}
 	}
 }

@@ -122,9 +122,9 @@ func signedBytes(recordID string, p Path, unsigned []byte) []byte {
 	return append([]byte(head), unsigned...)
 }
 
-// withoutSig removes the last line of the frontmatter if it is the signature,
-// written as Encode writes it: the line itself is not signed, so any other form
-// of it would be a second valid file for the same message.
+// withoutSig removes the last line of the frontmatter if it is the signature as Encode writes it.
+// The line itself is not signed. So any other form of it would make a second valid file of the
+// same message.
 func withoutSig(data []byte, sig string) ([]byte, bool) {
 	front, _, err := split(data)
 	if err != nil {

@@ -2,8 +2,9 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // SubjectRoot is the first token of every subject.
@@ -103,7 +104,7 @@ func (s Subjects) join(sender Name, tokens ...string) string {
 
 // tokenPattern is what a Name, a channel id and the hash of a foreign name have
 // in common.
-var tokenPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var tokenPattern = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // Subject is a subject, read.
 type Subject struct {

@@ -2,25 +2,27 @@ package protocol
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // maxRows bounds how many rows of an answer are read.
 const maxRows = 2 * MaxClaims
 
 var (
-	rowLabel     = regexp.MustCompile(`(?i)^(?:(?:claim|item)\s+)?(?:\[((?:[^\[\]/|]{1,80}/)?[aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)\]|([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:[\s:.)|=–—-]|$))\s*(.*)$`)
-	rowMarks     = regexp.MustCompile(`^(?:[-*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
-	namedScore   = regexp.MustCompile(`(?i)\b(?:score|sync|alignment|confidence)\b\s*[:=]?\s*(\S.*)$`)
-	leadingScore = regexp.MustCompile(`^[~≈\s(]*((?:[0-9]{1,3}(?:[.,][0-9]{1,6})?|\.[0-9]{1,6}))(\s*%|\s*/\s*(?:100|10|1(?:\.0)?)\b)?(.*)$`)
-	range2       = regexp.MustCompile(`^\s*(?:-|–|—|to|\.\.)\s*[0-9.]`)
-	decisionWord = regexp.MustCompile(`(?i)\b(partial(?:ly)?(?:[- ]accept(?:ed)?)?|accept(?:ed|s)?|reject(?:ed|s)?)\b`)
-	evidenceKey  = regexp.MustCompile(`(?i)\b(?:evidence|source|basis|reason|why|notes?)\s*:\s*`)
-	tableRule    = regexp.MustCompile(`^[\s|:+-]+$`)
-	overallLine  = regexp.MustCompile(`(?i)^(?:raw\s+)?overall\b`)
+	rowLabel     = pattern.New(`(?i)^(?:(?:claim|item)\s+)?(?:\[((?:[^\[\]/|]{1,80}/)?[aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)\]|([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:[\s:.)|=–—-]|$))\s*(.*)$`)
+	rowMarks     = pattern.New(`^(?:[-*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
+	namedScore   = pattern.New(`(?i)\b(?:score|sync|alignment|confidence)\b\s*[:=]?\s*(\S.*)$`)
+	leadingScore = pattern.New(`^[~≈\s(]*((?:[0-9]{1,3}(?:[.,][0-9]{1,6})?|\.[0-9]{1,6}))(\s*%|\s*/\s*(?:100|10|1(?:\.0)?)\b)?(.*)$`)
+	range2       = pattern.New(`^\s*(?:-|–|—|to|\.\.)\s*[0-9.]`)
+	decisionWord = pattern.New(`(?i)\b(partial(?:ly)?(?:[- ]accept(?:ed)?)?|accept(?:ed|s)?|reject(?:ed|s)?)\b`)
+	evidenceKey  = pattern.New(`(?i)\b(?:evidence|source|basis|reason|why|notes?)\s*:\s*`)
+	tableRule    = pattern.New(`^[\s|:+-]+$`)
+	overallLine  = pattern.New(`(?i)^(?:raw\s+)?overall\b`)
+	emphasis     = strings.NewReplacer("**", "", "__", "", "`", "")
 	noEvidence   = []string{"", "-", "–", "—", "none", "n/a", "na", "no evidence", "nothing", "null", "no", "...", "…", "?", "unknown"}
 )
 
@@ -35,13 +37,14 @@ func parseSyncResult(body string) (SyncResult, error) {
 	head := FormHead{}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if rest, ok := cutHeading("SYNC-RESULT", lines[i]); ok {
-			f := form{all: map[string]string{}}
+			f := form{}
 			f.readHead(rest)
 			head, lines = f.FormHead, lines[i+1:]
 			break
 		}
 	}
-	r := rowReader{index: map[string]int{}, both: map[int]bool{}}
+	most := min(len(lines), maxRows)
+	r := rowReader{rows: make([]SyncRow, 0, most), names: make([]string, 0, most)}
 	for _, line := range lines {
 		r.take(line)
 	}
@@ -57,8 +60,8 @@ type rowReader struct {
 	rows    []SyncRow
 	columns []string // of the table that is being read
 	open    int      // 1 + the row that the next lines may belong to
-	index   map[string]int
-	both    map[int]bool // rows that were scored in different ways
+	names   []string // of the rows; there are too few for a map
+	both    []int    // rows that were scored in different ways
 }
 
 func (r *rowReader) take(line string) {
@@ -82,8 +85,8 @@ func (r *rowReader) take(line string) {
 		return
 	}
 	text := plainRow(bare)
-	switch m := rowLabel.FindStringSubmatch(text); {
-	case overallLine.MatchString(text):
+	switch m := labelOf(text); {
+	case sumsUp(text):
 		r.open = 0
 	case m != nil:
 		r.labelled(m[1]+m[2], m[3])
@@ -113,10 +116,25 @@ func strictRow(line string) (name, score, decision, why string, ok bool) {
 	return name, score, decision, strings.TrimPrefix(why, " "), ok
 }
 
+// labelOf is what rowLabel finds, which is slow where there is nothing.
+func labelOf(text string) []string {
+	if text == "" || strings.IndexByte("[aptdci", text[0]) < 0 && strings.IndexByte("APTDCI", text[0]) < 0 {
+		return nil
+	}
+	return rowLabel.FindStringSubmatch(text)
+}
+
+// sumsUp reports whether a line sums all rows up.
+func sumsUp(text string) bool {
+	return text != "" && strings.IndexByte("orOR", text[0]) >= 0 && overallLine.MatchString(text)
+}
+
 // plainRow is a line without the marks of lists and of emphasis.
 func plainRow(line string) string {
-	line = rowMarks.ReplaceAllString(strings.TrimSpace(line), "")
-	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(line))
+	if line = strings.TrimSpace(line); line != "" && !isLetter(line[0]) {
+		line = rowMarks.Regexp().ReplaceAllString(line, "")
+	}
+	return strings.TrimSpace(emphasis.Replace(line))
 }
 
 // table reads a row of a table whose columns were named, or the row that names them.
@@ -154,7 +172,7 @@ func (r *rowReader) table(line string) bool {
 			row.Evidence = evidence(cell)
 		}
 	}
-	if row.Claim != (ItemRef{}) && !overallLine.MatchString(row.Claim.Text) {
+	if row.Claim != (ItemRef{}) && !sumsUp(row.Claim.Text) {
 		r.add(row)
 	}
 	return true
@@ -219,12 +237,12 @@ func (r *rowReader) more(text string) {
 // they are separated.
 func readParts(row *SyncRow, rest string) {
 	said := rest
-	if at := evidenceKey.FindStringIndex(rest); at != nil {
+	if at := evidenceKey.Regexp().FindStringIndex(rest); at != nil {
 		said = rest[:at[0]]
 		row.Evidence = evidence(rest[at[1]:])
 	}
 	tail := ""
-	if m := namedScore.FindStringSubmatchIndex(said); m != nil {
+	if m := namedScore.Regexp().FindStringSubmatchIndex(said); m != nil {
 		score, after := readScore(said[m[2]:m[3]])
 		row.Score, tail = score, said[:m[0]]+" "+after
 	} else {
@@ -255,7 +273,7 @@ func scoreInParts(said string) (Score, string) {
 
 // decisionOnce is a text without the first word of decision in it.
 func decisionOnce(text string) string {
-	at := decisionWord.FindStringIndex(text)
+	at := decisionWord.Regexp().FindStringIndex(text)
 	if at == nil {
 		return text
 	}
@@ -287,7 +305,7 @@ func readScore(text string) (Score, string) {
 }
 
 func readDecision(text string) (Decision, bool) {
-	word := strings.ToLower(decisionWord.FindString(text))
+	word := strings.ToLower(decisionWord.Regexp().FindString(text))
 	switch {
 	case strings.HasPrefix(word, "partial"):
 		return DecisionPartial, true
@@ -302,10 +320,9 @@ func readDecision(text string) (Decision, bool) {
 // evidence is a text as evidence; what says that there is none is none.
 func evidence(text string) string {
 	text = flatText(text)
-	for _, none := range noEvidence {
-		if strings.EqualFold(strings.Trim(text, " .*_`()<>"), none) {
-			return ""
-		}
+	bare := strings.Trim(text, " .*_`()<>")
+	if slices.ContainsFunc(noEvidence, func(none string) bool { return strings.EqualFold(bare, none) }) {
+		return ""
 	}
 	return text
 }
@@ -317,20 +334,19 @@ func (r *rowReader) add(row SyncRow) {
 	if row.Claim.Label == "" {
 		name = "text " + strings.ToLower(row.Claim.Text)
 	}
-	i, known := r.index[name]
-	if !known {
+	i := slices.Index(r.names, name)
+	if i < 0 {
 		if len(r.rows) < maxRows {
-			r.rows = append(r.rows, row)
+			r.rows, r.names = append(r.rows, row), append(r.names, name)
 			r.open = len(r.rows)
-			r.index[name] = r.open - 1
 		}
 		return
 	}
 	r.open = i + 1
 	switch {
-	case !row.Score.said || row.Score == r.rows[i].Score || r.both[i]:
+	case !row.Score.said || row.Score == r.rows[i].Score || slices.Contains(r.both, i):
 	case r.rows[i].Score.said:
-		r.rows[i].Score, r.both[i] = Score{}, true
+		r.rows[i].Score, r.both = Score{}, append(r.both, i)
 	default:
 		r.rows[i] = row
 	}

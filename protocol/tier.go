@@ -2,9 +2,10 @@ package protocol
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // InboxTier is the tier of an agent that asks for its mail instead of being
@@ -21,7 +22,7 @@ type Tier struct {
 	Count int
 }
 
-var tierPattern = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,64}$`)
+var tierPattern = pattern.New(`^[A-Za-z0-9._/-]{1,64}$`)
 
 // CheckTierName says why s cannot be the name of a tier, if it cannot. Tiers are
 // called like models, such as gpt-4.1 or meta-llama/Llama-3 (R15a). The rule is the

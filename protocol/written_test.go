@@ -18,7 +18,7 @@ import (
 // parley could read, and the host's agents vanished.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	g := newGenerator(22)
-	for range 2000 {
+	for range 700 {
 		h := g.host()
 		if got, err := protocol.ParseHost(protocol.FormatHost(protocol.ActHostJoin, h)); err != nil || sameHost(h, got) != "" {
 			t.Fatalf("a host's word: %v (-written +read)\n%s", err, sameHost(h, got))

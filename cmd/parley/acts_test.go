@@ -51,8 +51,8 @@ language models write them too: with words before and after the form, in fences,
 goes on in indented lines. An item is named by its label, its text or both; the field ` + "`re`" + ` of the message names it beyond doubt.
 `)
 	for _, a := range acts {
-		if a.Example != "" {
-			fmt.Fprintf(&b, "\n### %s\n\n%s For example:\n\n```\n%s\n```\n", a.Act, a.Doc, strings.TrimSpace(a.Example))
+		if a.Example() != "" {
+			fmt.Fprintf(&b, "\n### %s\n\n%s For example:\n\n```\n%s\n```\n", a.Act, a.Doc, strings.TrimSpace(a.Example()))
 		}
 	}
 	return b.String()

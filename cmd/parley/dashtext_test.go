@@ -65,7 +65,7 @@ func jsonText(s string) string {
 // A flag of ours that stands after the text goes on being one.
 func TestFlagsAfterADashedText(t *testing.T) {
 	r := newRun(t)
-	r.Reply = clitest.Letter("42")
+	r.Reply = clitest.Message("42")
 	if code := r.Do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}

@@ -37,7 +37,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"hey", "mawjs", "hello", "-json"}, want: "parley: parley hey has no flag -json; with two dashes it has: --json; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "--wait"}, want: "parley: --wait needs a value\nhint: parley hey --help\n"},
 		{line: []string{"ls", "-x"}, want: "parley: parley ls has no flag -x\nhint: parley ls --help\n"},
-		{line: []string{"help", "hots"}, want: "parley: parley has no command \"hots\"; the nearest is logs or host\nhint: parley --help\n"},
+		{line: []string{"help", "hots"}, want: "parley: parley has no command \"hots\"; the nearest is host or logs\nhint: parley --help\n"},
 		{line: []string{"help", "hosts"}, want: "parley: parley has no command \"hosts\"; the nearest is host\nhint: parley host --help\n"},
 		{line: []string{"help", "host", "lst"}, want: "parley: parley host has no command \"lst\"; the nearest is list\nhint: parley host list --help\n"},
 		{line: []string{"help", "hey", "you"}, want: "parley: parley hey has no command \"you\"\nhint: parley hey --help\n"},
@@ -173,7 +173,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space 
 func TestFullDiskIsNoticed(t *testing.T) {
 	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
 		r := newRun(t)
-		r.Mail = []control.Message{clitest.Letter("hello")}
+		r.Mail = []control.Message{clitest.Message("hello")}
 		r.Program.Out.Writer = brokenWriter{}
 		if code := r.Do(line...); code != cli.ExitFailed || !strings.Contains(r.Err.String(), "no space left") {
 			t.Errorf("%q: exit %d, %q", line, code, r.Err.String())

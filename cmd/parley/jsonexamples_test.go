@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"reflect"
 	"time"
 
@@ -39,7 +40,7 @@ func printedShapes() map[string][]shape {
 	lines := func(value any) []shape { return []shape{{value: value, lines: true}} }
 	sending := []shape{{value: message}, {value: exchange, when: "with `--wait`"}}
 	channel, memory, served, known := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
-	return map[string][]shape{
+	all := map[string][]shape{
 		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
 		"parley agent add":            one(served),
 		"parley agent list":           one([]control.Agent{served}),
@@ -57,10 +58,12 @@ func printedShapes() map[string][]shape {
 		"parley attach":               lines(message),
 		"parley bench bus":            one([]bench.Figure{exampleFigure()}),
 		"parley bench dispatch":       one([]bench.Figure{exampleFigure()}),
+		"parley bench frame":          one([]bench.Figure{exampleFigure()}),
+		"parley bench party":          one([]bench.Figure{exampleFigure()}),
 		"parley bench record":         one([]bench.Figure{exampleFigure()}),
 		"parley bench sync":           one([]bench.Figure{exampleFigure()}),
 		"parley bench topics":         one([]bench.Figure{exampleFigure()}),
-		"parley broadcast":            one(message),
+		"parley broadcast":            {{value: message}, {value: control.BroadcastUse{Sent: 5, Useful: 4, Share: 0.8}, when: "with `stats`"}},
 		"parley channel list":         one([]control.Channel{channel}),
 		"parley channel members":      one(channel),
 		"parley channel new":          one(channel),
@@ -71,6 +74,7 @@ func printedShapes() map[string][]shape {
 		"parley cancel":               one([]control.Job{exampleJob()}),
 		"parley queue":                one([]control.Job{exampleJob()}),
 		"parley work-with":            append(topicShapes(), shape{value: exampleSync(), lines: true, when: "with `--sync`"}),
+		"parley notify test":          one([]control.TriedNotification{{Command: "./tell.sh", Problem: "exit-status: curl: (22) …"}}),
 		"parley human add":            one(exampleHuman()),
 		"parley human list":           one(control.HumanList{Record: exampleCommit, Host: "white", Here: "nat", Humans: []control.Human{exampleHuman()}}),
 		"parley human revoke":         one(control.HumanKeyEnd{Human: "nat", Of: "white", Key: exampleKey, Counts: []string{exampleHash}, Path: examplePath("b2c3d4e5").String()}),
@@ -80,9 +84,9 @@ func printedShapes() map[string][]shape {
 		"parley import":               one(exampleImport()),
 		"parley schema check":         one([]schema.Checked{{File: "parties/tmux.json", Schema: "party", Valid: true, Problems: []string{"members/0/trust: value must be one of 'high'"}}}),
 		"parley schema list":          one([]schema.SchemaInfo{{Name: "party", Of: "parties/*.json"}}),
-		"parley skill install":        one(exampleSkill()),
+		"parley skill install":        one([]skill.SkillFile{exampleSkill()}),
 		"parley skill list":           one([]skill.SkillFile{exampleSkill()}),
-		"parley skill remove":         one(exampleSkill()),
+		"parley skill remove":         one([]skill.SkillFile{exampleSkill()}),
 		"parley dlq drop":             one(exampleDeadLetter()),
 		"parley dlq list":             one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley dlq retry":            one(exampleDeadLetter()),
@@ -108,7 +112,7 @@ func printedShapes() map[string][]shape {
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
-		"parley presence": one(control.AgentPresence{Agent: "mawjs", State: control.AgentIdle, Since: exampleTime(1), Digest: "1 new in the inbox of mawjs, from nat.\n…"}),
+		"parley presence": {{value: control.AgentPresence{Agent: "mawjs", State: control.AgentIdle, Since: exampleTime(1), Digest: "1 new in the inbox of mawjs, from nat.\n…"}}, {value: control.SaidPresence{Me: "mawjs", Chosen: "only", State: "busy", Parties: []string{"tmux design"}, Failed: []string{"triage: …"}}, when: "with active, busy, compacted or hidden"}},
 		"parley trace": one([]control.TraceStep{
 			{Time: exampleTime(0), Host: "black", Path: message.Path, Step: control.TraceWritten, From: "nat", To: []string{"mawjs"}, Act: "hey"},
 			{Time: exampleTime(0), Host: "white", Path: message.Path, Step: protocol.TraceEnded, Agent: "mawjs", Retry: 1, Attempt: 2, Tier: "opus", Failure: "exit-status", Exit: 1, Ran: control.Seconds(time.Second), Bytes: 311},
@@ -140,6 +144,9 @@ func printedShapes() map[string][]shape {
 		"parley wake":           one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{served}}),
 		"parley wormhole":       sending,
 	}
+	maps.Copy(all, partyShapes())
+	maps.Copy(all, frameShapes())
+	return all
 }
 
 // unprintedAnswers are what a node answers and no command prints as it is.
@@ -284,6 +291,7 @@ func exampleEvents() [3]control.Event {
 		Time: exampleTime(0), Kind: control.EventMessage, Message: &message,
 		Stage:   &control.StageChange{Path: examplePath("b2c3d4e5"), Stage: protocol.StageHeard, By: "white"},
 		Host:    &control.HostChange{Change: control.HostCame, Host: "white"},
+		Gate:    &control.GateChange{Change: control.GateOpened, Path: examplePath("b2c3d4e6"), Title: "invite of mawui@white", Party: "tmux design", Host: "white", Outcome: "pending"},
 		Trouble: &control.TroubleChange{Change: control.TroubleBegan, Text: "cannot push main: permission denied"},
 		Missed:  12,
 	}}
@@ -320,7 +328,7 @@ func examplePolicy() control.PolicySetting {
 }
 
 func exampleHuman() control.Human {
-	return control.Human{Name: "nat", Host: "white", Key: exampleKey, Fingerprint: exampleFingerprint, Open: true, Since: exampleTime(0), Revoked: exampleTime(1), Keys: 2}
+	return control.Human{Name: "nat", Host: "white", Key: exampleKey, Fingerprint: exampleFingerprint, Open: true, Since: exampleTime(0), Revoked: exampleTime(1), Contested: []string{exampleKey}, Keys: 2}
 }
 
 func exampleSkill() skill.SkillFile {
@@ -332,7 +340,7 @@ func exampleSkill() skill.SkillFile {
 
 func examplePreset() agent.PresetInfo {
 	return agent.PresetInfo{
-		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude",
+		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude", Resume: "claude --continue", Login: []string{".claude/login.json"},
 		Timeout: exampleSeconds("30m"), Install: "npm install -g @anthropic-ai/claude-code", Note: "It asks for a login once.", Source: "https://docs.example.org/claude",
 	}
 }
@@ -352,6 +360,7 @@ func exampleConfig() node.ConfigInfo {
 		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
 		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MaxCommands: 16, MessageLimit: 524288,
 		CommandTimeout: exampleSeconds("1m"), ClaimFor: exampleSeconds("15m"), LogLevel: "info", Metrics: "127.0.0.1:9464",
+		Notify: []node.NotifyInfo{{Command: "./tell.sh", For: []string{"gate"}, Quiet: []string{"22:00-07:00"}}},
 	}
 }
 
@@ -376,7 +385,7 @@ func exampleProbe() control.Probe {
 func exampleParticipant() control.Participant {
 	return control.Participant{
 		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
-		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Unread: 2, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
+		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Unread: 2, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Gates: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
 		Stalled: "cannot note that mawjs is started: input/output error",
 	}
 }
@@ -405,7 +414,7 @@ func exampleLink() control.LinkStatus {
 func exampleStatus() control.Status {
 	return control.Status{
 		Version: "0.1.0", API: control.API, Fleet: "team", Host: "laptop", Human: "nat", Speaker: "nat", Home: "/home/nat/.local/share/parley", PID: 4242,
-		Since: exampleTime(0), Refused: 1, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
+		Since: exampleTime(0), Refused: 1, Gates: 2, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
 		Record: control.RecordStatus{
 			ID: exampleCommit, Tip: exampleCommit, Messages: 19676, Remote: "git@git.example.org:team/record.git", RemoteError: "cannot push main: permission denied",
 			Trouble: &control.Trouble{

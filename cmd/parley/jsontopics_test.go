@@ -16,8 +16,11 @@ func topicShapes() []shape {
 		{value: with.FleetTopics{TopicList: list, Unheard: []with.UnheardHost{{Host: "black", Last: exampleTime(1)}}}, when: "with `--fleet-status`"},
 		{value: with.Recap{TopicList: list, Issues: []control.IssueNews{exampleIssueNews()}}, when: "with `--recap`"},
 		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
+		{value: exampleMesh(), when: "with `--mesh-json`"},
+		{value: exampleTeam(), when: "with `--team`"},
 		{value: exampleDone(), when: "with what does something, such as `--accept`"},
 		{value: []with.Done{exampleDone()}, when: "with `--checkpoint` and `--forward`"},
+		{value: *examplePartyDeed().Announced, when: "with `--broadcast`"},
 		{value: exampleIssueComment(), when: "with `--persist` alone"},
 	}
 }

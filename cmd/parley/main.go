@@ -17,15 +17,17 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-func main() {
+func main() { os.Exit(play(cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv))) }
+
+// play is a run of parley as this process. It returns the exit code.
+func play(p *cli.Program) int {
 	if keeper.Asked(os.Args) { // before anything else: an agent's command waits for it
-		os.Exit(keeper.Main())
+		return keeper.Main()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	os.Exit(p.Run(untilHangup(ctx), newRootCommand(p), os.Args[1:]))
+	return p.Run(untilHangup(ctx), newRootCommand(p), os.Args[1:])
 }
 
 // untilHangup ends also when the terminal is closed. Shell and system both say

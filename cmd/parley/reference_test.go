@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/xml"
 	"flag"
 	"fmt"
 	"io"
@@ -97,8 +99,6 @@ func TestLinksInDocsResolve(t *testing.T) {
 
 // A command line in the documentation names commands and flags that exist.
 func TestCommandsInDocsExist(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^(?:[a-z-]*\$ )?(?:PARLEY_[A-Z]+=\S+ )*parley ([a-z-][^\n]*)$`)
-	flagName := regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
 	checked := 0
 	for _, page := range pages(t) {
 		text, err := os.ReadFile(page)
@@ -106,28 +106,84 @@ func TestCommandsInDocsExist(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, block := range fenced(string(text)) {
-			for _, m := range line.FindAllStringSubmatch(block, -1) {
-				words, _, _ := strings.Cut(m[1], " '")
-				words, _, _ = strings.Cut(words, ` "`)
-				words, _, _ = strings.Cut(words, "  #")
-				cmd, _, err := newRootCommand(testProgram()).Find(strings.Fields(words))
-				if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
-					t.Errorf("%s: parley %s: no such command", page, m[1])
-					continue
-				}
-				checked++
-				for _, f := range flagName.FindAllStringSubmatch(words, -1) {
-					name := strings.TrimPrefix(f[1], "--")
-					if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
-						t.Errorf("%s: parley %s: no flag %s", page, m[1], f[1])
-					}
-				}
-			}
+			checked += checkCommands(t, page, block)
 		}
 	}
 	if checked < 20 {
 		t.Errorf("only %d command lines were found: the pattern is wrong", checked)
 	}
+}
+
+// The picture in README.md is drawn anew only when a maintainer asks for it, so a renamed
+// command would stay in it; and a viewer shows nothing at all of an SVG that is not XML.
+func TestPictureOfASession(t *testing.T) {
+	const largest = 40 << 10 // bytes; README.md is to open at once
+	page := filepath.Join(docsRoot, "docs", "session.svg")
+	picture, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(picture) > largest {
+		t.Errorf("%s has %d bytes, at most %d are wanted", page, len(picture), largest)
+	}
+	var text strings.Builder
+	seen := map[string]bool{}
+	for d := xml.NewDecoder(bytes.NewReader(picture)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s is no XML: %v", page, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			seen[token.Name.Local] = true
+		case xml.CharData:
+			text.Write(token)
+		}
+	}
+	for _, name := range []string{"title", "desc", "text"} {
+		if !seen[name] {
+			t.Errorf("%s has no element %s", page, name)
+		}
+	}
+	for _, name := range []string{"script", "image", "foreignObject"} {
+		if seen[name] {
+			t.Errorf("%s has an element %s: it is to stand alone", page, name)
+		}
+	}
+	if n := checkCommands(t, page, text.String()); n < 8 {
+		t.Errorf("%s shows only %d command lines", page, n)
+	}
+}
+
+var (
+	commandLine = regexp.MustCompile(`(?m)^(?:[a-z-]*\$ )?(?:PARLEY_[A-Z]+=\S+ )*parley ([a-z-][^\n]*)$`)
+	flagName    = regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
+)
+
+// checkCommands looks at each command line in a text of a page, and counts those that exist.
+func checkCommands(t *testing.T, page, text string) (checked int) {
+	t.Helper()
+	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
+		words, _, _ := strings.Cut(m[1], " '")
+		words, _, _ = strings.Cut(words, ` "`)
+		words, _, _ = strings.Cut(words, "  #")
+		cmd, _, err := newRootCommand(testProgram()).Find(strings.Fields(words))
+		if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
+			t.Errorf("%s: parley %s: no such command", page, m[1])
+			continue
+		}
+		checked++
+		for _, f := range flagName.FindAllStringSubmatch(words, -1) {
+			name := strings.TrimPrefix(f[1], "--")
+			if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
+				t.Errorf("%s: parley %s: no flag %s", page, m[1], f[1])
+			}
+		}
+	}
+	return checked
 }
 
 // fenced are the blocks of code in a page.

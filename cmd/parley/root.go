@@ -5,9 +5,12 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/demo"
+	"github.com/parleyfleet/parley/cmd/parley/frame"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/human"
+	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/cmd/parley/node"
+	"github.com/parleyfleet/parley/cmd/parley/party"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/schema"
@@ -17,13 +20,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The groups in which help lists the commands.
-const (
-	groupNode  = "node"
-	groupTalk  = "talk"
-	groupLook  = "look"
-	groupFleet = "fleet"
-)
+// groupBegin is the group of help that a newcomer meets first.
+const groupBegin = "Begin:"
 
 // newRootCommand is the whole tree of commands.
 func newRootCommand(p *cli.Program) *cobra.Command {
@@ -54,26 +52,38 @@ the home), NO_COLOR.`
 		return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
-	addGroup(root, groupNode, "Your node:", node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
-		node.NewStatusCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p),
-		agent.NewCommand(p), runs.NewQueueCommand(p), runs.NewCancelCommand(p), runs.NewDLQCommand(p),
-		node.NewWakeCommand(p), node.NewUpgradeCommand(p))
-	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
-		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p), with.NewCommand(p), with.NewImportCommand(p), talk.NewPresenceCommand(p))
-	addGroup(root, groupLook, "Read:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewPromptCommand(p),
-		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), runs.NewTraceCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
-	root.SetHelpCommandGroupID(groupFleet)
-	root.SetHelpCommand(newHelpCommand())
-	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p), host.NewPolicyCommand(p), human.NewCommand(p),
-		record.NewCommand(p), skill.NewCommand(p), schema.NewCommand(p), bench.NewCommand(p), demo.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+	// Help lists the groups in this order, each named by what a person wants to do.
+	addGroup(root, groupBegin, demo.NewCommand(p), node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p))
+	addGroup(root, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
+		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))
+	addGroup(root, "Read and find:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewRepliesCommand(p),
+		talk.NewThreadCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p),
+		talk.NewChannelCommand(p), talk.NewMemoryCommand(p))
+	addGroup(root, "Agree with another agent:", with.NewCommand(p), with.NewImportCommand(p))
+	addGroup(root, "Gather a party:", party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewRecruitCommand(p), party.NewWhoCommand(p),
+		party.NewTellCommand(p), party.NewLeaveCommand(p), party.NewRecapCommand(p), party.NewCommand(p), party.NewTaskCommand(p),
+		party.NewLeaseCommand(p), talk.NewPresenceCommand(p), mesh.NewCommand(p), mesh.NewTeamCommand(p))
+	addGroup(root, "Look into a question:", frame.NewCommand(p))
+	addGroup(root, "Decide, as a human:", party.NewGatesCommand(p), party.NewAcceptCommand(p), party.NewRejectCommand(p),
+		party.NewDeferCommand(p), human.NewCommand(p), host.NewPolicyCommand(p))
+	addGroup(root, "Run agents:", agent.NewCommand(p), skill.NewCommand(p), runs.NewQueueCommand(p), runs.NewCancelCommand(p),
+		runs.NewDLQCommand(p), runs.NewTraceCommand(p), talk.NewPromptCommand(p))
+	addGroup(root, "Look after your node and the fleet:", node.NewStatusCommand(p), host.NewLsCommand(p), host.NewCommand(p),
+		node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p), node.NewWakeCommand(p), node.NewNotifyCommand(p),
+		node.NewUpgradeCommand(p), record.NewCommand(p))
+	addGroup(root, "Other:", schema.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+	help := newHelpCommand()
+	help.GroupID = groupBegin
+	root.SetHelpCommand(help)
 	root.AddCommand(demo.NewAgentCommand(p))
 	return root
 }
 
-func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: id, Title: title})
+// addGroup adds commands that help lists under one title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, cmd := range commands {
-		cmd.GroupID = id
+		cmd.GroupID = title
 		root.AddCommand(cmd)
 	}
 }

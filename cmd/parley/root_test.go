@@ -75,3 +75,15 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 		t.Errorf("status has lists that are null: %s", r.Out.String())
 	}
 }
+
+// A command without a group stands at the end of help, under "Additional Commands",
+// where nobody looks for it.
+func TestHelpListsEachCommandInAGroup(t *testing.T) {
+	root := newRootCommand(testProgram())
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if !cmd.Hidden && cmd.GroupID == "" {
+			t.Errorf("parley %s is in no group", cmd.Name())
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestScreensFit(t *testing.T) {
 			r.Host = r.Hosts[2]
 			r.People = []control.Participant{{
 				Name: "a-name-that-is-rather-long", Kind: "agent", Host: "a-host-with-a-long-name", State: control.HostGit,
-				Since: clitest.Letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
+				Since: clitest.Message("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
 			}}
 			r.AtTerminal(width)
 			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {

@@ -17,13 +17,15 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // scriptPatience bounds everything that a script waits for.
-const scriptPatience = time.Minute
+const scriptPatience = 3 * time.Minute
 
 // TestMain lets this test binary play parley, so that scripts run real daemons. These wait for
 // each other, for git and for the clock most of the time: so twice as many tests run at a
@@ -35,7 +37,15 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
+	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": quick, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
+}
+
+// quick is parley with passphrases that are as soon tried as any others: those of scripts
+// keep nothing, and there are many.
+func quick() {
+	p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	p.PassphraseWork = 1
+	os.Exit(play(p))
 }
 
 // The scripts tell the command line's stories end to end: real nodes, real git,
@@ -84,11 +94,13 @@ func stopNodes(t *testing.T, dir string) {
 }
 
 // scriptCondition adds conditions to those of testscript: [raced] holds where the race
-// detector looks on, [roottests] where tests may do what needs root.
+// detector looks on, [walls] where members of inquiries get walls, [roottests] where tests may do what needs root.
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
 	case "raced":
 		return raced, nil
+	case "walls":
+		return keeper.CheckWalls(nil) == nil, nil
 	case "roottests":
 		return runtime.GOOS == "linux" && os.Geteuid() == 0 && os.Getenv("PARLEY_ROOT_TESTS") != "", nil
 	}

@@ -28,6 +28,7 @@ const (
 type Deed struct {
 	*protocol.Message // with its words, in Body
 	Position
+	Hash     string // hex SHA-256 of its file
 	Standing Standing
 	// Human says that its author is a human of the host that signed it, who was known to
 	// be the caller; Founder that this host began the record.
@@ -60,6 +61,9 @@ type Kind[V any] struct {
 	// Of names the affair that a message with one of these acts is a deed of, by what stands
 	// in that message alone; it is not ok where it is of none.
 	Of func(m *protocol.Message) (name string, ok bool)
+	// Hands says that humans decide its deeds with keys of their own, so that a deed is given
+	// with its Hand. To know that can take a look at all that its host wrote.
+	Hands bool
 	// Begin is the value of an affair before its first deed.
 	Begin func(name string) V
 	// Step is the value after a deed. The error says why the deed is void: then the value
@@ -80,6 +84,9 @@ type Any interface {
 	// ID is the affair that a message with one of these acts is a deed of.
 	ID(m *protocol.Message) (id ID, ok bool)
 
+	// Decides reports whether humans decide its deeds with keys of their own.
+	Decides() bool
+
 	begin(name string) any
 	step(value any, d Deed) (any, error)
 	at(value any, now time.Time) any
@@ -99,6 +106,9 @@ func (k *Kind[V]) ID(m *protocol.Message) (ID, bool) {
 	name, ok := k.Of(m)
 	return ID{k.Name, name}, ok
 }
+
+// Decides reports whether humans decide its deeds with keys of their own.
+func (k *Kind[V]) Decides() bool { return k.Hands }
 
 func (k *Kind[V]) begin(name string) any { return k.Begin(name) }
 

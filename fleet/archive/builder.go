@@ -126,8 +126,8 @@ func (b *Builder) List(table int, name string, at uint32) {
 // Anew leaves out what the old archive has in its lists of that table.
 func (b *Builder) Anew(table int) { b.anew[table] = true }
 
-// Rest writes what is no record.
-func (b *Builder) Rest(write func(*Pen)) {
+// Remainder writes what is no record.
+func (b *Builder) Remainder(write func(*Pen)) {
 	w := Pen{intern: b.intern}
 	write(&w)
 	b.rest = w.out

@@ -18,8 +18,8 @@ func (w *Pen) Number(n uint64) { w.out = binary.AppendUvarint(w.out, n) }
 // Signed writes a number that may be below zero.
 func (w *Pen) Signed(n int64) { w.out = binary.AppendVarint(w.out, n) }
 
-// Word writes a string that many records share.
-func (w *Pen) Word(s string) { w.Number(uint64(w.intern(s))) }
+// Interned writes a string that many records share.
+func (w *Pen) Interned(s string) { w.Number(uint64(w.intern(s))) }
 
 // Text writes a string.
 func (w *Pen) Text(s string) {
@@ -52,6 +52,11 @@ func (r *Cursor) Fail() { r.bad, r.data = true, nil }
 
 // Number reads a number.
 func (r *Cursor) Number() uint64 {
+	if len(r.data) > 0 && r.data[0] < 0x80 { // nearly all: one byte says it
+		n := r.data[0]
+		r.data = r.data[1:]
+		return uint64(n)
+	}
 	n, size := binary.Uvarint(r.data)
 	if size <= 0 {
 		r.Fail()
@@ -86,8 +91,8 @@ func (r *Cursor) Raw(n uint64) []byte {
 // Text reads a string.
 func (r *Cursor) Text() string { return string(r.Raw(r.Number())) }
 
-// Word reads a string that many records share.
-func (r *Cursor) Word() string {
+// Interned reads a string that many records share.
+func (r *Cursor) Interned() string {
 	n := r.Number()
 	if n > math.MaxUint32 {
 		r.Fail()
@@ -103,32 +108,40 @@ func (r *Cursor) Time() time.Time {
 }
 
 // maxKnownWords bounds the strings that a reader remembers.
-const maxKnownWords = 1 << 15
+const maxKnownWords = 1 << 14
 
 // Reader reads the records of an archive. It remembers strings, so that what is made of
 // records shares them; it is for one goroutine at a time.
 type Reader struct {
 	*Archive
-	known map[uint32]string
+	known []known // of several strings that have one place, the last one
+}
+
+// known is a string, and 1 + its number; the zero value is none.
+type known struct {
+	after uint32
+	text  string
 }
 
 // NewReader is a reader of a.
-func NewReader(a *Archive) *Reader { return &Reader{a, map[uint32]string{}} }
+func NewReader(a *Archive) *Reader { return &Reader{Archive: a} }
 
 // Record reads the i-th record. There is none behind the last.
 func (r *Reader) Record(i uint32) Cursor { return Cursor{data: r.record(i), reader: r} }
 
-// Rest reads what is no record.
-func (r *Reader) Rest() Cursor { return Cursor{data: r.parts[partRest], reader: r} }
+// Remainder reads what is no record.
+func (r *Reader) Remainder() Cursor { return Cursor{data: r.parts[partRest], reader: r} }
 
 func (r *Reader) word(id uint32) string {
-	s, ok := r.known[id]
-	if !ok {
-		if len(r.known) >= maxKnownWords {
-			clear(r.known)
-		}
-		s = string(r.wordBytes(id))
-		r.known[id] = s
+	if int64(id) >= int64(r.words()) {
+		return ""
 	}
-	return s
+	if r.known == nil {
+		r.known = make([]known, min(r.words(), maxKnownWords))
+	}
+	k := &r.known[int(id)%len(r.known)]
+	if k.after != id+1 {
+		*k = known{id + 1, string(r.wordBytes(id))}
+	}
+	return k.text
 }

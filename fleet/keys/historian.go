@@ -37,7 +37,8 @@ type historian struct {
 	words  *words
 	ring   *Ring
 	// left is the messages of its key that a revocation leaves in.
-	left func(revocation *File) *lineage
+	left  func(revocation *File) *lineage
+	pasts *pasts // what hosts wrote before words of theirs
 
 	witnessed map[protocol.Name][]string // keys that hosts senior to it vouched for, in order
 }
@@ -64,10 +65,10 @@ func (h historian) makeRing() *Ring {
 	return h.ring
 }
 
-// MaxRevocations is how many revocations of a key leave anything in of those that its
-// host said, and of those that the founder did: more than one only narrows it, and each
-// costs room for what it leaves. Were those left out that are too many, who has the key
-// could crowd out the one that is meant for him.
+// MaxRevocations bounds the revocations of one key by its host, and those by the founder. Where
+// there are more, they leave nothing in. More than one only narrows what is left, and each costs
+// room. If only the surplus were ignored, a thief who has the key could crowd out the revocation
+// that is meant for him.
 const MaxRevocations = 4
 
 // revoking adds one to those that one side has said of a key: said of them until then.

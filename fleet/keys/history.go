@@ -15,6 +15,7 @@ type History struct {
 	files    Files
 	words    words
 	lineages lineages
+	pasts    *pasts
 	ring     *Ring
 	stale    bool             // words have come together that the ring does not know
 	last     map[Signer]*File // the greatest path that each signed
@@ -37,7 +38,7 @@ type Files interface {
 // New is the history of a record before its first file.
 func New(anchor Anchor, files Files) *History {
 	h := &History{
-		anchor: anchor, files: files, words: newWords(), lineages: newLineages(files.Signed),
+		anchor: anchor, files: files, words: newWords(), lineages: newLineages(files.Signed), pasts: newPasts(files.Signed),
 		last: map[Signer]*File{}, signed: map[Signer]int{}, epochs: map[protocol.Name]int{},
 	}
 	h.ring = h.historian().makeRing()
@@ -72,7 +73,7 @@ func (h *History) Restore(kept Kept) {
 func (h *History) Ring() *Ring { return h.ring }
 
 func (h *History) historian() historian {
-	return historian{anchor: h.anchor, words: &h.words, ring: h.ring, left: h.lineages.leftBy, witnessed: map[protocol.Name][]string{}}
+	return historian{anchor: h.anchor, words: &h.words, ring: h.ring, left: h.lineages.leftBy, pasts: h.pasts, witnessed: map[protocol.Name][]string{}}
 }
 
 // Learn notes a signed file with its signer and takes in what it says of hosts. It
@@ -114,6 +115,7 @@ func (h *History) isFounder(alias protocol.Name) bool {
 // Arrived notes that Files has a file that was learned of.
 func (h *History) Arrived(f *File) {
 	h.lineages.arrived(f.Hash)
+	h.pasts.arrived(f.Hash)
 	if h.refused.valid {
 		h.refused.add(h.ring.Judge(f))
 	}
@@ -131,7 +133,11 @@ func (h *History) Settle() (turned bool) {
 		h.judged++
 		h.refused.valid = false
 	}
-	if h.stale || word {
+	decided, anew := h.pasts.extend()
+	for _, host := range decided {
+		h.epochs[host]++
+	}
+	if h.stale || word || anew {
 		h.stale = false
 		turned = h.relearnAll() || turned
 	}
@@ -142,9 +148,13 @@ func (h *History) Settle() (turned bool) {
 // that its host may have declared others since another place.
 func (h *History) Moved() { h.epochs[""]++ }
 
-// unsettles reports whether a join says more than what its host is: who the founder is
-// and who its humans are, that a key is one with which a host begins, or that there is
-// a host that others have vouched for.
+// Forked notes that a message has come to stand beside another in its host's chain, or stands
+// there no more: what a human of the host decided may be contested by that.
+func (h *History) Forked(host protocol.Name) { h.epochs[host]++ }
+
+// unsettles reports whether a join changes more than what is known of its own host. It does if it
+// says who the founder is and who its humans are, with which key a host begins, or that a host is
+// there for which others have vouched.
 func (h *History) unsettles(f *File) bool {
 	made := h.historian()
 	alias, key, _ := made.founder()

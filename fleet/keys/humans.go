@@ -16,19 +16,11 @@ type HumanKey struct {
 	Since *File  // the word that brought it
 	Until *File  // the word that brought the next one; nil: it is the last
 	Ended *File  // the word that revoked it; nil: none did
+	first *File  // the word that brought the first of those that led to it
 }
 
-// counts reports whether what the host wrote in that file can be signed by the key.
-func (k HumanKey) counts(it *File) bool {
-	switch {
-	case ByPath(k.Since, it) >= 0, k.Until != nil && ByPath(it, k.Until) >= 0:
-		return false
-	case k.Ended == nil:
-		return true
-	}
-	_, counts := slices.BinarySearch(k.Ended.Word.(protocol.HumanEnd).Counts, it.Hash)
-	return counts
-}
+// last reports whether the human goes on to sign with it.
+func (k HumanKey) last() bool { return k.Until == nil && k.Ended == nil }
 
 // HumanKeys are the keys that a human of the host had, the first one in front.
 func (h *Host) HumanKeys(human string) []HumanKey {
@@ -39,57 +31,117 @@ func (h *Host) HumanKeys(human string) []HumanKey {
 }
 
 // HumanKeyNow is the key with which a human of the host signs what it writes next. It is not
-// ok where none counts; had says that there was one.
+// ok where none counts, because all are revoked or it is contested which one is theirs; had
+// says that there was one.
 func (h *Host) HumanKeyNow(human string) (key HumanKey, ok, had bool) {
 	all := h.HumanKeys(human)
-	if len(all) == 0 {
-		return HumanKey{}, false, false
+	for _, k := range all {
+		if k.last() {
+			key, ok = k, true
+		}
 	}
-	key = all[len(all)-1]
-	return key, key.Ended == nil, true
+	if !ok && len(all) > 0 {
+		key = all[len(all)-1]
+	}
+	return key, ok && h.Contested(human) == nil, len(all) > 0
+}
+
+// Contested are the keys of a human where a host has told of two first ones, each without knowing
+// of the other. Then the host's key is used in two places, and nothing tells which key is the
+// human's. None counts until only one is left that is not revoked. Nil where nothing is
+// contested.
+func (h *Host) Contested(human string) (public []string) {
+	for _, k := range h.HumanKeys(human) {
+		if k.last() {
+			public = append(public, k.Key)
+		}
+	}
+	if len(public) < 2 {
+		return nil
+	}
+	return public
 }
 
 // HumanKeyFor is the key with which a human of the host could sign a file that the host
-// wrote. It is not ok where the human had none then, or it was revoked and the file is not
-// among what counts still.
-func (h *Host) HumanKeyFor(human string, it *File) (key HumanKey, ok bool) {
-	for _, k := range h.HumanKeys(human) {
-		if k.counts(it) {
+// wrote. It is not ok where the human had none then, where it is contested, or where it was
+// revoked and the file is not among what counts still.
+func (h *History) HumanKeyFor(host *Host, human string, it *File) (key HumanKey, ok bool) {
+	return h.pasts.humanKey(host, human, it, false)
+}
+
+func (ps *pasts) humanKey(host *Host, human string, it *File, ring bool) (key HumanKey, ok bool) {
+	contested := host.Contested(human) != nil
+	for _, k := range host.HumanKeys(human) {
+		switch {
+		case ByPath(k.Since, it) >= 0:
+		case k.Ended != nil:
+			if _, counts := slices.BinarySearch(k.Ended.Word.(protocol.HumanEnd).Counts, it.Hash); counts {
+				return k, true
+			}
+		case contested, k.Until != nil && !ps.led(it, k.Until, ring):
+		default:
 			return k, true
 		}
 	}
 	return HumanKey{}, false
 }
 
-// HadKey reports whether a human of the host had a key when the host wrote a file, be it
-// one that was revoked: then what bears no signature of it is no decision of theirs.
-func (h *Host) HadKey(human string, it *File) bool {
-	all := h.HumanKeys(human)
-	return len(all) > 0 && ByPath(all[0].Since, it) < 0
+// Had says whether a human had a key when their host wrote a file.
+type Had int
+
+// The answers.
+const (
+	HadNone Had = iota // what the host said in their name did
+	HadKey             // what bears no signature of it is no decision of theirs
+	// HadLater is of a file that is dated before the human's first key, though the host did not
+	// write it before it told of that key: not as far as the files that led there are here.
+	HadLater
+)
+
+// HadKey says whether a human of the host had a key when the host wrote a file, be it one
+// that was revoked.
+func (h *History) HadKey(host *Host, human string, it *File) Had {
+	all := host.HumanKeys(human)
+	switch {
+	case len(all) == 0:
+		return HadNone
+	case ByPath(all[0].Since, it) < 0:
+		return HadKey
+	case slices.ContainsFunc(all, func(k HumanKey) bool { return k.first == k.Since && !h.pasts.led(it, k.Since, false) }):
+		return HadLater
+	}
+	return HadNone
 }
 
-// humans takes in the keys of a host's humans. The first key of a human stays: the next
-// one is agreed to by the last, so that who has the host's key has no human's. Where the
-// last one is revoked, the next is a first one again.
+// humans takes in the keys of a host's humans. The first key of a human stays: the next one is
+// agreed to by the last, so that who has the host's key has no human's. Where the last one is
+// revoked, the next is a first one again. A first key is believed where the host has written none
+// before it. Of two first keys that do not know of each other neither counts: one of them may be
+// a thief's, who can date it at will.
 func (h *historian) humans(host *Host) {
 	host.humanKeys = map[string][]HumanKey{}
 	for _, it := range h.words.humans[host.Alias] {
 		switch says := it.Word.(type) {
 		case protocol.HumanKey:
 			all := host.humanKeys[says.Human.String()]
-			last := len(all) - 1
-			follows := last >= 0 && all[last].Ended == nil
+			next := HumanKey{Key: says.Key, Open: says.Open, Since: it, first: it}
+			before := slices.IndexFunc(all, func(k HumanKey) bool { return k.Key == says.After && k.last() })
+			goesOn := func(k HumanKey) bool { // one to which it led
+				return slices.ContainsFunc(all, func(l HumanKey) bool { return l.first == k.first && l.last() })
+			}
 			switch {
 			case host.judge(it) != Genuine, !host.everHuman[says.Human.String()]:
 				continue
 			case slices.ContainsFunc(all, func(k HumanKey) bool { return k.Key == says.Key }):
 				continue // what was signed with it once would count again
-			case follows && says.After != all[last].Key, !follows && says.After != "":
+			case says.After != "" && before < 0:
 				continue
-			case follows:
-				all[last].Until = it
+			case says.After != "":
+				all[before].Until, next.first = it, all[before].first
+			case slices.ContainsFunc(all, func(k HumanKey) bool { return goesOn(k) && h.pasts.led(k.Since, it, true) }):
+				continue
 			}
-			host.humanKeys[says.Human.String()] = append(all, HumanKey{Key: says.Key, Open: says.Open, Since: it})
+			host.humanKeys[says.Human.String()] = append(all, next)
 		case protocol.HumanEnd:
 			h.endHuman(host, it, says)
 		}
@@ -122,7 +174,7 @@ func (h *historian) byFounder(it *File, key string) bool {
 	}
 	_, humans := h.ring.Founder()
 	for _, human := range humans {
-		if k, ok := founder.HumanKeyFor(human.String(), it); ok && k.Key == key {
+		if k, ok := h.pasts.humanKey(founder, human.String(), it, true); ok && k.Key == key {
 			return true
 		}
 	}

@@ -8,23 +8,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lineage is the messages of a key that a revocation leaves in: those that are
-// reached from the ones that it names by going backwards, each time to the message
-// that a signed one follows (prev), as long as that is of the same run and key. So who
-// has the key later can add nothing, whatever number and date a message claims: no
-// file can be made that an older one names by its hash.
+// lineage is the messages of a key that a revocation leaves in. They are reached backwards from
+// the ones that it names, each time to the message that a signed one follows (prev), within one
+// run and key. So a thief who has the key later can add nothing, whatever number and date a
+// message claims: nobody can make a file whose hash an older message names.
 type lineage struct {
 	by *File // the revocation
 	of protocol.HostKey
 
 	mu      sync.RWMutex // guards what follows: what a snapshot writes asks beside the state
 	in      map[fileHash]struct{}
-	missing map[spot]struct{} // where the way back waits for a file
+	missing map[fileOfRun]struct{} // where the way back waits for a file
 }
 
-// spot is a file, by its hash, as one of a run: who writes a revocation may name one
+// fileOfRun is a file, by its hash, as one of a run: who writes a revocation may name one
 // file for several runs.
-type spot struct{ hash, run string }
+type fileOfRun struct{ hash, run string }
 
 // fileHash is the hash of a file, a SHA-256, in the least room, because there is one for
 // each message of a revoked key.
@@ -40,13 +39,13 @@ func (l *lineage) has(it *File) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	_, found := l.in[at]
-	_, onItsWay := l.missing[spot{it.Hash, it.Run}]
+	_, onItsWay := l.missing[fileOfRun{it.Hash, it.Run}]
 	return found || onItsWay
 }
 
 // waits notes, or with false takes back, that the way back ends for lack of a file. It
 // reports whether that was not so.
-func (l *lineage) waits(at spot, on bool) bool {
+func (l *lineage) waits(at fileOfRun, on bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, waited := l.missing[at]
@@ -101,7 +100,7 @@ func (ls *lineages) leftBy(revocation *File) *lineage {
 		return l
 	}
 	r := revocation.Word.(protocol.Revocation)
-	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[spot]struct{}{}}
+	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[fileOfRun]struct{}{}}
 	ls.of[revocation.Hash] = l
 	for _, end := range r.Last {
 		ls.follow(l, end.Run, end.Hash)
@@ -115,7 +114,7 @@ func (ls *lineages) follow(l *lineage, run, hash string) (word bool) {
 	for hash != "" {
 		f := ls.signed(hash)
 		if f == nil {
-			if l.waits(spot{hash, run}, true) {
+			if l.waits(fileOfRun{hash, run}, true) {
 				ls.awaited[hash] = append(ls.awaited[hash], waiting{l, run})
 			}
 			break
@@ -147,7 +146,7 @@ func (ls *lineages) extend() (of []protocol.Name, word bool) {
 		all := ls.awaited[hash]
 		delete(ls.awaited, hash)
 		for _, l := range all {
-			l.waits(spot{hash, l.run}, false)
+			l.waits(fileOfRun{hash, l.run}, false)
 			word = ls.follow(l.lineage, l.run, hash) || word
 			of = append(of, l.of.Host)
 		}
@@ -188,11 +187,11 @@ type Gap struct {
 // missing are up to most of the files of each host for which a way back waits: what one
 // of them names in vain hides nothing of another.
 func (ls *lineages) missing(most int) (all []Gap) {
-	of := map[protocol.Name]map[spot]bool{}
+	of := map[protocol.Name]map[fileOfRun]bool{}
 	for _, l := range ls.of {
 		host := l.of.Host
 		if of[host] == nil {
-			of[host] = map[spot]bool{}
+			of[host] = map[fileOfRun]bool{}
 		}
 		for at := range l.missing {
 			if len(of[host]) == most {

@@ -140,9 +140,9 @@ func sameKeys(a, b []heldKey) bool {
 	})
 }
 
-// Signature is the state of a message's signature in this fleet: valid if a key
-// signed it that was its host's then and the host declared its author, refused if
-// another key signed it or the key was over, else unverified.
+// Signature is the state of a message's signature in this fleet. It is valid if the host's key of
+// that time signed it and the host declared its author. It is refused if another key signed it,
+// or the key was over. Else it is unverified.
 func (k *Ring) Signature(it *File) protocol.Signature {
 	switch v := k.Judge(it); {
 	case v.Refused():

@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/spelling"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Key is one thing that a fleet can settle.
@@ -19,15 +20,19 @@ type Key struct {
 
 // The keys, by name.
 const (
-	KeyReprompt        = "reprompt"
-	KeyWindowCrossHost = "window-cross-host"
-	KeyWindowIssue     = "window-issue"
-	KeyWindowSameHost  = "window-same-host"
+	KeyFrameCoordinator = "frame-coordinator"
+	KeyFrameMember      = "frame-member"
+	KeyReprompt         = "reprompt"
+	KeyWindowCrossHost  = "window-cross-host"
+	KeyWindowIssue      = "window-issue"
+	KeyWindowSameHost   = "window-same-host"
 )
 
 // Keys are all that a fleet can settle, by name.
 func Keys() []Key {
 	return []Key{
+		{KeyFrameCoordinator, "", "the agent that makes the calls of an inquiry, where none is named", readAgent},
+		{KeyFrameMember, "", "the preset or agent with which members of inquiries are made: NAME, or NAME@HOST,HOST", readMaker},
 		{KeyReprompt, "no", "whether a decision that was put off is asked for again when its time has come", readChoice},
 		{KeyWindowCrossHost, "7d", "how long a decision stays open between agents of two hosts", readWindow},
 		{KeyWindowIssue, "30d", "how long a decision stays open that is asked for on an issue", readWindow},
@@ -112,6 +117,27 @@ func readWindow(value string) error {
 func readChoice(value string) error {
 	if value != "yes" && value != "no" {
 		return refusal.New(refusal.Senseless, "", "%q is neither yes nor no", value)
+	}
+	return nil
+}
+
+func readAgent(value string) error {
+	_, err := protocol.ParseName(value)
+	return err
+}
+
+// readMaker reads a preset or agent, with the hosts on which members are made with it: all where
+// none is named.
+func readMaker(value string) error {
+	name, hosts, some := strings.Cut(value, "@")
+	names := []string{name}
+	if some {
+		names = append(names, strings.Split(hosts, ",")...)
+	}
+	for _, n := range names {
+		if _, err := protocol.ParseName(n); err != nil {
+			return refusal.New(refusal.Senseless, "write it as claude, or claude@white,black", "%v", err)
+		}
 	}
 	return nil
 }

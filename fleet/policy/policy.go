@@ -67,6 +67,7 @@ func Kind(recordID string) *affair.Kind[Policy] {
 		Name:  KindName,
 		Acts:  []protocol.ActSpec{protocol.SetPolicy.ActSpec},
 		Of:    func(m *protocol.Message) (string, bool) { return KindName, m.Path.Channel() == channel },
+		Hands: true,
 		Begin: func(string) Policy { return Policy{} },
 		Step:  Policy.step,
 	}

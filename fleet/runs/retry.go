@@ -52,7 +52,7 @@ func (r Run) word(by string, act protocol.WordAct[protocol.RunWord], host protoc
 // said is what a deed says about a dead letter, or about what a host has claimed. What
 // starts a command again must be signed: a push of files must not make an agent work anew
 // on all that it failed on.
-func (r Run) said(d affair.Deed) (*Word, error) {
+func (r Run) said(d affair.Deed) (*Decision, error) {
 	w, err := protocol.RunRetry.Parse(d.Body) // both acts have one form
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func (r Run) said(d affair.Deed) (*Word, error) {
 	case d.Standing != affair.Signed:
 		return nil, errors.New("only who is declared by a host with a key can say this")
 	}
-	return &Word{Position: d.Position, Time: d.Timestamp, By: d.Author().Name, Reason: w.Reason}, nil
+	return &Decision{Position: d.Position, Time: d.Timestamp, By: d.Author().Name, Reason: w.Reason}, nil
 }
 
 func (r Run) retry(d affair.Deed) (Run, error) {

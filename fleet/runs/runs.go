@@ -1,7 +1,7 @@
-// Package runs is the affair of what other hosts must know of an agent's work on one
-// message: that it has failed for good (a dead letter), that somebody has it tried again or
-// puts it away, and which of several hosts has claimed it. That it is under way, or was answered, is not among it: that is
-// for the agent's host, or stands in the answer.
+// Package runs is the affair of what other hosts must know of an agent's work on one message.
+// They must know that it has failed for good (a dead letter), that somebody has it tried again or
+// puts it away, and which of several hosts has claimed it. That it is under way is for the
+// agent's host alone, and that it was answered stands in the answer.
 package runs
 
 import (
@@ -16,25 +16,25 @@ import (
 type Run struct {
 	Message protocol.Path
 	Agent   string
-	Dead    *Letter // how it has failed; nil while it may still be answered
-	Dropped *Word   // by whom the dead letter was put away; nil where it was not
-	Again   *Word   // the last time that somebody had it tried again
-	Retries int     // how often somebody had: the epoch of claims
-	Claim   *Claim  // which host has claimed it, since it was tried again last; nil: none
+	Dead    *DeadLetter // how it has failed; nil while it may still be answered
+	Dropped *Decision   // by whom the dead letter was put away; nil where it was not
+	Again   *Decision   // the last time that somebody had it tried again
+	Retries int         // how often somebody had: the epoch of claims
+	Claim   *Claim      // which host has claimed it, since it was tried again last; nil: none
 	// Attempts is how often the agent's command was started, as far as its failures say.
 	Attempts int
 }
 
-// Letter is a dead letter: a message that an agent will not answer.
-type Letter struct {
+// DeadLetter is a dead letter: a message that an agent will not answer.
+type DeadLetter struct {
 	affair.Position // of what says so
 	Time            time.Time
 	Host            protocol.Name // where it was tried; empty if that was not signed
 	Failure         protocol.Failure
 }
 
-// Word is what somebody said about it.
-type Word struct {
+// Decision is what somebody said about it.
+type Decision struct {
 	affair.Position
 	Time   time.Time
 	By     string
@@ -96,7 +96,7 @@ func (r Run) fail(d affair.Deed) (Run, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Dead = &Letter{Position: d.Position, Time: d.Timestamp, Host: d.Host, Failure: f}
+	r.Dead = &DeadLetter{Position: d.Position, Time: d.Timestamp, Host: d.Host, Failure: f}
 	r.Dropped = nil
 	r.Attempts += f.Attempts
 	return r, nil

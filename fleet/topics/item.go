@@ -156,8 +156,11 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 	if ref.Topic != "" && ref.Topic != t.Slug {
 		return nil, refusal.New(refusal.Senseless, "", "it is about the topic %s", ref.Topic)
 	}
-	var fit []*Item
-	key := words(ref.Text)
+	key := ""
+	if ref.Label == "" { // few are named by their words, which take long to compare
+		key = words(ref.Text)
+	}
+	fit := make([]*Item, 0, 4)
 	for _, it := range t.Items {
 		switch {
 		case ref.Label == "":
@@ -173,16 +176,17 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 			return !slices.ContainsFunc(it.Wordings, func(w Wording) bool { return shortened(ref.Text, w.Text) })
 		})
 	}
+	if len(fit) == 1 && ref != (protocol.ItemRef{}) {
+		return fit[0], nil
+	}
 	named := cmp.Or(ref.Label.String(), fmt.Sprintf("%.60q", ref.Text))
 	switch {
 	case ref == (protocol.ItemRef{}):
 		return nil, refusal.New(refusal.Senseless, "", "it names no item")
 	case len(fit) == 0:
 		return nil, refusal.New(refusal.Unknown, "", "%q has no item %s", t.Name, named)
-	case len(fit) > 1:
-		return nil, refusal.New(refusal.Senseless, "name it as it is shown, with the digits behind its label", "%s fits more than one item of %q", named, t.Name)
 	}
-	return fit[0], nil
+	return nil, refusal.New(refusal.Senseless, "name it as it is shown, with the digits behind its label", "%s fits more than one item of %q", named, t.Name)
 }
 
 // sameWords reports whether two texts have the same words, whatever stands between them.

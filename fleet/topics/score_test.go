@@ -66,6 +66,7 @@ func TestLambda(t *testing.T) {
 
 // Work-with W18, W19: words by the raw score, colours by the decayed one; the bounds belong
 // to the upper band, and nothing is red.
+// Work-with W115, W116: the colours of decayed scores, whose bounds belong to the upper one.
 func TestBands(t *testing.T) {
 	for score, want := range map[float64]string{
 		1: "SYNCED green 1", 0.9: "SYNCED green 0.91", 0.899: "PARTIAL amber 0.909", 0.7: "PARTIAL amber 0.73", 0.699: "DEGRADED cyan 0.729",

@@ -118,20 +118,21 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 		return t, err
 	}
 	r := &Result{Path: d.Message.Path, By: who, At: d.Timestamp, Standing: d.Standing, Mechanical: w.Mark == protocol.Mechanical}
-	rows := map[string]protocol.SyncRow{}
-	for _, row := range w.Rows {
-		if _, known := rows[t.called(row.Claim)]; !known {
-			rows[t.called(row.Claim)] = row
-		}
+	names := make([]string, len(w.Rows)) // of one that is there twice, the first row counts
+	for i, row := range w.Rows {
+		names[i] = t.called(row.Claim)
 	}
 	r.Rows = make([]Row, 0, len(c.Claims))
 	for _, claim := range c.Claims {
 		row := Row{ClaimOf: claim}
-		said, ok := rows[t.called(claim.ItemRef)]
-		if !ok {
-			said = rows[t.called(protocol.ItemRef{Text: claim.Text})]
+		at := slices.Index(names, t.called(claim.ItemRef))
+		if at < 0 {
+			at = slices.Index(names, t.called(protocol.ItemRef{Text: claim.Text}))
 		}
-		row.Score, row.Decision, row.Evidence = said.Score, said.Decision, said.Evidence
+		if at >= 0 {
+			said := w.Rows[at]
+			row.Score, row.Decision, row.Evidence = said.Score, said.Decision, said.Evidence
+		}
 		row.Flag = t.flag(row, who)
 		r.Rows = append(r.Rows, row)
 	}
@@ -178,13 +179,13 @@ func (t Topic) called(claim protocol.ItemRef) string {
 // flag is what is to be looked at in a row of somebody's answer.
 func (t Topic) flag(row Row, who string) Flag {
 	x, ok := row.Score.Value()
-	it := t.Item(row.Item)
+	contradicts := func(it *Item) bool { return it != nil && it.Sort == Agreement && it.Stand(who).Phase == Accepted }
 	switch {
 	case !ok:
 		return Unanswered
 	case x > 0 && row.Evidence == "":
 		return NoEvidence
-	case it != nil && it.Sort == Agreement && row.Decision == protocol.DecisionReject && it.Stand(who).Phase == Accepted:
+	case row.Decision == protocol.DecisionReject && contradicts(t.Item(row.Item)):
 		return Contradiction
 	case x == 0:
 		return NotInMemory

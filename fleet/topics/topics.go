@@ -77,10 +77,13 @@ const (
 	WindowIssue     = 30 * 24 * time.Hour
 )
 
+// KindName is the name of the kind.
+const KindName = "topic"
+
 // Kind is the kind of affair that topics are, in the record with that id: one a channel.
 func Kind(recordID string) *affair.Kind[Topic] {
 	return &affair.Kind[Topic]{
-		Name: "topic",
+		Name: KindName,
 		Acts: []protocol.ActSpec{
 			protocol.OpenTopic.ActSpec, protocol.CloseTopic.ActSpec, protocol.RequestJoin.ActSpec,
 			protocol.Agree.ActSpec, protocol.Accept.ActSpec, protocol.Reject.ActSpec, protocol.Defer.ActSpec,

@@ -333,7 +333,7 @@ func FuzzStep(f *testing.F) {
 	kind := topics.Kind(record)
 	skills, mawjs := speakers()
 	for _, spec := range kind.Acts {
-		f.Add(string(spec.Act), spec.Example, true, "")
+		f.Add(string(spec.Act), spec.Example(), true, "")
 		f.Add(string(spec.Act), "ITEM: A1\nREASON: x", false, "2026/04/16/120002000Z-00000002.md")
 	}
 	f.Fuzz(func(t *testing.T, act, body string, first bool, re string) {

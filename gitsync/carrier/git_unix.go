@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup gives a command a session of its own: it has no terminal to ask
-// questions on, and ends together with its helpers. It is asked to end first: what
-// is killed in the middle of a push to a path leaves the lock of the shared main
-// behind, and nobody can push any more. end kills what is left of it then.
+// ownGroup gives a command a session of its own: it has no terminal to ask questions on, and ends
+// together with its helpers. It is asked to end first. A git that is killed in the middle of a
+// push to a path leaves the lock of the shared main behind, and then nobody can push any more.
+// After that end kills what is left.
 func ownGroup(cmd *exec.Cmd) (end func()) {
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }

@@ -22,9 +22,9 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 	})
 }
 
-// ReplaceDamaged puts packs in which damage was found aside, under a name that git
-// does not look at, and another in the place of each with the same objects, once
-// good copies of all of them are there. It returns what it did, a sentence each.
+// ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of
+// such a pack are there, a pack of these takes its place. The damaged one is put aside, under a
+// name that git does not look at. It returns what it did, a sentence each.
 func (s *Store) ReplaceDamaged() ([]string, error) {
 	var did []string
 	for _, p := range s.Writer.takeDamaged() {

@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // keepText begins the .keep of a pack of this program: who packs the repository leaves
@@ -57,7 +58,7 @@ func isKept(base string) bool {
 
 // gitKeep is what git writes into the .keep of a pack that it receives, until a ref
 // names what the pack holds.
-var gitKeep = regexp.MustCompile(`^(fetch|receive)-pack [0-9]+ on `)
+var gitKeep = pattern.New(`^(fetch|receive)-pack [0-9]+ on `)
 
 // forgetGitKeeps removes the .keep that a fetch or push of the git program left an
 // hour ago, when it was killed. Nobody would ever join or repack such a pack.
@@ -68,7 +69,7 @@ func (f packFolder) forgetGitKeeps() ([]string, error) {
 		if err != nil || !strings.HasSuffix(path, ".keep") || time.Since(info.ModTime()) < tempAge {
 			return nil
 		}
-		if text, err := os.ReadFile(path); err != nil || !gitKeep.Match(text) {
+		if text, err := os.ReadFile(path); err != nil || !gitKeep.Regexp().Match(text) {
 			return nil
 		}
 		did = append(did, "removed the forgotten "+d.Name())

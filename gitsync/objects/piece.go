@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// PieceTogether makes a tree of the versions of one that can be read to its last folder:
-// first those whose order nobody knows, as many as unordered, then the others, the newest
-// first. A folder of the newest version that cannot be read gives
-// way to the newest version of it that can. Below a path that grows reports, where
-// nothing is ever removed, what older versions have besides is taken in as well; with
-// known, the first version is known to have all that the others had, and only where a
-// folder of it cannot be read are they asked. lost is called with each folder whose
-// newest version cannot be read. ok is false where no version of the tree can be.
+// PieceTogether makes one tree, readable to its last folder, of several versions of it. The first
+// versions, as many as unordered says, are in no known order. The others follow, the newest
+// first. Where a folder of the newest version cannot be read, its newest readable version takes
+// its place. Nothing is ever removed below a path that grows reports. There, what older versions
+// have besides is taken in as well. With known, the first version has all that the others had,
+// and they are read only where one of its folders cannot be. lost is called with each folder
+// whose newest version cannot be read. ok is false where no version of the tree can be.
 func (v *Survey) PieceTogether(
 	versions []Hash, unordered int, known bool, grows func(path string) bool, lost func(path string), b *Builder,
 ) (tree Hash, ok bool) {

@@ -95,10 +95,10 @@ func (w *Writer) passing() map[string]bool {
 	return all
 }
 
-// removeRetired removes what was replaced before that time, once the oldest has
-// stood twice as long: many at a moment instead of one at every commit, because
-// a program that has just listed the packs may complain about one that goes. Where
-// they would become too many the oldest go at once.
+// removeRetired removes what was replaced before that time, once the oldest has stood twice as
+// long. It removes many at one moment instead of one at every commit: a program that has just
+// listed the packs may complain about each that goes. Where they would become too many the oldest
+// go at once.
 func (w *Writer) removeRetired(before time.Time) error {
 	packs, n := 0, 0
 	for i, r := range slices.Backward(w.retired) {

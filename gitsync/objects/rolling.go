@@ -22,13 +22,13 @@ type rolling struct {
 	base    string // path without ending; "" before the first Install
 	body    []byte // all entries, as they stand in the pack
 	entries []pack.Placed
-	at      map[Hash]spot
+	at      map[Hash]location
 	commits int
 	bases   int // bytes of the body that are trees which others are made of
 }
 
-// spot is where an entry is, and how many deltas it is made of.
-type spot struct {
+// location is where an entry is, and how many deltas it is made of.
+type location struct {
 	offset uint32
 	depth  uint32
 }
@@ -47,7 +47,7 @@ func (r *rolling) with(b *Builder, w *pack.Writer) (*rolling, error) {
 		bases:   r.bases,
 	}
 	if next.at == nil {
-		next.at = map[Hash]spot{}
+		next.at = map[Hash]location{}
 	}
 	w.Again(next.body)
 	for _, o := range b.objects {
@@ -58,7 +58,7 @@ func (r *rolling) with(b *Builder, w *pack.Writer) (*rolling, error) {
 		if int64(start)+int64(len(o.data)) > 1<<31-1<<20 {
 			return nil, fmt.Errorf("cannot write a pack of more than 2 GB")
 		}
-		here := spot{offset: uint32(pack.HeaderBytes + start)}
+		here := location{offset: uint32(pack.HeaderBytes + start)}
 		base, ok := next.at[o.base]
 		ok = ok && o.delta != nil && base.depth < deltaDepth
 		var err error

@@ -10,9 +10,9 @@ import (
 // transferBytes bounds how much of a transfer is in memory at a time.
 const transferBytes = 32 << 20
 
-// Missing collects the objects that a repository needs for the commit tip if it
-// has all that the commit have needs (Zero: it has nothing). take is called with
-// parts of bounded size; what a part's commits need is in it or in parts before.
+// Missing collects the objects that a repository needs for the commit tip if it has all that the
+// commit have needs (Zero: it has nothing). take is called with parts of bounded size. All that
+// the commits of a part need is in that part or in earlier ones.
 func (s *Store) Missing(tip, have Hash, take func(*Builder) error) error {
 	commits, err := s.Only(tip, have)
 	if err != nil {

@@ -27,6 +27,8 @@ type Rules struct {
 	TestThirdParty []string
 	// Folders and Files name all that may stand at the top of the tree.
 	Folders, Files []string
+	// Names are words that mean one thing, or should not be used.
+	Names []Name
 }
 
 // Wall says what one room may import. The standard library, the room's own
@@ -93,6 +95,7 @@ func Check(tree fs.FS, rules Rules) ([]Violation, error) {
 	found = append(found, checkWalls(packages, rules)...)
 	for _, p := range packages {
 		found = append(found, checkHabits(p)...)
+		found = append(found, checkNames(p, rules.Names)...)
 	}
 	slices.SortFunc(found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.What, b.What))

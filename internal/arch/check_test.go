@@ -14,6 +14,7 @@ func example() Rules {
 		TestThirdParty: []string{"example.com/testkit"},
 		Folders:        []string{"pure", "store", "app", "internal", "tools"},
 		Files:          []string{"go.mod", ".gitignore", "LICENSE"},
+		Names:          []Name{{"letter", "pure", "it is what nodes say"}, {"spot", "", "say which"}},
 		Walls: []Wall{
 			{Room: "pure", ThirdParty: []string{"example.com/yaml"}, Pure: true, Why: "same bytes, same meaning"},
 			{Room: "store", Parley: []string{"pure"}, ThirdParty: []string{"example.com/git"}, Why: "store keeps"},
@@ -154,6 +155,18 @@ func TestCheck(t *testing.T) {
 				"store/a_test.go": "package store\n\nfunc init() {}\n",
 			},
 			want: []string{"store/a_test.go:3 declares func init (why: importing a package must change nothing; build what is needed in a constructor)"},
+		},
+		{
+			name: "one word, one thing: types and what is exported, not in tests",
+			files: map[string]string{
+				"pure/a.go":       "package pure\n\ntype Letter struct{}\n",
+				"store/a.go":      "package store\n\ntype (\n\tletter struct{}\n\tLetters int\n)\n\nfunc (letter) Spot() {}\n\nfunc spot() {}\n",
+				"store/a_test.go": "package store\n\ntype spot struct{}\n",
+			},
+			want: []string{
+				"store/a.go:4 declares letter (why: it is what nodes say)",
+				"store/a.go:8 declares Spot (why: say which)",
+			},
 		},
 		{
 			name: "package comments",

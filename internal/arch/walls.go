@@ -5,6 +5,7 @@ func Parley() Rules {
 	return Rules{
 		Module: "github.com/parleyfleet/parley",
 		Walls:  walls(),
+		Names:  names(),
 		TestThirdParty: []string{
 			"github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal",
@@ -35,6 +36,7 @@ func walls() []Wall {
 		system     = "golang.org/x/sys"
 		textTools  = "golang.org/x/text"
 		terminal   = "golang.org/x/term"
+		jsonSchema = "github.com/santhosh-tekuri/jsonschema/v6"
 	)
 	return []Wall{
 		{
@@ -45,7 +47,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/keys", "fleet/parties", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -84,6 +86,18 @@ func walls() []Wall {
 			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
 			Pure:   true,
 			Why:    "what is settled for the whole fleet is an affair of its own, which other affairs are given and never read",
+		},
+		{
+			Room:   "fleet/inquiries",
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Pure:   true,
+			Why:    "what humans decide, who investigates what and which claim has which basis follows from an inquiry's own deeds: no host's state and no clock moves it on",
+		},
+		{
+			Room:   "fleet/parties",
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Pure:   true,
+			Why:    "who is in a party and what humans decided there follows from its own deeds: no score, no topic, no setting moves anybody in or out",
 		},
 		{
 			Room:   "fleet/topics",
@@ -142,6 +156,25 @@ func walls() []Wall {
 			Why:        "what a score rests on must be seen at a glance: texts in, scores out, and nothing of a node's decides in between",
 		},
 		{
+			Room:   "node/inquiry/calls",
+			Parley: []string{"protocol", "fleet/inquiries", "fleet/affair"},
+			Pure:   true,
+			// Humans sign in its tests.
+			TestThirdParty: []string{nkeys},
+			Why:            "what is asked and what was answered can be tried without an agent",
+		},
+		{
+			Room:   "node/inquiry/place",
+			Parley: []string{"protocol"},
+			Why:    "where a member works can be looked at without a node",
+		},
+		{
+			Room:   "node/mesh",
+			Parley: []string{"protocol", "fleet/topics", "node/control"},
+			Pure:   true,
+			Why:    "a graph of parties is what they show of themselves in another form: it must say nothing that their tables do not",
+		},
+		{
 			Room:   "node/issues",
 			Parley: []string{"protocol", "node/door"},
 			Why:    "what strangers wrote comes in here: what is asked of gh and kept of its answers must be seen at a glance, and no state of a node is within reach",
@@ -163,7 +196,7 @@ func walls() []Wall {
 		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, "github.com/santhosh-tekuri/jsonschema/v6", nkeys, "filippo.io/age"}, // these two for the keys of humans
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // these two for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{
@@ -175,8 +208,12 @@ func walls() []Wall {
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run, and where its figures are documented.
-				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/bench/topics.go", "cmd/parley/jsonexamples_test.go"},
+				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/bench/topics.go", "cmd/parley/bench/party.go", "cmd/parley/bench/frame.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
+			}, {
+				// An inquiry is proved from git alone, without a node.
+				Files:  []string{"cmd/parley/frame/record.go"},
+				Parley: []string{"node/inquiry"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
 		},
@@ -188,7 +225,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "internal",
-			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal},
+			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal, jsonSchema},
 			Why:        "helpers serve every room, so they may know none of them",
 		},
 	}

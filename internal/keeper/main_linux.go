@@ -35,6 +35,9 @@ const lineFD = 3
 
 // Main is a keeper. It returns its exit code.
 func Main() int {
+	if len(os.Args) > 2 && os.Args[2] == wallsWord {
+		return beWalled(os.Args[3:])
+	}
 	// A command is killed with the thread that started it (Pdeathsig), so this one
 	// must last as long as the process.
 	runtime.LockOSThread()
@@ -79,7 +82,11 @@ func (k *keeping) begin(o order) {
 		attr.UseCgroupFD, attr.CgroupFD = true, o.fds[files]
 	}
 	standard := []uintptr{uintptr(o.fds[0]), uintptr(o.fds[1]), uintptr(o.fds[2])}
-	leader, err := o.c.Limits.start(o.c.Path, o.c.Args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
+	path, args := o.c.Path, o.c.Args
+	if len(o.c.Walls.Hide) > 0 {
+		path, args = o.c.walled(attr)
+	}
+	leader, err := o.c.Limits.start(path, args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
 	for _, fd := range o.fds { // they are the command's: who reads them waits for their end
 		_ = unix.Close(fd)
 	}

@@ -23,6 +23,7 @@ type Command struct {
 	Group *Group      // the control group that it runs in; nil: none
 	// Limits are what it may use; those that Group sets too.
 	Limits Limits
+	Walls  Walls // what it does not see; the zero value hides nothing
 }
 
 // The orders of a keeper.
@@ -49,7 +50,7 @@ var errOrder = errors.New("not an order")
 
 // send orders a keeper to begin. No word of a command has a zero byte in it.
 func (c Command) send(line *net.UnixConn) error {
-	words := append([]string{c.User.String(), c.Group.rest(c.Limits).String(), c.Path, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...)
+	words := append([]string{c.User.String(), c.Group.rest(c.Limits).String(), c.Walls.String(), c.Path, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...)
 	text := strings.Join(append(words, c.Env...), "\x00")
 	var fds []int
 	for _, f := range c.Files {
@@ -109,17 +110,18 @@ func receive(line *net.UnixConn) (order, error) {
 
 // parse reads the words that send wrote.
 func (o *order) parse(words []string) error {
-	const before = 5 // the user, the limits, the program, its folder and how many words it has
+	const before = 6 // the user, the limits, the walls, the program, its folder and how many words it has
 	if len(words) < before {
 		return errOrder
 	}
 	user, ok := parseUser(words[0])
 	limits, limited := parseLimits(words[1])
-	n, err := strconv.Atoi(words[4])
-	if !ok || !limited || err != nil || n < 0 || n > len(words)-before {
+	walls, walled := parseWalls(words[2])
+	n, err := strconv.Atoi(words[5])
+	if !ok || !limited || !walled || err != nil || n < 0 || n > len(words)-before {
 		return errOrder
 	}
-	o.user, o.c.Limits, o.c.Path, o.c.Dir = user, limits, words[2], words[3]
+	o.user, o.c.Limits, o.c.Walls, o.c.Path, o.c.Dir = user, limits, walls, words[3], words[4]
 	o.c.Args, o.c.Env = words[before:before+n], words[before+n:]
 	return nil
 }

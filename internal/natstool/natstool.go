@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds what must happen; it is never waited for when it does.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Program builds nats-server, or nats of the command line, and returns its path.
 // Go keeps what it built.

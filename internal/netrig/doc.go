@@ -1,7 +1,6 @@
-// Package netrig gives tests real hosts on a real network, on one Linux machine:
-// each host is a network namespace with an address of its own, joined to a router
-// by a wire, and the router breaks what a test wants broken: by direction, by
-// share of packets, for good or with a reset.
+// Package netrig gives tests real hosts on a real network, on one Linux machine. Each host is a
+// network namespace with an address of its own, joined to a router by a wire. The router breaks
+// what a test wants broken: by direction, by share of packets, for good or with a reset.
 //
 // It needs root and the programs ip and nft, and works only where
 // PARLEY_ROOT_TESTS says so; elsewhere the tests that ask for a network are

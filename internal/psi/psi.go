@@ -28,9 +28,10 @@ var ErrTooLarge = errors.New("it is too large")
 // ErrOutside says that a link leads out of the folder.
 var ErrOutside = errors.New("it is a link that leaves the folder")
 
-// Of is where the ψ of an agent is that works in a folder: that of the folder's git working
-// tree where this has a CLAUDE.md too, else the one in the folder, with symbolic links followed
-// (the seed's step 0). It need not be there. An agent that has no folder has no ψ: "".
+// Of is where the ψ of an agent lies that works in a folder. It is that of the folder's git
+// working tree, where this has a CLAUDE.md too. Else it is the one in the folder itself. Symbolic
+// links are followed (the seed's step 0). It need not be there. An agent that has no folder has
+// no ψ: "".
 func Of(dir string) string {
 	if dir == "" {
 		return ""

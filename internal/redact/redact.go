@@ -52,9 +52,9 @@ func withoutQuery(address string) string {
 	return address
 }
 
-// Remote is the name of a git repository without what gets one in: passwords, what is
-// asked for behind a "?", and user names, but those of ssh, which are none of a token's
-// places and tell where one goes.
+// Remote is the name of a git repository without what lets somebody in: passwords, what follows a
+// "?", and user names. The user names of ssh stay: no token stands there, and they say where one
+// goes.
 func Remote(remote string) string {
 	scheme, rest, isURL := strings.Cut(remote, "://")
 	if !isURL {

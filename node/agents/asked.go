@@ -23,6 +23,9 @@ const defaultTier = "default"
 
 // Added is the agent that a request describes.
 func Added(r control.AddAgentRequest) (configs.Agent, error) {
+	if slices.Contains([]string{"organize", "invite", "who", "tell", "leave"}, r.Name) {
+		return configs.Agent{}, control.Errorf(control.KindUsage, "choose another name", "no agent can be called %q: parley work-with %s would mean the agent or the verb", r.Name, r.Name)
+	}
 	usage := func(hint, format string, args ...any) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, hint, format, args...)
 	}

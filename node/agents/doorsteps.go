@@ -39,8 +39,8 @@ func (d *Doorsteps) Open(serve func(net.Listener)) {
 	d.serve, d.folders = serve, map[uint32]string{}
 }
 
-// Shut has no more sockets served.
-func (d *Doorsteps) Shut() {
+// Close has no more sockets served.
+func (d *Doorsteps) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.serve = nil
@@ -54,6 +54,13 @@ func (d *Doorsteps) Remove() {
 		_ = os.RemoveAll(d.base) // it is in the system's folder for what may be lost
 	}
 	d.base = ""
+}
+
+// Base is the folder of all of them; "" while there is none.
+func (d *Doorsteps) Base() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.base
 }
 
 // of is the folder of a user.

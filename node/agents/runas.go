@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/inquiry/place"
 )
 
 // CheckAll refuses agents that are to run as users as whom this node cannot run
@@ -79,13 +80,18 @@ func lookUp(name string) (*user.User, *keeper.User, error) {
 	return u, k, nil
 }
 
+// User is the user that an agent's file names, where this node can run commands as that.
+func (d *Doorsteps) User(a configs.Agent) (*user.User, *keeper.User, error) {
+	if err := d.Check(a); err != nil {
+		return nil, nil, err
+	}
+	return lookUp(a.RunAs)
+}
+
 // AsUser has a command run as the user that its agent's file names. It gets the user's
 // home, and in the place of the node's a folder with a socket for agents.
 func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
-	if err := d.Check(a); err != nil {
-		return err
-	}
-	u, as, err := lookUp(a.RunAs)
+	u, as, err := d.User(a)
 	if err != nil {
 		return err
 	}
@@ -99,4 +105,13 @@ func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	c.Env = append(c.Env, "HOME="+u.HomeDir, "USER="+u.Username, "LOGNAME="+u.Username,
 		"PARLEY_HOME="+folder, "PARLEY_SOCKET="+filepath.Join(folder, doorstepSocket))
 	return nil
+}
+
+// OwnerOf is the user of the system as whom an agent runs that has one of its own.
+func OwnerOf(a configs.Agent) (*place.Owner, error) {
+	u, as, err := lookUp(a.RunAs)
+	if err != nil {
+		return nil, err
+	}
+	return &place.Owner{UID: int(as.UID), GID: int(as.GID), Home: u.HomeDir}, nil
 }

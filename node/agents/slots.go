@@ -62,10 +62,9 @@ func (s *Slots) Leave(agent chan struct{}) {
 	}
 }
 
-// Lend frees a slot of an agent for as long as one of its commands waits for an answer,
-// until it is taken back: the answer may have to come from an agent that waits for a
-// slot. Once it is taken back there may be a command too many for a while; no further
-// one starts then.
+// Lend frees a slot of an agent while one of its commands waits for an answer, until the slot is
+// taken back. Else the answer might have to come from an agent that itself waits for a slot. Once
+// it is taken back there may be a command too many for a while; no further one starts then.
 func (s *Slots) Lend(agent chan struct{}) (takeBack func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,6 +25,12 @@ func BenchmarkSync(b *testing.B) { benchmark(b, Sync()) }
 // BenchmarkTopics takes the figures of parley bench topics.
 func BenchmarkTopics(b *testing.B) { benchmark(b, Topics()) }
 
+// BenchmarkParty takes the figures of parley bench party.
+func BenchmarkParty(b *testing.B) { benchmark(b, Party()) }
+
+// BenchmarkFrame takes the figures of parley bench frame.
+func BenchmarkFrame(b *testing.B) { benchmark(b, Frame()) }
+
 func benchmark(b *testing.B, suite Suite) {
 	b.Setenv(playNode, "1")
 	for _, m := range suite.Measures {

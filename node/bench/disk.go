@@ -92,10 +92,10 @@ type paced struct {
 
 // commitEach stores each letter when the one before is recorded, so that each has
 // a commit of its own.
-func (s *stand) commitEach(ctx context.Context, r *openRecord, repo string, letters []gitsync.Letter, recorded <-chan struct{}) (paced, error) {
+func (s *stand) commitEach(ctx context.Context, r *openRecord, repo string, letters []gitsync.MessageFile, recorded <-chan struct{}) (paced, error) {
 	var seen paced
 	for i, l := range letters {
-		if err := r.Append(ctx, []gitsync.Letter{l}); err != nil {
+		if err := r.Append(ctx, []gitsync.MessageFile{l}); err != nil {
 			return seen, err
 		}
 		stored := time.Now()

@@ -81,8 +81,8 @@ func takeLag(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	took, err := s.storeEvenly(ctx, letters, func(ctx context.Context, l gitsync.Letter) error {
-		if err := r.Append(ctx, []gitsync.Letter{l}); err != nil {
+	took, err := s.storeEvenly(ctx, letters, func(ctx context.Context, l gitsync.MessageFile) error {
+		if err := r.Append(ctx, []gitsync.MessageFile{l}); err != nil {
 			return err
 		}
 		clock.store(l.Path)
@@ -113,10 +113,10 @@ func takeLag(ctx context.Context, s *stand) (_ readings, err error) {
 
 // storeEvenly begins steadyRate letters a second, whether or not earlier ones are
 // done, and returns when all are.
-func (s *stand) storeEvenly(ctx context.Context, letters []gitsync.Letter, store func(context.Context, gitsync.Letter) error) (time.Duration, error) {
+func (s *stand) storeEvenly(ctx context.Context, letters []gitsync.MessageFile, store func(context.Context, gitsync.MessageFile) error) (time.Duration, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	due := make(chan gitsync.Letter, len(letters))
+	due := make(chan gitsync.MessageFile, len(letters))
 	var working sync.WaitGroup
 	for range 2 * senders {
 		working.Go(func() {

@@ -34,23 +34,23 @@ func newAuthor(record string, host protocol.Name, key nkeys.KeyPair) *author {
 }
 
 // write is the next message, to one addressee, at a time that is not before the last.
-func (a *author) write(to string, at time.Time) (gitsync.Letter, error) {
+func (a *author) write(to string, at time.Time) (gitsync.MessageFile, error) {
 	return a.sign(protocol.Message{
 		From: a.from, To: []protocol.Address{{Name: to}}, Act: protocol.ActHey, Body: text(a.random),
 	}, protocol.DeriveChannel(a.record, a.from, to), at)
 }
 
 // sign makes a message of the record of what somebody says in a channel.
-func (a *author) sign(m protocol.Message, channel protocol.ChannelID, at time.Time) (gitsync.Letter, error) {
+func (a *author) sign(m protocol.Message, channel protocol.ChannelID, at time.Time) (gitsync.MessageFile, error) {
 	a.seq++
 	m.Path, m.Timestamp, m.Type = protocol.NewPath(channel, at, a.random.Uint32()), at.Truncate(time.Millisecond), protocol.TypeText
 	m.Host, m.Run, m.Seq, m.Prev = a.host, a.run, a.seq, a.prev
 	data, err := protocol.Sign(&m, a.record, a.key)
 	if err != nil {
-		return gitsync.Letter{}, fmt.Errorf("cannot sign a message: %w", err)
+		return gitsync.MessageFile{}, fmt.Errorf("cannot sign a message: %w", err)
 	}
 	a.prev = protocol.Hash(data)
-	return gitsync.Letter{Path: m.Path, Data: data}, nil
+	return gitsync.MessageFile{Path: m.Path, Data: data}, nil
 }
 
 // text is a body that compresses about as well as what people write.
@@ -70,14 +70,14 @@ func text(random *rand.Rand) string {
 
 // lettersOfADay are n messages of one channel and one day, the hardest case for a
 // record: each is a new version of one long list of files.
-func (s *stand) lettersOfADay(ctx context.Context, record string, n int) ([]gitsync.Letter, error) {
+func (s *stand) lettersOfADay(ctx context.Context, record string, n int) ([]gitsync.MessageFile, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a key: %w", err)
 	}
 	a := newAuthor(record, hostName(0), key)
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)
-	letters := make([]gitsync.Letter, n)
+	letters := make([]gitsync.MessageFile, n)
 	for i := range letters {
 		if i%1000 == 0 {
 			s.progress("writing messages", i, n)

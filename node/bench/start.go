@@ -112,13 +112,13 @@ const apart = 24 * time.Hour / 10_000
 func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64, err error) {
 	const names = 20
 	at := time.Now().UTC().Add(-time.Duration(n) * apart)
-	return s.fillWith(ctx, home, n, func(a *author, i int) (gitsync.Letter, error) {
+	return s.fillWith(ctx, home, n, func(a *author, i int) (gitsync.MessageFile, error) {
 		return a.write(fmt.Sprintf("agent%d", a.random.IntN(names)), at.Add(time.Duration(i)*apart))
 	})
 }
 
 // fillWith is fill with the n messages that write makes, one after the other.
-func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write func(a *author, i int) (gitsync.Letter, error)) (size int64, err error) {
+func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write func(a *author, i int) (gitsync.MessageFile, error)) (size int64, err error) {
 	const batch = 1000
 	r, err := openHome(ctx, home, nil)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write fu
 	if a.prev, err = lastOf(ctx, r.Record); err != nil {
 		return 0, err
 	}
-	letters := make([]gitsync.Letter, 0, batch)
+	letters := make([]gitsync.MessageFile, 0, batch)
 	for i := range n {
 		l, err := write(a, i)
 		if err != nil {
@@ -147,15 +147,15 @@ func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write fu
 		if err := r.Append(ctx, letters); err != nil {
 			return 0, err
 		}
-		letters = make([]gitsync.Letter, 0, batch)
+		letters = make([]gitsync.MessageFile, 0, batch)
 	}
 	return size, nil
 }
 
 // lastOf is the hash of the record's last message, which the next one names.
 func lastOf(ctx context.Context, r *gitsync.Record) (string, error) {
-	var last gitsync.Letter
-	err := r.Walk(ctx, func(l gitsync.Letter) error {
+	var last gitsync.MessageFile
+	err := r.Walk(ctx, func(l gitsync.MessageFile) error {
 		if last.Path.IsZero() || l.Path.Time().After(last.Path.Time()) {
 			last = l
 		}

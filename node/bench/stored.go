@@ -47,7 +47,7 @@ func takeStored(ctx context.Context, s *stand) (_ readings, err error) {
 		letters = letters[len(block):]
 		for _, l := range block {
 			began := time.Now()
-			if err := r.Append(ctx, []gitsync.Letter{l}); err != nil {
+			if err := r.Append(ctx, []gitsync.MessageFile{l}); err != nil {
 				return nil, err
 			}
 			stored = append(stored, time.Since(began))

@@ -78,7 +78,7 @@ func takeThroughput(ctx context.Context, s *stand) (_ readings, err error) {
 }
 
 // storeAll has all senders store letters, one at a time each.
-func storeAll(ctx context.Context, r *gitsync.Record, letters []gitsync.Letter) error {
+func storeAll(ctx context.Context, r *gitsync.Record, letters []gitsync.MessageFile) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var next atomic.Int64
@@ -101,7 +101,7 @@ func storeAll(ctx context.Context, r *gitsync.Record, letters []gitsync.Letter) 
 }
 
 // bareRate is how many messages a second the bare disk takes.
-func (s *stand) bareRate(letters []gitsync.Letter) (_ float64, err error) {
+func (s *stand) bareRate(letters []gitsync.MessageFile) (_ float64, err error) {
 	bare, err := openBare(s.path("bare"))
 	if err != nil {
 		return 0, err

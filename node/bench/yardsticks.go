@@ -145,7 +145,7 @@ func (t *tools) measureGit(ctx context.Context) error {
 	return nil
 }
 
-func (t *tools) commitOne(ctx context.Context, work string, l gitsync.Letter) error {
+func (t *tools) commitOne(ctx context.Context, work string, l gitsync.MessageFile) error {
 	file := filepath.Join(work, filepath.FromSlash(l.Path.RepoPath()))
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("cannot make a folder: %w", err)

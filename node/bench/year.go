@@ -21,7 +21,7 @@ type year struct {
 // entry is a message of the year. What it says may depend on those before it.
 type entry struct {
 	at  time.Time
-	say func(a *author, at time.Time) (gitsync.Letter, error)
+	say func(a *author, at time.Time) (gitsync.MessageFile, error)
 }
 
 const (
@@ -42,7 +42,7 @@ func newYear(topics, partners, messages int) *year {
 		if i/partners%2 == 1 {
 			two[0], two[1] = two[1], two[0]
 		}
-		y.add(yearDays*24*time.Hour/time.Duration(messages)*time.Duration(i), func(a *author, at time.Time) (gitsync.Letter, error) {
+		y.add(yearDays*24*time.Hour/time.Duration(messages)*time.Duration(i), func(a *author, at time.Time) (gitsync.MessageFile, error) {
 			return a.sign(protocol.Message{
 				From: two[0], To: []protocol.Address{{Name: two[1]}}, Act: protocol.ActHey, Body: text(a.random),
 			}, protocol.DeriveChannel(a.record, two[0], two[1]), at)
@@ -52,7 +52,7 @@ func newYear(topics, partners, messages int) *year {
 	return y
 }
 
-func (y *year) add(after time.Duration, say func(a *author, at time.Time) (gitsync.Letter, error)) {
+func (y *year) add(after time.Duration, say func(a *author, at time.Time) (gitsync.MessageFile, error)) {
 	y.written = append(y.written, entry{y.began.Add(after), say})
 }
 
@@ -63,14 +63,14 @@ func (y *year) topic(i int) {
 	name, partner := fmt.Sprintf("topic %d", i), partnerName(i%y.partners)
 	opened := time.Duration(i)*(yearDays-60)*day/time.Duration(y.topics) + time.Duration(i)*time.Second
 	deed := func(after time.Duration, from string, act protocol.Act, re, path *protocol.Path, body func(protocol.FormHead) string) {
-		y.add(opened+after, func(a *author, at time.Time) (gitsync.Letter, error) {
+		y.add(opened+after, func(a *author, at time.Time) (gitsync.MessageFile, error) {
 			to := asker
 			if from == asker {
 				to = partner
 			}
 			slug, err := protocol.SlugOf(name)
 			if err != nil {
-				return gitsync.Letter{}, err
+				return gitsync.MessageFile{}, err
 			}
 			channel := protocol.TopicChannel(a.record, asker, partner, slug)
 			m := protocol.Message{
@@ -124,6 +124,6 @@ func (y *year) topic(i int) {
 }
 
 // write is the i-th message of the year.
-func (y *year) write(a *author, i int) (gitsync.Letter, error) {
+func (y *year) write(a *author, i int) (gitsync.MessageFile, error) {
 	return y.written[i].say(a, y.written[i].at)
 }

@@ -34,7 +34,7 @@ type Flaw struct {
 
 // Complain notes a file that is no message or whose signature is refused: one
 // warning that names the path, never again. kept says that it is in the record.
-func (fs *Flaws) Complain(l gitsync.Letter, err error, kept bool) {
+func (fs *Flaws) Complain(l gitsync.MessageFile, err error, kept bool) {
 	var refusal *keys.RefusedError
 	f := Flaw{Path: l.Path.String(), Why: err.Error()}
 	if errors.As(err, &refusal) {

@@ -75,6 +75,7 @@ type Run struct {
 	Because protocol.Path // the message that it is for; zero for none
 	Token   string
 
+	alone bool // nothing is answered to it
 	book  *Book
 	over  chan struct{} // closed when it is noted that it is over
 	root  process.ID    // everything of it runs beneath; guarded by the book's mu
@@ -95,6 +96,14 @@ func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Dur
 		}
 	}
 	b.runs[r.ID] = r
+	return r
+}
+
+// BeginAlone is Begin for a member of an inquiry, which knows nothing but what it was given:
+// whatever it asks the node is refused, and it has no token (R53).
+func (b *Book) BeginAlone(agent protocol.Name, within time.Duration) *Run {
+	r := b.Begin(agent, protocol.Path{}, within)
+	r.alone, r.Token = true, ""
 	return r
 }
 

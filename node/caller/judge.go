@@ -52,6 +52,9 @@ func (b *Book) recognise(c control.Calling, s sight) (control.Caller, error) {
 // agentOf is the agent that a token or the process prove; none where they prove none.
 func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
 	var a control.Caller
+	if s.run != nil && s.run.alone {
+		return a, control.Errorf(control.KindRefused, "", "this is a member of an inquiry, which works alone: nothing is answered to it (known by %s)", s.how)
+	}
 	if s.run != nil {
 		a = control.Caller{Kind: control.ByAgent, Name: s.run.Agent, Because: s.run.Because, Run: s.run.ID, How: s.how}
 	}

@@ -29,6 +29,10 @@ func TestStrictestWins(t *testing.T) {
 	b := book(at.now)
 	one, two := b.Begin("mawjs", letter(1), time.Minute), b.Begin("mawjs", letter(2), time.Minute)
 	other := b.Begin("volt", letter(3), time.Minute)
+	member := b.BeginAlone("mawjs", time.Minute)
+	if member.Token != "" {
+		t.Error("a member of an inquiry has a token")
+	}
 	of := func(r *Run) sight { return sight{run: r, how: "the test"} }
 	blind, stray := sight{blind: "gone"}, sight{stray: "somebody's"}
 	for _, test := range []struct {
@@ -51,6 +55,8 @@ func TestStrictestWins(t *testing.T) {
 		{name: "with another's standing token", seen: of(one), call: control.Calling{Token: b.Standing("volt")}, wrong: "of volt"},
 		{name: "with another's name", seen: of(one), call: control.Calling{Agent: "volt"}, wrong: `PARLEY_AGENT says "volt"`},
 		{name: "with the human's name", seen: of(one), call: control.Calling{Agent: "nat"}, wrong: `PARLEY_AGENT says "nat"`},
+		{name: "a member of an inquiry", seen: of(member), wrong: "a member of an inquiry, which works alone"},
+		{name: "a member with a token", seen: of(member), call: control.Calling{Token: b.Standing("mawjs")}, wrong: "a member of an inquiry"},
 		{name: "a copied token elsewhere", call: control.Calling{Token: other.Token}, kind: control.ByAgent, as: "volt", cause: letter(3)},
 		{name: "a copied token and another name", call: control.Calling{Token: other.Token, Agent: "mawjs"}, wrong: "PARLEY_AGENT says"},
 		{name: "no token at all", call: control.Calling{Token: "hello"}, wrong: "it is no token of this node"},

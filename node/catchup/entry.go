@@ -41,7 +41,7 @@ type EntryOptions struct {
 	Seen     func(protocol.Path) // told of every message, whatever becomes of it
 	Ring     func()              // has the remote looked at
 	// Receive takes in messages that are let in, and returns how many were new here.
-	Receive func([]gitsync.Letter, []fleet.Examined) int
+	Receive func([]gitsync.MessageFile, []fleet.Examined) int
 	Judged  func() // told when messages count that did not when they came
 }
 
@@ -132,20 +132,20 @@ func (e *Entry) admit(known []bus.Incoming, examined []fleet.Examined) (count in
 	}
 	var refused []error
 	e.Folded(func(s *fleet.State) { refused = s.Admits(examined) })
-	var letters []gitsync.Letter
+	var messages []gitsync.MessageFile
 	var admitted []fleet.Examined
 	for i, in := range known {
 		if refused[i] != nil {
 			e.Refusals.Add(in.Sender, in.Path, refused[i])
 			continue
 		}
-		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
+		messages = append(messages, gitsync.MessageFile{Path: in.Path, Data: in.Data, Peer: true})
 		admitted = append(admitted, examined[i])
 	}
-	if len(letters) == 0 {
+	if len(messages) == 0 {
 		return 0
 	}
-	return e.Receive(letters, admitted)
+	return e.Receive(messages, admitted)
 }
 
 // judge reads a message that came by the bus, and says why it is refused, if it is:

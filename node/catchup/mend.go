@@ -28,9 +28,8 @@ const (
 	fetchWait = 3 * time.Second
 )
 
-// Mender keeps the chains of hosts whole: it finds what is missing of them here and asks
-// hosts that may have it, and tells the others how far chains go here, so that they find
-// what they lack.
+// Mender keeps the chains of hosts whole. It finds what is missing of them here, and asks hosts
+// that may have it. It tells the others how far chains go here, so that they find what they lack.
 type Mender struct {
 	MenderOptions
 	gaps *gaps

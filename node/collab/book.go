@@ -57,6 +57,7 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 			slices.SortFunc(p.Topics, func(a, b notebook.Topic) int { return a.Since.Compare(b.Since) })
 			b.Partners = append(b.Partners, p)
 		}
+		b.Parties = c.partyFiles(s, me, changed)
 	})
 	b.Partners = notebook.Sorted(b.Partners)
 	return b
@@ -87,15 +88,6 @@ func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.To
 		v.Past = append(v.Past, term)
 	}
 	return overBy(t, me, v)
-}
-
-// Pair are the two between whom a topic is or was open in a channel.
-func (c *Collab) Pair(channel protocol.ChannelID) (pair [2]string, is bool) {
-	c.Folded(func(s *fleet.State) {
-		t := c.topic(s, channel.String(), c.policy(s))
-		pair, is = t.Pair, !t.Opened.IsZero()
-	})
-	return pair, is
 }
 
 // Sweep answers control.SweepTopics.

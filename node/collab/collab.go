@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
@@ -55,6 +56,7 @@ type Collab struct {
 	Options
 	kind     *affair.Kind[topics.Topic]
 	policies *affair.Kind[policy.Policy]
+	parties  *affair.Kind[parties.Party]
 	contacts *contacts
 	friends  friends
 	gh       issues.GH
@@ -68,7 +70,7 @@ type Collab struct {
 
 // New is the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), friends: friends{files: map[string]contactsFile{}}, places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), parties: parties.Kind(o.RecordID), contacts: newContacts(), friends: friends{files: map[string]contactsFile{}}, places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
 }
 
 // policy is what the fleet has settled. It is asked in a look at the state.
@@ -110,8 +112,8 @@ func problem(doing string, err error) error {
 	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
 }
 
-// pieceMessages and pieceTopics are how many messages are counted and how many topics are
-// folded in one look: a year of them would hold up the whole node.
+// pieceMessages and pieceTopics are how many messages are counted and how many topics or
+// parties are folded in one look: a year of them would hold up the whole node.
 const (
 	pieceMessages = 2000
 	pieceTopics   = 2
@@ -129,22 +131,28 @@ func (c *Collab) Start() (stop func()) {
 	}
 }
 
-// ahead has all messages counted and all topics folded that came since the last look, in
-// pieces, so that the look that follows is short. What comes meanwhile is left to that one,
-// and so is the rest where nobody waits for it any more.
+// ahead has all messages counted and all topics and parties folded that came since the last
+// look, in pieces, so that the look that follows is short. What comes meanwhile is left to
+// that one, and so is the rest where nobody waits for it any more.
 func (c *Collab) ahead(ctx context.Context) {
 	for done := false; !done && ctx.Err() == nil; {
 		c.Folded(func(s *fleet.State) { done = c.contacts.ahead(s, pieceMessages) })
 	}
+	foldAhead(ctx, c, c.kind)
+	foldAhead(ctx, c, c.parties)
+}
+
+// foldAhead has all affairs of a kind folded, in pieces.
+func foldAhead[V any](ctx context.Context, c *Collab, kind *affair.Kind[V]) {
 	var names []string
-	c.Folded(func(s *fleet.State) { names = s.Affairs(c.kind.Name) })
+	c.Folded(func(s *fleet.State) { names = s.Affairs(kind.Name) })
 	for piece := range slices.Chunk(names, pieceTopics) {
 		if ctx.Err() != nil {
 			return
 		}
 		c.Folded(func(s *fleet.State) {
 			for _, name := range piece {
-				fleet.Value(s, c.kind, name, c.Now())
+				fleet.Value(s, kind, name, c.Now())
 			}
 		})
 	}

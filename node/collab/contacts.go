@@ -15,10 +15,20 @@ import (
 // has counted in each channel: counting all anew at each look would take longer with every
 // message.
 type contacts struct {
-	mu       sync.Mutex // guards what follows
-	seen     seen       // when all channels were counted
+	mu       sync.Mutex           // guards what follows
+	seen     seen                 // when all channels were counted
+	going    seen                 // when that was begun last
+	left     []protocol.ChannelID // those that were not counted then yet
 	channels map[protocol.ChannelID]*tally
 	of       map[pair]map[protocol.ChannelID]struct{} // where two have written to each other
+	sums     map[pair]sum                             // as of seen: in many parties the same two are asked for many times
+}
+
+// sum is what two wrote to each other in all channels.
+type sum struct {
+	served   [2]bool // whether a host serves them
+	sessions topics.Sessions
+	messages int
 }
 
 // seen is what a state was when it was looked at.
@@ -31,7 +41,7 @@ type seen struct {
 type tally struct {
 	turn    int                   // of the channel, when that was begun
 	partial bool                  // there is more that was there at that turn
-	last    *fleet.Item           // a copy: where it stood when it was counted
+	last    *fleet.Item           // where that stood when it was counted, and nothing else of it
 	judged  map[protocol.Name]int // the epochs of the hosts whose signatures were looked at
 	said    map[direction]days
 }
@@ -63,7 +73,7 @@ func pairOf(a, b string) pair {
 }
 
 func newContacts() *contacts {
-	return &contacts{channels: map[protocol.ChannelID]*tally{}, of: map[pair]map[protocol.ChannelID]struct{}{}}
+	return &contacts{channels: map[protocol.ChannelID]*tally{}, of: map[pair]map[protocol.ChannelID]struct{}{}, sums: map[pair]sum{}}
 }
 
 // between are the sessions of two, and how many messages they wrote to each other in all.
@@ -72,18 +82,22 @@ func (c *contacts) between(s *fleet.State, a, b string) (sessions topics.Session
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(s, math.MaxInt)
+	two := pairOf(a, b)
+	served := [2]bool{len(s.People.ServedOn(two[0])) > 0, len(s.People.ServedOn(two[1])) > 0}
+	if known, ok := c.sums[two]; ok && known.served == served {
+		return known.sessions, known.messages
+	}
 	var wrote [2]days
-	for i, from := range [2]string{a, b} {
+	for i, from := range two {
 		wrote[i] = days{}
-		to := [2]string{b, a}[i]
-		served := len(s.People.ServedOn(from)) > 0
-		for channel := range c.of[pairOf(a, b)] {
+		to := two[1-i]
+		for channel := range c.of[two] {
 			t := c.channels[channel]
 			if t.turn != s.Turn(channel) {
 				continue // nothing is left in it
 			}
 			messages += wrote[i].add(t.said[direction{from, to, true}])
-			if !served {
+			if !served[i] {
 				messages += wrote[i].add(t.said[direction{from, to, false}])
 			}
 		}
@@ -94,6 +108,7 @@ func (c *contacts) between(s *fleet.State, a, b string) (sessions topics.Session
 		}
 	}
 	slices.SortFunc(sessions, time.Time.Compare)
+	c.sums[two] = sum{served, sessions, messages}
 	return sessions, messages
 }
 
@@ -142,12 +157,16 @@ func (c *contacts) count(s *fleet.State, most int) (done bool) {
 		clear(c.of)
 		c.seen = seen{state: s}
 	}
-	for channel := range s.Ledger.InUse() {
-		if most = c.countIn(s, channel, most); most < 0 {
+	if c.going != now { // else all channels would be gone through in each piece
+		c.going, c.left = now, slices.Collect(s.Ledger.InUse())
+	}
+	for ; len(c.left) > 0; c.left = c.left[1:] {
+		if most = c.countIn(s, c.left[0], most); most < 0 {
 			return false
 		}
 	}
 	c.seen = now
+	clear(c.sums)
 	return true
 }
 
@@ -162,23 +181,18 @@ func (c *contacts) countIn(s *fleet.State, channel protocol.ChannelID, most int)
 		t = &tally{turn: turn, judged: map[protocol.Name]int{}, said: map[direction]days{}}
 		c.channels[channel] = t
 	}
-	messages := s.Ledger.Channel(channel)
-	if t.last != nil {
-		messages = s.Ledger.ChannelAfter(channel, t.last)
-	}
 	t.turn, t.partial = turn, false
-	var last *fleet.Item
-	for it := range messages {
+	last, some := fleet.Item{}, false
+	for it := range s.Ledger.Heads(channel, t.last) {
 		if most--; most < 0 {
 			t.partial = true
 			break
 		}
 		t.add(s, it)
-		last = it
+		last.Path, last.Place, some = it.Path, it.Place, true
 	}
-	if last != nil {
-		at := *last
-		t.last = &at
+	if some {
+		t.last = &last
 	}
 	for d := range t.said {
 		two := pairOf(d.from, d.to)

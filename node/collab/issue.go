@@ -311,3 +311,20 @@ func withoutComments(it *fleet.Item) string {
 	}
 	return it.Body
 }
+
+// Post tells a message of a party on the issue that it hangs on, once. Whether that may be,
+// the caller has decided.
+func (c *Collab) Post(ctx context.Context, anchor, text string, p protocol.Path) (url string, again bool, err error) {
+	a, err := protocol.ParseAnchor(anchor, "")
+	if err == nil {
+		err = issues.Reachable(a)
+	}
+	if err != nil {
+		return "", false, err
+	}
+	c.posting.Lock() // two that tell one thing would both look before either has told it
+	defer c.posting.Unlock()
+	ctx, stop := c.turn(ctx)
+	defer stop()
+	return c.gh.Post(ctx, a, text, p.Time(), p)
+}

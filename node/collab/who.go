@@ -31,9 +31,9 @@ func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
 	return who, err
 }
 
-// chosen is for whom a caller asks something (R59): an agent for itself, a human for the
-// agent that is named, whose folder holds the one where it was asked, or that is the only
-// one here. Who may name whom, the door has decided.
+// chosen is the agent for whom a caller asks something (R59). An agent asks for itself. A human
+// asks for the agent that is named, else for the one in whose folder they stand, else for the
+// only one here. Who may name whom, the door has decided.
 func (c *Collab) chosen(by control.Caller, a control.Acting) (acting, error) {
 	if by.Kind != control.Operator {
 		return acting{me: by.Name.String()}, nil

@@ -11,7 +11,7 @@ import (
 // verbs: log, agents, list and status.
 var Events = NewStream[EventsRequest, Event](VerbSpec{
 	Name: "events", Access: Reads, Doing: "follow what happens", Long: true,
-	Doc: "Tells what happens from now on: messages and their stages, runs of agents, hosts, troubles.",
+	Doc: "Tells what happens from now on: messages and their stages, runs of agents, hosts, gates, troubles.",
 }, func(EventsRequest) bool { return true })
 
 // EventsRequest asks for events of some kinds (none: of all). With Agent, the name of an
@@ -27,12 +27,13 @@ type EventsRequest struct {
 // EventKind is what an event is about.
 type EventKind string
 
-// The kinds of events. Gates will be one more, with the first affair that has gates.
+// The kinds of events.
 const (
 	EventMessage EventKind = "message" // a message came: it was stored here, or others brought it
 	EventStage   EventKind = "stage"   // a message has come further
 	EventRun     EventKind = "run"     // a command of an agent of this host started or ended, or is to be tried again
 	EventHost    EventKind = "host"    // another host came or went
+	EventGate    EventKind = "gate"    // a human is asked to decide something, or has decided
 	EventTrouble EventKind = "trouble" // something is wrong here, or is no longer
 	EventBegun   EventKind = "begun"   // the stream has begun; always told
 	EventMissed  EventKind = "missed"  // events are left out here; always told
@@ -40,7 +41,7 @@ const (
 
 // EventKinds are the kinds that can be asked for.
 func EventKinds() []EventKind {
-	return []EventKind{EventMessage, EventStage, EventRun, EventHost, EventTrouble}
+	return []EventKind{EventMessage, EventStage, EventRun, EventHost, EventGate, EventTrouble}
 }
 
 // What an event says has changed.
@@ -50,6 +51,8 @@ const (
 	RunAgain        = "again" // it failed, and is made again
 	HostCame        = "came"
 	HostWent        = "went"
+	GateOpened      = "opened"
+	GateAnswered    = "answered"
 	TroubleBegan    = "began"
 	TroubleEnded    = "ended"
 	TroubleHappened = "happened" // it has no end
@@ -59,13 +62,14 @@ const (
 // called after, and nothing else.
 type Event struct {
 	Time time.Time `json:"time,omitzero"` // when this node learned of it, UTC
-	Kind EventKind `json:"kind"`          // message, stage, run, host, trouble, begun or missed
+	Kind EventKind `json:"kind"`          // message, stage, run, host, gate, trouble, begun or missed
 	// Message is the message that came, as it is when that is told: what it says of its
 	// stage may be told once more.
 	Message *Message       `json:"message,omitempty"`
 	Stage   *StageChange   `json:"stage,omitempty"`   // how far a message has come
 	Run     *RunChange     `json:"run,omitempty"`     // a run that started or ended, or is made again
 	Host    *HostChange    `json:"host,omitempty"`    // a host that came or went
+	Gate    *GateChange    `json:"gate,omitempty"`    // what a human is asked, or has decided
 	Trouble *TroubleChange `json:"trouble,omitempty"` // what is wrong, or is no longer
 	// Missed is how many events of the kinds asked for, of whatever agent and channel, came
 	// faster than they were taken and are left out here.
@@ -99,6 +103,16 @@ type RunChange struct {
 type HostChange struct {
 	Change string        `json:"change"` // came or went; one that was started anew went and came
 	Host   protocol.Name `json:"host"`   // which
+}
+
+// GateChange is what a human is asked, or has decided; see parley gates.
+type GateChange struct {
+	Change  string        `json:"change"`  // opened or answered
+	Path    protocol.Path `json:"path"`    // the message that asks
+	Title   string        `json:"title"`   // what it is about, in words
+	Party   string        `json:"party"`   // the party's name
+	Host    protocol.Name `json:"host"`    // whose human decides
+	Outcome string        `json:"outcome"` // pending, accepted, declined, deferred, contested or expired
 }
 
 // TroubleChange is something that is wrong here, or is no longer. What was wrong when the

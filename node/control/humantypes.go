@@ -51,6 +51,7 @@ type Human struct {
 	Open        bool          `json:"open"`             // it is kept without a passphrase: whoever reads the host's files can decide in their name
 	Since       time.Time     `json:"since,omitzero"`   // since when, UTC
 	Revoked     time.Time     `json:"revoked,omitzero"` // when their last key was revoked, UTC; absent where it was not
+	Contested   []string      `json:"contested"`        // public nkeys of which their host has told as of the first one each: none counts until only one is not revoked
 	Keys        int           `json:"keys"`             // how many they had
 }
 
@@ -81,4 +82,19 @@ type HumanKeyEnd struct {
 	Key    string        `json:"key"`            // the public nkey
 	Counts []string      `json:"counts"`         // SHA-256 of the files of the decisions that count still, in hex
 	Path   string        `json:"path,omitempty"` // the message that says so; absent where it was only tried
+}
+
+// TryNotifications runs the commands of the setting notify with a text that says it is a test.
+var TryNotifications = NewVerb[TryNotificationsRequest, []TriedNotification](VerbSpec{
+	Name: "try-notifications", Access: Operates, Long: true, Doing: "try the notifications",
+	Doc: "Runs the commands by which the human is told what happens, with a text that says it is a test.",
+})
+
+// TryNotificationsRequest asks for all of them.
+type TryNotificationsRequest struct{}
+
+// TriedNotification is what came of one.
+type TriedNotification struct {
+	Command string `json:"command"` // its command line
+	Problem string `json:"problem"` // why it did not work; "" where it did
 }

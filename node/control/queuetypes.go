@@ -34,18 +34,19 @@ type JobWhy string
 
 // What a job waits for.
 const (
-	WhyNothing JobWhy = ""        // it is about to start, or runs
-	WhyBusy    JobWhy = "busy"    // the agent works on as many messages as its tier may
-	WhySlots   JobWhy = "slots"   // the host runs as many commands as it may (max_commands)
-	WhyPaused  JobWhy = "paused"  // somebody has paused the agent
-	WhyStalled JobWhy = "stalled" // the disk does not take that the agent's command starts; status says why. It is tried again
-	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
-	WhyQuiet   JobWhy = "quiet"   // an agent caused it, and it is quiet hours for the one that is to run
-	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
-	WhyClaim   JobWhy = "claim"   // several hosts could do it, and it is being settled which one does
-	WhyReceipt JobWhy = "receipt" // the receipt that may say what it answers is on the way
-	WhyBudget  JobWhy = "budget"  // agents have caused too many runs (max_runs, max_conversation_runs); status says how it goes on
-	WhyHalted  JobWhy = "halted"  // the host runs no agent for now; status says why
+	WhyNothing JobWhy = ""           // it is about to start, or runs
+	WhyBusy    JobWhy = "busy"       // the agent works on as many messages as its tier may
+	WhySlots   JobWhy = "slots"      // the host runs as many commands as it may (max_commands)
+	WhyPaused  JobWhy = "paused"     // somebody has paused the agent
+	WhyStalled JobWhy = "stalled"    // the disk does not take that the agent's command starts; status says why. It is tried again
+	WhyRetry   JobWhy = "retry"      // its last attempt failed, and the pause before the next one is not over
+	WhyParty   JobWhy = "party-busy" // it has said that it is busy in the party
+	WhyQuiet   JobWhy = "quiet"      // an agent caused it, and it is quiet hours for the one that is to run
+	WhyOrder   JobWhy = "order"      // what its host wrote before it is on the way
+	WhyClaim   JobWhy = "claim"      // several hosts could do it, and it is being settled which one does
+	WhyReceipt JobWhy = "receipt"    // the receipt that may say what it answers is on the way
+	WhyBudget  JobWhy = "budget"     // agents have caused too many runs (max_runs, max_conversation_runs); status says how it goes on
+	WhyHalted  JobWhy = "halted"     // the host runs no agent for now; status says why
 )
 
 // Job is an agent's work on one message.

@@ -130,10 +130,10 @@ var Inbox = NewVerb[InboxRequest, []Message](VerbSpec{
 // waits for mail where there is none, that long at most; nothing in time is an error of
 // KindTimeout.
 //
-// With Claim it takes the mail: what nobody has taken yet, which is given to no other
-// request that claims until it is read, until the session that took it ends, or for
-// ClaimFor (0: as the configuration says). Session names the session that takes it;
-// empty: it is the program that has called. A node that stops gives everything back.
+// With Claim it takes mail that nobody has taken yet. No other request that claims is given that
+// mail until it is read, the session that took it ends, or ClaimFor is over (0: as the
+// configuration says). Session names the session that takes it; empty: it is the program that has
+// called. A node that stops gives everything back.
 type InboxRequest struct {
 	As       string        `json:"as,omitempty"`
 	All      bool          `json:"all,omitempty"`
@@ -278,6 +278,7 @@ type Participant struct {
 	Over    int           `json:"over"`           // likewise
 	Failing int           `json:"failing"`        // likewise
 	Dead    int           `json:"dead"`           // likewise
+	Gates   int           `json:"gates"`          // of a human: what waits for their decision (parley gates)
 	// Stalled is as in Agent; absent of those of other hosts.
 	Stalled string `json:"stalled,omitempty"`
 	// Door is by which door an agent of this host gets its mail, "exec" or "inbox"; of
@@ -319,6 +320,7 @@ type Status struct {
 	Commands CommandStatus `json:"commands"`       // of agents, that run here
 	Metrics  string        `json:"metrics"`        // the URL where Prometheus reads how the node fares; "" for none
 	Refused  int           `json:"refused"`        // messages refused since start
+	Gates    int           `json:"gates"`          // what waits for the human's decision (parley gates)
 	Flags    []Flag        `json:"flags"`          // what the record holds and counts for nothing
 	Warned   []string      `json:"warnings"`       // what an operator should know, a sentence each
 }

@@ -10,7 +10,9 @@ func Verbs() []VerbSpec {
 		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
 		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ReadIssues, PersistTopic,
-		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey,
+		Parties, ShowParty, Organize, DoInParty, UseParty, TellParty, SayPresence, Recruits, BroadcastStats, BroadcastTopic, ShowMesh, Gates, AnswerGate,
+		OpenFrame, Frames, ShowFrame, AnswerFrame, EscFrame, ResumeFrame,
+		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
 	)

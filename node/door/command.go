@@ -41,6 +41,12 @@ type Command struct {
 	MaxPrinted int
 	// Limits are what else it may use. Only with a keeper.
 	Limits keeper.Limits
+	// Walls are what it does not see of the files of this machine. Only with a keeper, where
+	// keeper.CheckWalls says that the system can.
+	Walls keeper.Walls
+	// Scratch is the folder below which the file of its answer is made, which others may
+	// pass through; "" = the system's for what may be lost.
+	Scratch string
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
 	// Keepers runs the command beneath one of them, on Linux: the running program has to

@@ -5,9 +5,9 @@ import (
 	"os/exec"
 )
 
-// family is a started command and what it has started, as far as the system lets us
-// hold it together. terminate asks it to end and kill ends it; both pass over what
-// fails, because that says that nobody is left.
+// family is a started command and what it has started, as far as the system lets us hold it
+// together. terminate asks it to end, and kill ends it. Both pass over failures, because a
+// failure says that nobody is left.
 type family interface {
 	terminate()
 	kill()

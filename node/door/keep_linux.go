@@ -13,7 +13,7 @@ func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) 
 	if c.Keepers == nil {
 		return startAlone(cmd, began)
 	}
-	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), User: c.User, Limits: c.Limits}
+	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), User: c.User, Limits: c.Limits, Walls: c.Walls}
 	for i, file := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		k.Files[i], _ = file.(*os.File)
 		if c.User != nil && k.Files[i] != nil { // so that it can open /dev/stdout and the like

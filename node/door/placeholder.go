@@ -1,14 +1,16 @@
 package door
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // The placeholders that the words of a Command may hold where it says so.
@@ -19,20 +21,19 @@ const (
 
 var (
 	// plainPrefix is what may stand before {prompt} in its word, as in --message={prompt}.
-	plainPrefix = regexp.MustCompile(`^[A-Za-z0-9_.,:=/+-]*$`)
-	scriptFlag  = regexp.MustCompile(`(?i)^(-[a-z]*c|-e|--eval|--?command|/[ck])$`)
+	plainPrefix = pattern.New(`^[A-Za-z0-9_.,:=/+-]*$`)
+	scriptFlag  = pattern.New(`(?i)^(-[a-z]*c|-e|--eval|--?command|/[ck])$`)
 	scripted    = []string{
 		"sh", "ash", "bash", "dash", "fish", "ksh", "zsh", "cmd", "powershell", "pwsh",
 		"node", "perl", "python", "python3", "ruby",
 	}
 )
 
-// CheckPlaceholders reports why the placeholders in argv cannot be filled in.
-// What a message says must never become code: {prompt} may stand at the end of
-// a word after a plain beginning (--message={prompt}), but not in the program's
-// name, within a longer text (a script for sh -c), directly after the option by
-// which a shell or another interpreter takes a script, or in a command for ssh,
-// which hands its words to a shell at the other end.
+// CheckPlaceholders reports why the placeholders in argv cannot be filled in. What a message says
+// must never become code. {prompt} may stand at the end of a word after a plain beginning
+// (--message={prompt}). It may not stand in the program's name or within a longer text, such as a
+// script for sh -c. It may not follow the option by which a shell or another interpreter takes a
+// script. Nor may it be in a command for ssh, which hands its words to a shell at the other end.
 func CheckPlaceholders(argv []string) error {
 	for i, word := range argv {
 		prefix, rest, found := strings.Cut(word, PromptPlaceholder)
@@ -117,7 +118,7 @@ func (c Command) fill() (filled, error) {
 	}
 	if holds(OutputPlaceholder) {
 		// Absolute, because the command may work in another folder than the node.
-		dir, err := filepath.Abs(os.TempDir())
+		dir, err := filepath.Abs(cmp.Or(c.Scratch, os.TempDir()))
 		if err != nil {
 			return f, fmt.Errorf("no place for its answer: %w", err)
 		}

@@ -1,10 +1,11 @@
 package examiner
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // sentence is one of a text, and what of its surroundings bears on it.
@@ -30,10 +31,10 @@ func (s sentence) denies(claim map[string]bool) bool {
 }
 
 var (
-	headingLine = regexp.MustCompile(`^\s{0,3}(#{1,6})\s+(.*)$`)
-	listItem    = regexp.MustCompile(`^\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+(\[[ xX]\]\s+)?`)
-	formLine    = regexp.MustCompile(`^[\s*#` + "`" + `]*[A-Z][A-Z-]+(?: [A-Z][A-Z-]*){0,2} \|`)
-	label       = regexp.MustCompile(`\[(?:[^\]\s]{1,80}/)?[APTDC][0-9]{1,6}(?:-[0-9a-f]+)?\]`)
+	headingLine = pattern.New(`^\s{0,3}(#{1,6})\s+(.*)$`)
+	listItem    = pattern.New(`^\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+(\[[ xX]\]\s+)?`)
+	formLine    = pattern.New(`^[\s*#` + "`" + `]*[A-Z][A-Z-]+(?: [A-Z][A-Z-]*){0,2} \|`)
+	label       = pattern.New(`\[(?:[^\]\s]{1,80}/)?[APTDC][0-9]{1,6}(?:-[0-9a-f]+)?\]`)
 )
 
 // paragraph is a run of lines that belong together.

@@ -69,11 +69,11 @@ type Found struct {
 	Addresses   []string
 }
 
-// Make makes a home: a key, the record (adopted from the remote where that
-// holds one) and the configuration. Then join has the host join the fleet by a signed
-// message, and says so in the result. Where that or anything before it fails nothing is left
-// behind, but for one case: the remote may have taken that message, as an UnsureError of
-// join says, and nobody else could ever speak for the host.
+// Make makes a home: a key, the record (adopted from the remote where that holds one) and the
+// configuration. Then join has the host join the fleet by a signed message, and says so in the
+// result. If that or anything before it fails, nothing is left behind, with one exception. The
+// remote may have taken that message, as an UnsureError of join says. Then the home stays,
+// because nobody else could ever speak for the host.
 func Make(ctx context.Context, o Options, join func(context.Context, Options, *Result) error) (Result, error) {
 	cfg, agents, err := o.decide()
 	if err != nil {

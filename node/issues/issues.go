@@ -1,8 +1,7 @@
-// Package issues reads and writes comments of issues on GitHub, on which topics hang. It
-// does that by the program gh, where it is installed and signed in: parley has no access of
-// its own (R34). gh is given words and never a shell's line, may take a while and no longer,
-// and what it brings is what strangers wrote: bounded, and for whoever shows it to make
-// harmless.
+// Package issues reads and writes comments of issues on GitHub, on which topics hang. It does
+// that by the program gh, where that is installed and signed in: parley has no access of its own
+// (R34). gh is given words, never a line of a shell, and its time is bounded. What it brings was
+// written by strangers. It is bounded too, and whoever shows it makes it harmless.
 package issues
 
 import (
@@ -177,9 +176,9 @@ func (c Comment) Tells() (paths []protocol.Path) {
 	return paths
 }
 
-// Post tells messages, of which the oldest was stored at a time, in one comment, unless one
-// that tells the last of them is there: who asks again after a crash, or when gh did not
-// answer in time, says nothing twice.
+// Post tells messages in one comment, unless a comment that tells the last of them is there
+// already. So nothing is said twice when somebody asks again after a crash, or because gh did not
+// answer in time. stored is when the oldest of the messages was.
 func (g GH) Post(ctx context.Context, a protocol.Anchor, text string, stored time.Time, messages ...protocol.Path) (url string, again bool, err error) {
 	const skew = 24 * time.Hour // between two clocks
 	n, err := g.Since(ctx, a, stored.Add(-skew))

@@ -22,6 +22,7 @@ import (
 type Book struct {
 	Me       string
 	Partners []Partner
+	Parties  []Party // in the order in which they were organized; those whose files may change
 }
 
 // Partner is what the agent has with one.

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Who had opened a file before it was replaced writes what they have to say just then, and
-// who was about to gets at it still: for a moment they are waited for, and longer where the
-// file system tells that somebody has it open.
+// A program that had opened a file before it was replaced writes into it just then, and one that
+// was about to open it still gets at it. Such programs are waited for: a moment, and longer where
+// the file system tells that somebody has the file open.
 const (
 	settle   = 25 * time.Millisecond
 	patience = time.Second

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
@@ -34,9 +34,11 @@ type Options struct {
 	Agents func() []configs.Agent // those that this host serves
 	// Book is what an agent works on; where channels are named, only what has happened in
 	// those has to be whole.
-	Book     func(me string, changed []protocol.ChannelID) Book
-	Pair     func(protocol.ChannelID) (pair [2]string, is bool) // the two of a topic
-	Messages *feed.Feeds[protocol.Path]                         // as they enter the state
+	Book func(me string, changed []protocol.ChannelID) Book
+	// Concerned are the names of those whose files change by what happens in a channel: the
+	// two of a topic, those of a party.
+	Concerned func(protocol.ChannelID) []string
+	Messages  *feed.Feeds[protocol.Path] // as they enter the state
 	// Wrong tells the operator what is wrong with the files of an agent; "" that nothing is.
 	Wrong func(agent, text string)
 	Log   zerolog.Logger
@@ -89,26 +91,22 @@ func (k *Keeper) Start() (stop func()) {
 	}
 }
 
-// after writes what messages change: the topics in which they are, of those of the two that
+// after writes what messages change: the topics and parties in which they are, of those that
 // are served here. Who was never written gets all files.
 func (k *Keeper) after(paths []protocol.Path, all bool) {
 	// Each channel is asked about once: to read what a topic has come to takes as long as a
 	// tenth of all else that a message costs, and in a burst hundreds come together.
-	pairs, asked := map[protocol.ChannelID][2]string{}, map[protocol.ChannelID]bool{}
+	concerned := map[protocol.ChannelID][]string{}
 	for _, p := range paths {
 		channel := p.Channel()
-		if asked[channel] {
-			continue
-		}
-		asked[channel] = true
-		if pair, is := k.Pair(channel); is {
-			pairs[channel] = pair
+		if _, asked := concerned[channel]; !asked {
+			concerned[channel] = k.Concerned(channel)
 		}
 	}
 	for _, a := range k.Agents() {
 		var changed []protocol.ChannelID
-		for channel, pair := range pairs {
-			if slices.Contains(pair[:], a.Name.String()) {
+		for channel, names := range concerned {
+			if slices.Contains(names, a.Name.String()) {
 				changed = append(changed, channel)
 			}
 		}
@@ -162,14 +160,14 @@ type Written struct {
 	TimedOut []string // items that were not timed out in the files: SLUG/LABEL
 }
 
-// Write writes the files of one agent that differ from what the record says. An agent
-// without a folder has none, and one without a ψ in it gets one when it opens a topic
-// itself: what others open makes no folder in anybody's work.
+// Write writes the files of one agent that differ from what the record says. An agent without a
+// folder has no files. In a folder without a ψ, one is made when its agent opens a topic itself
+// or takes part in a party. Topics that others open make no folder in anybody's work.
 func (k *Keeper) Write(agent string) (Written, error) { return k.write(agent, nil) }
 
-// write is Write after something happened in channels; of all where none is named, or where
-// not all is as it should be: the agent may have had no folder before, or one of its files
-// could not be written.
+// write is Write after something happened in channels. It writes all files where no channel is
+// named. It does so too where not all is well: the agent had no folder before, or a file could
+// not be written.
 func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -186,7 +184,7 @@ func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, e
 		return w, nil
 	}
 	book := k.Book(agent, changed)
-	if len(book.Partners) == 0 {
+	if len(book.Partners) == 0 && len(book.Parties) == 0 {
 		return w, nil
 	}
 	root, err := openFolder(agents[i].Dir, book, func(name string) bool {
@@ -213,8 +211,8 @@ func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, e
 // owner says whose files are in a folder: agents that share one ψ do not share them (R30).
 const owner = ".parley-agent"
 
-// openFolder opens the folder of an agent's files, which it makes; nil where it has no ψ and
-// opened no topic.
+// openFolder opens the folder of an agent's files, which it makes; nil where it has no ψ,
+// opened no topic and was in no party.
 func openFolder(dir string, book Book, known func(agent string) bool) (*os.Root, error) {
 	at := psi(dir)
 	if !isFolder(at) && !book.opened() {
@@ -258,9 +256,10 @@ func own(root *os.Root, agent string) (bool, error) {
 	return strings.TrimSpace(string(name)) == agent, err
 }
 
-// opened reports whether the agent has opened a topic itself.
+// opened reports whether the agent has opened a topic itself, or takes part in a party, which
+// its human has agreed to.
 func (b Book) opened() bool {
-	return slices.ContainsFunc(b.Partners, func(p Partner) bool {
+	return len(b.Parties) > 0 || slices.ContainsFunc(b.Partners, func(p Partner) bool {
 		return slices.ContainsFunc(p.Topics, func(t Topic) bool { return t.OpenedBy == b.Me })
 	})
 }
@@ -290,8 +289,10 @@ func (w writer) book(b Book) error {
 			}
 		}
 	}
-	wrong = append(wrong, w.edit("registry.md", b.Registry().Render))
-	return errors.Join(wrong...)
+	if len(b.Partners) > 0 {
+		wrong = append(wrong, w.edit("registry.md", b.Registry().Render))
+	}
+	return errors.Join(append(wrong, w.parties(b.Parties))...)
 }
 
 func (w writer) edit(name string, change func(existing []byte) []byte) error {
@@ -332,7 +333,7 @@ func (w writer) missing(name string, p Partner) ([]byte, error) {
 }
 
 // recorded is the line of a sheet's head that says which term of a topic it is of.
-var recorded = regexp.MustCompile(`^\*\*Record\*\*: (\S+)\s*$`)
+var recorded = pattern.New(`^\*\*Record\*\*: (\S+)\s*$`)
 
 // termOf is the message that opened the term which a topic's file is of; "" where the file
 // does not say. Only a line counts that parley wrote, in its place: by a person's line of
@@ -369,7 +370,7 @@ func (w writer) topic(dir string, t Topic) error {
 		return nil
 	}
 	if !bytes.Contains(existing, []byte("<!-- parley:begin ")) {
-		if err := w.keepByHand(stem+".state.json", dir+"."+t.Slug); err != nil {
+		if err := w.keepByHand(stem, dir+"."+t.Slug, ".state.json"); err != nil {
 			return err
 		}
 	}
@@ -401,10 +402,10 @@ func (w writer) state(name string, t Topic) error {
 	return err
 }
 
-// keepByHand copies a state file that was kept before parley wrote any for the topic: it may
-// say what the record does not.
-func (w writer) keepByHand(name, as string) error {
-	data, err := read(w.root, name)
+// keepByHand copies a file that was kept before parley wrote one of that name: it may say
+// what the record does not.
+func (w writer) keepByHand(stem, as, suffix string) error {
+	data, err := read(w.root, stem+suffix)
 	if data == nil || err != nil {
 		return err
 	}
@@ -412,7 +413,7 @@ func (w writer) keepByHand(name, as string) error {
 		return err
 	}
 	for n := 1; n < maxSameDay; n++ {
-		kept := fmt.Sprintf("%s/%s.by-hand-%d.state.json", archive, as, n)
+		kept := fmt.Sprintf("%s/%s.by-hand-%d%s", archive, as, n, suffix)
 		there, err := read(w.root, kept)
 		switch {
 		case err != nil:
@@ -423,7 +424,7 @@ func (w writer) keepByHand(name, as string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("cannot keep %s: the archive has %d such files", name, maxSameDay)
+	return fmt.Errorf("cannot keep %s: the archive has %d such files", stem+suffix, maxSameDay)
 }
 
 // away reports whether the sheet of a topic's term is in the archive.

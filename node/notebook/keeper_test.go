@@ -36,9 +36,8 @@ func newDesk(agents ...configs.Agent) *desk {
 			d.asked = append(d.asked, fmt.Sprint(me, changed))
 			return d.books[me]
 		},
-		Pair: func(c protocol.ChannelID) ([2]string, bool) {
-			pair, is := map[protocol.ChannelID][2]string{tmuxChannel: {"skills", "mawjs"}, portChannel: {"volt", "mawjs"}}[c]
-			return pair, is
+		Concerned: func(c protocol.ChannelID) []string {
+			return map[protocol.ChannelID][]string{tmuxChannel: {"skills", "mawjs"}, portChannel: {"volt", "mawjs"}}[c]
 		},
 		Wrong: func(agent, text string) { d.wrong = append(d.wrong, agent+": "+text) },
 	})
@@ -616,9 +615,9 @@ func FuzzHistory(f *testing.F) {
 // them: that took a tenth of what the node had for the burst.
 func TestABurstInAChannelIsOneQuestion(t *testing.T) {
 	asked := 0
-	k := New(Options{Agents: func() []configs.Agent { return nil }, Pair: func(c protocol.ChannelID) ([2]string, bool) {
+	k := New(Options{Agents: func() []configs.Agent { return nil }, Concerned: func(protocol.ChannelID) []string {
 		asked++
-		return [2]string{"skills", "mawjs"}, c == "topic"
+		return []string{"skills", "mawjs"}
 	}})
 	var burst []protocol.Path
 	for n := range uint32(500) {

@@ -14,9 +14,9 @@ import (
 
 // The folder of ψ in which the files are, and those in it that are no partner's.
 const (
-	folder  = "memory/collaborations"
-	archive = "archive"
-	parties = "parties"
+	folder        = "memory/collaborations"
+	archive       = "archive"
+	partiesFolder = "parties"
 )
 
 // maxFolder bounds the name of a partner's folder, in bytes.
@@ -31,7 +31,7 @@ func folderOf(name string) string {
 			return r != '-' && r != '_' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 		}) < 0
 	stem, _, _ := strings.Cut(name, ".")
-	reserved := []string{archive, parties, "con", "prn", "aux", "nul"}
+	reserved := []string{archive, partiesFolder, "con", "prn", "aux", "nul"}
 	device := len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt"))
 	if plain && !slices.Contains(reserved, stem) && !device {
 		return name

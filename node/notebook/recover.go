@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // leftHalf is the name of a half-written file: the file that it was to be, the process, a
 // number.
-var leftHalf = regexp.MustCompile(`^` + regexp.QuoteMeta(durable.TempPrefix) + `(.+)-[0-9]+-[0-9]+$`)
+var leftHalf = pattern.New(`^` + regexp.QuoteMeta(durable.TempPrefix) + `(.+)-[0-9]+-[0-9]+$`)
 
 // recoverHalves sees to what writes have left that a kill cut short. Such a file is what was
 // to be written, or, where it had changed names with the file already, what somebody had
@@ -49,7 +50,7 @@ func (w writer) recoverHalves() (kept []string, err error) {
 
 // recoverHalf removes a half-written file, or keeps it beside its file.
 func (w writer) recoverHalf(half, name string) (aside string, err error) {
-	if strings.HasSuffix(name, ".state.json") || path.Base(name) == owner { // parley's alone
+	if path.Ext(name) == ".json" || path.Base(name) == owner { // parley's alone
 		return "", w.root.Remove(half)
 	}
 	left, err := read(w.root, half)

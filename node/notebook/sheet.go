@@ -3,9 +3,10 @@ package notebook
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Sheet is a file in which a person and parley write: parley its sections, the person all
@@ -27,8 +28,8 @@ type Section struct {
 // by a hash: what else stands there is somebody's, whoever saved the file, and however old
 // the copy was that they began with.
 var (
-	beginning = regexp.MustCompile(`^\s*<!-- parley:begin ([a-z]+)((?: [0-9a-f]{8})*) -->\s*$`)
-	ending    = regexp.MustCompile(`^\s*<!-- parley:end ([a-z]+) -->\s*$`)
+	beginning = pattern.New(`^\s*<!-- parley:begin ([a-z]+)((?: [0-9a-f]{8})*) -->\s*$`)
+	ending    = pattern.New(`^\s*<!-- parley:end ([a-z]+) -->\s*$`)
 )
 
 // notTakenIn stands above what somebody wrote into a section.

@@ -14,14 +14,13 @@ import (
 // worth a warning.
 const tolerated = time.Minute
 
-// A presence letter is signed, and whoever heard it can say it again: for 36 hours its
-// time is near enough for a letter, and a node that has just started does not know which
-// ones its host has told since. So it counts only while it is fresh: said within the
-// last minute by the clock of its host. That clock is taken for ours, until the host has
-// answered a ping with its time; the answer names the question, so that nobody can have
-// recorded it. A presence that is not fresh is believed only after such an answer. That is
-// right whatever the clocks say, and hosts whose clocks agree pay nothing for it; what
-// can be said again is a minute old at most.
+// A presence letter is signed, but whoever heard it can send it again. For 36 hours its time is
+// near enough for a letter. And a node that has just started does not know which letters that
+// host has sent since. So it counts only while it is fresh: said within the last minute by the
+// clock of its host. That clock is taken for ours, until the host has answered a ping with its
+// time; the answer names the question, so that nobody can have recorded it. A presence that is
+// not fresh is believed only after such an answer. That is right whatever the clocks say, and
+// hosts whose clocks agree pay nothing for it; what can be said again is a minute old at most.
 
 // believes reports whether a presence is fresh.
 func (l *Live) believes(p bus.Presence) bool {

@@ -10,10 +10,10 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// A node that has just started runs no agent until it has looked for another one of its
-// name and key: the image of a machine was started twice, or a home was copied by an
-// earlier version. What such a node has answered already stands on the remote, and on
-// the bus it says that it is there. The answers are there after a moment.
+// A node that has just started runs no agent until it has looked for another node of its name and
+// key. There is one if the image of a machine was started twice, or if an earlier version copied
+// a home. What such a node has answered already stands on the remote, and on the bus it says that
+// it is there. The answers are there after a moment.
 const (
 	// lookoutTime is how long both answers are waited for.
 	lookoutTime = 3 * time.Second

@@ -12,9 +12,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// greetGap is the least time between telling that this host is there and telling it
-// again because another one has come or asks for it: one host's letters must not have
-// all the others speak to all again and again.
+// greetGap is the least time between two times at which this host tells that it is there because
+// another host has come or asks. Else the letters of one host could have all others speak to all
+// again and again.
 const greetGap = 250 * time.Millisecond
 
 // Presence tells the other hosts that this one is there, takes in what they say of

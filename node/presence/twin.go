@@ -19,11 +19,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Twins looks for other nodes of this one's name. A name belongs to one node. Two nodes
-// with one name and key are a home that was copied, or a backup that was restored while
-// the first one still runs; two with one name and different keys have joined without
-// knowing of each other. In both cases the second says so and stays out: both would
-// write the same host's chain.
+// Twins looks for other nodes of this one's name. A name belongs to one node. Two nodes with one
+// name and key come from a home that was copied, or from a backup that was restored while the
+// first node still runs. Two with one name and different keys have joined without knowing of each
+// other. In both cases the second says so and stays out: both would write the same host's chain.
 type Twins struct {
 	host     protocol.Name
 	run      string // random, new with every start: tells this node from its twin

@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-var fenceWord = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
+var fenceWord = pattern.New(`^[A-Za-z0-9]{16,64}$`)
 
 // fence is the word that marks off what others wrote.
 type fence string
@@ -17,9 +18,9 @@ type fence string
 func (f fence) begin() string { return "=== BEGIN " + string(f) + " ===" }
 func (f fence) end() string   { return "=== END " + string(f) + " ===" }
 
-// chooseFence is word where it is fit and occurs in none of the texts, else the
-// hash of them all: to write it into one of them beforehand, its writer would
-// have to find a text that contains its own hash.
+// chooseFence is word, where that is fit and occurs in none of the texts. Else it is the hash of
+// all texts. Nobody can write that into a text beforehand: the text would have to contain its own
+// hash.
 func chooseFence(word string, texts []string) fence {
 	occurs := func(text string) bool { return strings.Contains(text, word) }
 	for n := 0; !fenceWord.MatchString(word) || slices.ContainsFunc(texts, occurs); n++ {

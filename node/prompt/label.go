@@ -35,7 +35,7 @@ func address(s string) string {
 }
 
 // sender is who wrote a letter and where, and whether that is the agent itself.
-func (r Request) sender(l Letter) string {
+func (r Request) sender(l ShownMessage) string {
 	who := name(l.From)
 	if l.Host != "" {
 		who += "@" + name(l.Host.String())
@@ -90,7 +90,7 @@ func path(p protocol.Path) string {
 
 // signed is what the state of a letter's signature means, in words. A state that
 // is not known vouches for nothing.
-func signed(l Letter) string {
+func signed(l ShownMessage) string {
 	switch l.Signature {
 	case protocol.SignatureValid:
 		return "valid: it was really sent from the host " + name(l.Host.String())

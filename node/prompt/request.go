@@ -10,8 +10,8 @@ import (
 // message. It leaves room for a message in an argument of 128 KiB.
 const DefaultLimit = 48 << 10
 
-// Letter is a message as an agent is shown it.
-type Letter struct {
+// ShownMessage is a message as an agent is shown it.
+type ShownMessage struct {
 	Path      protocol.Path
 	From      string
 	Host      protocol.Name // "" = not said
@@ -33,9 +33,9 @@ type Request struct {
 	// Empty ones, with neither name nor text, stand for channels without one.
 	Purposes []protocol.ChannelFile
 	Memories []protocol.Memory // those in scope, in any order
-	History  []Letter          // oldest first
+	History  []ShownMessage    // oldest first
 	Older    bool              // there are messages before those, nobody has counted them
-	Message  Letter            // what is to be answered; not part of a Context
+	Message  ShownMessage      // what is to be answered; not part of a Context
 	// Fence is the word of the fences: 16 to 64 letters and digits, drawn at
 	// random for this one text. A word that is none, or that occurs in the text,
 	// is replaced by a hash over the whole request, which no writer can foresee.

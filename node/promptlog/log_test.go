@@ -32,7 +32,7 @@ func pathOf(n int) protocol.Path {
 func aPrompt(n int) prompt.Prompt {
 	return prompt.Build(prompt.Request{
 		Agent: "mawjs", Profile: &protocol.Actor{Body: strings.Repeat("You think clearly. ", 200)}, Fence: fmt.Sprintf("%032d", n),
-		Message: prompt.Letter{Path: pathOf(n), From: "nat", At: began, Body: fmt.Sprintf("question %d\xff\n\n", n)},
+		Message: prompt.ShownMessage{Path: pathOf(n), From: "nat", At: began, Body: fmt.Sprintf("question %d\xff\n\n", n)},
 	})
 }
 

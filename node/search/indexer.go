@@ -270,9 +270,9 @@ func thick(came int, within time.Duration) bool {
 	return time.Duration(came)*indexPause >= indexBusy*within
 }
 
-// flush writes what waits, and stops between two batches when ctx ends; unless it is late,
-// also when messages come thick and fast again: a burst that had only paused would share
-// the processors with the indexing of all that came before.
+// flush writes what waits, and stops between two batches when ctx ends. Unless it is late, it
+// also stops when many messages come again. Else a burst that had only paused would share the
+// processors with the indexing of all that came before.
 func (x *Indexer) flush(ctx context.Context, index *Index, late bool) {
 	for ctx.Err() == nil {
 		before, began := index.Pending(), time.Now()

@@ -98,7 +98,7 @@ func (b *Book) Sweep() (left bool) {
 	ended, now := b.ended(), b.now()
 	b.letGo(func(_ string, c Claim) bool { return !now.Before(c.Until) || ended(c.By) })
 	for _, d := range b.desks {
-		if d.forget(func(s Session, w word) bool { return now.Sub(w.told) >= saidLasts || ended(s) }, now) {
+		if d.forget(func(s Session, w statement) bool { return now.Sub(w.told) >= saidLasts || ended(s) }, now) {
 			b.turn()
 		}
 		left = left || len(d.said) > 0

@@ -24,7 +24,7 @@ const (
 
 // desk is what is known of one agent's work.
 type desk struct {
-	said    map[Session]word
+	said    map[Session]statement
 	working int       // commands of it that the node runs
 	began   time.Time // when the first of these did
 	waits   int       // requests of it that wait for mail
@@ -33,8 +33,8 @@ type desk struct {
 	left    time.Time // when its last session went, zero where none has
 }
 
-// word is what a session says that it is at.
-type word struct {
+// statement is what a session says that it is at.
+type statement struct {
 	state control.AgentState
 	since time.Time
 	told  time.Time // when it said so last
@@ -44,7 +44,7 @@ type word struct {
 func (b *Book) of(agent protocol.Name) *desk {
 	d := b.desks[agent]
 	if d == nil {
-		d = &desk{said: map[Session]word{}}
+		d = &desk{said: map[Session]statement{}}
 		b.desks[agent] = d
 	}
 	return d
@@ -70,14 +70,14 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 	defer b.mu.Unlock()
 	d, now := b.of(agent), b.now()
 	if state == control.AgentAway {
-		d.forget(func(one Session, _ word) bool { return one == s }, now)
+		d.forget(func(one Session, _ statement) bool { return one == s }, now)
 		d.left = now
 		// Sessions of other agents may have the same name, or be as unknown: theirs go on.
 		b.letGo(func(who string, c Claim) bool { return who == agent.String() && c.By == s })
 	} else {
 		w, known := d.said[s]
 		if !known || w.state != state {
-			w = word{state: state, since: now}
+			w = statement{state: state, since: now}
 		}
 		w.told = now
 		if !known && len(d.said) >= mostSessions {
@@ -91,7 +91,7 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 
 // forget forgets sessions, and reports whether there were any. The caller holds the mu of
 // the book.
-func (d *desk) forget(which func(Session, word) bool, now time.Time) (any bool) {
+func (d *desk) forget(which func(Session, statement) bool, now time.Time) (any bool) {
 	for s, w := range d.said {
 		if which(s, w) {
 			delete(d.said, s)

@@ -90,7 +90,7 @@ func (l *Loader) foldCached(ctx context.Context) error {
 	}
 	state := fleet.Restore(l.Anchor, a)
 	l.Begin(state)
-	err = l.take(ctx, state, func(visit func(gitsync.Letter) error) error { return l.Record.WalkSince(ctx, noted.Tip, visit) })
+	err = l.take(ctx, state, func(visit func(gitsync.MessageFile) error) error { return l.Record.WalkSince(ctx, noted.Tip, visit) })
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (l *Loader) foldAll(ctx context.Context) error {
 	}
 	defer l.Reading.begin(total)()
 	var damaged []string
-	err = l.take(ctx, state, func(visit func(gitsync.Letter) error) error {
+	err = l.take(ctx, state, func(visit func(gitsync.MessageFile) error) error {
 		return l.Record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
 			if len(damaged) == 0 { // losses names all
 				l.Log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
@@ -132,7 +132,7 @@ func (l *Loader) foldAll(ctx context.Context) error {
 
 // portion is some files on their way into the state.
 type portion struct {
-	letters  []gitsync.Letter
+	messages []gitsync.MessageFile
 	bytes    int
 	examined []fleet.Examined
 	ready    chan struct{} // closed when they are examined
@@ -141,7 +141,7 @@ type portion struct {
 // take applies what walk visits to s, which is the state. Files are read, examined (by several goroutines,
 // because checking signatures takes most of the time) and applied at once, each in
 // the order of the walk. All goroutines have ended when it returns.
-func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsync.Letter) error) error) error {
+func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsync.MessageFile) error) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	todo, inOrder := make(chan *portion, workers), make(chan *portion, 2*workers)
 	ctx, cancel := context.WithCancel(ctx)
@@ -150,8 +150,8 @@ func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsyn
 	for range workers {
 		running.Go(func() {
 			for p := range todo {
-				for _, letter := range p.letters {
-					p.examined = append(p.examined, s.Examine(letter.Path, letter.Data))
+				for _, message := range p.messages {
+					p.examined = append(p.examined, s.Examine(message.Path, message.Data))
 				}
 				close(p.ready)
 			}
@@ -179,23 +179,23 @@ func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsyn
 
 // inPortions gathers what a walk visits. Portions do not mix what is recorded with
 // what is not.
-func inPortions(walk func(func(gitsync.Letter) error) error, pass func(*portion) error) error {
+func inPortions(walk func(func(gitsync.MessageFile) error) error, pass func(*portion) error) error {
 	p := &portion{ready: make(chan struct{})}
 	flush := func() error {
-		if len(p.letters) == 0 {
+		if len(p.messages) == 0 {
 			return nil
 		}
 		full := p
 		p = &portion{ready: make(chan struct{})}
 		return pass(full)
 	}
-	err := walk(func(l gitsync.Letter) error {
-		if len(p.letters) == foldBatch || p.bytes > foldBytes || len(p.letters) > 0 && p.letters[0].Recorded != l.Recorded {
+	err := walk(func(l gitsync.MessageFile) error {
+		if len(p.messages) == foldBatch || p.bytes > foldBytes || len(p.messages) > 0 && p.messages[0].Recorded != l.Recorded {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		p.letters = append(p.letters, l)
+		p.messages = append(p.messages, l)
 		p.bytes += len(l.Data)
 		return nil
 	})
@@ -221,8 +221,8 @@ func (l *Loader) takeAll(portions <-chan *portion) {
 					}
 					<-p.ready
 					l.takePortion(s, p)
-					recorded = recorded && p.letters[0].Recorded
-					done += len(p.letters)
+					recorded = recorded && p.messages[0].Recorded
+					done += len(p.messages)
 					l.Reading.reached(done)
 				}
 			})
@@ -237,7 +237,7 @@ func (l *Loader) takeAll(portions <-chan *portion) {
 func (l *Loader) takePortion(s *fleet.State, p *portion) {
 	for i, e := range p.examined {
 		if _, err := s.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			l.Flaws.Complain(p.letters[i], err, true)
+			l.Flaws.Complain(p.messages[i], err, true)
 		}
 	}
 	p.examined = nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"os/exec"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
@@ -20,6 +21,8 @@ type PresetInfo struct {
 	Exec      string          `json:"exec"`      // the command that is run for each message
 	Input     string          `json:"input"`     // what the command is given: text or prompt
 	Open      string          `json:"open"`      // the command of "parley open"
+	Resume    string          `json:"resume"`    // the command that goes on with the last session of a member of an inquiry; "" for none
+	Login     []string        `json:"login"`     // files below the user's home that such a member gets copies of
 	Timeout   control.Seconds `json:"timeout"`   // how long a run may take
 	Install   string          `json:"install"`   // how to get the program
 	Note      string          `json:"note"`      // what to know before
@@ -60,7 +63,7 @@ func runPresets(presets []configs.Preset, whole bool, v cli.View) error {
 		_, err := exec.LookPath(preset.Program)
 		infos[i] = PresetInfo{
 			Name: preset.Name, Title: preset.Title, Program: preset.Program, Installed: err == nil, Exec: preset.Exec, Input: preset.Input,
-			Open: preset.Open, Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
+			Open: preset.Open, Resume: preset.Resume, Login: append([]string{}, preset.Login...), Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
 		}
 	}
 	switch {
@@ -102,6 +105,10 @@ func showPreset(v cli.View, info PresetInfo) {
 	command("runs", info.Exec)
 	field("input", info.Input)
 	command("opens", info.Open)
+	command("resumes", info.Resume)
+	if len(info.Login) > 0 {
+		field("login", strings.Join(info.Login, ", "))
+	}
 	field("timeout", span.Exact(info.Timeout.Duration()))
 	field("note", info.Note)
 	field("source", info.Source)

@@ -7,9 +7,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Acting tells a person at a terminal in whose name a command acts, where that is an
-// agent and they did not say it there (R14): nobody is to read another's mail, or to
-// speak for somebody else, without noticing. as is what the request said.
+// Acting tells a person at a terminal that a command acts in the name of an agent, if they did
+// not name it there (R14). So nobody reads another's mail, or speaks for somebody else, without
+// noticing. as is what the request said.
 func (v View) Acting(ctx context.Context, as string, client control.Service) {
 	if !v.Err.Terminal || v.JSON || as != "" {
 		return

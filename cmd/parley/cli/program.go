@@ -25,6 +25,9 @@ type Program struct {
 	Connect func(socket string) control.Service
 	// Terminal opens the terminal that the command was started from.
 	Terminal func() (io.ReadWriteCloser, error)
+	// PassphraseWork is how much work a try at a passphrase that is set in this run is, as
+	// the power of 2 that scrypt takes; 0: about a second. Tests have no second for each.
+	PassphraseWork int
 
 	home string // --home
 	JSON bool   // --json, on the commands that have it

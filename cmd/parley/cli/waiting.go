@@ -41,6 +41,8 @@ func WaitsFor(why control.JobWhy) string {
 		return "the receipt that may say what it answers is on the way"
 	case control.WhyBudget:
 		return "agents have had it run as often as they may"
+	case control.WhyParty:
+		return "it is busy in the party"
 	case control.WhyQuiet:
 		return "it is quiet hours for it"
 	case control.WhyClaim:

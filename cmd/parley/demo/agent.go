@@ -6,9 +6,11 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -16,10 +18,10 @@ import (
 // standard input, an answer on standard output, as any agent's program does it.
 func NewAgentCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
-		Use:    "demo-agent words|calc",
+		Use:    "demo-agent words|calc|partner|lens",
 		Short:  "The program behind the demo's agents",
 		Hidden: true,
-		Args:   cli.Exactly(1, "words or calc"),
+		Args:   cli.Exactly(1, "words, calc, partner or lens"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, err := io.ReadAll(p.Stdin)
 			if err != nil {
@@ -40,8 +42,31 @@ func demoAnswer(agent, text string) (string, error) {
 		return fmt.Sprintf("That was %s.", cli.Count(len(strings.Fields(text)), "word")), nil
 	case "calc":
 		return addUp(text), nil
+	case "partner":
+		return scored(text), nil
+	case "lens":
+		return lens(text), nil
 	}
 	return "", control.Errorf(control.KindUsage, "", "there is no demo agent %q", agent)
+}
+
+// scored answers a sync-check as an agent does that remembers agreements well and open
+// questions half, and anything else in a sentence.
+func scored(text string) string {
+	_, asked, _ := strings.Cut(text, "SYNC-CHECK |")
+	check, err := protocol.CheckSync.Parse("SYNC-CHECK |" + asked)
+	if err != nil {
+		return "The build is through. I start on it."
+	}
+	result := protocol.SyncResult{FormHead: protocol.FormHead{From: "mawjs", At: time.Now().UTC()}}
+	for _, claim := range check.Claims {
+		row := protocol.SyncRow{Claim: claim.ItemRef, Score: protocol.NewScore(0.6), Decision: protocol.DecisionPartial, Evidence: "notes/restart.md, half of it"}
+		if strings.HasPrefix(string(claim.Label), "A") {
+			row.Score, row.Decision, row.Evidence = protocol.NewScore(1), protocol.DecisionAccept, "notes/panes.md, line 3"
+		}
+		result.Rows = append(result.Rows, row)
+	}
+	return protocol.AnswerSync.Format(result)
 }
 
 // addUp adds the whole numbers that stand in a text.

@@ -34,12 +34,19 @@ the record once.
 
 No network is used and nothing is left behind, unless --keep names a folder.`,
 		Example: `  parley demo
-  parley demo --keep ./demo`,
+  parley demo --keep ./demo
+  parley demo party
+  parley demo frame`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), keep, p.Out, p.Getenv) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), keep, p.Out) },
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "new folder for both nodes and the repository, kept for you to look at")
+	keepFlag(cmd, &keep)
+	cmd.AddCommand(newPartyCommand(p), newFrameCommand(p))
 	return cmd
+}
+
+func keepFlag(cmd *cobra.Command, keep *string) {
+	cmd.Flags().StringVar(keep, "keep", "", "new folder for both nodes and the repository, kept for you to look at")
 }
 
 // demonstration is one run of the demo.
@@ -49,7 +56,15 @@ type demonstration struct {
 	binary string // of parley
 	remote string
 	nodes  map[string]*demoNode
-	asked  []protocol.Path // what the human said, in order
+	people map[string]string // the human of each host
+	asked  []protocol.Path   // what the human said, in order
+	rest   time.Duration     // after each step, for whoever reads it
+}
+
+// step is one thing that a demo shows.
+type step struct {
+	title string
+	run   func(context.Context) error
 }
 
 // The hosts of the demo.
@@ -59,24 +74,9 @@ const (
 	demoWait  = 20 * time.Second // for anything that should take a moment
 )
 
-func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(string) string) (err error) {
-	began := time.Now()
-	// Who reads no further ends the demo, not this process: its nodes would be left.
-	broken := make(chan os.Signal, 1) // nobody looks into it: the write fails as well
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	out.Writer = &endingWriter{to: out.Writer, end: end}
-	d := &demonstration{out: out, nodes: map[string]*demoNode{}}
-	if err := d.prepare(ctx, keep); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.clear(keep)) }()
-	steps := []struct {
-		title string
-		run   func(context.Context) error
-	}{
+func runDemo(ctx context.Context, keep string, out term.Screen) error {
+	d := &demonstration{out: out, people: map[string]string{demoHub: "nat", demoOther: "nat"}}
+	steps := []step{
 		{"Two hosts, one record: a git repository that both share. Each host runs a node. The second finds the first by the record.", d.hosts},
 		{"An agent on each host. An agent is any program that reads a text and prints an answer.", d.agents},
 		{"hey: talk to an agent on your own host.", d.hey},
@@ -87,12 +87,35 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 		{"How fast, measured just now on this machine.", d.measure},
 		{"Both nodes stop. What is left is the record, as the git program sees it.", d.git},
 	}
+	end := fmt.Sprintf("Make your own: %sparley init, then parley up -d. How agents work together, and what only humans decide: parley demo party.", installFirst())
+	return d.play(ctx, keep, steps, end)
+}
+
+// play shows the steps one after the other, and what to do next at the end.
+func (d *demonstration) play(ctx context.Context, keep string, steps []step, next string) (err error) {
+	began := time.Now()
+	// Who reads no further ends the demo, not this process: its nodes would be left.
+	broken := make(chan os.Signal, 1) // nobody looks into it: the write fails as well
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	d.out.Writer = &endingWriter{to: d.out.Writer, end: end}
+	d.nodes = map[string]*demoNode{}
+	if err := d.prepare(ctx, keep); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.clear(keep)) }()
 	for i, step := range steps {
-		out.Printf("\n")
-		for _, line := range term.Wrap(fmt.Sprintf("%d  %s", i+1, step.title), out.Width) {
-			out.Printf("%s\n", out.Bold(line))
+		d.out.Printf("\n")
+		for _, line := range term.Wrap(fmt.Sprintf("%d  %s", i+1, step.title), d.out.Width) {
+			d.out.Printf("%s\n", d.out.Bold(line))
 		}
-		if err := step.run(ctx); err != nil {
+		err := step.run(ctx)
+		if err == nil {
+			err = pause(ctx, d.rest)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return control.Errorf(control.KindFailed, "", "the demo was ended at step %d", i+1)
 			}
@@ -100,9 +123,19 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 			return fmt.Errorf("the demo failed at step %d: %w", i+1, err)
 		}
 	}
-	done := fmt.Sprintf("Done in %s. Make your own: %sparley init, then parley up -d.", time.Since(began).Round(100*time.Millisecond), installFirst())
-	out.Printf("\n%s\n", strings.Join(term.Wrap(done, out.Width), "\n"))
+	done := fmt.Sprintf("Done in %s. %s", time.Since(began).Round(100*time.Millisecond), next)
+	d.out.Printf("\n%s\n", strings.Join(term.Wrap(done, d.out.Width), "\n"))
 	return nil
+}
+
+// pause lets a reader read.
+func pause(ctx context.Context, rest time.Duration) error {
+	select {
+	case <-time.After(rest):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // endingWriter ends the demo where nobody reads what it prints.

@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,12 +20,12 @@ import (
 func TestDemoFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	r := clitest.New(t, func(p *cli.Program) *cobra.Command { return cli.NewRoot(p, NewCommand(p)) })
-	r.Mail = []control.Message{clitest.Letter("That was 10 words, and a few more that nobody had counted.")}
+	r.Mail = []control.Message{clitest.Message("That was 10 words, and a few more that nobody had counted.")}
 	d := &demonstration{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: "/tmp/demo", binary: "/bin/parley",
 		nodes: map[string]*demoNode{demoHub: {client: &r.Recorder}}}
 	d.show(demoHub, []string{"init", "--fleet", "demo", "--remote", "/tmp/demo/shared.git", "--listen", "127.0.0.1:0", "--human", "nat bo"})
 	d.show(demoOther, []string{"agent", "add", "calc", "--exec", "/bin/parley demo-agent calc"})
-	d.indent(clitest.LetterPath + "  stored · heard by white\nThat was 10 words.\n")
+	d.indent(clitest.MessagePath + "  stored · heard by white\nThat was 10 words.\n")
 	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
 	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
 		v.Zone, v.Now = r.Program.Zone, r.Program.Now
@@ -37,7 +38,7 @@ func TestDemoFitsTheTerminal(t *testing.T) {
   oracle-world$ parley init --fleet demo --remote shared.git --listen \
       127.0.0.1:0 --human 'nat bo'
   white$ parley agent add calc --exec 'parley demo-agent calc'
-    ` + clitest.LetterPath + `
+    ` + clitest.MessagePath + `
       stored · heard by white
     That was 10 words.
   All 176 messages and receipts are in the shared record and in both nodes'
@@ -54,15 +55,34 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 
 // The demo's table had a row "HOST-VOUCH | host: …" that nobody understood.
 func TestDemoShowsTheConversation(t *testing.T) {
-	hey, receipt := clitest.Letter("hello"), clitest.Letter("")
+	hey, receipt := clitest.Message("hello"), clitest.Message("")
 	receipt.Type, receipt.Act = protocol.TypeRead, protocol.ActRead
 	all := []control.Message{receipt, hey}
 	for _, act := range []protocol.Act{protocol.ActHostJoin, protocol.ActHostAgents, protocol.ActHostVouch, protocol.ActHostRotate, protocol.ActHostRevoke} {
-		said := clitest.Letter("HOST")
+		said := clitest.Message("HOST")
 		said.Act = act
 		all = append(all, said)
 	}
 	if got := conversation(all); len(got) != 1 || got[0].Body != hey.Body {
 		t.Errorf("%d messages are shown, want the one that somebody said", len(got))
+	}
+}
+
+// The demo's agent stands for one that remembers: the form of its answer is what a check reads.
+func TestDemoAgentAnswersASyncCheck(t *testing.T) {
+	check := protocol.SyncCheck{FormHead: protocol.FormHead{From: "skills", Topic: "panes"}, Claims: []protocol.Claim{
+		{ItemRef: protocol.ItemRef{Label: "A1", Text: "Panes are named after agents"}}, {ItemRef: protocol.ItemRef{Label: "P1", Text: "Who restarts a pane?"}},
+	}}
+	result, err := protocol.AnswerSync.Parse(scored(protocol.CheckSync.Format(check)))
+	if err != nil || len(result.Rows) != 2 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	for i, want := range []protocol.Decision{protocol.DecisionAccept, protocol.DecisionPartial} {
+		if got := result.Rows[i]; got.Decision != want || got.Evidence == "" {
+			t.Errorf("row %d is %+v, want %s with evidence", i, got, want)
+		}
+	}
+	if got := scored("[party:panes] The restart test is next"); strings.Contains(got, "SYNC-RESULT") {
+		t.Errorf("what is no check is answered by %q", got)
 	}
 }

@@ -45,7 +45,7 @@ func (n *demoNode) environment() []string {
 func (d *demonstration) add(ctx context.Context, alias string, words ...string) error {
 	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
 	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), cli.Version)}
-	_, err := d.run(ctx, alias, append(words, "--alias", alias, "--human", "nat")...)
+	_, err := d.run(ctx, alias, append(words, "--alias", alias, "--human", d.people[alias])...)
 	return err
 }
 
@@ -53,26 +53,35 @@ func (d *demonstration) add(ctx context.Context, alias string, words ...string) 
 // returns that.
 func (d *demonstration) run(ctx context.Context, alias string, args ...string) (string, error) {
 	d.show(alias, args)
-	n := d.nodes[alias]
-	cmd := exec.CommandContext(ctx, d.binary, args...)
-	cmd.Env = n.environment()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	stdout, stderr, err := d.parley(ctx, alias, nil, args...)
 	if args[0] != "init" && args[0] != "join" || err != nil {
-		d.indent(stderr.String())
-		d.indent(stdout.String())
+		d.indent(stderr)
+		d.indent(stdout)
 	}
 	if err != nil {
 		return "", fmt.Errorf("parley %s on %s: %w", args[0], alias, err)
 	}
-	return stdout.String(), nil
+	return stdout, nil
+}
+
+// parley runs a command of parley at a host and shows nothing of it.
+func (d *demonstration) parley(ctx context.Context, alias string, env []string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.CommandContext(ctx, d.binary, args...)
+	cmd.Dir = d.dir // the folder from which the demo was started is not to be an agent's
+	cmd.Env = append(d.nodes[alias].environment(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
 }
 
 // show prints a command as a person would type it, in lines that fit the terminal.
-func (d *demonstration) show(alias string, args []string) {
-	width := len("  " + alias + "$ parley")
-	shown := "  " + d.out.Dim(alias+"$") + " parley"
+func (d *demonstration) show(alias string, args []string) { d.showAs(alias, "parley", args) }
+
+// showAs prints a command whose first words stand as they are.
+func (d *demonstration) showAs(alias, first string, args []string) {
+	width := len("  " + alias + "$ " + first)
+	shown := "  " + d.out.Dim(alias+"$") + " " + first
 	for _, arg := range args {
 		word := cli.ShellWord(d.plain(arg))
 		if width += 1 + term.Width(word); d.out.Width > 0 && width+len(" \\") > d.out.Width {

@@ -2,6 +2,7 @@ package hand
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type Keys struct {
 // Of are the keys of the home that a run of parley works with.
 func Of(p *cli.Program) (Keys, error) {
 	home, err := p.HomeDir()
-	return Keys{dir: home.Humans(), ask: func(ctx context.Context, question string) (string, error) { return passphrase(ctx, p, question) }, work: workFactor}, err
+	return Keys{dir: home.Humans(), ask: func(ctx context.Context, question string) (string, error) { return passphrase(ctx, p, question) }, work: cmp.Or(p.PassphraseWork, workFactor)}, err
 }
 
 // File is where the key of a human is kept.
@@ -74,6 +75,28 @@ func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.K
 	return key, nil
 }
 
+// Take keeps the key of a file for a human, as Make keeps one that is new: a person on two hosts
+// has one key on both (R35). open says that it has no passphrase.
+func (k Keys) Take(ctx context.Context, human protocol.Name, path string) (key nkeys.KeyPair, open bool, err error) {
+	f, err := read(path)
+	if missing(err) {
+		return nil, false, control.Errorf(control.KindNotFound, "copy it from the folder humans of your other host's home", "there is no file %s", path)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if key, err = k.unlock(ctx, f, human); err != nil {
+		return nil, false, err
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, false, fmt.Errorf("cannot keep a key: %w", err)
+	}
+	if err := durable.WriteFile(k.next(human), f.data, 0o600); err != nil {
+		return nil, false, fmt.Errorf("cannot keep the key: %w", err)
+	}
+	return key, !f.locked(), nil
+}
+
 // Made puts the key that was made last into the place of the one that there was, once the
 // fleet knows of it.
 func (k Keys) Made(human protocol.Name) error {
@@ -110,6 +133,28 @@ func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nke
 	}
 	return nil, control.Errorf(control.KindNotFound, "copy its file there from where it is kept; if it is lost, a human of the host that began the record revokes it: parley human revoke",
 		"the key %s of %s is not in %s", short(public), human, k.dir)
+}
+
+// from is the key with that public half in a file; "" is where the home keeps it.
+func (k Keys) from(ctx context.Context, human protocol.Name, public, path string) (nkeys.KeyPair, error) {
+	if path == "" {
+		return k.Open(ctx, human, public)
+	}
+	f, err := read(path)
+	if missing(err) {
+		return nil, control.Errorf(control.KindNotFound, "", "there is no file %s", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := k.unlock(ctx, f, human)
+	if err != nil {
+		return nil, err
+	}
+	if is, err := key.PublicKey(); err != nil || is != public {
+		return nil, control.Errorf(control.KindRefused, "", "%s holds another key than %s, with which %s decides now", path, short(public), human)
+	}
+	return key, nil
 }
 
 // short is enough of a public key for people to see which it is.
@@ -180,6 +225,24 @@ func (k Keys) Passphrase(ctx context.Context, human protocol.Name) error {
 // Sign is the signature of a decision by the human of this host, "" where they have no key.
 // The decision is shown before: what is signed must be seen.
 func Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
+	return SignWith(ctx, p, client, d, "")
+}
+
+// SignWith is Sign by the key in a file; "" is where their home keeps it.
+func SignWith(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision, path string) (string, error) {
+	return (&Signer{Path: path}).Sign(ctx, p, client, d)
+}
+
+// Signer signs several decisions of one command: the passphrase is asked for once (R64).
+type Signer struct {
+	Path string // the file of the key; "" for where their home keeps it
+
+	public string // of the key that is open
+	key    nkeys.KeyPair
+}
+
+// Sign is the human's signature of a decision, "" where they have no key.
+func (s *Signer) Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
 	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
 	if err != nil {
 		return "", err
@@ -188,16 +251,18 @@ func Sign(ctx context.Context, p *cli.Program, client control.Service, d protoco
 		if h.Name != all.Here || h.Host != all.Host || h.Key == "" {
 			continue
 		}
-		keys, err := Of(p)
-		if err != nil {
-			return "", err
-		}
-		key, err := keys.Open(ctx, h.Name, h.Key)
-		if err != nil {
-			return "", err
+		if s.key == nil || s.public != h.Key {
+			keys, err := Of(p)
+			if err != nil {
+				return "", err
+			}
+			if s.key, err = keys.from(ctx, h.Name, h.Key, s.Path); err != nil {
+				return "", err
+			}
+			s.public = h.Key
 		}
 		d.RecordID, d.Human, d.Host = all.Record, h.Name, h.Host
-		return d.Sign(key)
+		return d.Sign(s.key)
 	}
 	return "", nil
 }

@@ -3,11 +3,14 @@ package hand
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
 // keysIn are keys in a folder, with answers to what is asked.
@@ -128,4 +131,15 @@ func FuzzFile(f *testing.F) {
 			t.Error("neither a key nor an error")
 		}
 	})
+}
+
+// It prevents: a program that was made as it should be seals keys as tests do, so that
+// whoever has the file tries many passphrases a second.
+func TestEachTryAtAPassphraseIsWork(t *testing.T) {
+	home := t.TempDir()
+	p := cli.New(nil, io.Discard, io.Discard, func(name string) string { return map[string]string{"PARLEY_HOME": home}[name] })
+	k, err := Of(p)
+	if err != nil || k.work != workFactor || workFactor < 18 {
+		t.Errorf("a passphrase costs 2^%d, %v, want 2^%d", k.work, err, workFactor)
+	}
 }

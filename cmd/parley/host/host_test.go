@@ -58,7 +58,7 @@ key:         UBLACK
 fingerprint: SHA256:` + b + `
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
-last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.LetterPath + `
+last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.MessagePath + `
 `},
 		{"host show gone", 0, `
 host:        black, revoked
@@ -68,7 +68,7 @@ old key:     SHA256:first, until 2026-05-23 20:01:00 +02:00
 revoked:     SHA256:second, 2026-05-23 20:01:00 +02:00, by n␛at at oracle-world
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
-last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.LetterPath + `
+last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.MessagePath + `
 `},
 		{"host ping white -n 3", 0, `
 white answered 3 times: min 312µs, median 1.23ms, max 2.34s

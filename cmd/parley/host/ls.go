@@ -105,6 +105,9 @@ func workOf(one control.Participant) string {
 	if one.Unread > 0 {
 		words = append(words, fmt.Sprintf("%d unread", one.Unread))
 	}
+	if one.Gates > 0 {
+		words = append(words, cli.Count(one.Gates, "gate")+" to decide")
+	}
 	if hindered := agent.Hindered(one.Paused, one.Stalled != "", one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
 		words = append(words, hindered)
 	}

@@ -33,7 +33,7 @@ func TestWhomToTalkToNext(t *testing.T) {
 // A listing did not tell an inbox that somebody empties from one that nobody asks for.
 func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	r := newRun(t)
-	now := clitest.Letter("").Timestamp
+	now := clitest.Message("").Timestamp
 	r.Program.Now = func() time.Time { return now }
 	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
 	calc, mawjs, volt := here, here, here
@@ -75,7 +75,7 @@ next: parley hey mawjs hello   say something
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.People = []control.Participant{
-				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: clitest.Letter("").Timestamp},
+				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: clitest.Message("").Timestamp},
 				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
 				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
 			}

@@ -15,18 +15,30 @@ const openUsage = "keep the key without a passphrase: for scripts and tests; eve
 
 func newAddCommand(p *cli.Program) *cobra.Command {
 	var open bool
+	var file string
 	cmd := &cobra.Command{
 		Use:   "add [NAME]",
 		Short: "Give this host's human a key to sign decisions with",
 		Long: `Give this host's human a key to sign decisions with. You are asked for a
 passphrase at the terminal. From then on what they decide counts only where the
 key has signed it: neither an agent nor who has the host's key can decide in
-their name.`,
+their name.
+
+On a second host of yours --key takes the key of the first: copy its file, which
+is in the folder humans of the home there. Then you are one person on both, and
+answer on either what the other asks you.`,
 		Example: `  parley human add
-  parley human add nat --open`,
+  parley human add nat --open
+  parley human add --key nat.key`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runMake(cmd, p, args, open, false) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if open && file != "" {
+				return cli.UsageErrorf(cmd, "--key takes a key as it is, with or without its passphrase: leave --open out")
+			}
+			return runMake(cmd, p, args, making{open: open, file: file})
+		},
 	}
+	cmd.Flags().StringVar(&file, "key", "", "the `FILE` of your key on another host")
 	cmd.Flags().BoolVar(&open, "open", false, openUsage)
 	p.JSONFlag(cmd, "print the human and the key as JSON")
 	return cmd
@@ -42,15 +54,24 @@ to it, so you are asked for its passphrase and for a new one. What the old key
 has signed counts still.`,
 		Example: `  parley human rotate`,
 		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runMake(cmd, p, args, open, true) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runMake(cmd, p, args, making{open: open, next: true})
+		},
 	}
 	cmd.Flags().BoolVar(&open, "open", false, openUsage)
 	p.JSONFlag(cmd, "print the human and the key as JSON")
 	return cmd
 }
 
+// making is how a key is made.
+type making struct {
+	open bool   // it has no passphrase
+	next bool   // it follows the one that there is
+	file string // it is the one in this file; "" for a new one
+}
+
 // runMake makes the first key of this host's human, or the next one.
-func runMake(cmd *cobra.Command, p *cli.Program, args []string, open, next bool) error {
+func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error {
 	if err := p.ForOperator("give a human a key"); err != nil {
 		return err
 	}
@@ -66,12 +87,12 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, open, next bool)
 	switch {
 	case err != nil:
 		return err
-	case !next && h.Key != "":
+	case !m.next && h.Key != "":
 		return control.Errorf(control.KindConflict, "parley human rotate", "%s has a key already: %s", h.Name, h.Fingerprint)
-	case next && h.Key == "":
+	case m.next && h.Key == "":
 		return control.Errorf(control.KindNotFound, "parley human add", "%s has no key that another one could follow", h.Name)
 	}
-	made, err := makeKey(ctx, p, client, all, h, open)
+	made, err := makeKey(ctx, p, client, all, h, m)
 	if err != nil {
 		return err
 	}
@@ -80,7 +101,7 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, open, next bool)
 		return v.WriteJSON(made)
 	}
 	v.Out.Printf("%s signs decisions with %s\n", made.Name, made.Fingerprint)
-	if open {
+	if made.Open {
 		v.Out.Printf("Whoever may read the files of this host can sign in the name of %s: the key has no passphrase.\n", made.Name)
 	}
 	return nil
@@ -88,7 +109,7 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, open, next bool)
 
 // makeKey makes a key that follows the one that a human has, if they have one, and tells the
 // fleet of it.
-func makeKey(ctx context.Context, p *cli.Program, client control.Service, all control.HumanList, h control.Human, open bool) (control.Human, error) {
+func makeKey(ctx context.Context, p *cli.Program, client control.Service, all control.HumanList, h control.Human, m making) (control.Human, error) {
 	keys, err := hand.Of(p)
 	if err != nil {
 		return control.Human{}, err
@@ -99,7 +120,13 @@ func makeKey(ctx context.Context, p *cli.Program, client control.Service, all co
 			return control.Human{}, err
 		}
 	}
-	key, err := keys.Make(ctx, h.Name, open)
+	var key nkeys.KeyPair
+	open := m.open
+	if m.file != "" {
+		key, open, err = keys.Take(ctx, h.Name, m.file)
+	} else {
+		key, err = keys.Make(ctx, h.Name, open)
+	}
 	if err != nil {
 		return control.Human{}, err
 	}

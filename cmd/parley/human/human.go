@@ -64,6 +64,8 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 		switch {
 		case h.Key != "":
 			row = []string{h.Name.String(), h.Host.String(), h.Fingerprint, kept(h), v.At(h.Since, cli.TimeForm)}
+		case len(h.Contested) > 0:
+			row[2] = "contested"
 		case !h.Revoked.IsZero():
 			row[2], row[4] = "revoked", v.At(h.Revoked, cli.TimeForm)
 		}

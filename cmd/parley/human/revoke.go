@@ -13,7 +13,7 @@ import (
 )
 
 func newRevokeCommand(p *cli.Program) *cobra.Command {
-	var at string
+	var at, key string
 	var none bool
 	cmd := &cobra.Command{
 		Use:   "revoke [NAME]",
@@ -22,7 +22,9 @@ func newRevokeCommand(p *cli.Program) *cobra.Command {
 knows of its decisions so far counts still, or with --none nothing does. A human
 ends their own key with that key, on their host; where it is lost or stolen, a
 human of the host that began the record ends it there, with a key of their own
-(--host names the other's). Then "parley human add" gives them a new one.`,
+(--host names the other's). Then "parley human add" gives them a new one. Where
+somebody with the key of a host has told of another first key of its human, it
+is contested which one is theirs: --key names the one that ends.`,
 		Example: `  parley human revoke
   parley human revoke zoe --host white --none`,
 		Args: cobra.MaximumNArgs(1),
@@ -34,7 +36,7 @@ human of the host that began the record ends it there, with a key of their own
 			if err != nil {
 				return err
 			}
-			r := control.EndHumanKeyRequest{Try: true}
+			r := control.EndHumanKeyRequest{Try: true, Key: key}
 			if len(args) > 0 {
 				if r.Human, err = protocol.ParseName(args[0]); err != nil {
 					return cli.UsageErrorf(cmd, "cannot revoke a key: %v", err)
@@ -49,6 +51,7 @@ human of the host that began the record ends it there, with a key of their own
 		},
 	}
 	cmd.Flags().StringVar(&at, "host", "", "the `ALIAS` of the human's host, where it is another one")
+	cmd.Flags().StringVar(&key, "key", "", "the public `KEY` that ends, where it is not the last one")
 	cmd.Flags().BoolVar(&none, "none", false, "no decision counts that the key has signed")
 	p.JSONFlag(cmd, "print what was done as JSON")
 	return cmd

@@ -223,6 +223,26 @@ type ConfigInfo struct {
 	ClaimFor            control.Seconds `json:"claim_for"`             // how long mail that a session took is given to no other
 	LogLevel            string          `json:"log_level"`             // how much the log says
 	Metrics             string          `json:"metrics"`               // where Prometheus reads how the node fares; "": nowhere
+	Notify              []NotifyInfo    `json:"notify"`                // by which the human is told what happens
+}
+
+// NotifyInfo is a command by which the human is told what happens.
+type NotifyInfo struct {
+	Command string   `json:"command"` // its command line
+	For     []string `json:"for"`     // what it is run for
+	Quiet   []string `json:"quiet"`   // when it is not
+}
+
+func notifyInfo(list []configs.Notification) []NotifyInfo {
+	infos := []NotifyInfo{}
+	for _, n := range list {
+		of := n.For
+		if of == nil {
+			of = configs.NotifiedOf()
+		}
+		infos = append(infos, NotifyInfo{n.Command, of, append([]string{}, n.Quiet.Texts()...)})
+	}
+	return infos
 }
 
 func runConfigShow(home configs.Home, v cli.View) error {
@@ -240,7 +260,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
 			FetchInterval: control.Seconds(c.FetchInterval), PushInterval: control.Seconds(c.PushEvery()), CourierGrace: control.Seconds(c.CourierGrace),
-			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), ClaimFor: control.Seconds(c.ClaimFor), LogLevel: c.LogLevel, Metrics: c.Metrics,
+			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), ClaimFor: control.Seconds(c.ClaimFor), LogLevel: c.LogLevel, Metrics: c.Metrics, Notify: notifyInfo(c.Notify),
 		})
 	}
 	v.Out.Printf("# %s, with all defaults\n", home.Config())

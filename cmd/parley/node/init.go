@@ -144,6 +144,7 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	foundHosts(r.Hosts, v)
 	v.Out.Printf("\n")
 	v.Say("Every message is kept for good and can be read by all who can read the record.")
+	v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command("parley human add") + ".")
 	for _, note := range r.Notes {
 		v.Note("note: " + note)
 	}

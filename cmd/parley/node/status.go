@@ -64,6 +64,9 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	}
 	ShowStatusLine(v, s)
 	showStatusFields(v, s)
+	if s.Gates > 0 {
+		v.Labelled(statusLabel, "gates", fmt.Sprintf("%d for %s to decide: parley gates", s.Gates, s.Human))
+	}
 	showWarnings(v, s)
 	if len(s.Hosts) > 0 {
 		v.Out.Printf("\n")

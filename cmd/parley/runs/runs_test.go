@@ -17,7 +17,7 @@ func newRun(t *testing.T) *clitest.Run {
 	r := clitest.New(t, func(p *cli.Program) *cobra.Command {
 		return cli.NewRoot(p, NewQueueCommand(p), NewCancelCommand(p), NewDLQCommand(p))
 	})
-	m := clitest.Letter("translate\x1b[2J this, which is long enough to be cut at the edge")
+	m := clitest.Message("translate\x1b[2J this, which is long enough to be cut at the edge")
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	job := control.Job{Agent: "mawjs", Path: m.Path, From: "n\x1bat", State: control.JobRunning, Tier: "default", Since: at, Attempt: 1, Of: 3, Text: m.Body}
 	waits, fails := job, job

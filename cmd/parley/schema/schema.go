@@ -3,23 +3,14 @@
 package schema
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/schemas"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 // SchemaInfo is a schema as --json prints it.
@@ -176,81 +167,15 @@ func check(file, as string) (Checked, error) {
 	} else if !known {
 		return Checked{}, control.Errorf(control.KindUsage, "name it: --as NAME; parley schema list shows them", "nobody can tell by its name which schema %s should have", file)
 	}
-	compiled, err := compile(s)
-	if err != nil {
-		return Checked{}, err
-	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return Checked{}, fmt.Errorf("cannot check a file: %w", err)
 	}
-	c := Checked{File: file, Schema: s.Name, Problems: []string{}}
-	if !s.Lines {
-		c.Problems = append(c.Problems, problems(compiled, data, "")...)
-	} else {
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, 1<<20)
-		for n := 1; lines.Scan(); n++ {
-			if len(bytes.TrimSpace(lines.Bytes())) > 0 {
-				c.Problems = append(c.Problems, problems(compiled, lines.Bytes(), fmt.Sprintf("line %d: ", n))...)
-			}
-		}
-		if err := lines.Err(); err != nil {
-			c.Problems = append(c.Problems, err.Error())
-		}
+	problems, err := s.Problems(data)
+	if err != nil {
+		return Checked{}, err
 	}
+	c := Checked{File: file, Schema: s.Name, Problems: append([]string{}, problems...)}
 	c.Valid = len(c.Problems) == 0
 	return c, nil
-}
-
-// compile is a schema that can be asked. Formats such as date-time are asserted.
-func compile(s schemas.Schema) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.Text))
-	if err != nil {
-		return nil, fmt.Errorf("the schema %s cannot be read: %w", s.Name, err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	if err := compiler.AddResource(s.Name, doc); err != nil {
-		return nil, fmt.Errorf("the schema %s cannot be used: %w", s.Name, err)
-	}
-	return compiler.Compile(s.Name)
-}
-
-// problems are why a value has not that form, each with its place.
-func problems(s *jsonschema.Schema, data []byte, where string) []string {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	switch {
-	case errors.Is(err, io.EOF):
-		return []string{where + "it is empty"}
-	case err != nil:
-		return []string{where + "it is no JSON: " + err.Error()}
-	}
-	err = s.Validate(value)
-	var invalid *jsonschema.ValidationError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &invalid):
-		return []string{where + err.Error()}
-	}
-	var list []string
-	english := message.NewPrinter(language.English)
-	var leaves func(e *jsonschema.ValidationError)
-	leaves = func(e *jsonschema.ValidationError) {
-		for _, cause := range e.Causes {
-			leaves(cause)
-		}
-		if len(e.Causes) > 0 {
-			return
-		}
-		place := strings.Join(e.InstanceLocation, "/")
-		if place != "" {
-			place += ": "
-		}
-		list = append(list, where+place+e.ErrorKind.LocalizedString(english))
-	}
-	leaves(invalid)
-	slices.Sort(list)
-	return list
 }

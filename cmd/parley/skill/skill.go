@@ -24,8 +24,19 @@ import (
 //go:embed work-with/SKILL.md
 var workWith []byte
 
-// name is that of the skill, and of its folder.
-const name = "work-with"
+//go:embed frame/SKILL.md
+var frame []byte
+
+// skill is instructions for one thing, in a folder of its name.
+type skill struct {
+	name    string
+	text    []byte
+	schemas []schemas.Schema // of the files that it tells of
+}
+
+func skills() []skill {
+	return []skill{{"work-with", workWith, schemas.All()}, {"frame", frame, nil}}
+}
 
 // place is where a program looks for skills: a folder in a person's home, and one in a
 // project.
@@ -47,7 +58,7 @@ type SkillFile struct {
 	Skill   string `json:"skill"`   // what it is called
 	Program string `json:"program"` // "" where a folder was named
 	Path    string `json:"path"`    // the file of instructions
-	Schemas string `json:"schemas"` // the folder beside it, with the forms of the files that collaborations have
+	Schemas string `json:"schemas"` // the folder beside it, with the forms of the files that it tells of; "" for none
 	// State is what became of all of them together: written, updated, replaced, current, removed;
 	// listed also: missing, older, changed.
 	State string   `json:"state"`
@@ -60,8 +71,8 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Use:   "skill",
 		Short: "Teach agent programs how to work with others by parley",
 		Long: `Teach agent programs how to work with others by parley. A skill is a file of
-instructions that the program reads when it needs them; the one of parley calls
-"parley work-with".`,
+instructions that the program reads when it needs them. parley has two: the one
+called work-with tells of collaborations, the one called frame of inquiries.`,
 		Example: `  parley skill install claude
   parley skill list`,
 		Args: cli.UnknownCommand,
@@ -85,11 +96,12 @@ func newInstallCommand(p *cli.Program) *cobra.Command {
 	var project, replace bool
 	cmd := &cobra.Command{
 		Use:   "install " + strings.Join(programs(), "|"),
-		Short: "Write the skill where an agent program looks for it",
-		Long: `Write the skill where an agent program looks for it: in your home for all that
-you do, with --project in the current folder for that project alone. --dir names
-the folder of skills of a program that parley does not know. Beside it, in
-schema/, are the JSON Schemas of the files that collaborations are written to.
+		Short: "Write the skills where an agent program looks for them",
+		Long: `Write the skills where an agent program looks for them: in your home for all
+that you do, with --project in the current folder for that project alone. --dir
+names the folder of skills of a program that parley does not know. Beside
+work-with, in schema/, are the JSON Schemas of the files that collaborations are
+written to.
 
 A file that somebody has changed is left as it is; --replace puts it aside and
 writes the new one. What parley itself wrote before is brought up to date.`,
@@ -108,7 +120,7 @@ writes the new one. What parley itself wrote before is brought up to date.`,
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
 	cmd.Flags().BoolVar(&project, "project", false, "for the project in the current folder alone")
 	cmd.Flags().BoolVar(&replace, "replace", false, "put a file aside that somebody has changed")
-	p.JSONFlag(cmd, "print what became of the file as JSON")
+	p.JSONFlag(cmd, "print what became of each skill as a JSON array")
 	return cmd
 }
 
@@ -117,8 +129,8 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
 		Use:   "remove " + strings.Join(programs(), "|"),
-		Short: "Take the skill away again",
-		Long: `Take the skill away again: the files that parley wrote, from where install put
+		Short: "Take the skills away again",
+		Long: `Take the skills away again: the files that parley wrote, from where install put
 them. A file that somebody has changed is left, and named.`,
 		Example: `  parley skill remove claude
   parley skill remove codex --project`,
@@ -134,16 +146,42 @@ them. A file that somebody has changed is left, and named.`,
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
 	cmd.Flags().BoolVar(&project, "project", false, "from the project in the current folder")
-	p.JSONFlag(cmd, "print what became of the files as JSON")
+	p.JSONFlag(cmd, "print what became of each skill as a JSON array")
 	return cmd
 }
 
 // runRemove takes away what parley wrote and nobody has changed since.
 func runRemove(dir, program string, v cli.View) error {
-	info, files, err := look(dir, program)
-	if err != nil {
-		return err
+	infos := []SkillFile{}
+	for _, one := range skills() {
+		info, files, err := one.look(dir, program)
+		if err != nil {
+			return err
+		}
+		if err := remove(&info, files); err != nil {
+			return err
+		}
+		infos = append(infos, info)
+		if v.JSON {
+			continue
+		}
+		for _, kept := range info.Kept {
+			v.Out.Printf("%s was changed by somebody, and stays\n", term.Line(kept))
+		}
+		if info.State == stateMissing {
+			v.Out.Printf("%s is not there\n", term.Line(info.Path))
+		} else if len(info.Kept) < len(files) {
+			v.Out.Printf("removed what parley wrote in %s\n", term.Line(filepath.Dir(info.Path)))
+		}
 	}
+	if v.JSON {
+		return v.WriteJSON(infos)
+	}
+	return nil
+}
+
+// remove takes away those files of a skill that are as parley wrote them.
+func remove(info *SkillFile, files []file) error {
 	if info.State != stateMissing {
 		info.State = stateRemoved
 	}
@@ -160,17 +198,6 @@ func runRemove(dir, program string, v cli.View) error {
 	}
 	for _, folder := range []string{info.Schemas, filepath.Dir(info.Path)} {
 		_ = os.Remove(folder) // where anything of somebody's is in it, it stays
-	}
-	if v.JSON {
-		return v.WriteJSON(info)
-	}
-	for _, kept := range info.Kept {
-		v.Out.Printf("%s was changed by somebody, and stays\n", term.Line(kept))
-	}
-	if info.State == stateMissing {
-		v.Out.Printf("%s is not there\n", term.Line(info.Path))
-	} else if len(info.Kept) < len(files) {
-		v.Out.Printf("removed what parley wrote in %s\n", term.Line(filepath.Dir(info.Path)))
 	}
 	return nil
 }
@@ -205,21 +232,28 @@ func folderOf(cmd *cobra.Command, program string, project bool) (string, error) 
 }
 
 func runInstall(dir, program string, replace bool, v cli.View) error {
-	info, err := install(dir, program, replace)
+	infos, err := install(dir, program, replace)
 	switch {
 	case err != nil:
 		return err
 	case v.JSON:
-		return v.WriteJSON(info)
-	case info.State == stateCurrent:
-		v.Out.Printf("%s is up to date\n", term.Line(info.Path))
-		return nil
+		return v.WriteJSON(infos)
 	}
-	for _, kept := range info.Kept {
-		v.Out.Printf("a changed file is kept as %s\n", term.Line(kept))
+	news := false
+	for _, info := range infos {
+		if info.State == stateCurrent {
+			v.Out.Printf("%s is up to date\n", term.Line(info.Path))
+			continue
+		}
+		news = true
+		for _, kept := range info.Kept {
+			v.Out.Printf("a changed file is kept as %s\n", term.Line(kept))
+		}
+		v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
 	}
-	v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
-	v.Next("parley agent list", "which of your agents may use it")
+	if news {
+		v.Next("parley agent list", "which of your agents may use them")
+	}
 	return nil
 }
 
@@ -235,16 +269,37 @@ const (
 	stateChanged  = "changed"
 )
 
-// install writes the skill into a folder of skills: all of its files, or none where
+// install writes the skills into a folder of skills: all of their files, or none where
 // somebody has changed one and it is not to be replaced.
-func install(dir, program string, replace bool) (SkillFile, error) {
-	info, files, err := look(dir, program)
-	if err != nil {
-		return SkillFile{}, err
+func install(dir, program string, replace bool) ([]SkillFile, error) {
+	infos := []SkillFile{}
+	var all [][]file
+	for _, one := range skills() {
+		info, files, err := one.look(dir, program)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if f.state == stateChanged && !replace {
+				return nil, control.Errorf(control.KindRefused, "read it, then: --replace puts it aside and writes the new one",
+					"cannot write the skill: somebody has changed %s", f.path)
+			}
+		}
+		infos, all = append(infos, info), append(all, files)
 	}
+	for i := range infos {
+		if err := write(&infos[i], all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+// write brings the files of a skill up to date. What somebody has changed is put aside.
+func write(info *SkillFile, files []file) error {
 	switch info.State {
 	case stateCurrent:
-		return info, nil
+		return nil
 	case stateChanged:
 		info.State = stateReplaced
 	case stateOlder:
@@ -253,31 +308,25 @@ func install(dir, program string, replace bool) (SkillFile, error) {
 		info.State = stateWritten
 	}
 	for _, f := range files {
-		if f.state == stateChanged && !replace {
-			return SkillFile{}, control.Errorf(control.KindRefused, "read it, then: --replace puts it aside and writes the new one",
-				"cannot write the skill: somebody has changed %s", f.path)
-		}
-	}
-	for _, f := range files {
 		if f.state == stateChanged {
 			hash := sha256.Sum256(f.old)
 			kept := fmt.Sprintf("%s.%x.old", f.path, hash[:4])
 			if err := durable.WriteFile(kept, f.old, 0o644); err != nil {
-				return SkillFile{}, fmt.Errorf("cannot put the changed file aside: %w", err)
+				return fmt.Errorf("cannot put the changed file aside: %w", err)
 			}
 			info.Kept = append(info.Kept, kept)
 		}
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
-			return SkillFile{}, fmt.Errorf("cannot make the skill's folder: %w", err)
+			return fmt.Errorf("cannot make the skill's folder: %w", err)
 		}
 		if f.state == stateCurrent {
 			continue
 		}
 		if err := durable.WriteFile(f.path, f.text, 0o644); err != nil {
-			return SkillFile{}, fmt.Errorf("cannot write the skill: %w", err)
+			return fmt.Errorf("cannot write the skill: %w", err)
 		}
 	}
-	return info, nil
+	return nil
 }
 
 // file is one of a skill's.
@@ -290,23 +339,26 @@ type file struct {
 // that has the hash which stands there is as parley wrote it.
 const sums = "SHA256SUMS"
 
-// look is what stands in a folder of skills.
-func look(dir, program string) (info SkillFile, files []file, err error) {
-	folder, err := filepath.Abs(filepath.Join(dir, name))
+// look is what stands of a skill in a folder of skills.
+func (s skill) look(dir, program string) (info SkillFile, files []file, err error) {
+	folder, err := filepath.Abs(filepath.Join(dir, s.name))
 	if err != nil {
 		return SkillFile{}, nil, fmt.Errorf("cannot tell where %s is: %w", dir, err)
 	}
-	info = SkillFile{
-		Skill: name, Program: program, Path: filepath.Join(folder, "SKILL.md"), Schemas: filepath.Join(folder, "schema"), Kept: []string{},
+	info = SkillFile{Skill: s.name, Program: program, Path: filepath.Join(folder, "SKILL.md"), Kept: []string{}}
+	if len(s.schemas) > 0 {
+		info.Schemas = filepath.Join(folder, "schema")
 	}
 	var list bytes.Buffer
-	for _, s := range schemas.All() {
+	for _, s := range s.schemas {
 		base := s.Name + ".schema.json"
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(s.Text), base)
 		files = append(files, file{path: filepath.Join(info.Schemas, base), text: s.Text})
 	}
-	// The list comes last: what was cut short before it is written once more.
-	files = append(files, file{path: info.Path, text: sealed(workWith)}, file{path: filepath.Join(info.Schemas, sums), text: list.Bytes()})
+	files = append(files, file{path: info.Path, text: sealed(s.text)})
+	if len(s.schemas) > 0 { // the list comes last: what was cut short before it is written once more
+		files = append(files, file{path: filepath.Join(info.Schemas, sums), text: list.Bytes()})
+	}
 	for i := range files {
 		switch files[i].old, err = os.ReadFile(files[i].path); {
 		case errors.Is(err, fs.ErrNotExist):
@@ -378,12 +430,14 @@ func newListCommand(p *cli.Program) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					info, _, err := look(dir, at.Program)
-					if err != nil {
-						return err
-					}
-					if !project || info.State != stateMissing {
-						infos = append(infos, info)
+					for _, one := range skills() {
+						info, _, err := one.look(dir, at.Program)
+						if err != nil {
+							return err
+						}
+						if !project || info.State != stateMissing {
+							infos = append(infos, info)
+						}
 					}
 				}
 			}
@@ -407,14 +461,24 @@ func runList(infos []SkillFile, v cli.View) error {
 }
 
 func newShowCommand(p *cli.Program) *cobra.Command {
+	var names []string
+	for _, one := range skills() {
+		names = append(names, one.name)
+	}
 	return &cobra.Command{
-		Use:     "show",
-		Short:   "Print the skill, as it is written",
-		Example: `  parley skill show`,
-		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(*cobra.Command, []string) error {
-			p.View().Out.Printf("%s", workWith)
-			return nil
+		Use:       "show [" + strings.Join(names, "|") + "]",
+		Short:     "Print a skill, as it is written",
+		Example:   "  parley skill show\n  parley skill show frame",
+		Args:      cli.Between(0, 1, "at most one skill"),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, one := range skills() {
+				if len(args) == 0 || args[0] == one.name {
+					p.View().Out.Printf("%s", one.text)
+					return nil
+				}
+			}
+			return cli.UsageErrorf(cmd, "there is no skill %q: there are %s", args[0], strings.Join(names, " and "))
 		},
 	}
 }

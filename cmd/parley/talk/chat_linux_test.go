@@ -65,7 +65,7 @@ func TestChatAtATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := newRun(t)
-	s := &talker{Recorder: clitest.Recorder{Message: clitest.Letter(""), Status: clitest.SomeStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
+	s := &talker{Recorder: clitest.Recorder{Message: clitest.Message(""), Status: clitest.SomeStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
 	run.Program.Connect = func(string) control.Service { return s }
 	run.Program.Stdin = p.Side
 	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })
@@ -79,7 +79,7 @@ func TestChatAtATerminal(t *testing.T) {
 	}
 	p.Shows("stored")
 	p.Type("half a li")
-	m := clitest.Letter("an answer that is too long for one line of sixty columns, \x1b[31mwith red\x1b[0m in it")
+	m := clitest.Message("an answer that is too long for one line of sixty columns, \x1b[31mwith red\x1b[0m in it")
 	m.Path = protocol.NewPath(m.Channel, m.Timestamp, 1)
 	s.come <- m
 	p.Shows("␛[31mwith red␛[0m in it")

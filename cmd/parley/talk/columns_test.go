@@ -16,7 +16,7 @@ import (
 // aDay is mail of today, of yesterday and of another year, in channels of all kinds.
 func aDay() []control.Message {
 	at := func(ago time.Duration, channel string, direct bool, body string, to ...string) control.Message {
-		m := clitest.Letter(body)
+		m := clitest.Message(body)
 		m.Timestamp, m.ChannelName, m.Direct, m.To = m.Timestamp.Add(-ago), channel, direct, to
 		return m
 	}
@@ -67,7 +67,7 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 	} {
 		r := newRun(t)
 		r.Mail = aDay()
-		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp.Add(time.Hour) }
+		r.Program.Now = func() time.Time { return clitest.Message("").Timestamp.Add(time.Hour) }
 		r.AtTerminal(80)
 		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d, %s", test.line, code, r.Err.String())

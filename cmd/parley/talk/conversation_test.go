@@ -42,7 +42,7 @@ next: parley thread b2c3d4e5   the whole conversation
 from:   nat@white
 to:     mawjs, volt, critic
 time:   2026-05-23 21:01:00 +02:00
-path:   ` + clitest.LetterPath + `
+path:   ` + clitest.MessagePath + `
 signed: valid
 stage:  read by 2 of 3 · answered by 1
 reach:  answered: mawjs · read: volt · not read: critic
@@ -67,7 +67,7 @@ next: parley show b2c3d4e5   how far it has come
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.Message, r.Mail, r.Thread = clitest.ToThree(), []control.Message{clitest.ToThree()}, clitest.SomeThread()
-			want := strings.ReplaceAll(test.want, "PATH  ", clitest.LetterPath+"  ")
+			want := strings.ReplaceAll(test.want, "PATH  ", clitest.MessagePath+"  ")
 			r.WantPrinted(t, test.width, strings.Fields(test.line), want)
 		})
 	}
@@ -123,12 +123,12 @@ func TestThreadAsJSONHasDepths(t *testing.T) {
 
 // The text alone goes to standard output, whatever was waited for (R15).
 func TestWaitCommand(t *testing.T) {
-	failed := clitest.Letter("FAILED | no such file")
+	failed := clitest.Message("FAILED | no such file")
 	failed.Act = protocol.ActFailed
 	late := control.Errorf(control.KindTimeout, "", "nothing came")
 	shown := func(as string) string {
 		rec := &clitest.Recorder{}
-		rec.Note("; shown", control.ShownRequest{As: as, Paths: []protocol.Path{clitest.Letter("").Path}})
+		rec.Note("; shown", control.ShownRequest{As: as, Paths: []protocol.Path{clitest.Message("").Path}})
 		return rec.Asked[0]
 	}
 	for _, test := range []struct {
@@ -139,9 +139,9 @@ func TestWaitCommand(t *testing.T) {
 		asked    string
 		out, say string
 	}{
-		{line: "wait --re b2c3d4e5", reply: clitest.Letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""), out: "42\n"},
-		{line: "wait --from mawjs --timeout 5s", reply: clitest.Letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
-		{line: "wait --to nat --timeout 5s --as nat", reply: clitest.Letter("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
+		{line: "wait --re b2c3d4e5", reply: clitest.Message("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""), out: "42\n"},
+		{line: "wait --from mawjs --timeout 5s", reply: clitest.Message("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
+		{line: "wait --to nat --timeout 5s --as nat", reply: clitest.Message("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
 		{
 			line: "wait --to nat --timeout 5s", err: late, code: cli.ExitNothing, asked: `wait {"to":"nat","within":5000000000}`,
 			say: "parley: nothing came within 5s\n",
@@ -169,7 +169,7 @@ func TestWaitCommand(t *testing.T) {
 // A receipt that cannot be left does not take the answer from a script that waits for it.
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	r := newRun(t)
-	r.Reply, r.ShownErr = clitest.Letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	r.Reply, r.ShownErr = clitest.Message("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
 	if code := r.Do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.Out.String() != "42\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
@@ -182,7 +182,7 @@ func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
 	r := newRun(t)
 	r.Thread = clitest.SomeThread()[:2]
-	asked := clitest.Letter("can I take Friday?")
+	asked := clitest.Message("can I take Friday?")
 	asked.From, asked.To = "mawjs", []string{"volt"}
 	r.Thread = append(r.Thread, control.ThreadMessage{Message: asked, Depth: 1})
 	r.AtTerminal(80)

@@ -31,6 +31,7 @@ func NewEventsCommand(p *cli.Program) *cobra.Command {
   run      a command of an agent of this host started or ended, or has failed
            and is tried again
   host     another host came, or went
+  gate     a human is asked to decide something, or has decided
   trouble  something is wrong here, or is no longer: what status warns of
   missed   how many events came faster than this command took them
 
@@ -105,6 +106,8 @@ func eventText(e control.Event, v cli.View) string {
 		return runText(*e.Run, v)
 	case e.Host != nil:
 		return e.Host.Host.String() + " " + e.Host.Change
+	case e.Gate != nil:
+		return fmt.Sprintf("gate %s: %s: %s (%s), decided at %s", e.Gate.Change, e.Gate.Party, e.Gate.Title, e.Gate.Outcome, e.Gate.Host)
 	case e.Trouble != nil:
 		return e.Trouble.Change + ": " + e.Trouble.Text
 	case e.Kind == control.EventMissed:

@@ -37,7 +37,7 @@ func TestPeopleAreSpared(t *testing.T) {
 }
 
 func TestMoreIsSaid(t *testing.T) {
-	mail := []control.Message{clitest.Letter("one"), clitest.Letter("two"), clitest.Letter("three")}
+	mail := []control.Message{clitest.Message("one"), clitest.Message("two"), clitest.Message("three")}
 	for _, test := range []struct {
 		line  string
 		mail  []control.Message

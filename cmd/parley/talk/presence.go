@@ -6,16 +6,19 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
 // NewPresenceCommand is parley presence.
 func NewPresenceCommand(p *cli.Program) *cobra.Command {
 	var r control.PresenceRequest
+	var said control.SayPresenceRequest
 	cmd := &cobra.Command{
-		Use:   "presence running|idle|waiting|away",
-		Short: "Say what an agent that asks for its mail is at",
+		Use:   "presence STATE",
+		Short: "Say what an agent is at, and how reachable it is in its parties",
 		Long: `Say what an agent that asks for its mail is at, for others to see in "parley
 ls": running (it works), idle (it has nothing to do), waiting (for a human) or
 away. Programs say so by their hooks. Of several sessions of one agent the
@@ -25,16 +28,32 @@ goes to others.
 Where mail came while the agent worked, idle prints one digest of it, unless the
 agent has a wake command, which is given it.
 
+In its parties an agent says how reachable it is: active, compacted (its context
+was), busy (what is told to the party waits until it is not), hidden (it is told
+nothing) or away; --party names one of them, --note says more. Who is away comes
+back by running, idle or active.
+
 The session is the program that runs this command, past shells such as "sh -c";
 what it said counts until it ends. Where that ends too early or cannot be seen,
 --session or PARLEY_SESSION names it; then what it said counts for 12 hours.`,
 		Example: `  parley presence running
   parley presence idle --as mawjs`,
-		Args:      cli.Exactly(1, "running, idle, waiting or away"),
-		ValidArgs: states(),
+		Args:      cli.Exactly(1, "a state: "+strings.Join(append(states(), partyStates()...), ", ")),
+		ValidArgs: append(states(), partyStates()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(partyStates(), args[0]) {
+				client, err := p.Client()
+				if err != nil {
+					return err
+				}
+				said.As, said.State = r.As, protocol.Presence(args[0])
+				return runPartyPresence(cmd.Context(), said, client, p.View())
+			}
 			if !slices.Contains(states(), args[0]) {
-				return cli.UsageErrorf(cmd, "%q is none of %s", args[0], strings.Join(states(), ", "))
+				return cli.UsageErrorf(cmd, "%q is none of %s", args[0], strings.Join(append(states(), partyStates()...), ", "))
+			}
+			if said.Note != "" || said.Party != "" {
+				return cli.UsageErrorf(cmd, "--note and --party go with %s", strings.Join(partyStates(), ", "))
 			}
 			r.State = control.AgentState(args[0])
 			if r.Session == "" {
@@ -49,6 +68,8 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 	}
 	cli.AsFlag(cmd, &r.As, "which agent")
 	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of its session (default: the program that calls)")
+	cmd.Flags().StringVar(&said.Party, "party", "", "only in the party `SLUG`")
+	cmd.Flags().StringVar(&said.Note, "note", "", "`WHY`, shown in parley who")
 	p.JSONFlag(cmd, "print what the agent is at as JSON")
 	return cmd
 }
@@ -73,6 +94,29 @@ func runPresence(ctx context.Context, r control.PresenceRequest, client control.
 	v.Out.Printf("%s", at.Digest)
 	if at.State != r.State && v.Out.Terminal {
 		v.Out.Printf("%s is %s, by another session of it\n", at.Agent, at.State)
+	}
+	return nil
+}
+
+// partyStates are what an agent can say of how reachable it is in its parties alone.
+func partyStates() []string {
+	return []string{string(protocol.PresenceActive), string(protocol.PresenceCompacted), string(protocol.PresenceBusy), string(protocol.PresenceHidden)}
+}
+
+func runPartyPresence(ctx context.Context, r control.SayPresenceRequest, client control.Service, v cli.View) error {
+	said, err := control.SayPresence.Ask(ctx, client, r)
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(said)
+	case len(said.Parties) == 0 && len(said.Failed) == 0:
+		v.Out.Printf("%s is %s already\n", said.Me, said.State)
+	case len(said.Parties) > 0:
+		v.Out.Printf("%s is %s in %s\n", said.Me, said.State, term.Line(strings.Join(said.Parties, ", ")))
+	}
+	for _, failed := range said.Failed {
+		v.Out.Printf("%s\n", v.Out.Warn("not said in "+term.Line(failed)))
 	}
 	return nil
 }

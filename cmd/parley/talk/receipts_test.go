@@ -14,15 +14,15 @@ import (
 // What attach had shown to its addressee went on waiting in the inbox. A program that
 // follows a channel reads for nobody.
 func TestAttachAtATerminalReads(t *testing.T) {
-	text, receipt := clitest.Letter("hello"), clitest.Letter("")
+	text, receipt := clitest.Message("hello"), clitest.Message("")
 	receipt.From, receipt.Type, receipt.Act, receipt.Path = "nat", protocol.TypeRead, protocol.ActRead, protocol.NewPath(text.Channel, text.Timestamp, 1)
 	for _, test := range []struct {
 		line     string
 		terminal bool
 		want     []string
 	}{
-		{"attach sprint", true, []string{`shown {"paths":null}`, `shown {"paths":["` + clitest.LetterPath + `"]}`}},
-		{"attach sprint --as nat", true, []string{`shown {"as":"nat","paths":null}`, `shown {"as":"nat","paths":["` + clitest.LetterPath + `"]}`}},
+		{"attach sprint", true, []string{`shown {"paths":null}`, `shown {"paths":["` + clitest.MessagePath + `"]}`}},
+		{"attach sprint --as nat", true, []string{`shown {"as":"nat","paths":null}`, `shown {"as":"nat","paths":["` + clitest.MessagePath + `"]}`}},
 		{"attach sprint --json", true, nil},
 		{"attach sprint", false, nil},
 	} {
@@ -59,14 +59,14 @@ func TestReceiptsOutliveARestart(t *testing.T) {
 	r := newRun(t)
 	r.ShownErr = control.Errorf(control.KindUnavailable, "", "the node is stopping")
 	seen := &receipts{client: &r.Recorder, as: "nat", failed: func(err error) { t.Error(err) }, wake: make(chan struct{}, 1)}
-	first, second := clitest.Letter("one"), clitest.Letter("two")
+	first, second := clitest.Message("one"), clitest.Message("two")
 	second.Path = protocol.NewPath(second.Channel, second.Timestamp, 2)
 	seen.add(first)
 	seen.tell(t.Context())
 	r.ShownErr = nil
 	seen.add(second)
 	seen.tell(t.Context())
-	want := `shown {"as":"nat","paths":["` + clitest.LetterPath + `","` + second.Path.String() + `"]}`
+	want := `shown {"as":"nat","paths":["` + clitest.MessagePath + `","` + second.Path.String() + `"]}`
 	if last := r.Asked[len(r.Asked)-1]; last != want {
 		t.Errorf("told %s at last, want %s", last, want)
 	}
@@ -80,11 +80,11 @@ func TestNextActsInTheSameName(t *testing.T) {
 		"read b2c3d4e5 --as mawjs":         "next: parley reply b2c3d4e5 --as mawjs TEXT",
 		"read --all --as mawjs":            "next: parley inbox --as mawjs   ",
 		"inbox":                            "next: parley read b2c3d4e5   ",
-		"replies " + clitest.LetterPath:    "next: parley thread b2c3d4e5   ",
+		"replies " + clitest.MessagePath:   "next: parley thread b2c3d4e5   ",
 	} {
 		r := newRun(t)
 		r.AtTerminal(80)
-		r.Mail, r.Message = []control.Message{clitest.Letter("hello")}, clitest.Letter("hello")
+		r.Mail, r.Message = []control.Message{clitest.Message("hello")}, clitest.Message("hello")
 		r.WaitErr = control.Errorf(control.KindTimeout, "", "nothing came")
 		r.Do(strings.Fields(line)...)
 		if said := r.Out.String() + r.Err.String(); !strings.Contains(said, want) {

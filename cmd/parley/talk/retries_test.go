@@ -20,7 +20,7 @@ type failing struct {
 
 // Answer implements control.Service.
 func (s failing) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
-	at := clitest.Letter("").Timestamp
+	at := clitest.Message("").Timestamp
 	again := control.RunChange{
 		Change: control.RunAgain, Agent: "mawjs", Path: s.Message.Path, Failure: "exit-status", ExitCode: 3, Attempt: 1, Of: 3, Next: at.Add(time.Minute),
 	}
@@ -53,9 +53,9 @@ func (s failing) Answer(ctx context.Context, v control.VerbSpec, request any, yi
 
 // A command that waited for an answer said nothing for the whole pause between two attempts.
 func TestWhoWaitsIsToldOfRetries(t *testing.T) {
-	for _, line := range [][]string{{"wait", "--re", "b2c3d4e5"}, {"wait", "--re", clitest.LetterPath}} {
+	for _, line := range [][]string{{"wait", "--re", "b2c3d4e5"}, {"wait", "--re", clitest.MessagePath}} {
 		r := newRun(t)
-		r.Reply = clitest.Letter("done")
+		r.Reply = clitest.Message("done")
 		r.Program.Connect = func(string) control.Service { return failing{&r.Recorder, make(chan struct{})} }
 		const want = "mawjs: attempt 1 of 3 failed (exit code 3), next try at 2026-05-23T21:02:00+02:00\n" +
 			"mawjs: attempt 2 of 3 failed (exit code 3), next try at 2026-05-23T22:01:00+02:00\n"

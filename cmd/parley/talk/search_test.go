@@ -13,9 +13,9 @@ import (
 
 // A hit was shown by the first line of its message, which rarely has what was sought.
 func TestSearchShowsTheWordsAroundTheHit(t *testing.T) {
-	in := clitest.Letter("")
+	in := clitest.Message("")
 	in.ChannelName, in.Direct = "sprint", false
-	unverified := clitest.Letter("")
+	unverified := clitest.Message("")
 	unverified.Signature, unverified.Act = protocol.SignatureUnverified, protocol.ActReply
 	for _, test := range []struct {
 		name  string
@@ -46,7 +46,7 @@ TIME                       FROM         WHERE   ID        TEXT
 	} {
 		r := newRun(t)
 		r.Found = clitest.SomeFinds(in, unverified)
-		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp }
+		r.Program.Now = func() time.Time { return clitest.Message("").Timestamp }
 		if test.width > 0 {
 			r.AtTerminal(test.width)
 			r.Program.Out.Color = test.color

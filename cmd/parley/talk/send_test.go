@@ -43,7 +43,7 @@ func TestCommandLinesThatSend(t *testing.T) {
 		},
 		{line: []string{"send", "--re", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Body: "yes"}},
 		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
-		{line: []string{"reply", clitest.LetterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: clitest.LetterPath, Act: "reply", Body: "ja\r"}},
+		{line: []string{"reply", clitest.MessagePath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: clitest.MessagePath, Act: "reply", Body: "ja\r"}},
 	} {
 		r := newRun(t)
 		r.Program.Stdin = strings.NewReader(test.stdin)
@@ -68,7 +68,7 @@ func TestSentLine(t *testing.T) {
 		r := newRun(t)
 		r.Message.Stage, r.Message.Heard = test.stage, test.heard
 		code := r.Do("hey", "mawjs", "hi")
-		if want := clitest.LetterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
+		if want := clitest.MessagePath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
 			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
 		}
 	}
@@ -93,8 +93,8 @@ func TestAStalledAgentIsToldOf(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	state := clitest.LetterPath + "  stored\n"
-	failed := clitest.Letter("the command printed nothing")
+	state := clitest.MessagePath + "  stored\n"
+	failed := clitest.Message("the command printed nothing")
 	failed.Act = protocol.ActFailed
 	for _, test := range []struct {
 		name     string
@@ -104,12 +104,12 @@ func TestWait(t *testing.T) {
 		code     int
 		out, say string
 	}{
-		{name: "the text alone, unchanged", reply: clitest.Letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
-		{name: "visible at a terminal", reply: clitest.Letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
+		{name: "the text alone, unchanged", reply: clitest.Message("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
+		{name: "visible at a terminal", reply: clitest.Message("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
 		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
 			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
-			say: state + "parley: nothing came within 10s as an answer to " + clitest.LetterPath + "\nhint: it may still come: parley wait --re " + clitest.LetterPath + "\n",
+			say: state + "parley: nothing came within 10s as an answer to " + clitest.MessagePath + "\nhint: it may still come: parley wait --re " + clitest.MessagePath + "\n",
 		},
 		{
 			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
@@ -128,7 +128,7 @@ func TestWait(t *testing.T) {
 			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
-			if want := `wait {"as":"mawjs","re":"` + clitest.LetterPath + `","within":10000000000}`; r.Asked[1] != want {
+			if want := `wait {"as":"mawjs","re":"` + clitest.MessagePath + `","within":10000000000}`; r.Asked[1] != want {
 				t.Errorf("asked %q, want %q", r.Asked[1], want)
 			}
 		})
@@ -139,7 +139,7 @@ func TestWait(t *testing.T) {
 // nothing at all where none came, so that it could not even wait for it.
 func TestWaitAsJSON(t *testing.T) {
 	asJSON := func(body string) string {
-		return `{"path":"` + clitest.LetterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
+		return `{"path":"` + clitest.MessagePath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
 			`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
 			`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"` + body + `"}`
 	}
@@ -153,11 +153,11 @@ func TestWaitAsJSON(t *testing.T) {
 		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
 		{
 			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
-			say: `{"error":"nothing came within 1s as an answer to ` + clitest.LetterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.LetterPath + `"}` + "\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + clitest.MessagePath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.MessagePath + `"}` + "\n",
 		},
 	} {
 		r := newRun(t)
-		r.Reply, r.WaitErr = clitest.Letter("42"), test.err
+		r.Reply, r.WaitErr = clitest.Message("42"), test.err
 		if code := r.Do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
 			t.Errorf("exit %d, want %d", code, test.code)
 		}

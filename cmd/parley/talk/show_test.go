@@ -11,7 +11,7 @@ import (
 )
 
 func TestShownForPeople(t *testing.T) {
-	answered := clitest.Letter("see \x1b[31mred\n\nend")
+	answered := clitest.Message("see \x1b[31mred\n\nend")
 	answered.Act, answered.Re, answered.Stage, answered.Heard = protocol.ActReply, "2026/05/23/190000000Z-0badcafe.md", protocol.StagePushed, []protocol.Name{"blue"}
 	for _, test := range []struct {
 		name  string
@@ -43,7 +43,7 @@ to:     nat
 time:   2026-05-23 21:01:00 +02:00
 act:    reply
 re:     2026/05/23/190000000Z-0badcafe.md
-path:   ` + clitest.LetterPath + `
+path:   ` + clitest.MessagePath + `
 signed: valid
 stage:  heard by blue · pushed
 
@@ -57,7 +57,7 @@ to:     nat
 time:   2026-05-23 21:01:00 +02:00
 act:    reply
 re:     2026/05/23/190000000Z-0badcafe.md
-path:   ` + clitest.LetterPath + `
+path:   ` + clitest.MessagePath + `
 signed: valid
 stage:  heard by blue · pushed
 
@@ -113,7 +113,7 @@ func TestJSONAtTerminal(t *testing.T) {
 	const evil = "\u009b2J\u202egone"
 	for _, err := range []error{nil, errors.New(evil)} {
 		r := newRun(t)
-		r.Message, r.Failure = clitest.Letter(evil), err
+		r.Message, r.Failure = clitest.Message(evil), err
 		r.AtTerminal(80)
 		r.Do("show", "b2c3d4e5", "--json")
 		if shown := r.Out.String() + r.Err.String(); !strings.Contains(shown, `\u009b2J\u202egone`) || strings.Contains(shown, evil) {
@@ -125,7 +125,7 @@ func TestJSONAtTerminal(t *testing.T) {
 // Of several sessions of an agent nobody could tell which message each had taken.
 func TestInboxSaysWhatIsTaken(t *testing.T) {
 	r := newRun(t)
-	free, taken := clitest.Letter("free"), clitest.Letter("taken")
+	free, taken := clitest.Message("free"), clitest.Message("taken")
 	taken.Claimed = &control.Claim{By: "left\x1b", Until: taken.Timestamp}
 	r.Mail = []control.Message{free, taken}
 	r.WantPrinted(t, 0, []string{"inbox"}, `

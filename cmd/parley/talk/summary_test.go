@@ -13,11 +13,11 @@ import (
 // Only chat and show told that anybody could have written a message; in the lists it
 // looked like any other.
 func TestListsSayWhatNobodySigned(t *testing.T) {
-	unverified := clitest.Letter("pay the bill")
+	unverified := clitest.Message("pay the bill")
 	unverified.Signature = protocol.SignatureUnverified
-	refused := clitest.Letter("pay it twice")
+	refused := clitest.Message("pay it twice")
 	refused.Signature, refused.Act = protocol.SignatureRefused, protocol.ActReply
-	valid := clitest.Letter("all is well")
+	valid := clitest.Message("all is well")
 	for _, line := range []string{"inbox", "log", "log --follow", "thread x", "replies x", "search x"} {
 		for _, width := range []int{0, 80} {
 			r := newRun(t)
@@ -48,7 +48,7 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 // Chat and attach told what nobody signed, and not what a host could not tell the writer of.
 func TestAttachSaysWhoseWriterIsInDoubt(t *testing.T) {
 	r := newRun(t)
-	m := clitest.Letter("pay the bill")
+	m := clitest.Message("pay the bill")
 	m.Unattended, m.Signature = true, protocol.SignatureUnverified
 	r.Mail = []control.Message{m}
 	r.AtTerminal(120)

@@ -35,7 +35,7 @@ func runDeed(ctx context.Context, c *call, a action) error {
 		}
 	}
 	if a.deed == protocol.ActDefer {
-		if r.Until, err = parseUntil(c.until, c.view.Zone); err != nil {
+		if r.Until, err = cli.ParseUntil(c.until, c.view.Zone); err != nil {
 			return control.Errorf(control.KindUsage, "", "%v", err)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -223,11 +223,11 @@ func (h *handKept) topicFiles(partner string) []fs.DirEntry {
 }
 
 var (
-	titleLine  = regexp.MustCompile(`^#\s+(?:Topic:\s*)?(.+?)\s*$`)
-	anchorLine = regexp.MustCompile(`^\*\*Anchor\*\*:\s*(\S.*?)\s*$`)
-	headLine   = regexp.MustCompile(`^##\s+(.+?)\s*$`)
-	itemLine   = regexp.MustCompile(`^\s*[-*]\s+(?:\[([ xX])\]\s*)?(?:\[([APTD]\d+(?:-[0-9a-f]+)?)\]\s*)?(.+?)\s*$`)
-	markWords  = regexp.MustCompile(`^(?:✓ ACCEPTED:|✓|\[spec\])\s*`)
+	titleLine  = pattern.New(`^#\s+(?:Topic:\s*)?(.+?)\s*$`)
+	anchorLine = pattern.New(`^\*\*Anchor\*\*:\s*(\S.*?)\s*$`)
+	headLine   = pattern.New(`^##\s+(.+?)\s*$`)
+	itemLine   = pattern.New(`^\s*[-*]\s+(?:\[([ xX])\]\s*)?(?:\[([APTD]\d+(?:-[0-9a-f]+)?)\]\s*)?(.+?)\s*$`)
+	markWords  = pattern.New(`^(?:✓ ACCEPTED:|✓|\[spec\])\s*`)
 )
 
 // handState is a state file as the seed has it.
@@ -265,7 +265,7 @@ func (h *handKept) topic(partner, stem, file, text string, registry []handTopic)
 		switch {
 		case strings.TrimSpace(line) == "" || section == "" || strings.HasPrefix(line, "> Not taken in"):
 		case m != nil && section == "agreements":
-			t.items = append(t.items, handItem{label: m[2], text: markWords.ReplaceAllString(m[3], ""), deed: protocol.ActAgree})
+			t.items = append(t.items, handItem{label: m[2], text: markWords.Regexp().ReplaceAllString(m[3], ""), deed: protocol.ActAgree})
 		case m != nil && section == "pending":
 			item := handItem{label: m[2], text: m[3], deed: protocol.ActOpen}
 			if strings.TrimSpace(m[1]) != "" {

@@ -148,7 +148,7 @@ func importTopic(ctx context.Context, c *call, t handTopic) (ImportedTopic, erro
 	}
 	r := control.OpenTopicRequest{Acting: c.acting, With: t.partner, Topic: t.name, Anchor: t.anchor}
 	if t.anchor != "" {
-		r.Origin = origin(ctx)
+		r.Origin = cli.Origin(ctx)
 	}
 	topic, err := control.OpenTopic.Ask(ctx, c.client, r)
 	if err != nil {

@@ -31,7 +31,7 @@ func runList(ctx context.Context, c *call) error {
 	for _, topic := range list.Topics {
 		partners[topic.With] = true
 		t.Rows = append(t.Rows, []string{
-			term.Line(topic.With), term.Line(topic.Name), dash(topic.Anchor), percent(topic.Raw), percent(topic.Decayed), c.age(topic.LastSync)})
+			term.Line(topic.With), term.Line(topic.Name), cli.Dash(topic.Anchor), cli.Percent(topic.Raw), cli.Percent(topic.Decayed), c.view.Age(topic.LastSync)})
 	}
 	c.view.Table(t)
 	c.view.Out.Printf("\nTotal: %s with %s\n", cli.Count(len(list.Topics), "collaboration"), cli.Count(len(partners), "oracle"))
@@ -135,7 +135,7 @@ func runState(ctx context.Context, c *call) error {
 		}
 		for _, v := range it.Validations {
 			if v.Stale {
-				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.ID, term.Line(v.Of), c.age(v.Time), it.ID, it.ID))
+				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.ID, term.Line(v.Of), c.view.Age(v.Time), it.ID, it.ID))
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func (c *call) items(ctx context.Context, none, title string, is func(control.To
 				case !st.Until.IsZero():
 					when = "until " + c.view.At(st.Until, time.DateOnly)
 				case st.Phase == "timeout":
-					when = c.age(st.TimeoutAt)
+					when = c.view.Age(st.TimeoutAt)
 				}
 				t.Rows = append(t.Rows, []string{term.Line(topic.With), term.Line(topic.Name), it.ID, mark(st.Phase), when, term.Line(it.Text)})
 			}

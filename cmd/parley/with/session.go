@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/party"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -21,7 +23,13 @@ func runCheckpoint(ctx context.Context, c *call) error {
 
 // runForward makes a checkpoint of every active topic, and asks whether what was agreed on
 // another day still holds (R29, R32).
-func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, true) }
+func runForward(ctx context.Context, c *call) error {
+	err := c.checkpoints(ctx, true)
+	if err != nil && control.AsError(err).Kind != control.KindNotFound { // who has no topic may be in parties
+		return err
+	}
+	return errors.Join(err, c.parties(ctx, "", "forwarding — checkpoint saved"))
+}
 
 // checkpoints makes a checkpoint of a topic, of all where none is named.
 func (c *call) checkpoints(ctx context.Context, forward bool) error {
@@ -73,6 +81,68 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	return errors.Join(failed...)
 }
 
+// runBroadcast tells the fleet of a topic (seed, "Announce"). A human says whether agents of
+// other hosts are told.
+func runBroadcast(ctx context.Context, c *call) error {
+	if err := c.needsPartner("broadcast"); err != nil {
+		return err
+	}
+	r := control.BroadcastTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Try: true}
+	would, err := control.BroadcastTopic.Ask(ctx, c.client, r)
+	if err != nil {
+		return err
+	}
+	if would.Skipped != "" {
+		r.Consent = c.confirm("⚠ cross-host broadcast: agents of other hosts are told of the topic. Proceed? [y/N] ")
+	}
+	r.Try = false
+	done, err := control.BroadcastTopic.Ask(ctx, c.client, r)
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(done)
+	}
+	party.ShowAnnouncement(c.view, &done)
+	return nil
+}
+
+// runRecruit lists whom one could ask into a party (seed, "--recruit").
+func runRecruit(ctx context.Context, c *call) error {
+	return party.ShowRecruits(ctx, control.RecruitsRequest{Viewing: c.viewing()}, c.client, c.view)
+}
+
+// parties says in each party of the agent how reachable it is, and what it goes through: for
+// the start and the end of a session (seed, "Presence Integration").
+func (c *call) parties(ctx context.Context, state protocol.Presence, text string) error {
+	list, err := control.Parties.Ask(ctx, c.client, control.PartiesRequest{Viewing: c.viewing()})
+	if err != nil {
+		return err
+	}
+	for _, of := range list.Parties {
+		in := false
+		for _, m := range of.Members {
+			in = in || m.ID == list.Me
+		}
+		if !in {
+			continue
+		}
+		acting := control.Acting{As: list.Me, Dir: c.acting.Dir}
+		if state != "" {
+			if _, err := control.SayPresence.Ask(ctx, c.client, control.SayPresenceRequest{Acting: acting, Party: of.Organized, State: state}); err != nil {
+				return err
+			}
+		}
+		if text == "" || of.Rules.PresenceNotifications == protocol.NotifyOff {
+			continue
+		}
+		if _, err := control.TellParty.Ask(ctx, c.client, control.TellPartyRequest{Acting: acting, Party: of.Organized, Text: list.Me + " " + text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // runRecap says what is active and what waits, for the start of a session (R32).
 func runRecap(ctx context.Context, c *call) error {
 	list, err := c.topics(ctx, true)
@@ -80,6 +150,9 @@ func runRecap(ctx context.Context, c *call) error {
 		return err
 	}
 	news, err := c.news(ctx, list)
+	if err == nil && c.byAgent { // its session has begun; a person only looks
+		err = c.parties(ctx, protocol.PresenceActive, "")
+	}
 	switch {
 	case err != nil:
 		return err
@@ -148,7 +221,7 @@ func runFleetStatus(ctx context.Context, c *call) error {
 	}
 	c.fleetTable(list)
 	for _, h := range status.Unheard {
-		c.view.Out.Printf("⏱ %s is not heard (last seen %s): what it wrote since is not here\n", h.Host, c.age(h.Last))
+		c.view.Out.Printf("⏱ %s is not heard (last seen %s): what it wrote since is not here\n", h.Host, c.view.Age(h.Last))
 	}
 	return nil
 }
@@ -185,7 +258,7 @@ func (c *call) fleetTable(list control.TopicList) {
 			cross++
 		}
 		who = append(who, topic.Me, topic.With)
-		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), dash(node), percent(topic.Raw), percent(topic.Decayed)})
+		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), cli.Dash(node), cli.Percent(topic.Raw), cli.Percent(topic.Decayed)})
 	}
 	slices.Sort(who)
 	c.view.Table(t)

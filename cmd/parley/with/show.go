@@ -3,7 +3,6 @@ package with
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -11,50 +10,6 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
-
-// age is how long ago something was: "5 min ago", "2h ago", "1d ago".
-func (c *call) age(at time.Time) string {
-	d := c.view.Now().Sub(at)
-	switch {
-	case at.IsZero():
-		return "—"
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d/time.Minute))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d/time.Hour))
-	}
-	return fmt.Sprintf("%dd ago", int(d/(24*time.Hour)))
-}
-
-// percent is a score as people read it.
-func percent(score *float64) string {
-	if score == nil {
-		return "—"
-	}
-	return fmt.Sprintf("%d%%", int(math.Round(*score*100)))
-}
-
-// dash is a text, or a dash for none.
-func dash(text string) string {
-	if text == "" {
-		return "—"
-	}
-	return term.Line(text)
-}
-
-// bars are the heights of a sparkline.
-var bars = []rune("▁▂▃▄▅▆▇█")
-
-// sparkline draws scores from 0 to 1.
-func sparkline(scores []float64) string {
-	var line strings.Builder
-	for _, score := range scores {
-		line.WriteRune(bars[min(len(bars)-1, max(0, int(score*float64(len(bars)))))])
-	}
-	return line.String()
-}
 
 // coloured is a text in the colour of a decayed score. Divergence is cyan, never red.
 func (c *call) coloured(colour, text string) string {
@@ -151,7 +106,7 @@ func (c *call) topicTable(list []control.Topic, partner bool) {
 			status += " (mechanical)"
 		}
 		row := []string{
-			term.Line(topic.Name), dash(topic.Anchor), c.age(topic.LastSync), percent(topic.Raw), percent(topic.Decayed),
+			term.Line(topic.Name), cli.Dash(topic.Anchor), c.view.Age(topic.LastSync), cli.Percent(topic.Raw), cli.Percent(topic.Decayed),
 			fmt.Sprintf("%.2f", topic.Lambda), status,
 		}
 		if partner {
@@ -173,12 +128,12 @@ func (c *call) showTopic(t control.Topic) error {
 	if t.AnchorURL != "" {
 		label("Anchor", term.Line(t.AnchorURL))
 	} else {
-		label("Anchor", dash(t.Anchor))
+		label("Anchor", cli.Dash(t.Anchor))
 	}
-	label("Last sync", c.age(t.LastSync))
+	label("Last sync", c.view.Age(t.LastSync))
 	label("Score", c.score(t))
 	for _, closed := range t.Closed {
-		label("Closed", strings.TrimSuffix(fmt.Sprintf("by %s, %s: %s", term.Line(closed.By), c.age(closed.Time), term.Line(closed.Text)), ": "))
+		label("Closed", strings.TrimSuffix(fmt.Sprintf("by %s, %s: %s", term.Line(closed.By), c.view.Age(closed.Time), term.Line(closed.Text)), ": "))
 	}
 	c.section("Agreements", t.Items, "agreement", func(it control.TopicItem) string {
 		mark := "[spec]"
@@ -208,7 +163,7 @@ func (c *call) showTopic(t control.Topic) error {
 	if len(t.Void) > 0 {
 		out.Printf("\nDoes not count:\n")
 		for _, v := range t.Void {
-			out.Printf("  %s of %s, %s: %s\n", v.Act, term.Line(v.By), c.age(v.Time), term.Line(v.Why))
+			out.Printf("  %s of %s, %s: %s\n", v.Act, term.Line(v.By), c.view.Age(v.Time), term.Line(v.Why))
 		}
 	}
 	out.Printf("\n")
@@ -227,7 +182,7 @@ func (c *call) talk(t control.Topic) {
 	}
 	c.view.Out.Printf("\nWritten beside it, the last ones:\n")
 	for _, w := range t.Exchanges[max(0, len(t.Exchanges)-maxTalk):] {
-		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.age(w.Time), c.view.Command("parley show "+w.Path))
+		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.view.Age(w.Time), c.view.Command("parley show "+w.Path))
 	}
 }
 
@@ -236,8 +191,8 @@ func (c *call) score(t control.Topic) string {
 	if t.Raw == nil {
 		return "— (never synced)"
 	}
-	text := fmt.Sprintf("raw %s → decayed %s (λ=%.2f %s) %s", percent(t.Raw), c.coloured(t.Colour, percent(t.Decayed)), t.Lambda, t.Tier, t.Status)
-	if line := sparkline(t.Sparkline); line != "" {
+	text := fmt.Sprintf("raw %s → decayed %s (λ=%.2f %s) %s", cli.Percent(t.Raw), c.coloured(t.Colour, cli.Percent(t.Decayed)), t.Lambda, t.Tier, t.Status)
+	if line := cli.Sparkline(t.Sparkline); line != "" {
 		text += "  " + line
 	}
 	if t.Mechanical {
@@ -301,9 +256,9 @@ func (c *call) waits(t control.Topic) {
 		case check.Prose != "":
 			c.view.Out.Printf("  - answered in prose by %s: its claims stay unanswered\n", term.Line(check.Of))
 		case check.TimedOut:
-			c.view.Out.Printf("  - ⏱ no answer of %s to the sync-check, %s: unknown, not a no\n", term.Line(check.Of), c.age(check.Time))
+			c.view.Out.Printf("  - ⏱ no answer of %s to the sync-check, %s: unknown, not a no\n", term.Line(check.Of), c.view.Age(check.Time))
 		default:
-			c.view.Out.Printf("  - waiting for %s's response on the sync-check, %s\n", term.Line(check.Of), c.age(check.Time))
+			c.view.Out.Printf("  - waiting for %s's response on the sync-check, %s\n", term.Line(check.Of), c.view.Age(check.Time))
 		}
 	}
 	for _, join := range t.Joins {
@@ -326,12 +281,12 @@ func (c *call) lastCheckpoint(t control.Topic) {
 	cp := t.Checkpoints[len(t.Checkpoints)-1]
 	state := "partner: " + cp.State
 	if cp.State == "ratified" {
-		state = "ratified, " + c.age(cp.Ratified)
+		state = "ratified, " + c.view.Age(cp.Ratified)
 	}
 	if cp.Mechanical {
 		state += ", mechanical"
 	}
-	c.view.Out.Printf("\nLast checkpoint, by %s, %s (%s):\n", term.Line(cp.By), c.age(cp.Time), state)
+	c.view.Out.Printf("\nLast checkpoint, by %s, %s (%s):\n", term.Line(cp.By), c.view.Age(cp.Time), state)
 	c.checkpointLines(cp)
 	for _, said := range cp.Verdicts {
 		if said.Text != "" {

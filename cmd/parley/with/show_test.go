@@ -19,11 +19,11 @@ func TestAges(t *testing.T) {
 		-time.Hour: "now", 0: "now", 59 * time.Second: "now", time.Minute: "1 min ago", 5*time.Minute + 50*time.Second: "5 min ago", 59 * time.Minute: "59 min ago",
 		time.Hour: "1h ago", 2*time.Hour + 59*time.Minute: "2h ago", 24 * time.Hour: "1d ago", 400 * 24 * time.Hour: "400d ago",
 	} {
-		if got := c.age(now.Add(-ago)); got != want {
+		if got := c.view.Age(now.Add(-ago)); got != want {
 			t.Errorf("%s ago is %q, want %q", ago, got, want)
 		}
 	}
-	if got := c.age(time.Time{}); got != "—" {
+	if got := c.view.Age(time.Time{}); got != "—" {
 		t.Errorf("never is %q", got)
 	}
 }
@@ -36,13 +36,13 @@ func TestUntil(t *testing.T) {
 		"2027-04-20": "2027-04-19T17:00:00Z", "2027-04-20 15:30": "2027-04-20T08:30:00Z", "2027-04-20T15:30:00": "2027-04-20T08:30:00Z",
 		"2027-04-20T15:30:00Z": "2027-04-20T15:30:00Z", "2027-04-20T15:30:00-05:00": "2027-04-20T20:30:00Z",
 	} {
-		got, err := parseUntil(text, bangkok)
+		got, err := cli.ParseUntil(text, bangkok)
 		if err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%s is %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"soon", "2027-13-01", "20/04/2027"} {
-		if _, err := parseUntil(text, bangkok); err == nil || !strings.Contains(err.Error(), "--until") {
+		if _, err := cli.ParseUntil(text, bangkok); err == nil || !strings.Contains(err.Error(), "--until") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -177,7 +177,7 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 		t.Rows = append(t.Rows, []string{claim(row), points(row.Raw), points(row.Decayed), decision, term.Line(row.Evidence)})
 	}
 	v.Out.Table(t)
-	v.Out.Printf("Raw overall: %s  Decayed overall: %s  λ: %s\n", percent(r.Raw), v.Out.Colour(colour(r.Decayed), percent(r.Decayed)), fmt.Sprintf("%g (%s)", r.Lambda, r.Tier))
+	v.Out.Printf("Raw overall: %s  Decayed overall: %s  λ: %s\n", cli.Percent(r.Raw), v.Out.Colour(colour(r.Decayed), cli.Percent(r.Decayed)), fmt.Sprintf("%g (%s)", r.Lambda, r.Tier))
 	status := "nothing scored"
 	if r.Status != "" {
 		status = r.Status

@@ -121,7 +121,7 @@ func TestUsageInAnyOrder(t *testing.T) {
 			cmd(args)
 			got := ""
 			for _, request := range node.requests {
-				if !strings.HasPrefix(request, control.Hosts.Name+" ") { // for --fleet-status, behind it
+				if !strings.HasPrefix(request, control.Hosts.Name+" ") && !strings.HasPrefix(request, control.Parties.Name+" ") { // for --fleet-status and --forward, behind it
 					got = request
 				}
 			}

@@ -4,14 +4,13 @@ package with
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/party"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -30,6 +29,7 @@ type call struct {
 	wait                              time.Duration
 	persist                           bool // tell it on the topic's issue too
 	byAgent                           bool // an agent calls, for itself
+	confirm                           func(question string) bool
 
 	client control.Service
 	view   cli.View
@@ -71,10 +71,14 @@ func actions() []action {
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
 		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text wait persist", run: runForward},
 		{flag: "fleet-status", help: "who works with whom, on all hosts", alone: true, run: runFleetStatus},
+		{flag: "mesh-json", help: "all parties as a graph, as JSON (parley mesh)", alone: true, run: runMesh},
+		{flag: "team", takes: "NAME", help: "what the parties with that tag come to (parley team)", alone: true, run: runTeam},
 		{flag: "ratify", help: "ratify the partner's last checkpoint", beside: "text reason persist", deed: protocol.ActRatified},
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
 		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
 		{flag: "join", help: "ask two others to take part in their topic", beside: "reason text persist", deed: protocol.ActJoinRequest},
+		{flag: "broadcast", help: "tell the fleet of a topic; of other hosts only if you agree", run: runBroadcast},
+		{flag: "recruit", help: "whom one could ask into a party (parley recruit)", alone: true, run: runRecruit},
 		{flag: "close", help: "close my side of a topic; nothing is deleted", beside: "reason text persist", deed: protocol.ActClose},
 	}
 }
@@ -121,7 +125,7 @@ serves is asked on the issue.`,
 			if err != nil {
 				return err
 			}
-			c.words, c.view = args, p.View()
+			c.words, c.view, c.confirm = args, p.View(), p.Confirm
 			c.byAgent = p.Getenv("PARLEY_AGENT") != "" || p.Getenv("PARLEY_TOKEN") != ""
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
 			if chosen == nil && c.persist {
@@ -142,7 +146,7 @@ serves is asked on the issue.`,
 			if c.client, err = p.Client(); err != nil {
 				return err
 			}
-			if p.ForPeople() {
+			if p.ForPeople() && c.flags["mesh-json"] == "" {
 				c.view.Out.Printf("%s\n", c.view.Out.Dim(c.view.Now().In(c.view.Zone).Format("🕐 15:04 MST (Monday 02 January 2006)")))
 			}
 			switch {
@@ -154,6 +158,8 @@ serves is asked on the issue.`,
 			return runDeed(cmd.Context(), c, *chosen)
 		},
 	}
+	// The verbs of parties, as the seed has them behind this command.
+	cmd.AddCommand(party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewWhoCommand(p), party.NewTellCommand(p), party.NewLeaveCommand(p))
 	f := cmd.Flags()
 	f.SortFlags = false
 	for _, a := range actions() {
@@ -283,7 +289,7 @@ func runShow(ctx context.Context, c *call) error {
 	}
 	r := control.OpenTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Anchor: c.anchor}
 	if c.anchor != "" {
-		r.Origin = origin(ctx)
+		r.Origin = cli.Origin(ctx)
 	}
 	after, err := control.OpenTopic.Ask(ctx, c.client, r)
 	if err != nil {
@@ -300,38 +306,4 @@ func runShow(ctx context.Context, c *call) error {
 		}
 	}
 	return c.showTopic(after)
-}
-
-// origin is the repository of the current folder, as owner/repo; "" where it has none.
-func origin(ctx context.Context) string {
-	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
-	defer stop()
-	cmd := exec.CommandContext(ctx, "git", "remote", "get-url", "origin")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	parts := strings.FieldsFunc(strings.TrimSuffix(strings.TrimSpace(string(out)), ".git"), func(r rune) bool { return r == '/' || r == ':' })
-	if len(parts) < 2 {
-		return ""
-	}
-	return parts[len(parts)-2] + "/" + parts[len(parts)-1]
-}
-
-// until is the time that --until says: a day is its beginning here.
-func parseUntil(text string, here *time.Location) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if t, err := time.ParseInLocation(layout, text, here); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	t, err := protocol.ParseInstant(text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--until: %w", err)
-	}
-	return t, nil
 }

@@ -38,10 +38,10 @@ func New(t *testing.T, root func(*cli.Program) *cobra.Command) *Run {
 	}
 	r.Program = cli.New(strings.NewReader(""), &r.Out, &r.Err, func(key string) string { return r.Env[key] })
 	r.Program.Zone = time.FixedZone("", 2*60*60)
-	r.Program.Now = func() time.Time { return Letter("").Timestamp.Add(24 * time.Hour) }
+	r.Program.Now = func() time.Time { return Message("").Timestamp.Add(24 * time.Hour) }
 	r.Program.Connect = func(string) control.Service { return &r.Recorder }
 	r.Program.Terminal = func() (io.ReadWriteCloser, error) { return nil, errors.New("there is none") }
-	r.Message = Letter("hello")
+	r.Message = Message("hello")
 	return r
 }
 

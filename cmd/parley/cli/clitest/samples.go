@@ -60,12 +60,12 @@ func (r *Run) SomeBooks(t *testing.T) {
 	r.Files = []control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "current"}, {Path: "upstream/JITTER.md", State: "changed"}}
 }
 
-// LetterPath is the path of [Letter].
-const LetterPath = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
+// MessagePath is the path of [Message].
+const MessagePath = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
 
-// Letter is a message from mawjs on white to nat.
-func Letter(body string) control.Message {
-	path, err := protocol.ParsePath(LetterPath)
+// Message is a message from mawjs on white to nat.
+func Message(body string) control.Message {
+	path, err := protocol.ParsePath(MessagePath)
 	if err != nil {
 		panic(err)
 	}
@@ -78,7 +78,7 @@ func Letter(body string) control.Message {
 
 // ToThree is a message from nat that one of three answered and one read.
 func ToThree() control.Message {
-	m := Letter("who takes the deadline on friday?\nand the notes?")
+	m := Message("who takes the deadline on friday?\nand the notes?")
 	m.From, m.To, m.Stage = "nat", []string{"mawjs", "volt", "critic"}, protocol.StageAnswered
 	m.Addressees = []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}, {Name: "critic"}}
 	return m
@@ -87,8 +87,8 @@ func ToThree() control.Message {
 // SomeThread is a conversation that branches.
 func SomeThread() []control.ThreadMessage {
 	at := func(depth int, from, body string, stage protocol.Stage, act protocol.Act) control.ThreadMessage {
-		m := Letter(body)
-		m.From, m.Stage, m.Act, m.Re = from, stage, act, Letter("").Path.Rel()
+		m := Message(body)
+		m.From, m.Stage, m.Act, m.Re = from, stage, act, Message("").Path.Rel()
 		return control.ThreadMessage{Message: m, Depth: depth}
 	}
 	return []control.ThreadMessage{
@@ -102,8 +102,8 @@ func SomeThread() []control.ThreadMessage {
 
 // SomeHosts are this one, one that is live and one that is away.
 func SomeHosts() []control.Host {
-	at := Letter("").Timestamp
-	last := &control.LastMessage{Path: Letter("").Path, Timestamp: at, Run: "0badcafe", Seq: 7}
+	at := Message("").Timestamp
+	last := &control.LastMessage{Path: Message("").Path, Timestamp: at, Run: "0badcafe", Seq: 7}
 	return []control.Host{{
 		Alias: "black", State: control.HostAway, LastSeen: at.Add(-time.Hour), Version: "0.0.9", Key: "UBLACK",
 		Fingerprint: "SHA256:" + strings.Repeat("b", 43), LastMessage: last,
@@ -130,7 +130,7 @@ func SomeFinds(messages ...control.Message) control.SearchResult {
 	}
 	r.Memories = []control.MemoryHit{{
 		Memory: control.Memory{
-			File: "20260523T190100000Z-c2c3d4e5.md", From: "nat", Timestamp: Letter("").Timestamp, Subject: "when", Scope: "global", Body: "the deadline is firm",
+			File: "20260523T190100000Z-c2c3d4e5.md", From: "nat", Timestamp: Message("").Timestamp, Subject: "when", Scope: "global", Body: "the deadline is firm",
 		},
 		Excerpt: []control.Fragment{{Text: "when: the "}, {Text: "deadline", Hit: true}, {Text: " is firm"}},
 	}}
@@ -139,10 +139,10 @@ func SomeFinds(messages ...control.Message) control.SearchResult {
 
 // MailOfStrangers are messages that would break a careless table.
 func MailOfStrangers() []control.Message {
-	first := Letter("hello there\nsecond line")
-	wide := Letter("สวัสดี 世界 " + strings.Repeat("long ", 40))
+	first := Message("hello there\nsecond line")
+	wide := Message("สวัสดี 世界 " + strings.Repeat("long ", 40))
 	wide.From, wide.Host, wide.Act, wide.Signature = "名前", "", "sync-check", protocol.SignatureUnverified
-	evil := Letter("\x1b[2J\u202egone")
+	evil := Message("\x1b[2J\u202egone")
 	evil.From = "e\x1bvil"
 	return []control.Message{first, wide, evil}
 }

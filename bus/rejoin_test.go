@@ -28,19 +28,19 @@ func TestALinkUpKeepsNobodyFromOthers(t *testing.T) {
 	f.linkedUp(liar, hub)
 	reaches(hub, liar)
 	now := time.Now()
-	seen := &thaw{done: map[protocol.Name]time.Time{other.alias: now}}
+	seen := &rejoin{done: map[protocol.Name]time.Time{other.alias: now}}
 	for _, after := range []time.Duration{0, time.Minute} {
-		if hub.dialler.look(seen, now.Add(after)); !hub.tree.frozen() {
+		if hub.dialler.look(seen, now.Add(after)); !hub.tree.linkedUp() {
 			t.Errorf("a link up ended, and there is nobody else to link")
 		}
 	}
 	reaches(hub, other)
-	for _, after := range []time.Duration{2 * time.Minute, thawRest - 1} {
-		if hub.dialler.look(seen, now.Add(after)); !hub.tree.frozen() || !seen.apart[other.alias] || len(seen.apart) > 1 {
+	for _, after := range []time.Duration{2 * time.Minute, rejoinRest - 1} {
+		if hub.dialler.look(seen, now.Add(after)); !hub.tree.linkedUp() || !seen.apart[other.alias] || len(seen.apart) > 1 {
 			t.Errorf("a link up ended again %s after it had for the same host, or %v are apart", after, seen.apart)
 		}
 	}
-	hub.dialler.look(seen, now.Add(thawRest))
+	hub.dialler.look(seen, now.Add(rejoinRest))
 	awaitTrue(t, "the hub to dial the other", func() bool { o := hub.tree.dialled(); return o != nil && o.host == other.alias })
 	f.check("at last", 1)
 	if f.root(hub) != other || f.root(liar) != liar {
@@ -55,11 +55,11 @@ func byTheTest(h *host) (heard func(protocol.Name) bool) {
 	return heard
 }
 
-// linkedUp waits until a link up is whole. Who takes one is frozen from the moment when
+// linkedUp waits until a link up is whole. Who takes one dials nobody from the moment when
 // it has agreed to it, and neither side has it yet.
 func (f *forest) linkedUp(from, to *host) {
 	f.Helper()
-	awaitTrue(f.T, "the link up", func() bool { return to.tree.frozen() && f.root(from) == to && to.linkedHere()[from.alias] })
+	awaitTrue(f.T, "the link up", func() bool { return to.tree.linkedUp() && f.root(from) == to && to.linkedHere()[from.alias] })
 }
 
 // Who is heard already is no reason to end a link up, and one look is not enough.
@@ -75,9 +75,9 @@ func TestALinkUpStaysWhereAllAreHeard(t *testing.T) {
 	hub.Bus.opts.Heard = func(protocol.Name) bool { return heard }
 	f.linkedUp(first, hub)
 	f.up(second)
-	seen := &thaw{done: map[protocol.Name]time.Time{}}
+	seen := &rejoin{done: map[protocol.Name]time.Time{}}
 	for _, heard = range []bool{false, true, false, true} {
-		if hub.dialler.look(seen, time.Now()); !hub.tree.frozen() || seen.apart[second.alias] == heard {
+		if hub.dialler.look(seen, time.Now()); !hub.tree.linkedUp() || seen.apart[second.alias] == heard {
 			t.Errorf("heard: %v; a link up ended, or %v are apart", heard, seen.apart)
 		}
 	}

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// thawEvery is how often a host that dials nobody, because it has taken a link up,
-	// looks whether that keeps it from others, and thawFor how long it then takes none.
-	thawEvery = 10 * time.Second
-	thawFor   = 5 * time.Second
-	// thawRest is how long a hub that it dialled so is not a reason to do it again.
-	thawRest = 10 * time.Minute
-	// thawLooks is how many addresses it tries each time.
-	thawLooks = 16
+	// rejoinEvery is how often a host that dials nobody, because it has taken a link up,
+	// looks whether that keeps it from others, and rejoinFor how long it then takes none.
+	rejoinEvery = 10 * time.Second
+	rejoinFor   = 5 * time.Second
+	// rejoinRest is how long a hub that it dialled so is not a reason to do it again.
+	rejoinRest = 10 * time.Minute
+	// rejoinLooks is how many addresses it tries each time.
+	rejoinLooks = 16
 )
 
-// thaw keeps a host of bad intent from cutting off others by links up. Such a link is
+// rejoin keeps a host of bad intent from cutting off others by links up. Such a link is
 // taken on the word of the host that makes it, that it takes links itself; there is no
 // way to know, because others may reach it where this host does not. While it lasts
 // this host dials nobody, and where those before it in the alphabet cannot dial it
@@ -27,16 +27,16 @@ const (
 // not heard on the bus: that is in another tree. If the same one does so twice in a row,
 // the links up end, none is taken for a while, and the hub is dialled: then links up are
 // refused anyway. So no host ever has a link up and one of its own (see tree).
-type thaw struct {
+type rejoin struct {
 	apart map[protocol.Name]bool      // hubs that answered the last look and are not heard
 	done  map[protocol.Name]time.Time // hubs that were a reason to end links up, and when
 }
 
-// thawAlways looks until the dialler ends.
-func (d *dialler) thawAlways() {
-	tick := time.NewTicker(thawEvery)
+// rejoinAlways looks until the dialler ends.
+func (d *dialler) rejoinAlways() {
+	tick := time.NewTicker(rejoinEvery)
 	defer tick.Stop()
-	t := &thaw{done: map[protocol.Name]time.Time{}}
+	t := &rejoin{done: map[protocol.Name]time.Time{}}
 	for {
 		select {
 		case <-tick.C:
@@ -48,23 +48,23 @@ func (d *dialler) thawAlways() {
 }
 
 // look ends the links up if there is a reason.
-func (d *dialler) look(t *thaw, now time.Time) {
+func (d *dialler) look(t *rejoin, now time.Time) {
 	before := t.apart
 	t.apart = nil
-	if !d.tree.frozen() {
+	if !d.tree.linkedUp() {
 		return
 	}
 	t.apart = d.apart()
 	again := false
 	for hub := range t.apart {
-		if before[hub] && now.Sub(t.done[hub]) >= thawRest {
+		if before[hub] && now.Sub(t.done[hub]) >= rejoinRest {
 			again, t.done[hub] = true, now
 		}
 	}
 	if again {
 		d.bus.opts.Log.Warn().Msg("hosts that linked to this one keep it from others that it reaches: their links end, and it dials those")
 		ups := d.bus.entrance.ups()
-		d.tree.shut(now.Add(thawFor), ups)
+		d.tree.refuseUps(now.Add(rejoinFor), ups)
 		for _, in := range ups {
 			in.end()
 		}
@@ -75,10 +75,10 @@ func (d *dialler) look(t *thaw, now time.Time) {
 // apart are the hubs that this host would dial, that answer, and that are not heard.
 func (d *dialler) apart() map[protocol.Name]bool {
 	linked, targets := d.bus.linkedHere(), d.targets(false)
-	ctx, cancel := context.WithTimeout(d.ctx, thawEvery)
+	ctx, cancel := context.WithTimeout(d.ctx, rejoinEvery)
 	defer cancel()
 	found := map[protocol.Name]bool{}
-	for _, t := range targets[:min(len(targets), thawLooks)] {
+	for _, t := range targets[:min(len(targets), rejoinLooks)] {
 		if linked[t.hub.Alias] || t.hub.Alias != "" && d.bus.opts.Heard(t.hub.Alias) {
 			continue
 		}
@@ -99,13 +99,13 @@ func (e *entrance) ups() []*inlink {
 	return slices.DeleteFunc(e.links(), func(in *inlink) bool { return !in.up })
 }
 
-// shut has no link up taken until then, and the hosts that made those not dialled.
-func (t *tree) shut(until time.Time, ups []*inlink) {
+// refuseUps has no link up taken until then, and the hosts that made those not dialled.
+func (t *tree) refuseUps(until time.Time, ups []*inlink) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.shutUntil, t.shutFor = until, nil
+	t.refusedUntil, t.refusedFor = until, nil
 	for _, in := range ups {
-		t.shutFor = append(t.shutFor, in.host)
+		t.refusedFor = append(t.refusedFor, in.host)
 	}
 }
 
@@ -113,12 +113,12 @@ func (t *tree) shut(until time.Time, ups []*inlink) {
 func (t *tree) isShut(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return now.Before(t.shutUntil)
+	return now.Before(t.refusedUntil)
 }
 
 // avoids reports whether a host is not dialled now.
 func (t *tree) avoids(host protocol.Name, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return now.Before(t.shutUntil) && slices.Contains(t.shutFor, host)
+	return now.Before(t.refusedUntil) && slices.Contains(t.refusedFor, host)
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Acknowledge leaves a receipt for a message. Where there is nothing to
+// GiveReceipt leaves a receipt for a message. Where there is nothing to
 // acknowledge (a receipt is there already, or the message is not for this
 // participant) it decides no message and no refusal.
-type Acknowledge struct {
+type GiveReceipt struct {
 	As Who
 	Of protocol.Path
 }
 
-func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
+func (c GiveReceipt) decide(s *State, _ time.Time) ([]Draft, error) {
 	it := s.Ledger.at(c.Of)
 	if it == nil {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)

@@ -1,0 +1,86 @@
+package frame
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// shown answers what a node shows of an inquiry, one after the other, and then fails.
+type shown struct {
+	frames []control.Frame
+	fails  error
+}
+
+func (s *shown) Answer(_ context.Context, _ control.VerbSpec, _ any, yield func(any) error) error {
+	if len(s.frames) == 0 {
+		return s.fails
+	}
+	f := s.frames[0]
+	s.frames = s.frames[1:]
+	return yield(f)
+}
+
+// Who follows an inquiry sees what is done while nothing comes, and how to come back where the
+// node goes away.
+func TestFollowingAnInquiry(t *testing.T) {
+	follow := func(terminal bool, fails error, frames ...control.Frame) (string, error) {
+		var out bytes.Buffer
+		s := &session{p: &cli.Program{Stdin: strings.NewReader("")}, client: &shown{frames, fails}, view: cli.View{
+			Out: term.Screen{Writer: &out, Terminal: terminal, Width: 80}, Command: func(words string) string { return words },
+		}}
+		err := s.follow(t.Context(), control.Frame{ID: "1f2e3d4c"})
+		return out.String(), err
+	}
+	gathers, joins := control.Frame{ID: "1f2e3d4c", State: "GATHER", Waits: "chair@white"}, control.Frame{ID: "1f2e3d4c", State: "SYNTHESIZE", Waits: "chair@white"}
+	over := control.Frame{ID: "1f2e3d4c", State: "WITHDRAWN", Over: true}
+
+	text, err := follow(true, nil, gathers, joins, over)
+	first, then := "… context is gathered: chair@white\n", "… what was found is joined: chair@white\n"
+	if want := first + "\x1b[1A\x1b[J" + then + "\x1b[1A\x1b[J\nWithdrawn"; err != nil || !strings.HasPrefix(text, want) {
+		t.Errorf("at a terminal: %v, %q, want %q", err, text, want)
+	}
+	if text, err := follow(false, nil, gathers, over); err != nil || strings.Contains(text, "…") || strings.Contains(text, "\x1b") {
+		t.Errorf("elsewhere: %v, %q", err, text)
+	}
+	_, err = follow(true, control.Errorf(control.KindUnavailable, "parley status", "the node went away"), gathers)
+	if e := new(control.Error); !errors.As(err, &e) || !strings.HasSuffix(e.Hint, "parley frame answer 1f2e3d4c") || e.Message != "the node went away" {
+		t.Errorf("where the node goes away: %v", err)
+	}
+}
+
+// What was found is shown once, and once more where the human asks to review it: the gate alone
+// would come again.
+func TestAReviewShowsTheResultsAgain(t *testing.T) {
+	var out bytes.Buffer
+	s, seen := &session{view: cli.View{Out: term.Screen{Writer: &out}}}, &told{}
+	f := control.Frame{
+		State: "GATE_ROUTE", Synthesis: "## Convergence\nBoth hold the orders.", Brief: control.FrameBrief{Intent: "which to keep"},
+		Previews: []control.FramePreview{{Perspective: "Cost", Title: "What it costs"}},
+	}
+	for _, want := range []int{1, 1, 2} {
+		if want == 2 {
+			seen.review()
+		}
+		s.news(f, seen)
+		text := out.String()
+		if strings.Count(text, "What it costs") != want || strings.Count(text, "Both hold the orders.") != want || strings.Count(text, "which to keep") != 1 {
+			t.Errorf("want the results %d times and the brief once:\n%s", want, text)
+		}
+	}
+}
+
+// Why nothing was proposed is said where the human decides how it goes on, and that what they
+// named themselves is not lost.
+func TestWhyNothingWasProposed(t *testing.T) {
+	text := proposalText(control.Frame{NoneProposed: "The brief names nothing.", Base: []string{"Law", "Ethics"}})
+	if want := "  None was proposed: The brief names nothing.\n  Yours are kept: Law, Ethics\n"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}

@@ -1,0 +1,276 @@
+package frame
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// options shows all that a gate asks: each question, with its options in their order.
+func (s *session) options(f control.Frame) error {
+	w, err := asked(f.Gate)
+	if err != nil {
+		return err
+	}
+	out := s.view.Out
+	if f.Gate.Perspective != "" {
+		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
+	}
+	for _, q := range w.Questions {
+		title := ask(w.Gate, q.ID)
+		if w.Gate == protocol.GatePerspectives && len(f.Base) > 0 {
+			title = "Base: " + strings.Join(f.Base, ", ") + ". Which additional lenses?"
+		}
+		out.Printf("\n%s\n", out.Bold(term.Line(title)))
+		for i, o := range q.Options {
+			s.option(i+1, o)
+		}
+	}
+	switch {
+	case w.Gate != protocol.GatePerspectives:
+	case f.Cycle > 1: // the number is that of the first pass
+		out.Printf("%s\n", out.Dim("  Each one that you add runs agents twice, each pair that talks 9 times, and to\n  join all anew 4 times."))
+	default:
+		out.Printf("%s\n", out.Dim(fmt.Sprintf("  With all of them the first pass runs agents %d times, and 9 more for each pair\n  that talks.", f.Cost)))
+	}
+	return nil
+}
+
+func (s *session) option(n int, o protocol.InquiryOption) {
+	label, about := o.Key, o.About
+	if l, ok := labels[o.Key]; ok {
+		label = l
+	}
+	if about == "" {
+		about = abouts[o.Key]
+	}
+	lead := fmt.Sprintf("  %d  %s", n, term.Line(label))
+	if about == "" {
+		s.view.Out.Printf("%s\n", lead)
+		return
+	}
+	lines := term.Wrap(term.Line(about), max(0, s.view.Out.Width-7))
+	s.view.Out.Printf("%s\n", lead)
+	for _, line := range lines {
+		s.view.Out.Printf("     %s\n", s.view.Out.Dim(line))
+	}
+}
+
+// choose asks a human at the terminal what they decide at a gate; base: the perspectives that they
+// have named. ok is false where they decide nothing.
+func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, base []string) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
+	said := map[string][]string{}
+	for _, q := range w.Questions {
+		if w.Gate == protocol.GateExtend && q.ID == "perspective" && (len(said["onwards"]) == 0 || said["onwards"][0] != "deepen") {
+			continue
+		}
+		keys, ok, err := s.pick(ctx, in, w.Gate, q)
+		if err != nil || !ok {
+			return nil, "", false, err
+		}
+		said[q.ID] = keys
+		chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: keys})
+	}
+	if b := freely(w.Gate, said); b.question != "" {
+		for {
+			line, err := s.line(ctx, in, b.question+" ")
+			if err != nil {
+				return nil, "", false, err
+			}
+			if text = strings.TrimSpace(line); text == "q" {
+				return nil, "", false, nil
+			}
+			if text != "" || !b.must {
+				break
+			}
+		}
+		if b.names {
+			text = perLine(text)
+		}
+	}
+	if w.Gate == protocol.GatePerspectives && len(said["perspectives"])+len(base) == 0 && text == "" { // before the passphrase is asked for nothing
+		s.view.Out.Printf("%s\n", s.view.Out.Warn("choose one at least, or name one of your own"))
+		return s.choose(ctx, in, w, base)
+	}
+	return chosen, text, true, nil
+}
+
+// perLine is a list that was typed with commas, one a line.
+func perLine(text string) string {
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "\n")
+}
+
+// pick asks one question until the answer is one.
+func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q protocol.InquiryQuestion) (keys []string, ok bool, err error) {
+	hint := "number, q: later"
+	if q.Multi {
+		hint = "numbers, separated by spaces; q: later"
+	}
+	for {
+		line, err := s.line(ctx, in, fmt.Sprintf("%s [%s] ", strings.TrimSuffix(ask(gate, q.ID), "?"), hint))
+		if err != nil {
+			return nil, false, err
+		}
+		words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
+		if len(words) == 1 && words[0] == "q" {
+			return nil, false, nil
+		}
+		keys, why := numbered(q, words)
+		if why == "" && (q.Multi || len(keys) == 1) {
+			return keys, true, nil
+		}
+		if why == "" {
+			why = "choose one"
+		}
+		s.view.Out.Printf("%s\n", s.view.Out.Warn(why))
+	}
+}
+
+// numbered are the options that words name: by number, or as they are called.
+func numbered(q protocol.InquiryQuestion, words []string) (keys []string, why string) {
+	for _, w := range words {
+		n, err := strconv.Atoi(w)
+		i := n - 1
+		if err != nil {
+			i = slices.IndexFunc(q.Options, func(o protocol.InquiryOption) bool { return strings.EqualFold(o.Key, w) })
+		}
+		if i < 0 || i >= len(q.Options) {
+			return nil, fmt.Sprintf("%q is none of 1 to %d", w, len(q.Options))
+		}
+		if key := q.Options[i].Key; !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return place(q, a) - place(q, b) })
+	return keys, ""
+}
+
+func place(q protocol.InquiryQuestion, key string) int {
+	return slices.IndexFunc(q.Options, func(o protocol.InquiryOption) bool { return o.Key == key })
+}
+
+// line asks for a line. Ctrl-C ends the wait: the goroutine that reads goes on until a line comes
+// or the process ends, which is at once.
+func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (line string, err error) {
+	s.view.Err.Printf("%s", question)
+	read := make(chan struct{})
+	var typed string
+	var failed error
+	go func() {
+		typed, failed = in.ReadString('\n')
+		close(read)
+	}()
+	select {
+	case <-read:
+		line, err = typed, failed
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if err == io.EOF && line != "" {
+		err = nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("nobody is here to be asked: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// flagged are the options that were chosen by flags, as QUESTION=OPTION,…; a bare OPTION is of
+// the first question that has it.
+func flagged(w protocol.InquiryGate, flags []string) (chosen []protocol.InquiryChoice, err error) {
+	by := map[string][]string{}
+	for _, flag := range flags {
+		id, list, named := strings.Cut(flag, "=")
+		if named && slices.ContainsFunc(w.Questions, func(q protocol.InquiryQuestion) bool { return q.ID == id }) {
+			by[id] = append(by[id], splitOptions(list)...)
+			continue
+		}
+		i := slices.IndexFunc(w.Questions, func(q protocol.InquiryQuestion) bool {
+			_, why := keyed(q, flag)
+			return why == ""
+		})
+		if i < 0 {
+			return nil, control.Errorf(control.KindUsage, "they are: "+strings.Join(keysOf(w), ", "), "%q is no option of the gate", flag)
+		}
+		by[w.Questions[i].ID] = append(by[w.Questions[i].ID], flag)
+	}
+	for _, q := range w.Questions {
+		var keys []string
+		for _, word := range by[q.ID] {
+			key, why := keyed(q, word)
+			if why != "" {
+				return nil, control.Errorf(control.KindUsage, "they are: "+strings.Join(keysOf(w), ", "), "%s", why)
+			}
+			keys = append(keys, key)
+		}
+		if len(keys) > 0 || q.Multi {
+			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: keys})
+		}
+	}
+	return chosen, nil
+}
+
+func splitOptions(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+// keyed is the option that a word names, in any case.
+func keyed(q protocol.InquiryQuestion, word string) (key, why string) {
+	for _, o := range q.Options {
+		if strings.EqualFold(o.Key, strings.TrimSpace(word)) {
+			return o.Key, ""
+		}
+	}
+	return "", fmt.Sprintf("%q is no option of %q", word, q.ID)
+}
+
+func keysOf(w protocol.InquiryGate) (keys []string) {
+	for _, q := range w.Questions {
+		for _, o := range q.Options {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
+}
+
+// decide asks a human at the terminal, and writes what they decide; done is false where they
+// decide nothing now.
+func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame, seen *told) (next control.Frame, done bool, err error) {
+	if err := s.options(f); err != nil {
+		return f, false, err
+	}
+	w, err := asked(f.Gate)
+	if err != nil {
+		return f, false, err
+	}
+	chosen, text, ok, err := s.choose(ctx, in, w, f.Base)
+	if err != nil || !ok {
+		return f, false, err
+	}
+	takesBack := ""
+	if f.Gate.Contested && len(f.Gate.Answers) > 0 {
+		takesBack = f.Gate.Answers[0]
+	}
+	if slices.ContainsFunc(chosen, func(c protocol.InquiryChoice) bool { return slices.Contains(c.Options, "review") }) {
+		seen.review() // else the gate would only come again, with nothing between
+	}
+	next, err = s.answer(ctx, f, chosen, text, takesBack)
+	return next, err == nil, err
+}

@@ -1,0 +1,82 @@
+package frame
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What a human types at a gate becomes an answer that the gate takes. It prevents that who chooses
+// no perspective is asked for their passphrase and then refused, and that a "q" for later is
+// written down as their own words.
+func TestWhatIsTypedAtAGate(t *testing.T) {
+	question := func(id string, multi bool, keys ...string) protocol.InquiryQuestion {
+		q := protocol.InquiryQuestion{ID: id, Multi: multi}
+		for _, k := range keys {
+			q.Options = append(q.Options, protocol.InquiryOption{Key: k})
+		}
+		return q
+	}
+	lenses := protocol.InquiryGate{Gate: protocol.GatePerspectives, Questions: []protocol.InquiryQuestion{question("perspectives", true, "Cost", "Safety")}}
+	brief := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: []protocol.InquiryQuestion{question("brief", false, "confirm", "modify-scope")}}
+	route := protocol.InquiryGate{Gate: protocol.GateRoute, Questions: []protocol.InquiryQuestion{question("onwards", false, "extend", "add-input")}}
+	for _, c := range []struct {
+		name  string
+		gate  protocol.InquiryGate
+		base  []string
+		typed string
+		want  string // what is chosen, and the words; "later" where nothing is decided
+		said  string // what is told meanwhile
+	}{
+		{"two of them", lenses, nil, "2 1\n\n", "[{perspectives [Cost Safety]}] \"\"", ""},
+		{"none, then one", lenses, nil, "\n\nsafety\n\n", "[{perspectives [Safety]}] \"\"", "choose one at least"},
+		{"none beside one's own", lenses, []string{"Law"}, "\n\n", "[{perspectives []}] \"\"", ""},
+		{"one's own", lenses, nil, "1\nLaw, Work\n", "[{perspectives [Cost]}] \"Law\\nWork\"", ""},
+		{"a number that there is not", brief, nil, "3\n1\n", "[{brief [confirm]}] \"\"", `"3" is none of 1 to 2`},
+		{"what is to be different", brief, nil, "2\n\nthe first store\n", "[{brief [modify-scope]}] \"the first store\"", ""},
+		{"later", brief, nil, "q\n", "later", ""},
+		{"later, after the choice", brief, nil, "2\nq\n", "later", ""},
+		{"input, later", route, nil, "2\nq\n", "later", ""},
+	} {
+		var out bytes.Buffer
+		s := &session{view: cli.View{Out: term.Screen{Writer: &out}, Err: term.Screen{Writer: &out}}}
+		chosen, text, ok, err := s.choose(t.Context(), bufio.NewReader(strings.NewReader(c.typed)), c.gate, c.base)
+		got := fmt.Sprintf("%v %q", chosen, text)
+		if !ok {
+			got = "later"
+		}
+		if err != nil || got != c.want || !strings.Contains(out.String(), c.said) {
+			t.Errorf("%s: %s, %v, want %s; told:\n%s", c.name, got, err, c.want, out.String())
+		}
+	}
+}
+
+// Ctrl-C at a gate leaves it: a read that nothing interrupts would have the human press Enter, or
+// kill the command.
+func TestCtrlCAtAGateLeaves(t *testing.T) {
+	nobody, typing := io.Pipe()
+	defer typing.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &session{}
+	s.view.Err = term.Screen{Writer: ended{cancel}} // as soon as it has asked
+	if line, err := s.line(ctx, bufio.NewReader(nobody), "Mode "); line != "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("after Ctrl-C: %q, %v", line, err)
+	}
+}
+
+// ended cancels when something is written.
+type ended struct{ cancel func() }
+
+func (e ended) Write(p []byte) (int, error) {
+	e.cancel()
+	return len(p), nil
+}

@@ -1,0 +1,99 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// hostile is a text of somebody who wants to be more than text: markup, a fence's end, terminal
+// sequences, a comment, a direction that turns what stands behind it.
+const hostile = "</pre><script>alert(1)</script>\n```\n# not a heading\n<!-- \x1b[2J\x1b]0;title\x07 -->\u202eedoc\u202c [link](javascript:alert(1)) & \"quotes\""
+
+func example(words string) (control.FrameDocument, control.FrameProof) {
+	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
+	d := control.FrameDocument{
+		Record: "5e1b2c",
+		Frame: control.Frame{
+			ID: "1f2e3d4c", Question: words, QuestionHash: "abc", State: "WRAPPED_UP", By: "nat@white", Coordinator: "chair@white", Mode: "inquire", Began: at, In: words,
+			Brief:        control.FrameBrief{Intent: words, Deliverable: words, Scope: words},
+			Chosen:       []string{words, "Sleep"},
+			Perspectives: []control.FramePerspective{{Name: words, Contribution: words}},
+			Members: []control.FrameMember{
+				{Perspective: words, Agent: "lens-1@white", Attempt: 2, Grade: "process", Result: "Keep the first. " + words, Degraded: words, Flags: []string{words}},
+				{Perspective: "Sleep", Agent: "lens-2@black", Attempt: 1, Problem: words},
+			},
+			Tensions:  []control.FrameTension{{ID: "1.1", Resolution: "partial", Strength: "weak", Basis: words}},
+			Synthesis: "## Convergence\n" + words + "\n\n## Integrated Assessment\n" + words, Trace: []control.FrameTrace{{Perspective: words, Sections: []string{words}, Survived: true}}, Gaps: []string{words},
+		},
+		Dialogues: []control.FrameDialogue{{
+			ID: "1.1", Topics: []string{words}, Messages: []control.FrameSaid{{Perspective: words, Text: words}}, Asked: []control.FrameSaid{{Perspective: words, Text: words}},
+			Answers: []control.FrameSaid{{Perspective: words, Text: words}}, Reports: []control.FrameReport{{Perspective: words, Position: words, Agreement: words, Rationale: words}},
+			Quotes: []control.FrameQuoteOfPeer{{Kind: "contradiction", Perspective: words, Section: "Assessment", Words: words}},
+		}},
+		Agreements: []control.FrameAgreement{{Point: words, Perspectives: []string{words}, Strength: "weak"}},
+		Basis: []control.FrameBasis{
+			{Claim: words, Kind: "result", Sources: []control.FrameSource{{Perspective: words, Words: "Keep the first."}}},
+			{Claim: words, Kind: "user_input", Sources: []control.FrameSource{{Words: words}}},
+		},
+		Inputs: []string{words}, Attempts: []control.FrameAttempt{{Perspective: words, Attempt: 1, Agent: "lens-1@red"}},
+		Decisions: []control.FrameDecision{{Gate: "route", About: words, Chosen: []string{words}, Text: words, Human: "nat@white", Time: at}},
+		Late:      []control.FrameLateSignal{{Perspective: words, Attempt: 1}},
+	}
+	return d, control.FrameProof{Holds: false, Faults: []control.FrameFault{{Line: "F42", At: "x", Why: words}}}
+}
+
+// What others wrote is only text in every form of the document.
+func TestHostileTextsStayTexts(t *testing.T) {
+	d, proof := example(hostile)
+	html, md := HTML(d, proof), Markdown(d, proof)
+	for _, bad := range []string{"<script", "</pre><script", "<!-- ", `href="javascript`} {
+		if strings.Contains(html, bad) {
+			t.Errorf("the HTML has %q", bad)
+		}
+	}
+	for name, text := range map[string]string{"HTML": html, "Markdown": md} {
+		if strings.ContainsAny(text, "\x1b\x07\u202e") {
+			t.Errorf("the %s has control characters", name)
+		}
+		if !strings.Contains(text, "alert(1)") {
+			t.Errorf("the %s leaves the text out", name)
+		}
+	}
+	fenced := false
+	for line := range strings.SplitSeq(md, "\n") {
+		if strings.HasPrefix(line, "````") {
+			fenced = !fenced
+		}
+		if !fenced && (strings.HasPrefix(line, "# not") || strings.Contains(line, "<script")) {
+			t.Errorf("markup of others outside of a fence: %q", line)
+		}
+	}
+	text, err := JSON(d)
+	var back control.FrameDocument
+	if err != nil || json.Unmarshal([]byte(text), &back) != nil || back.Frame.Question != hostile {
+		t.Errorf("the JSON is another document: %v", err)
+	}
+}
+
+// Each claim leads to the words of a result on which it rests; an inquiry that has only begun is
+// a document too.
+func TestClaimsLeadToTheirWords(t *testing.T) {
+	d, proof := example("Cost")
+	html := HTML(d, proof)
+	for _, want := range []string{`<a href="#p1-1">Cost</a>: “Keep the first.”`, `<mark id="p1-1">Keep the first.</mark>`, "@media print", `default-src &#39;none&#39;`, "lines of the form were broken"} {
+		if !strings.Contains(html, want) && !strings.Contains(html, strings.ReplaceAll(want, "&#39;", "'")) {
+			t.Errorf("the HTML does not have %q", want)
+		}
+	}
+	begun := control.FrameDocument{Frame: control.Frame{ID: "1f2e3d4c", Question: "Which?", State: "OPENED"}}
+	if html := HTML(begun, control.FrameProof{Holds: true}); !strings.Contains(html, "<title>Which?</title>") || strings.Contains(html, "Framed analysis") {
+		t.Errorf("of one that has begun:\n%s", html)
+	}
+	if md := Markdown(begun, control.FrameProof{Holds: true}); !strings.HasPrefix(md, "# Which?\n") || !strings.Contains(md, "None yet.") || !strings.Contains(md, "State: not over yet (OPENED).") {
+		t.Errorf("of one that has begun:\n%s", md)
+	}
+}

@@ -1,0 +1,68 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/hand"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// session is one run of a command of inquiries.
+type session struct {
+	p      *cli.Program
+	client control.Service
+	view   cli.View
+	hand   hand.Signer
+}
+
+// begin connects with the node.
+func begin(p *cli.Program) (*session, error) {
+	s := &session{p: p, view: p.View()}
+	var err error
+	s.client, err = p.Client()
+	return s, err
+}
+
+// sign is the human's signature of a decision, "" where they have no key.
+func (s *session) sign(ctx context.Context, d protocol.HumanDecision) (string, error) {
+	return s.hand.Sign(ctx, s.p, s.client, d)
+}
+
+// asked reads what a gate asks from its own message, whatever the node tells of it: what is
+// signed must be what was seen.
+func asked(g *control.FrameGate) (w protocol.InquiryGate, err error) {
+	err = hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
+		if w, err = protocol.AskInquiry.Parse(m.Body); err == nil && (w.Gate != g.Gate || w.Set != g.Set) {
+			err = errors.New("the node shows another gate than the message has")
+		}
+		return err
+	})
+	return w, err
+}
+
+// answer signs what a human decides at a gate, and has it written.
+func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol.InquiryChoice, text, takesBack string) (control.Frame, error) {
+	w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: text}, Gate: f.Gate.Gate, Set: f.Gate.Set, Chosen: chosen, TakesBack: takesBack}
+	path, err := protocol.ParsePath(f.Gate.Path)
+	if err != nil {
+		return f, err
+	}
+	d := protocol.HumanDecision{Gate: path, GateHash: f.Gate.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: takesBack}
+	hsig, err := s.sign(ctx, d)
+	if err != nil {
+		return f, err
+	}
+	return control.AnswerFrame.Ask(ctx, s.client, control.AnswerFrameRequest{
+		ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: chosen, Text: text, TakesBack: takesBack, Hsig: hsig,
+	})
+}
+
+// show asks for an inquiry; since: wait until that deed is not its last one any more, for so long
+// (0: as long as the node thinks best).
+func (s *session) show(ctx context.Context, id, since string, within time.Duration) (control.Frame, error) {
+	return control.ShowFrame.Ask(ctx, s.client, control.ShowFrameRequest{ID: id, Since: since, Within: control.Seconds(within)})
+}

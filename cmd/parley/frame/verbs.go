@@ -1,0 +1,352 @@
+package frame
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// id is the inquiry that a command names; none: the newest.
+func id(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func newListCommand(p *cli.Program) *cobra.Command {
+	var r control.FramesRequest
+	cmd := &cobra.Command{
+		Use: "list", Short: "The inquiries that go on", Example: "  parley frame list --all", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := begin(p)
+			if err != nil {
+				return err
+			}
+			list, err := control.Frames.Ask(cmd.Context(), s.client, r)
+			switch {
+			case err != nil:
+				return err
+			case s.view.JSON:
+				return s.view.WriteJSON(list)
+			case len(list.Frames) == 0:
+				s.view.Out.Printf("No inquiry goes on.\n")
+				s.view.Next("parley frame QUESTION", "begin one")
+				return nil
+			}
+			t := term.Table{Heading: []string{"ID", "State", "Waits for", "Age", "Question"}, Flexible: 4}
+			for _, f := range list.Frames {
+				t.Rows = append(t.Rows, []string{f.ID, f.State, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
+			}
+			s.view.Table(t)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&r.All, "all", false, "those that are over too")
+	p.JSONFlag(cmd, "print them as JSON")
+	return cmd
+}
+
+func newShowCommand(p *cli.Program) *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use: "show [ID]", Aliases: []string{"status"}, Short: "How an inquiry stands, and what it has found",
+		Long: `How an inquiry stands: brief, perspectives, who investigates them, results,
+dialogues and the synthesis, as far as it came. While members work nothing of
+what they find is shown to anybody.
+
+Without an ID it is the newest that goes on.`,
+		Example: "  parley frame show\n  parley frame show 1f2e3d4c --watch",
+		Args:    cli.Between(0, 1, "at most one inquiry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := begin(p)
+			if err != nil {
+				return err
+			}
+			f, err := s.show(cmd.Context(), id(args), "", 0)
+			switch {
+			case err != nil:
+				return err
+			case s.view.JSON && !watch:
+				return s.view.WriteJSON(f)
+			}
+			seen := &told{}
+			s.head(f)
+			for {
+				if s.view.JSON {
+					if err := s.view.WriteJSON(f); err != nil {
+						return err
+					}
+				} else {
+					s.news(f, seen)
+				}
+				if !watch || f.Over {
+					break
+				}
+				if err := s.waiting(f, seen); err != nil {
+					return err
+				}
+				if f, err = s.show(cmd.Context(), f.Channel.String(), f.Last, s.patience(f)); err != nil {
+					if cmd.Context().Err() != nil { // whoever looks on has seen enough
+						return nil
+					}
+					return err
+				}
+			}
+			return s.foot(f)
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is over")
+	p.JSONFlag(cmd, "print it as JSON")
+	return cmd
+}
+
+// head is the first lines of an inquiry.
+func (s *session) head(f control.Frame) {
+	if s.view.JSON {
+		return
+	}
+	out := s.view.Out
+	out.Printf("%s  %s\n", out.Bold(f.ID), term.Line(f.Question))
+	mode := f.Mode
+	if mode == "" {
+		mode = "mode not chosen"
+	}
+	epoch := "" // the first says nothing to whoever has resumed none
+	if f.Epoch > 1 {
+		epoch = fmt.Sprintf(" (epoch %d)", f.Epoch)
+	}
+	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.State, mode, f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
+	if f.In != "" {
+		out.Printf("  investigates %s\n", term.Line(f.In))
+	}
+}
+
+// waiting says in a watch that an inquiry waits for somebody, once for each thing that it waits
+// for: a gate that opens while one looks on would pass unseen.
+func (s *session) waiting(f control.Frame, seen *told) error {
+	now := f.Trouble
+	if f.Gate != nil {
+		now += f.Gate.Path
+	}
+	if now == seen.waits || s.view.JSON {
+		return nil
+	}
+	seen.waits = now
+	if now == "" {
+		return nil
+	}
+	return s.foot(f)
+}
+
+// foot says what an inquiry waits for.
+func (s *session) foot(f control.Frame) error {
+	if s.view.JSON {
+		return nil
+	}
+	out := s.view.Out
+	switch {
+	case f.Over:
+		s.over(f)
+	case f.Trouble != "":
+		out.Printf("\n%s\n", out.Warn("It does not go on: "+term.Line(f.Trouble)))
+		s.view.Next("parley frame resume "+f.ID, "try it again")
+	case f.Gate != nil:
+		if err := s.options(f); err != nil {
+			return err
+		}
+		out.Printf("\nIt waits for %s.\n", term.Line(strings.Join(f.Deciders, " or ")))
+		if f.Gate.NoKey {
+			out.Printf("None of them has a key of their own, which a gate needs: %s\n", s.view.Command("parley human add"))
+		} else if f.Mine {
+			s.view.Next("parley frame answer "+f.ID, "decide it")
+		}
+	case steps[f.State] != "" && out.Terminal: // said already
+	default:
+		out.Printf("\nIt waits for %s.\n", cli.Dash(term.Line(f.Waits)))
+	}
+	return nil
+}
+
+func newAnswerCommand(p *cli.Program) *cobra.Command {
+	var choose []string
+	var text, takesBack, key string
+	cmd := &cobra.Command{
+		Use: "answer [ID]", Short: "Decide what an inquiry asks you",
+		Long: `Decide what an inquiry asks you: all options, in their order, with what they
+mean here. Your key signs the answer, with its passphrase. The command goes on
+then, as parley frame does: it shows what comes and asks at each gate. q puts a
+gate off, and Ctrl-C leaves; neither ends the inquiry.
+
+In scripts --choose gives the options by their keys: OPTION, or
+QUESTION=OPTION,… where a gate asks several things; --text what you write
+beside it. --key names the file of a key that has no passphrase.`,
+		Example: `  parley frame answer
+  parley frame answer 1f2e3d4c --choose confirm --choose inquire
+  parley frame answer --choose "perspectives=Operations,Cost accounting"`,
+		Args: cli.Between(0, 1, "at most one inquiry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := begin(p)
+			if err != nil {
+				return err
+			}
+			s.hand.Path = key
+			f, err := s.show(cmd.Context(), id(args), "", 0)
+			switch {
+			case err != nil:
+				return err
+			case f.Gate == nil:
+				return control.Errorf(control.KindRefused, "see: parley frame show "+f.ID, "the inquiry asks nothing at the moment: it is in %s", f.State)
+			case !f.Mine:
+				return control.Errorf(control.KindRefused, "it is for them to decide", "%s decides it", strings.Join(f.Deciders, " or "))
+			}
+			if len(choose) == 0 && text == "" {
+				if !term.IsTerminal(p.Stdin) {
+					return control.Errorf(control.KindRefused, "run it at a terminal; scripts: --choose OPTION", "nobody is here to be asked")
+				}
+				return s.follow(cmd.Context(), f)
+			}
+			w, err := asked(f.Gate)
+			if err != nil {
+				return err
+			}
+			chosen, err := flagged(w, choose)
+			if err != nil {
+				return err
+			}
+			after, err := s.answer(cmd.Context(), f, chosen, text, takesBack)
+			switch {
+			case err != nil:
+				return err
+			case s.view.JSON:
+				return s.view.WriteJSON(after)
+			}
+			s.answered(after)
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVar(&choose, "choose", nil, "an `OPTION`, or QUESTION=OPTION,…")
+	cmd.Flags().StringVar(&text, "text", "", "what you write beside it; perspectives one a line")
+	cmd.Flags().StringVar(&takesBack, "takes-back", "", "the `HASH` of your answer that counts no more, at a contested gate")
+	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
+	p.JSONFlag(cmd, "print the inquiry as JSON")
+	return cmd
+}
+
+func (s *session) answered(f control.Frame) {
+	s.view.Out.Printf("✓ decided; the inquiry is in %s\n", f.State)
+	if !f.Over {
+		s.view.Next("parley frame show "+f.ID+" --watch", "how it goes on")
+	}
+}
+
+func newEscCommand(p *cli.Program) *cobra.Command {
+	var reason, key string
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "esc ID", Short: "End an inquiry at once",
+		Long: `End an inquiry at once, in whatever state it is. Its members are stopped as
+soon as their hosts learn of it. What there is stays in the record; what comes
+later is kept as late.`,
+		Example: "  parley frame esc 1f2e3d4c --reason \"the question is settled\"",
+		Args:    cli.Exactly(1, "the id of an inquiry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := begin(p)
+			if err != nil {
+				return err
+			}
+			s.hand.Path = key
+			f, err := s.show(cmd.Context(), args[0], "", 0)
+			if err != nil {
+				return err
+			}
+			if f.Over {
+				return control.Errorf(control.KindRefused, "", "the inquiry is over: it is %s", f.State)
+			}
+			if !yes && term.IsTerminal(p.Stdin) {
+				s.head(f)
+				if !p.Confirm("End it at once? [y/N] ") {
+					s.view.Out.Printf("It goes on.\n")
+					return cli.ExitCode(1)
+				}
+			}
+			path, err := protocol.ParsePath(f.Path)
+			if err != nil {
+				return err
+			}
+			e := protocol.InquiryEsc{InquiryWords: protocol.InquiryWords{Text: reason}}
+			hsig, err := s.sign(cmd.Context(), protocol.HumanDecision{Gate: path, GateHash: f.Hash, Act: protocol.ActFrameEsc, Reason: e.Decides()})
+			if err != nil {
+				return err
+			}
+			f, err = control.EscFrame.Ask(cmd.Context(), s.client, control.EndFrameRequest{ID: f.Channel.String(), Reason: reason, Hsig: hsig})
+			switch {
+			case err != nil:
+				return err
+			case s.view.JSON:
+				return s.view.WriteJSON(f)
+			}
+			s.over(f)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "`WHY`, kept in the record")
+	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "ask nothing")
+	p.JSONFlag(cmd, "print the inquiry as JSON")
+	return cmd
+}
+
+func newResumeCommand(p *cli.Program) *cobra.Command {
+	var coordinator, key string
+	cmd := &cobra.Command{
+		Use: "resume [ID]", Short: "Have this host coordinate an inquiry, or try again what failed",
+		Long: `Have this host coordinate an inquiry from now on: the host that did is lost,
+or a call of its agent has failed. The record has all that it needs. What the
+earlier coordinator writes afterwards does not count.`,
+		Example: "  parley frame resume 1f2e3d4c --coordinator mawjs",
+		Args:    cli.Between(0, 1, "at most one inquiry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := begin(p)
+			if err != nil {
+				return err
+			}
+			s.hand.Path = key
+			r := control.ResumeFrameRequest{ID: id(args), Coordinator: coordinator, Try: true}
+			tried, err := control.ResumeFrame.Ask(cmd.Context(), s.client, r)
+			if err != nil {
+				return err
+			}
+			if tried.Frame.Over { // before the passphrase is asked for nothing
+				return control.Errorf(control.KindRefused, "begin another one: parley frame QUESTION", "cannot resume the inquiry: it is over, and %s", tried.Frame.State)
+			}
+			r.ID, r.Try = tried.Frame.Channel.String(), false
+			path, err := protocol.ParsePath(tried.Frame.Path)
+			if err != nil {
+				return err
+			}
+			if r.Hsig, err = s.sign(cmd.Context(), protocol.HumanDecision{Gate: path, GateHash: tried.Frame.Hash, Act: protocol.ActFrameResume, Reason: tried.Decides}); err != nil {
+				return err
+			}
+			done, err := control.ResumeFrame.Ask(cmd.Context(), s.client, r)
+			switch {
+			case err != nil:
+				return err
+			case s.view.JSON:
+				return s.view.WriteJSON(done)
+			}
+			s.view.Out.Printf("✓ %s coordinates it, in epoch %d\n", term.Line(done.Frame.Coordinator), done.Frame.Epoch)
+			s.view.Next("parley frame show "+done.Frame.ID+" --watch", "how it goes on")
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&coordinator, "coordinator", "", "the `AGENT` that makes its calls (default: the fleet's policy)")
+	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
+	p.JSONFlag(cmd, "print the inquiry as JSON")
+	return cmd
+}

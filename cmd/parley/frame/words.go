@@ -1,0 +1,91 @@
+package frame
+
+import "github.com/parleyfleet/parley/protocol"
+
+// ask is the question of a gate, by its id: what it asks follows from that alone (R55).
+func ask(gate, question string) string {
+	switch question {
+	case "brief":
+		return "Mission brief"
+	case "mode":
+		return "Mode"
+	case "perspectives":
+		return "Which lenses for this inquiry?"
+	case "perspective":
+		return "Which perspective is to be deepened?"
+	case "keep":
+		return "What is to be preserved?"
+	case "onwards":
+		switch gate {
+		case protocol.GateZero:
+			return "No perspective was proposed. How is it to go on?"
+		case protocol.GateUnderMinimum:
+			return "One perspective alone makes no inquiry. How is it to go on?"
+		case protocol.GateLost:
+			return "The host of this member is lost. How is it to go on?"
+		case protocol.GateFailed:
+			return "This member has no result. How is it to go on?"
+		case protocol.GateExtend:
+			return "What is to be extended?"
+		}
+		return "How would you like to proceed?"
+	}
+	return "Who investigates " + question + "?"
+}
+
+// labels are the options that are the same in every inquiry, as they are shown.
+var labels = map[string]string{
+	"confirm": "Confirm", "modify-intent": "Modify intent", "modify-deliverable": "Modify deliverable", "modify-scope": "Modify scope",
+	"recommend": "Recommend", "inquire": "Inquire", "modify-brief": "Modify the brief", "supply-perspectives": "Supply perspectives",
+	"extend-selection": "Extend the selection", "recommend-instead": "Recommend instead", "keep-waiting": "Keep waiting",
+	"run-elsewhere": "Run it elsewhere", "go-on-without": "Go on without it", "esc": "Esc", "extend": "Extend", "add-input": "Add input",
+	"wrap-up": "Wrap up", "withdraw": "Withdraw", "add-perspective": "Add a perspective", "deepen": "Deepen one", "review": "Review the results",
+	"convergence": "Convergence", "divergence": "Divergence", "assessment": "Integrated assessment",
+}
+
+// abouts say what those options do, where the gate itself says nothing of them.
+var abouts = map[string]string{
+	"confirm": "proceed with this brief", "modify-intent": "adjust what is investigated", "modify-deliverable": "adjust the form of the answer",
+	"modify-scope": "adjust what belongs to it", "recommend": "perspectives alone, no team", "inquire": "each perspective is investigated by itself",
+	"modify-brief": "say what is to be different", "supply-perspectives": "name your own, one a line", "extend-selection": "choose again",
+	"recommend-instead": "end with this perspective as a recommendation", "keep-waiting": "its host may come back", "run-elsewhere": "the same once more, on another host",
+	"go-on-without": "its perspective has no result", "esc": "end the inquiry at once", "add-perspective": "propose others beside those that there are",
+	"deepen": "have one perspective investigated further", "review": "show the results again",
+}
+
+// beside is what may or must be written beside an answer; zero where nothing may.
+type beside struct {
+	question string
+	must     bool
+	names    bool // they are perspectives, separated by commas
+}
+
+// freely says what may or must be written beside what was chosen.
+func freely(gate string, chosen map[string][]string) beside {
+	first := func(id string) string {
+		if len(chosen[id]) > 0 {
+			return chosen[id][0]
+		}
+		return ""
+	}
+	switch gate {
+	case protocol.GateBrief:
+		if c := first("brief"); c != "" && c != "confirm" {
+			return beside{question: "What is to be different?", must: true}
+		}
+	case protocol.GateZero:
+		switch first("onwards") {
+		case "modify-brief":
+			return beside{question: "What is to be different?", must: true}
+		case "supply-perspectives":
+			return beside{question: "Your perspectives, separated by commas:", must: true, names: true}
+		}
+	case protocol.GatePerspectives:
+		return beside{question: "Perspectives of your own, separated by commas; with them you choose once more (Enter for none):", names: true}
+	case protocol.GateRoute:
+		if first("onwards") == "add-input" {
+			return beside{question: "Your input:", must: true}
+		}
+	}
+	return beside{}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"github.com/parleyfleet/parley/cmd/parley/mesh"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// partyShapes are what the commands of parties print.
+func partyShapes() map[string][]shape {
+	one := func(value any) []shape { return []shape{{value: value}} }
+	deed, party := one(examplePartyDeed()), one(exampleParty())
+	shapes := map[string][]shape{
+		"parley organize":       deed,
+		"parley invite":         deed,
+		"parley leave":          deed,
+		"parley lease":          deed,
+		"parley party accept":   deed,
+		"parley party agree":    deed,
+		"parley party join":     deed,
+		"parley party reject":   deed,
+		"parley party remove":   deed,
+		"parley task add":       deed,
+		"parley task done":      deed,
+		"parley task give-back": deed,
+		"parley task take":      deed,
+		"parley party list":     one(control.PartyList{Me: "skills", Chosen: "folder", Current: examplePath("b2c3d4e5").String(), Parties: []control.Party{exampleParty()}}),
+		"parley party rules":    {{value: protocol.DefaultPartyRules(), when: "without a rule"}, {value: examplePartyDeed(), when: "with one"}},
+		"parley party use":      party,
+		"parley who":            party,
+		"parley recap":          party,
+		"parley tell":           one(exampleTold()),
+		"parley recruit": {
+			{value: control.RecruitList{
+				Agents:   []control.Recruit{{Name: "mawui", Host: "white", Live: true, Standing: "invited"}},
+				Contacts: []control.RecruitContact{{Name: "kit", Node: "oracle-world"}},
+			}, when: "without an agent"},
+			{value: examplePartyDeed(), when: "with one"},
+		},
+		"parley mesh":      {{value: exampleMesh()}, {value: exampleMeshChange(), lines: true, when: "with `--watch`, the first one whole, then what changes"}},
+		"parley team":      one(exampleTeam()),
+		"parley task list": one([]control.PartyTask{examplePartyTask()}),
+		"parley gates":     one(control.GateList{Human: "zoe", HasKey: true, Gates: []control.Gate{exampleGate()}}),
+		"parley accept":    one(exampleGate()),
+		"parley reject":    one(exampleGate()),
+		"parley defer":     one(exampleGate()),
+	}
+	for _, verb := range []string{"organize", "invite", "who", "tell", "leave"} { // as the seed has them
+		shapes["parley work-with "+verb] = shapes["parley "+verb]
+	}
+	return shapes
+}
+
+func examplePartyTask() control.PartyTask {
+	return control.PartyTask{
+		ID: "T1", Path: examplePath("b2c3d4f1").String(), Text: "Write the restart test", By: "skills", Time: exampleTime(0), State: "taken", Taker: "mawui@white",
+		Until: exampleTime(2), Lapsed: true, Outcome: "it is in the tree", Done: exampleTime(2),
+	}
+}
+
+// exampleGate has a value in each field, as no gate has.
+func exampleGate() control.Gate {
+	return control.Gate{
+		ID: "b2c3d4e6", Path: examplePath("b2c3d4e6").String(), For: "invite", Title: "invite of mawui@white", Party: "tmux design", Channel: examplePath("b2c3d4e6").Channel().String(),
+		By: "skills", Human: "nat", Whom: "mawui@white", Host: "white", Deciders: []protocol.Name{"zoe"}, Here: true, NoKey: true, Outcome: "deferred", Time: exampleTime(0),
+		AnswerBy: exampleTime(2), Until: exampleTime(2), Reason: "after standup", DecidedBy: "zoe", Decided: exampleTime(1), Answer: examplePath("b2c3d4e7").String(),
+		Proof: "own-key", Shown: "PARTY INVITE | topic: tmux design\n…", Hash: exampleHash, File: "LS0t…", TakesBack: exampleHash,
+	}
+}
+
+// exampleParty has a value in each field, as no party has.
+func exampleParty() control.Party {
+	raw, decayed := 0.88, 0.84
+	return control.Party{
+		Name: "tmux design", Slug: "tmux-design", Short: "tmux-design-0f1e2d3c", Channel: examplePath("b2c3d4e5").Channel(), Organized: examplePath("b2c3d4e5").String(), Host: "oracle-world",
+		State: "active", Current: true, Leader: "nat", Via: "skills", Team: "fleet-core", Anchor: "nat/maw-js#332", AnchorURL: "https://github.com/nat/maw-js/issues/332",
+		Rules: protocol.DefaultPartyRules(), Created: exampleTime(0), LastActivity: exampleTime(1), Ended: exampleTime(2),
+		Members: []control.PartyMember{{
+			ID: "mawui", Node: "white", Status: "busy", Note: "a long build", Role: "member", Joined: exampleTime(0), Raw: &raw, Decayed: &decayed, Colour: "amber", Lambda: 0.01,
+			LastSync: exampleTime(1), Trust: "high", Sparkline: []float64{0.7, 0.84}, Stale: true, OutOfSync: true, Resync: true, Heard: exampleTime(1), Connected: true, Since: exampleTime(1),
+		}},
+		Gates: []control.Gate{exampleGate()},
+		Proposals: []control.PartyProposal{{
+			ID: "A1", Path: examplePath("b2c3d4e8").String(), Text: "Panes are named after agents", By: "skills", Time: exampleTime(0), Mode: "all", Outcome: "pending",
+			Voters: []string{"skills@oracle-world", "mawui@white"},
+			Votes:  []control.PartyVote{{Who: "mawui@white", Accept: true, Reason: "it reads well", Time: exampleTime(1), Path: examplePath("b2c3d4e9").String()}},
+		}},
+		Tasks: []control.PartyTask{examplePartyTask()},
+		Leases: []control.PartyLease{{
+			Path: examplePath("b2c3d4ea").String(), Holder: "mawui@white", Things: []string{"src/panes"}, Fence: 3, Time: exampleTime(0), Until: exampleTime(2), Reason: "I split it",
+		}},
+		Left:   []control.PartyDeparture{{ID: "kit", Node: "white", Time: exampleTime(1), By: "nat", Reason: "another team", Removed: true, Path: examplePath("b2c3d4eb").String()}},
+		Synced: 1, Mean: &decayed, SyncDue: true,
+		Void: []control.TopicVoid{{TopicWord: exampleTopicWord("mallory", "", "b2c3d4ec"), Act: "party-accept", Why: "a human of white decides it, and black is another host"}},
+	}
+}
+
+func examplePartyDeed() control.PartyDeed {
+	gate := exampleGate()
+	return control.PartyDeed{
+		Me: "skills", Chosen: "only", Messages: []string{examplePath("b2c3d4e6").String()}, Party: exampleParty(), Gate: &gate, Failed: []string{"kit@black: no host is called \"black\""},
+		Announced: &control.Announcement{
+			Tier: "fleet", Text: "📢 BROADCAST: …", Message: examplePath("b2c3d4f3").String(), To: []control.ToldOne{{Who: "mawui@white", Outcome: "delivered"}}, Skipped: "it was to be quiet",
+		},
+		Plan: control.PartyPlan{
+			Me: "skills", Leader: "nat", Party: examplePath("b2c3d4e5").String(), Act: "invite", Decides: "invite mawui@white to …", With: []string{"mawui@white"},
+			Anchor: "nat/maw-js#332", Consent: true, At: exampleTime(0),
+		},
+	}
+}
+
+func exampleTold() control.Told {
+	return control.Told{
+		Me: "skills", Chosen: "only", Party: "tmux design", Message: examplePath("b2c3d4f2").String(),
+		To: []control.ToldOne{{Who: "mawui@white", Outcome: "failed", Why: "the host white does not serve \"mawui\""}}, Comment: exampleComment(),
+	}
+}
+
+func exampleComment() *control.IssueComment {
+	c := exampleIssueComment()
+	return &c
+}
+
+// exampleMesh has a value in each field, as no mesh has that is whole.
+func exampleMesh() control.Mesh {
+	channel := examplePath("b2c3d4e5").Channel()
+	return control.Mesh{
+		Nodes: []control.MeshNode{
+			{ID: "mawui", Label: "mawui", Type: "agent", Data: control.MeshNodeData{Node: "white", Status: "busy", Trust: "high", LastSync: exampleTime(1)}},
+		},
+		Edges: []control.MeshEdge{{ID: channel.String() + "/mawui@white/forward", Source: "skills", Target: "mawui", Data: control.MeshEdgeData{
+			Direction: "forward", Party: "tmux-design", Channel: channel, Leader: "nat@oracle-world", Topic: "tmux design", Anchor: "nat/maw-js#332", Team: "fleet-core",
+			Role: "member", Trust: "high", Synced: true, Raw: 0.88, Decayed: 0.84, Lambda: 0.01, LastSync: exampleTime(1), Observer: "skills", ObserverNode: "oracle-world",
+			Colour: "amber", Opacity: 0.856, Dashed: true, Sparkline: []float64{0.7, 0.84},
+		}}},
+		Time: exampleTime(2),
+	}
+}
+
+func exampleMeshChange() control.Mesh {
+	m := exampleMesh()
+	m.Gone = &control.MeshGone{Nodes: []string{"kit"}, Edges: []string{examplePath("b2c3d4e5").Channel().String() + "/kit@white/forward"}}
+	return m
+}
+
+func exampleTeam() mesh.Team {
+	mean := 0.84
+	return mesh.Team{
+		Team: "fleet-core", Members: []string{"mawui", "skills"}, Synced: 1, Pairs: 2, Sync: mean,
+		Parties: []mesh.TeamParty{{Party: "tmux design", Short: "tmux-design", Members: 2, Invited: 1, Synced: 1, Sync: &mean, Status: "active"}},
+	}
+}

@@ -1,0 +1,167 @@
+package mesh
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// Team is what parties with one tag come to. A team is a view and has no life of its own.
+type Team struct {
+	Team    string      `json:"team"`    // the tag
+	Parties []TeamParty `json:"parties"` // those that are over stand last
+	Members []string    `json:"members"` // of all of them together, sorted
+	Synced  int         `json:"synced"`  // how often a member of a party has a score
+	Pairs   int         `json:"pairs"`   // how often somebody is a member of a party
+	Sync    float64     `json:"sync"`    // the mean of these decayed scores; 0 where there is none
+}
+
+// TeamParty is one of them.
+type TeamParty struct {
+	Party   string   `json:"party"`          // what it is called
+	Short   string   `json:"short"`          // what names it alone
+	Members int      `json:"members"`        // how many are in it
+	Invited int      `json:"invited"`        // how many are invited, and have not decided
+	Synced  int      `json:"synced"`         // how many of its members have a score
+	Sync    *float64 `json:"sync,omitempty"` // the mean of their decayed scores; absent where there is none
+	Status  string   `json:"status"`         // active or closed
+}
+
+// NewTeamCommand is parley team.
+func NewTeamCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "team NAME",
+		Short: "What the parties with one tag come to",
+		Long: `What the parties with one tag (parley organize --team NAME) come to, of all
+hosts: who is in them, and how far they are in sync. 2/3 are members, of those
+and the invited. Sync is the mean of what the members' scores are worth now; who
+was never synced is left out and counted. A party that is over is shown, and
+counts no more.`,
+		Example: `  parley team fleet-core
+  parley team fleet-core --json`,
+		Args: cli.Exactly(1, "the tag of a team"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return ShowTeam(cmd.Context(), args[0], client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print the team as JSON")
+	return cmd
+}
+
+// ShowTeam shows what the parties with a tag come to (seed, "Team Aggregate View").
+func ShowTeam(ctx context.Context, name string, client control.Service, v cli.View) error {
+	r := control.PartiesRequest{Fleet: true, Closed: true, Team: name}
+	list, err := control.Parties.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	team := teamOf(name, list.Parties)
+	switch {
+	case len(team.Parties) == 0:
+		r.Team = ""
+		if list, err = control.Parties.Ask(ctx, client, r); err != nil {
+			return err
+		}
+		return control.Errorf(control.KindNotFound, teamHint(list.Parties), "no party has the tag %q", name)
+	case v.JSON:
+		return v.WriteJSON(team)
+	}
+	v.Out.Printf("🏷 Team: %s\n\n", v.Out.Bold(term.Line(name)))
+	t := term.Table{Heading: []string{"Party", "Members", "Sync", "Status"}, Flexible: 0}
+	for _, p := range team.Parties {
+		members := fmt.Sprintf("%d/%d", p.Members, p.Members+p.Invited)
+		t.Rows = append(t.Rows, []string{term.Line(p.Party), members, cli.Percent(p.Sync), p.Status})
+	}
+	v.Table(t)
+	v.Out.Printf("\n")
+	if len(team.Members) == 0 {
+		v.Out.Printf("Team members: none\n")
+	} else {
+		v.Out.Printf("Team members: %s (union across parties)\n", term.Line(strings.Join(team.Members, ", ")))
+	}
+	v.Out.Printf("Team aggregate sync: %s (decayed — computed from raw × e^(-λh) per member; %d of %d synced)\n", cli.Percent(&team.Sync), team.Synced, team.Pairs)
+	return nil
+}
+
+// teamHint is which teams there are.
+func teamHint(parties []control.Party) string {
+	tags := map[string]bool{}
+	for _, p := range parties {
+		if p.Team != "" {
+			tags[p.Team] = true
+		}
+	}
+	if len(tags) == 0 {
+		return `give a party one: parley organize "topic" --team NAME`
+	}
+	return "the teams are: " + strings.Join(slices.Sorted(maps.Keys(tags)), ", ")
+}
+
+// The states of a party that matter here.
+const (
+	stateProposed = "proposed"
+	stateClosed   = "closed"
+)
+
+// teamOf is the team of a tag. Every membership weighs the same, in however large a party. One
+// that has not begun is no party yet.
+func teamOf(name string, parties []control.Party) Team {
+	team := Team{Team: name, Parties: []TeamParty{}, Members: []string{}}
+	members := map[string]bool{}
+	sum := 0.0
+	for _, p := range parties {
+		if p.Team != name || p.State == stateProposed {
+			continue
+		}
+		row := TeamParty{Party: p.Name, Short: p.Short, Status: p.State}
+		if p.State != stateClosed {
+			row.Members, row.Invited, row.Synced, row.Sync = len(p.Members), invited(p), p.Synced, p.Mean
+			for _, m := range p.Members {
+				members[m.ID] = true
+				team.Pairs++
+				if m.Decayed != nil {
+					team.Synced++
+					sum += *m.Decayed
+				}
+			}
+		}
+		team.Parties = append(team.Parties, row)
+	}
+	slices.SortStableFunc(team.Parties, func(a, b TeamParty) int { return over(a) - over(b) })
+	team.Members = slices.AppendSeq(team.Members, maps.Keys(members))
+	slices.Sort(team.Members)
+	if team.Synced > 0 {
+		team.Sync = sum / float64(team.Synced)
+	}
+	return team
+}
+
+// over is 1 for a party that is over, else 0.
+func over(p TeamParty) int {
+	if p.Status == stateClosed {
+		return 1
+	}
+	return 0
+}
+
+// invited is how many are invited into a party whose human has not decided. Silence decides
+// nothing: one that nobody answered in time may come yet.
+func invited(p control.Party) (count int) {
+	for _, g := range p.Gates {
+		if g.For == "invite" && (g.Outcome == "pending" || g.Outcome == "deferred" || g.Outcome == "contested" || g.Outcome == "expired") {
+			count++
+		}
+	}
+	return count
+}

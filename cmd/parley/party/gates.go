@@ -1,0 +1,262 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/hand"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// NewGatesCommand is parley gates.
+func NewGatesCommand(p *cli.Program) *cobra.Command {
+	var r control.GatesRequest
+	cmd := &cobra.Command{
+		Use:   "gates [ID]",
+		Short: "What waits for a human to decide",
+		Long: `What waits for a human to decide, with all that is shown to them: invites of
+agents of this host, wishes of its agents, who asks to be let into a party. Only
+a human of the host that it concerns decides, with their own key (parley human);
+time and silence decide nothing.`,
+		Example: `  parley gates
+  parley accept 1f2e3d4c
+  parley defer 1f2e3d4c --until 2h --reason "after standup"`,
+		Args: cli.Between(0, 1, "at most one gate"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				r.ID = args[0]
+			}
+			s := &session{p: p}
+			if err := s.begin(); err != nil {
+				return err
+			}
+			return s.gates(cmd.Context(), r)
+		},
+	}
+	cmd.Flags().BoolVar(&r.Fleet, "fleet", false, "those of all hosts")
+	cmd.Flags().BoolVar(&r.All, "all", false, "those that are decided too")
+	p.JSONFlag(cmd, "print the gates as JSON")
+	return cmd
+}
+
+func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
+	list, err := control.Gates.Ask(ctx, s.client, r)
+	switch {
+	case err != nil:
+		return err
+	case s.view.JSON:
+		return s.view.WriteJSON(list)
+	case len(list.Gates) == 0:
+		s.view.Out.Printf("Nothing waits for %s.\n", list.Human)
+		return nil
+	}
+	for i, g := range list.Gates {
+		if i > 0 {
+			s.view.Out.Printf("\n")
+		}
+		s.gate(g)
+		switch {
+		case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
+			s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
+		case g.For == "inquiry":
+		case open(g) && g.Here:
+			s.view.Steps("parley accept "+g.ID, "agree to it", "parley reject "+g.ID+" --reason WHY", "decline", "parley defer "+g.ID+" --until 2h", "put it off")
+		}
+	}
+	if !list.HasKey {
+		s.view.Out.Printf("\n%s has no key of their own, which a gate needs: %s\n", list.Human, s.view.Command("parley human add"))
+	}
+	return nil
+}
+
+// gate shows one gate: all that whoever decides is shown, and how it stands.
+func (s *session) gate(g control.Gate) {
+	out := s.view.Out
+	out.Printf("%s  %s — %s  (%s, %s)\n", out.Bold(g.ID), term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
+	for line := range strings.SplitSeq(strings.TrimRight(g.Shown, "\n"), "\n") {
+		for _, part := range term.Wrap(term.Line(line), max(0, out.Width-4)) {
+			out.Printf("    %s\n", part)
+		}
+	}
+	switch {
+	case g.Outcome == "contested":
+		out.Printf("  %s\n", out.Warn("two answers contradict each other; answer it again to settle it"))
+	case g.DecidedBy != "":
+		out.Printf("  %s by %s, %s%s\n", g.Outcome, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.TimeForm), reasoned(g.Reason))
+	}
+	if open(g) {
+		out.Printf("  %s decides at %s", decider(g), g.Host)
+		if g.NoKey {
+			out.Printf(", and has no key of their own yet")
+		}
+		out.Printf("\n")
+	}
+}
+
+func reasoned(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + term.Line(reason)
+}
+
+// answering is one answer that a human can give at a gate.
+type answering struct {
+	use, short, done, verb string
+	act                    protocol.Act
+	outcome                string // where that is so, there is nothing to say again
+}
+
+// NewAcceptCommand is parley accept.
+func NewAcceptCommand(p *cli.Program) *cobra.Command {
+	return newAnswerCommand(p, answering{"accept ID", "Agree to what a gate asks you", "✓ accepted", "accept", protocol.ActPartyAccept, "accepted"})
+}
+
+// NewRejectCommand is parley reject.
+func NewRejectCommand(p *cli.Program) *cobra.Command {
+	return newAnswerCommand(p, answering{"reject ID", "Decline what a gate asks you", "✗ declined", "decline", protocol.ActPartyReject, "declined"})
+}
+
+// NewDeferCommand is parley defer.
+func NewDeferCommand(p *cli.Program) *cobra.Command {
+	return newAnswerCommand(p, answering{"defer ID", "Put off what a gate asks you", "⏸ put off", "put off", protocol.ActPartyDefer, ""})
+}
+
+func newAnswerCommand(p *cli.Program, a answering) *cobra.Command {
+	var r control.AnswerGateRequest
+	var until, key string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   a.use,
+		Short: a.short,
+		Long: a.short + `.
+
+ID is what "parley gates" shows. You see all of it and are asked once more; then
+your key signs the answer, with its passphrase. What you decided before is taken
+back by answering again, which is kept too.
+
+In scripts --yes asks nothing, and needs --key with the file of a key that has
+no passphrase.`,
+		Example: "  parley " + strings.Fields(a.use)[0] + " 1f2e3d4c",
+		Args:    cli.Exactly(1, "the id of a gate"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if yes && key == "" {
+				return cli.UsageErrorf(cmd, "--yes needs --key FILE: nobody decides for you by accident")
+			}
+			s := &session{p: p}
+			if err := s.begin(); err != nil {
+				return err
+			}
+			var err error
+			if r.Until, err = untilOf(until, s.view); err != nil {
+				return cli.UsageErrorf(cmd, "%v", err)
+			}
+			if a.act == protocol.ActPartyDefer && r.Until.IsZero() {
+				return cli.UsageErrorf(cmd, "--until needs a time, such as 2h")
+			}
+			r.Act = a.act
+			return s.answer(cmd.Context(), args[0], r, a, key, yes)
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
+	if a.act == protocol.ActPartyDefer {
+		cmd.Flags().StringVar(&until, "until", "1d", "`WHEN` to come back to it: 2h, 3d, a date, or a date and time")
+	}
+	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "ask nothing")
+	p.JSONFlag(cmd, "print the gate as JSON")
+	return cmd
+}
+
+// untilOf is a time that was typed: a span from now, or a date. It is whole seconds, as the
+// message says it.
+func untilOf(text string, v cli.View) (time.Time, error) {
+	if d, err := span.Parse(text); err == nil && text != "" {
+		return v.Now().Add(d).UTC().Truncate(time.Second), nil
+	}
+	return cli.ParseUntil(text, v.Zone)
+}
+
+func (s *session) answer(ctx context.Context, id string, r control.AnswerGateRequest, a answering, key string, yes bool) error {
+	if id == "" { // it would mean any
+		return control.Errorf(control.KindUsage, "see what waits: parley gates", "no gate is named")
+	}
+	list, err := control.Gates.Ask(ctx, s.client, control.GatesRequest{ID: id, Files: true})
+	if err != nil {
+		return err
+	}
+	if len(list.Gates) > 1 {
+		return control.Errorf(control.KindUsage, "give the whole path: "+list.Gates[0].Path, "several gates are called %q", id)
+	}
+	g := list.Gates[0]
+	if err := trusted(g); err != nil && g.For != "inquiry" {
+		return err
+	}
+	if !s.view.JSON && !yes && g.For != "inquiry" {
+		said := *s
+		said.view.Out = s.view.Err
+		said.gate(g)
+	}
+	switch {
+	case g.For == "inquiry":
+		return control.Errorf(control.KindRefused, "parley frame answer "+g.Channel[:8], "an inquiry asks that, and has options of its own")
+	case !g.Here:
+		return control.Errorf(control.KindRefused, "it is for them to decide, there", "%s decides it, and you are %s, of another host", decider(g), list.Human)
+	case g.Outcome == a.outcome:
+		return control.Errorf(control.KindRefused, "", "it is %s already, by %s", g.Outcome, term.Line(g.DecidedBy))
+	case !list.HasKey:
+		return control.Errorf(control.KindRefused, "parley human add", "%s has no key of their own, which a gate needs", list.Human)
+	case !yes && !term.IsTerminal(s.p.Stdin):
+		return control.Errorf(control.KindRefused, "run it at a terminal; scripts: --yes --key FILE", "nobody is here to be asked")
+	case !yes && !s.p.Confirm(fmt.Sprintf("%s it as %s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:], list.Human)):
+		s.view.Out.Printf("Nothing was decided.\n")
+		return cli.ExitCode(1)
+	}
+	r.Path, r.TakesBack = g.Path, g.TakesBack
+	if g.Outcome == "deferred" || g.Outcome == "expired" {
+		r.TakesBack = "" // what was put off is decided now, and nothing is taken back
+	}
+	path, err := protocol.ParsePath(g.Path)
+	if err != nil {
+		return err
+	}
+	decision := protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+	if r.Hsig, err = hand.SignWith(ctx, s.p, s.client, decision, key); err != nil {
+		return err
+	}
+	g, err = control.AnswerGate.Ask(ctx, s.client, r)
+	switch {
+	case err != nil:
+		return err
+	case s.view.JSON:
+		return s.view.WriteJSON(g)
+	}
+	proof := ""
+	if g.Proof == control.ProofOpenKey {
+		proof = " (signed, open key)"
+	}
+	s.view.Out.Printf("%s: %s, %s%s\n", a.done, term.Line(g.Title), term.Line(g.Party), proof)
+	if g.Outcome == "accepted" && g.For == "invite" {
+		s.view.Out.Printf("✓ %s joined the party\n", term.Line(g.Whom))
+	}
+	return nil
+}
+
+// trusted says why what is shown of a gate is not what its message says. What is signed must
+// be what was seen, whatever the node tells.
+func trusted(g control.Gate) error {
+	return hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
+		if m.Body != g.Shown {
+			return errors.New("the node shows other words than the message has")
+		}
+		return nil
+	})
+}

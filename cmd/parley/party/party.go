@@ -1,0 +1,112 @@
+// Package party is what people and agents type to meet in parties: organize, invite, who,
+// leave, the gates at which humans decide, and what a party agrees on and does.
+package party
+
+import (
+	"context"
+	"os"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/hand"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// session is one run of a command of parties.
+type session struct {
+	p      *cli.Program
+	acting control.Acting
+	party  string // named by --party; "" for the current one
+	client control.Service
+	view   cli.View
+}
+
+// flags gives a command the flags by which it is said for whom something is done, and in
+// which party.
+func (s *session) flags(cmd *cobra.Command, json string) {
+	cmd.Flags().StringVar(&s.acting.As, "via", "", "the `AGENT` for which a human does it (default: that of the folder)")
+	cmd.Flags().StringVar(&s.party, "party", "", "the party's `SLUG` (default: the current one; see parley party use)")
+	s.p.JSONFlag(cmd, json)
+	s.p.CompleteFlags(cmd, "via")
+}
+
+// begin connects with the node.
+func (s *session) begin() error {
+	var err error
+	s.view = s.p.View()
+	if s.acting.Dir, err = os.Getwd(); err != nil {
+		s.acting.Dir = "" // it is only a hint for whom to act
+	}
+	s.client, err = s.p.Client()
+	return err
+}
+
+// command is a command that works with parties.
+func command(p *cli.Program, cmd *cobra.Command, json string, run func(s *session, ctx context.Context, args []string) error) *cobra.Command {
+	s := &session{p: p}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := s.begin(); err != nil {
+			return err
+		}
+		return run(s, cmd.Context(), args)
+	}
+	s.flags(cmd, json)
+	return cmd
+}
+
+// viewing is whose view is asked for.
+func (s *session) viewing() control.Viewing {
+	return control.Viewing{For: s.acting.As, Dir: s.acting.Dir}
+}
+
+// decide is the signature of what a human decides in a party, "" where they need none: it is
+// shown before.
+func (s *session) decide(ctx context.Context, plan control.PartyPlan) (string, error) {
+	if plan.Decides == "" {
+		return "", nil
+	}
+	return hand.Sign(ctx, s.p, s.client, protocol.HumanDecision{Act: plan.Act, Reason: plan.Decides})
+}
+
+// do does something in a party: where a human decides it, they sign it first.
+func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.PartyDeed, error) {
+	r.Acting, r.Party, r.Try = s.acting, s.party, true
+	planned, err := control.DoInParty.Ask(ctx, s.client, r)
+	if err != nil {
+		return planned, err
+	}
+	r.Try, r.At = false, planned.Plan.At
+	s.consents(planned.Plan, &r.Announcing)
+	r.As = planned.Me // what is done is what was shown
+	if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
+		return planned, err
+	}
+	if s.acting.As == "" && planned.Chosen != "" {
+		r.As = s.acting.As // the node chooses again, and says so
+	}
+	return control.DoInParty.Ask(ctx, s.client, r)
+}
+
+// because says for whom something was done where nobody named that one (R59).
+func (s *session) because(me, chosen string) {
+	if chosen == "only" {
+		s.view.Out.Printf("%s\n", s.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))
+	}
+}
+
+// waits says that a gate waits for a human, and what they can do.
+func (s *session) waits(g *control.Gate) {
+	who := cli.Names(g.Deciders)
+	if who == "" {
+		who = "a human"
+	}
+	s.view.Out.Printf("⏳ %s waits for %s at %s\n", term.Line(g.Title), who, g.Host)
+	if g.NoKey {
+		s.view.Out.Printf("   nobody there has a key of their own yet, which a gate needs: parley human add\n")
+	}
+	if g.Here {
+		s.view.Next("parley gates", "what waits, and how to answer")
+	}
+}

@@ -1,0 +1,248 @@
+package party
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewWhoCommand is parley who.
+func NewWhoCommand(p *cli.Program) *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:   "who [PARTY]",
+		Short: "Who is in your party, and how far they are in sync",
+		Long: `Who is in a party: where they are, how reachable, how far they are in sync on
+its topic. Sync is the score that they gave last, Decay what it is worth now.
+Below it stand invites that wait, what was agreed, tasks and reservations.
+
+Gray and cyan are no alarm: that two see something otherwise is worth a look.
+Nobody is removed by a score.`,
+		Example: `  parley who
+  parley who triage --watch`,
+		Args: cli.Between(0, 1, "at most a party"),
+	}
+	cmd = command(p, cmd, "print the party as JSON", func(s *session, ctx context.Context, args []string) error {
+		if len(args) == 1 {
+			s.party = args[0]
+		}
+		if !watch {
+			return s.who(ctx)
+		}
+		return s.watch(ctx)
+	})
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever something changes")
+	return cmd
+}
+
+func (s *session) ask(ctx context.Context) (control.Party, error) {
+	return control.ShowParty.Ask(ctx, s.client, control.PartyRequest{Viewing: s.viewing(), Party: s.party})
+}
+
+func (s *session) who(ctx context.Context) error {
+	party, err := s.ask(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.view.JSON:
+		return s.view.WriteJSON(party)
+	}
+	s.table(party)
+	return nil
+}
+
+// look is how often a party that is watched is looked at: presence comes and goes without a
+// message.
+const look = 2 * time.Second
+
+// watch shows the party again whenever what is shown of it is another.
+func (s *session) watch(ctx context.Context) error {
+	last := ""
+	for {
+		party, err := s.ask(ctx)
+		if err != nil {
+			return err
+		}
+		var text strings.Builder
+		shown := *s
+		shown.view.Out.Writer = &text
+		if s.view.JSON {
+			if err := shown.view.WriteJSON(party); err != nil {
+				return err
+			}
+		} else {
+			shown.table(party)
+		}
+		if text.String() != last {
+			if s.view.Out.Terminal && !s.view.JSON {
+				s.view.Out.Printf("\x1b[H\x1b[2J")
+			} else if last != "" && !s.view.JSON {
+				s.view.Out.Printf("\n")
+			}
+			s.view.Out.Printf("%s", text.String())
+			last = text.String()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(look):
+		}
+	}
+}
+
+// dots are the marks of presence (seed, "Presence States").
+var dots = map[string]string{"active": "●", "idle": "◐", "compacted": "◌", "away": "○", "dormant": "·", "hidden": "⊘", "busy": "◉"}
+
+// heading is the first two lines of a party.
+func (s *session) heading(party control.Party) {
+	anchor, team := "", ""
+	if party.Anchor != "" {
+		anchor = " (" + term.Line(party.Anchor) + ")"
+	}
+	if party.Team != "" {
+		team = " | Team: " + term.Line(party.Team)
+	}
+	out := s.view.Out
+	out.Printf("🤝 %s%s\n", out.Bold(term.Line(party.Name)), anchor)
+	out.Printf("   Leader: %s | Rules: %s · λ=%g%s\n", term.Line(party.Leader), rulesLine(party), party.Rules.DecayLambda, team)
+}
+
+// table shows a party (seed, "Display").
+func (s *session) table(party control.Party) {
+	out := s.view.Out
+	s.heading(party)
+	out.Printf("\n")
+	t := term.Table{Heading: []string{"", "Oracle", "Node", "Status", "Sync", "Decay", "λ", "Trust", "Last", ""}, Flexible: 1, Style: func(row int, cell string) string {
+		return out.Colour(party.Members[row].Colour, cell)
+	}}
+	for _, m := range party.Members {
+		mark := cli.Sparkline(m.Sparkline)
+		if m.Decayed != nil && *m.Decayed < 0.5 {
+			mark += " ⚠"
+		}
+		t.Rows = append(t.Rows, []string{
+			dots[m.Status], term.Line(m.ID), m.Node.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), m.Trust,
+			s.view.Age(m.LastSync), mark,
+		})
+	}
+	if len(t.Rows) > 0 {
+		s.view.Table(t)
+	} else {
+		out.Printf("  nobody is in it: %s\n", party.State)
+	}
+	s.below(party)
+}
+
+// below is what stands below the members.
+func (s *session) below(party control.Party) {
+	out := s.view.Out
+	out.Printf("\n")
+	if party.Synced > 0 {
+		out.Printf("%d of %d synced, mean %s\n", party.Synced, len(party.Members), cli.Percent(party.Mean))
+	}
+	for _, g := range party.Gates {
+		s.gateLine(g)
+	}
+	for _, m := range party.Members {
+		name := term.Line(m.ID)
+		if m.Note != "" {
+			out.Printf("%s %s: %s\n", dots[m.Status], name, term.Line(m.Note))
+		}
+		switch {
+		case m.Stale:
+			out.Printf("⚠ %s is stale (below %g): whether they stay is the leader's to decide\n", name, party.Rules.KickThreshold)
+		case m.OutOfSync:
+			out.Printf("%s is out of sync (below %g)\n", name, party.Rules.AcceptThreshold)
+		}
+		if m.Resync {
+			why := "💡 a sync would help"
+			if party.Rules.DivergenceTolerance == "low" && m.Raw != nil && *m.Raw < 0.7 {
+				why = "❗ the party asks for a sync (divergence_tolerance=low)"
+			}
+			out.Printf("%s: %s\n", why, s.view.Command("parley work-with "+term.Shell(m.ID)+" --sync"))
+		}
+	}
+	if party.SyncDue {
+		out.Printf("⏰ a sync is due (sync_cadence=%s): %s\n", party.Rules.SyncCadence, s.view.Command("parley work-with --sync"))
+	}
+	for _, pr := range party.Proposals {
+		out.Printf("%s %s %s%s\n", map[string]string{"accepted": "✓", "declined": "✗", "pending": "·"}[pr.Outcome], pr.ID, term.Line(pr.Text), s.votes(pr))
+	}
+	for _, task := range party.Tasks {
+		s.taskLine(task)
+	}
+	for _, l := range party.Leases {
+		out.Printf("🔒 %s has %s until %s (fence %d)\n", term.Line(l.Holder), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
+	}
+	if n := len(party.Void); n > 0 {
+		last := party.Void[n-1]
+		out.Printf("%s\n", out.Warn(fmt.Sprintf("%s said in it and does not count; the last: %s by %s: %s", cli.Count(n, "thing"), last.Act, term.Line(last.By), term.Line(last.Why))))
+	}
+}
+
+// votes is how a proposal that is not settled stands.
+func (s *session) votes(pr control.PartyProposal) string {
+	if pr.Outcome != "pending" {
+		return ""
+	}
+	voted := map[string]bool{}
+	for _, v := range pr.Votes {
+		voted[v.Who] = true
+	}
+	var missing []string
+	for _, who := range pr.Voters {
+		if !voted[who] {
+			missing = append(missing, term.Line(who))
+		}
+	}
+	return " (waits for " + strings.Join(missing, ", ") + ")"
+}
+
+func (s *session) taskLine(task control.PartyTask) {
+	switch task.State {
+	case "done":
+		s.view.Out.Printf("☑ %s %s (%s)\n", task.ID, term.Line(task.Text), term.Line(task.Taker))
+	case "taken":
+		s.view.Out.Printf("▶ %s %s (%s until %s)\n", task.ID, term.Line(task.Text), term.Line(task.Taker), s.view.Stamp(task.Until, cli.ShortForm))
+	default:
+		s.view.Out.Printf("☐ %s %s\n", task.ID, term.Line(task.Text))
+	}
+}
+
+// gateLine is a gate that waits, in a line below the members.
+func (s *session) gateLine(g control.Gate) {
+	name := term.Line(g.Title)
+	if g.For == "invite" {
+		name = term.Line(g.Whom)
+	}
+	switch g.Outcome {
+	case "pending":
+		s.view.Out.Printf("⏳ Pending: %s (asked %s, waits for %s)\n", name, s.view.Age(g.Time), decider(g))
+	case "deferred":
+		s.view.Out.Printf("⏸ Deferred: %s (%q until %s)\n", name, term.Line(g.Reason), s.view.Stamp(g.Until, cli.ShortForm))
+	case "expired":
+		s.view.Out.Printf("⏱ No answer in time: %s (asked %s; a late one counts)\n", name, s.view.Age(g.Time))
+	case "contested":
+		s.view.Out.Printf("%s\n", s.view.Out.Warn("⚠ Contested: "+name+": "+decider(g)+" has said two things, and is asked again"))
+	case "declined":
+		why := ""
+		if g.Reason != "" {
+			why = ": " + term.Line(g.Reason)
+		}
+		s.view.Out.Printf("✗ %s declined%s\n", name, why)
+	}
+}
+
+// decider is who decides a gate.
+func decider(g control.Gate) string {
+	if len(g.Deciders) == 0 {
+		return "a human of " + g.Host.String()
+	}
+	return cli.Names(g.Deciders) + "@" + g.Host.String()
+}

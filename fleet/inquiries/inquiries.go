@@ -1,0 +1,324 @@
+// Package inquiries is the affair of questions that are looked at from several perspectives:
+// a brief that a human confirms, perspectives that a human chooses, members who investigate
+// each one by itself, tensions that they talk out within bounds, and a synthesis whose every
+// claim has a basis.
+//
+// An inquiry lies in a channel that follows from its first deed, and each tension in one that
+// follows from that. One host coordinates at a time: it makes the calls that Next names and
+// writes what came of them. What only humans decide is a gate with a fixed set of options
+// (R38, R55). Nobody's result is told before the hashes of all are in the record (R53).
+//
+// Values say what the record says. Who is there, and which agents would fit, is for whoever
+// carries the calls out.
+package inquiries
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// State is how far an inquiry is.
+type State string
+
+// The states, in the order in which an inquiry goes through them. In a state of a gate the
+// gate is still to be asked where none is open.
+const (
+	None             State = ""
+	Opened           State = "OPENED"      // the brief is to be drafted
+	BriefDraft       State = "BRIEF_DRAFT" // it is shown, and its gate to be asked
+	GateBrief        State = "GATE_BRIEF"
+	Gather           State = "GATHER"
+	Propose          State = "PROPOSE"
+	GateZero         State = "GATE_ZERO"
+	GatePerspectives State = "GATE_PERSPECTIVES"
+	GateUnderMinimum State = "GATE_UNDER_MINIMUM"
+	Established      State = "ESTABLISHED"
+	Recommended      State = "RECOMMENDED"
+	Map              State = "MAP"
+	GateMap          State = "GATE_MAP"
+	Spawn            State = "SPAWN"
+	Await            State = "AWAIT"
+	Collect          State = "COLLECT"
+	Preview          State = "PREVIEW"
+	Detect           State = "DETECT"
+	Dialogue         State = "DIALOGUE"
+	Outcomes         State = "OUTCOMES"
+	Synthesize       State = "SYNTHESIZE"
+	Present          State = "PRESENT" // the synthesis is shown, and how to go on to be asked
+	GateRoute        State = "GATE_ROUTE"
+	GateExtend       State = "GATE_EXTEND"
+	Trace            State = "TRACE"
+	GatePreserve     State = "GATE_PRESERVE"
+	Shutdown         State = "SHUTDOWN"
+	WrappedUp        State = "WRAPPED_UP"
+	Withdrawn        State = "WITHDRAWN"
+	Escaped          State = "ESCAPED"
+)
+
+// Over reports whether nothing follows any more.
+func (s State) Over() bool {
+	return s == Recommended || s == WrappedUp || s == Withdrawn || s == Escaped
+}
+
+// Inquiry is one inquiry. It does not change.
+type Inquiry struct {
+	Path     protocol.Path // the message that began it; zero where there is none
+	Hash     string        // of its file
+	Channel  protocol.ChannelID
+	Began    time.Time
+	Opening  protocol.InquiryOpening
+	By       protocol.Address // who asked
+	Deciders []Decider
+
+	Last        protocol.Path // the last deed that holds
+	State       State
+	Coordinator protocol.Address // the agent that makes the calls, and its host
+	Epoch       int              // from 1; deeds of the coordinator of an older one are void
+	Gates       []*Gate          // in the order of the record
+	Contested   protocol.Path    // the gate at which one key said two things: nothing follows before one is taken back
+	undo        *Inquiry         // before the last answer, as long as nothing followed from it
+
+	Brief    protocol.InquiryBrief
+	Briefs   int    // how often it was drafted
+	Mode     string // the chosen one; empty before
+	Changes  string // what the human wants the brief to be; empty: it was drafted since
+	Context  protocol.InquiryContext
+	Proposal protocol.InquiryProposals // the last one
+	Base     []string                  // perspectives that the human named, and those of earlier cycles
+	Chosen   []string                  // all perspectives of the inquiry, in the order in which they came
+	Fits     []protocol.InquiryFit     // those of the last mapping
+	Members  []*Member                 // one for each perspective
+
+	Cycle           int // 1, and one more for each extension (R51)
+	Preview         protocol.InquiryPreview
+	Detection       protocol.InquiryDetection
+	Tensions        []*Tension // of all cycles
+	Outcomes        []protocol.InquiryOutcome
+	Inputs          []string // what the human added, in order (R48)
+	Synthesis       protocol.InquirySynthesis
+	Syntheses       int
+	Lens            protocol.InquiryEstablished // of one that recommends
+	Trace           protocol.InquiryTrace
+	Preserve        []string // the categories that the human chose
+	wraps           bool     // what follows is a wrap-up and no withdrawal
+	Told, Disbanded bool     // the team was told to end, and has
+	Findings        protocol.InquiryFindings
+	Late            []Late // what came after it could count; it is kept
+	Ended           time.Time
+	EndedBy         string // the human who ended it at once
+}
+
+// Decider is a human who decides.
+type Decider struct {
+	Human protocol.Name
+	Host  protocol.Name
+	Key   string // their key when the inquiry began; empty: none is known
+}
+
+// Address is the decider as mail reaches them.
+func (d Decider) Address() protocol.Address {
+	return protocol.Address{Name: d.Human.String(), Host: d.Host.String()}
+}
+
+// Late is a signal of a run that was given up.
+type Late struct {
+	Path        protocol.Path
+	Perspective string
+	Attempt     int
+	Result      string
+}
+
+// KindName is the name of the kind.
+const KindName = "inquiry"
+
+// Kind is the kind of affair that inquiries are, in the record with that id: one a channel.
+func Kind(recordID string) *affair.Kind[Inquiry] {
+	return &affair.Kind[Inquiry]{
+		Name: KindName,
+		Acts: []protocol.ActSpec{
+			protocol.OpenInquiry.ActSpec, protocol.DraftBrief.ActSpec, protocol.AskInquiry.ActSpec, protocol.AnswerInquiry.ActSpec, protocol.GatherContext.ActSpec,
+			protocol.ProposePerspectives.ActSpec, protocol.EstablishLens.ActSpec, protocol.MapAgents.ActSpec, protocol.StartMember.ActSpec, protocol.NoteTask.ActSpec,
+			protocol.SignalEnd.ActSpec, protocol.RevealResult.ActSpec, protocol.PreviewResults.ActSpec, protocol.DetectTensions.ActSpec, protocol.SignalTopic.ActSpec,
+			protocol.ExchangeWords.ActSpec, protocol.ReportDialogue.ActSpec, protocol.FollowUp.ActSpec, protocol.AnswerFollowUp.ActSpec, protocol.ShowOutcomes.ActSpec,
+			protocol.Synthesize.ActSpec, protocol.ShowTrace.ActSpec, protocol.ShutDownTeam.ActSpec, protocol.EndTeam.ActSpec, protocol.KeepFindings.ActSpec,
+			protocol.ResumeInquiry.ActSpec, protocol.EscInquiry.ActSpec,
+		},
+		Hands: true,
+		Of:    nameOf,
+		Begin: func(string) Inquiry { return Inquiry{} },
+		Step: func(v Inquiry, d affair.Deed) (Inquiry, error) {
+			next, err := v.step(recordID, d)
+			if err == nil {
+				next.Last = d.Message.Path
+			}
+			return next, err
+		},
+	}
+}
+
+// nameOf is the inquiry that a deed is of: what is said in a dialogue names it, everything else
+// lies in its channel.
+func nameOf(m *protocol.Message) (string, bool) {
+	switch m.Act {
+	case protocol.ActFrameTopic, protocol.ActFrameExchange, protocol.ActFrameReport, protocol.ActFrameFollowUp, protocol.ActFrameFollowAnswer:
+		c, ok := protocol.InquiryOf(m)
+		return c.String(), ok
+	}
+	return m.Path.Channel().String(), true
+}
+
+// step is the inquiry after a deed, or why the deed is void. All deeds are signed by hosts.
+func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
+	if d.Standing != affair.Signed {
+		return v, errors.New("no host has signed it, as all deeds of inquiries are")
+	}
+	if d.Act == protocol.ActFrame {
+		return v.open(recordID, d)
+	}
+	if v.Path.IsZero() {
+		return v, refusal.New(refusal.Unknown, "begin one: parley frame", "there is no inquiry in this channel")
+	}
+	switch d.Act {
+	case protocol.ActFrameSignal: // what was paid for is kept, whenever it comes
+		return acted(v.signal(d))
+	case protocol.ActFrameAnswer:
+		return v.answer(d)
+	}
+	if v.State.Over() {
+		return v, refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: it is %s", v.State)
+	}
+	switch d.Act {
+	case protocol.ActFrameEsc:
+		return v.esc(d)
+	case protocol.ActFrameResume:
+		return v.resume(d)
+	}
+	if !v.Contested.IsZero() {
+		return v, refusal.New(refusal.Forbidden, "take back one of the answers", "a human has answered a gate in two ways")
+	}
+	return acted(v.advance(recordID, d))
+}
+
+// acted is what comes of a deed that follows from what was decided: that is not undone then.
+func acted(v Inquiry, err error) (Inquiry, error) {
+	if err == nil {
+		v.undo = nil
+	}
+	return v, err
+}
+
+// advance is the inquiry after a deed of its coordinator or of a member.
+func (v Inquiry) advance(recordID string, d affair.Deed) (Inquiry, error) {
+	switch d.Act {
+	case protocol.ActFrameBrief:
+		return coordinated(v, d, protocol.DraftBrief, v.brief)
+	case protocol.ActFrameGate:
+		return coordinated(v, d, protocol.AskInquiry, func(w protocol.InquiryGate) (Inquiry, error) { return v.ask(d, w) })
+	case protocol.ActFrameContext:
+		return coordinated(v, d, protocol.GatherContext, v.gathered)
+	case protocol.ActFrameProposals:
+		return coordinated(v, d, protocol.ProposePerspectives, v.propose)
+	case protocol.ActFrameEstablished:
+		return coordinated(v, d, protocol.EstablishLens, func(w protocol.InquiryEstablished) (Inquiry, error) { return v.establish(d, w) })
+	case protocol.ActFrameMap:
+		return coordinated(v, d, protocol.MapAgents, v.mapped)
+	case protocol.ActFrameStart:
+		return coordinated(v, d, protocol.StartMember, func(w protocol.InquiryStart) (Inquiry, error) { return v.start(d, w) })
+	case protocol.ActFrameTask:
+		return coordinated(v, d, protocol.NoteTask, v.task)
+	case protocol.ActFrameReveal:
+		return v.reveal(d)
+	case protocol.ActFramePreview:
+		return coordinated(v, d, protocol.PreviewResults, v.preview)
+	case protocol.ActFrameDetection:
+		return coordinated(v, d, protocol.DetectTensions, v.detect)
+	case protocol.ActFrameTopic:
+		return coordinated(v, d, protocol.SignalTopic, func(w protocol.InquiryTopic) (Inquiry, error) { return v.topic(recordID, d, w) })
+	case protocol.ActFrameExchange:
+		return v.exchange(recordID, d)
+	case protocol.ActFrameReport:
+		return v.report(recordID, d)
+	case protocol.ActFrameFollowUp:
+		return coordinated(v, d, protocol.FollowUp, func(w protocol.InquiryFollowUp) (Inquiry, error) { return v.followUp(recordID, d, w) })
+	case protocol.ActFrameFollowAnswer:
+		return v.followAnswer(recordID, d)
+	case protocol.ActFrameOutcomes:
+		return coordinated(v, d, protocol.ShowOutcomes, v.outcomes)
+	case protocol.ActFrameSynthesis:
+		return coordinated(v, d, protocol.Synthesize, v.synthesize)
+	case protocol.ActFrameTrace:
+		return coordinated(v, d, protocol.ShowTrace, v.trace)
+	case protocol.ActFrameShutdown:
+		return coordinated(v, d, protocol.ShutDownTeam, v.shutDown)
+	case protocol.ActFrameTeamEnd:
+		return coordinated(v, d, protocol.EndTeam, func(w protocol.InquiryTeam) (Inquiry, error) { return v.endTeam(d, w) })
+	}
+	return coordinated(v, d, protocol.KeepFindings, func(w protocol.InquiryFindings) (Inquiry, error) { return v.keep(d, w) })
+}
+
+// epochOf finds the epoch in the words of the coordinator.
+type epochOf interface{ WrittenIn() int }
+
+// coordinated reads the words of a deed that only the coordinator does, in its epoch.
+func coordinated[W epochOf](v Inquiry, d affair.Deed, act protocol.WordAct[W], then func(W) (Inquiry, error)) (Inquiry, error) {
+	w, err := act.Parse(d.Body)
+	switch {
+	case !writes(d, v.Coordinator):
+		return v, refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", v.Coordinator, d.Author().Name, d.Host)
+	case err != nil:
+		return v, breaks(formLine(d.Act), malformed(err))
+	case w.WrittenIn() != v.Epoch:
+		return v, refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), v.Epoch)
+	}
+	next, err := then(w)
+	if err != nil {
+		return v, err
+	}
+	return next, nil
+}
+
+// writes reports whether a deed is an agent's: its host wrote it, in the agent's name or in its
+// own. A member that was made for a perspective is declared by no host, so the host speaks.
+func writes(d affair.Deed, agent protocol.Address) bool {
+	name := d.Author().Name
+	return d.Host.String() == agent.Host && (name == agent.Name || name == agent.Host)
+}
+
+// in says that a deed does not belong to the state that the inquiry is in.
+func (v Inquiry) in(states ...State) error {
+	if !slices.Contains(states, v.State) {
+		return refusal.New(refusal.Forbidden, "see: parley frame show", "the inquiry is in %s, and that is not what comes next", v.State)
+	}
+	return nil
+}
+
+// changed is a list with one of its values changed; the list itself stays.
+func changed[T any](list []*T, old *T, change func(*T)) []*T {
+	next := slices.Clone(list)
+	for i, x := range next {
+		if x == old {
+			c := *x
+			change(&c)
+			next[i] = &c
+		}
+	}
+	return next
+}
+
+// added is a list with more, which leaves the list itself as it is.
+func added[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
+
+// malformed is why a deed whose words cannot be read is void.
+func malformed(err error) error {
+	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+}
+
+// senseless is why words that can be read are void.
+func senseless(format string, args ...any) error {
+	return refusal.New(refusal.Senseless, "", format, args...)
+}

@@ -1,0 +1,125 @@
+package inquiries
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Call is something that is to be done now: Do names the act that says that it was done.
+type Call struct {
+	Do          protocol.Act
+	By          protocol.Address // who does it: the coordinator, or a member
+	Gate        string           // of one that is to be asked
+	Perspective string
+	Attempt     int
+	Tension     string
+	Number      int // of a message in a dialogue
+}
+
+// Next is what is to be done now. It depends neither on time, nor on the members' texts, nor on
+// who is there. While a member works there is nothing to do but to wait for its signal; at a
+// gate, for a human.
+func Next(v Inquiry) []Call {
+	if v.Path.IsZero() || v.State.Over() || !v.Contested.IsZero() {
+		return nil
+	}
+	if gate, perspective := v.Due(); gate != "" {
+		return []Call{{Do: protocol.ActFrameGate, By: v.Coordinator, Gate: gate, Perspective: perspective}}
+	}
+	if v.Open() != nil && v.State != Await { // members that work go on working
+		return nil
+	}
+	if act := v.State.call(); act != "" {
+		return []Call{{Do: act, By: v.Coordinator}}
+	}
+	switch v.State {
+	case Spawn, Await, Collect:
+		return v.nextOfTeam()
+	case Dialogue:
+		var calls []Call
+		for _, t := range v.now() {
+			calls = append(calls, v.nextOf(t)...)
+		}
+		return calls
+	case Shutdown:
+		return []Call{{Do: v.ending(), By: v.Coordinator}}
+	}
+	return nil
+}
+
+// call is what the coordinator does in a state that asks for one thing; "" in others.
+func (s State) call() protocol.Act {
+	return map[State]protocol.Act{
+		Opened: protocol.ActFrameBrief, Gather: protocol.ActFrameContext, Propose: protocol.ActFrameProposals, Established: protocol.ActFrameEstablished,
+		Map: protocol.ActFrameMap, Preview: protocol.ActFramePreview, Detect: protocol.ActFrameDetection, Outcomes: protocol.ActFrameOutcomes,
+		Synthesize: protocol.ActFrameSynthesis, Trace: protocol.ActFrameTrace,
+	}[s]
+}
+
+// ending is what comes next of an end: the team is told, it ends, and findings are kept.
+func (v Inquiry) ending() protocol.Act {
+	switch {
+	case !v.Told:
+		return protocol.ActFrameShutdown
+	case !v.Disbanded:
+		return protocol.ActFrameTeamEnd
+	}
+	return protocol.ActFrameFindings
+}
+
+// nextOfTeam is what is to be done for members, and by them.
+func (v Inquiry) nextOfTeam() []Call {
+	var calls []Call
+	for _, m := range v.Standing() {
+		c := Call{By: v.Coordinator, Perspective: m.Perspective, Attempt: m.Attempt}
+		switch {
+		case m.Given.IsZero():
+			c.Do = protocol.ActFrameStart
+		case !m.Tasked:
+			c.Do = protocol.ActFrameTask
+		case m.Signal == nil:
+			c.Do, c.By = protocol.ActFrameSignal, m.Agent
+		case v.State == Collect && m.Revealed.IsZero():
+			c.Do, c.By = protocol.ActFrameReveal, m.Agent
+		default:
+			continue
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// nextOf is what is to be done in a tension.
+func (v Inquiry) nextOf(t *Tension) []Call {
+	by := func(act protocol.Act, perspective string) Call {
+		c := Call{Do: act, By: v.Coordinator, Perspective: perspective, Tension: t.ID}
+		if act != protocol.ActFrameTopic && act != protocol.ActFrameFollowUp {
+			c.By = v.Member(perspective).Agent
+		}
+		return c
+	}
+	switch {
+	case t.Topic.IsZero() && !v.ready(t):
+		return nil
+	case t.Topic.IsZero():
+		return []Call{by(protocol.ActFrameTopic, "")}
+	case !t.talked():
+		c := by(protocol.ActFrameExchange, t.turn())
+		c.Number = len(t.Messages) + 1
+		return []Call{c}
+	}
+	var calls []Call
+	for _, p := range t.Peers {
+		switch {
+		case !slices.ContainsFunc(t.Reports, func(r protocol.InquiryReport) bool { return r.Perspective == p }):
+			calls = append(calls, by(protocol.ActFrameReport, p))
+		case len(t.Reports) < 2 || !slices.Contains(t.divergent(), p):
+		case t.Question(p) == "":
+			calls = append(calls, by(protocol.ActFrameFollowUp, p))
+		case !slices.ContainsFunc(t.Answers, func(s Said) bool { return s.Perspective == p }):
+			calls = append(calls, by(protocol.ActFrameFollowAnswer, p))
+		}
+	}
+	return calls
+}

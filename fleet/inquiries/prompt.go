@@ -1,0 +1,84 @@
+package inquiries
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The four sections of a result.
+const (
+	SectionContribution = "Epistemic Contribution"
+	SectionAnalysis     = "Framework Analysis"
+	SectionLimits       = "Horizon Limits"
+	SectionAssessment   = "Assessment"
+)
+
+// ResultSections are the headings of a result, in order.
+func ResultSections() []string {
+	return []string{SectionContribution, SectionAnalysis, SectionLimits, SectionAssessment}
+}
+
+// Prompt is what the member of a perspective is given: the brief, the perspective, the
+// orientation, the question, the form of the answer and the rules of dialogue. It follows from
+// these alone, so that anybody can make it again: nothing of the gathered context, of other
+// members or of how tensions are found is in it.
+func (v Inquiry) Prompt(perspective string, orientation []string) string {
+	demand := "Every point has substance: data, paths of files, scenarios, figures. A point that could as well be left blank is none. Name at least one file, source or figure in the analysis and in the assessment."
+	if v.Brief.Abstract {
+		demand = "The question is about general patterns: prefer breadth to particulars."
+	}
+	return fmt.Sprintf(`You are an expert in %s.
+
+Mission brief:
+- Intent: %s
+- Deliverable: %s
+- Scope: %s (stay within it)
+
+Investigate by yourself from this standpoint: read and search what you were given, and collect your own evidence.
+Orientation: %s
+Question, word for word:
+%s
+
+Answer in four sections, each under its heading:
+## %s
+What this perspective alone reveals, in two or three sentences.
+## %s
+The concepts, terms and reasoning of the discipline.
+## %s
+What this perspective cannot see, or undervalues.
+## %s
+Your direct answer, in the form of the deliverable.
+
+%s
+
+You may be connected with one other perspective later, for three messages at most between you two. You are told the exact name and the form of a report then. State your position and engage with the other's reasoning; one more question may follow, which you answer with evidence. Begin no exchange unasked.
+`, perspective, v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope, strings.Join(orientation, ", "), v.Opening.Text,
+		SectionContribution, SectionAnalysis, SectionLimits, SectionAssessment, demand)
+}
+
+// TopicText is what peers are told of a tension. It does not name its kind: a label that says
+// what was found would give them the answer. That of what fits no kind is that of a horizon
+// (R44).
+func TopicText(t *Tension) string {
+	var lines []string
+	for _, trigger := range t.Triggers {
+		switch trigger.Kind {
+		case protocol.TriggerContradiction:
+			lines = append(lines, fmt.Sprintf("You reached materially different conclusions on %s. Exchange reasons, and report what you agree on and what not.", trigger.Topic))
+		case protocol.TriggerStakes:
+			lines = append(lines, fmt.Sprintf("A consequential claim on %s needs independent validation. Assess its support, its uncertainty and what follows if it fails.", trigger.Topic))
+		default:
+			lines = append(lines, fmt.Sprintf("%s warrants a closer look. State your position, your main uncertainty and one question for the other.", trigger.Topic))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Cost is how many calls an inquiry makes in its first pass, with so many perspectives and
+// pairs in dialogue, and what is added later: changes of the brief and input of the human
+// (R58). An extension has its own number.
+func Cost(perspectives, pairs, changes, inputs int) int {
+	return 7 + 2*perspectives + 9*pairs + changes + 2*inputs
+}

@@ -1,0 +1,336 @@
+package inquiries
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Member is who investigates a perspective.
+type Member struct {
+	Perspective string
+	Agent       protocol.Address
+	Made        bool          // for this perspective: no agent fitted
+	Attempt     int           // from 1
+	Cycle       int           // in which this attempt began
+	Given       protocol.Path // what says that it was started; zero: it is still to be
+	Tasked      bool
+	Orientation []string
+	Prompt      string // its hash
+	Signal      *protocol.InquirySignal
+	SignalPath  protocol.Path
+	Result      string        // its text, once it is told
+	Revealed    protocol.Path // where
+	Flags       []string      // what the result lacks of its form (R57)
+	Degraded    string        // why its session did not go on (R52)
+	Dropped     bool          // the human goes on without its result
+	Earlier     []Attempt     // those before, the first one first
+}
+
+// Attempt is one run of a member that another one followed.
+type Attempt struct {
+	Attempt int
+	Agent   protocol.Address
+	Result  string // its hash; empty where there was none
+	Text    string // what was told of it
+}
+
+// Failed reports whether its run has ended without a result, and nobody has decided on that.
+func (m *Member) Failed() bool {
+	return m.Signal != nil && m.Signal.Outcome != protocol.SignalCompleted && !m.Dropped
+}
+
+// again has the member run once more.
+func (m *Member) again() {
+	before := Attempt{Attempt: m.Attempt, Agent: m.Agent, Text: m.Result}
+	if m.Signal != nil {
+		before.Result = m.Signal.Result
+	}
+	*m = Member{
+		Perspective: m.Perspective, Agent: m.Agent, Made: m.Made, Attempt: m.Attempt + 1, Orientation: m.Orientation, Prompt: m.Prompt,
+		Earlier: added(m.Earlier, before),
+	}
+}
+
+// told is the last earlier attempt whose result was told; nil where there is none.
+func (m *Member) told() *Attempt {
+	for i := range slices.Backward(m.Earlier) {
+		if m.Earlier[i].Text != "" {
+			return &m.Earlier[i]
+		}
+	}
+	return nil
+}
+
+// Carries are the hashes of what a deepening carries over: the last result that was told.
+func (m *Member) Carries() []string {
+	if before := m.told(); before != nil {
+		return []string{before.Result}
+	}
+	return nil
+}
+
+// repeats reports whether this attempt is given what the last one was, which had no result.
+func (m *Member) repeats() bool {
+	return len(m.Earlier) > 0 && m.Earlier[len(m.Earlier)-1].Text == ""
+}
+
+// Member is the one that investigates a perspective; nil where there is none.
+func (v Inquiry) Member(perspective string) *Member {
+	for _, m := range v.Members {
+		if m.Perspective == perspective {
+			return m
+		}
+	}
+	return nil
+}
+
+// Carried is what a member found before, which it is given to go deeper; "" where it begins anew.
+func (v Inquiry) Carried(perspective string) string {
+	if m := v.Member(perspective); m != nil && m.told() != nil {
+		return m.told().Text
+	}
+	return ""
+}
+
+// Standing are the members that have a result, or are to have one.
+func (v Inquiry) Standing() []*Member {
+	return slices.DeleteFunc(slices.Clone(v.Members), func(m *Member) bool { return m.Dropped })
+}
+
+// investigated are the perspectives that have a result.
+func (v Inquiry) investigated() []string {
+	var names []string
+	for _, m := range v.Standing() {
+		if m.Result != "" {
+			names = append(names, m.Perspective)
+		}
+	}
+	return names
+}
+
+// mapped notes which agents fit the new perspectives. One for each is automatic.
+func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
+	if err := v.in(Map); err != nil {
+		return v, err
+	}
+	var want, got []string
+	for _, p := range v.Chosen {
+		if v.Member(p) == nil {
+			want = append(want, p)
+		}
+	}
+	several := false
+	for _, f := range w.Fits {
+		got = append(got, f.Perspective)
+		several = several || len(f.Candidates) > 1
+		for _, c := range f.Candidates {
+			if c.Key == v.Coordinator.String() {
+				return v, breach("F36", "%s coordinates, and analyses nothing itself", c.Key)
+			}
+			if len(v.Opening.Agents) > 0 && !f.Made && !slices.Contains(v.Opening.Agents, c.Key) && !slices.Contains(v.Opening.Agents, nameOfAgent(c.Key)) {
+				return v, senseless("%s is none of the agents that were named", c.Key)
+			}
+		}
+	}
+	if !slices.Equal(want, got) {
+		return v, breach("F27", "it maps other perspectives than the chosen ones")
+	}
+	v.Fits, v.State = w.Fits, GateMap
+	if !several {
+		return v.assign(func(f protocol.InquiryFit) string { return f.Candidates[0].Key }), nil
+	}
+	return v, nil
+}
+
+func nameOfAgent(address string) string {
+	name, _, _ := strings.Cut(address, "@")
+	return name
+}
+
+// assign makes a member for each perspective that was mapped.
+func (v Inquiry) assign(who func(protocol.InquiryFit) string) Inquiry {
+	for _, f := range v.Fits {
+		key := f.Candidates[0].Key
+		if len(f.Candidates) > 1 {
+			key = who(f)
+		}
+		a, _ := protocol.ParseAddress(key) // it was checked when it was read
+		v.Members = added(v.Members, &Member{Perspective: f.Perspective, Agent: a, Made: f.Made, Attempt: 1})
+	}
+	v.State = Spawn
+	return v
+}
+
+// start notes that a member was started. What it was given follows from the record.
+func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) {
+	if err := v.in(Spawn, Await); err != nil {
+		return v, err
+	}
+	m := v.Member(w.Perspective)
+	if m == nil || !m.Given.IsZero() || m.Dropped || m.Attempt != w.Attempt {
+		return v, senseless("attempt %d at %q is not to be started", w.Attempt, w.Perspective)
+	}
+	agent, err := protocol.ParseAddress(w.Member)
+	switch {
+	case err != nil:
+		return v, malformed(err)
+	case w.Member == v.Coordinator.String():
+		return v, breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
+	case m.Attempt == 1 && agent != m.Agent:
+		return v, senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
+	case w.Question != v.Opening.Hash:
+		return v, breach("F31", "its question is another one")
+	case !slices.Equal(w.Carries, m.Carries()):
+		return v, breach("F77", "it carries over something else than the result before")
+	}
+	for _, o := range w.Orientation {
+		if !slices.ContainsFunc([]string{v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope}, func(s string) bool { return strings.Contains(s, o) }) {
+			return v, breach("F32", "the orientation %q is not of the brief", o)
+		}
+	}
+	if protocol.Hash([]byte(v.Prompt(w.Perspective, w.Orientation))) != w.Prompt || m.repeats() && m.Prompt != "" && w.Prompt != m.Prompt {
+		return v, breach("F30", "its prompt is not the one that follows from the brief")
+	}
+	v.Members = changed(v.Members, m, func(m *Member) {
+		m.Agent, m.Given, m.Orientation, m.Prompt, m.Cycle, m.Degraded = agent, d.Message.Path, w.Orientation, w.Prompt, v.Cycle, cmp.Or(w.Degraded, m.Degraded)
+	})
+	return v, nil
+}
+
+// task notes what a started member has to do. When all have started the waiting begins.
+func (v Inquiry) task(w protocol.InquiryTask) (Inquiry, error) {
+	if err := v.in(Spawn, Await); err != nil {
+		return v, err
+	}
+	m := v.Member(w.Perspective)
+	switch {
+	case m == nil || m.Given.IsZero() || m.Tasked || m.Attempt != w.Attempt:
+		return v, senseless("no task of attempt %d at %q is to be noted", w.Attempt, w.Perspective)
+	case w.Question != v.Opening.Hash || w.Scope != v.Brief.Scope:
+		return v, breach("F29", "its question or its scope is another one")
+	}
+	v.Members = changed(v.Members, m, func(m *Member) { m.Tasked = true })
+	return v.waited(), nil
+}
+
+// settled reports whether all members have been started, and have signalled.
+func (v Inquiry) settled() bool {
+	return !slices.ContainsFunc(v.Standing(), func(m *Member) bool { return !m.Tasked || m.Signal == nil })
+}
+
+// Awaits reports whether a member has to say something before the inquiry goes on: that its run
+// has ended, or, when those of all have, its result.
+func (v Inquiry) Awaits(m *Member) bool {
+	if m.Given.IsZero() || m.Dropped {
+		return false
+	}
+	return v.State == Await && m.Signal == nil || v.State == Collect && m.Revealed.IsZero()
+}
+
+// waited goes on when nobody is waited for any more.
+func (v Inquiry) waited() Inquiry {
+	all := v.Standing()
+	if v.State == Spawn && !slices.ContainsFunc(all, func(m *Member) bool { return !m.Tasked }) {
+		v.State = Await
+	}
+	if v.State == Await && v.settled() && !slices.ContainsFunc(all, (*Member).Failed) {
+		v.State = Collect
+	}
+	if v.State == Collect && !slices.ContainsFunc(all, func(m *Member) bool { return m.Revealed.IsZero() }) {
+		v.State = Preview
+	}
+	return v
+}
+
+// signal notes that the run of a member has ended. That of an attempt that was given up, or that
+// comes when all is over, is kept and not collected.
+func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
+	w, err := protocol.SignalEnd.Parse(d.Body)
+	if err != nil {
+		return v, malformed(err)
+	}
+	m := v.Member(w.Perspective)
+	if m == nil {
+		return v, refusal.New(refusal.Unknown, "", "nobody investigates %q", w.Perspective)
+	}
+	late := Late{d.Message.Path, w.Perspective, w.Attempt, w.Result}
+	if i := slices.IndexFunc(m.Earlier, func(a Attempt) bool { return a.Attempt == w.Attempt }); i >= 0 && writes(d, m.Earlier[i].Agent) {
+		if m.Earlier[i].Result != "" || slices.ContainsFunc(v.Late, func(l Late) bool { return l.Perspective == w.Perspective && l.Attempt == w.Attempt }) {
+			return v, senseless("it has signalled already")
+		}
+		v.Late = added(v.Late, late)
+		return v, nil
+	}
+	switch {
+	case !writes(d, m.Agent) || m.Given.IsZero() || w.Attempt != m.Attempt:
+		return v, refusal.New(refusal.Forbidden, "", "%s@%s does not investigate %q in attempt %d", d.Author().Name, d.Host, w.Perspective, w.Attempt)
+	case m.Signal != nil:
+		return v, senseless("it has signalled already")
+	case v.State.Over():
+		v.Late = added(v.Late, late)
+		v.Members = changed(v.Members, m, func(m *Member) { m.Signal, m.SignalPath = &w, d.Message.Path })
+		return v, nil
+	}
+	v.Members = changed(v.Members, m, func(m *Member) {
+		m.Signal, m.SignalPath, m.Degraded = &w, d.Message.Path, cmp.Or(m.Degraded, w.Degraded)
+	})
+	if g := v.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == w.Perspective && len(g.Answers) == 0 {
+		v.Gates = changed(v.Gates, g, func(g *Gate) { g.Moot = true })
+	}
+	return v.waited(), nil
+}
+
+// reveal tells a result, after all have signalled: it has the hash that was told then. While a
+// human is asked about a host that was lost, nobody's is told.
+func (v Inquiry) reveal(d affair.Deed) (Inquiry, error) {
+	w, err := protocol.RevealResult.Parse(d.Body)
+	if err != nil {
+		return v, malformed(err)
+	}
+	m := v.Member(w.Perspective)
+	if err := v.in(Collect); err != nil {
+		if m == nil || !writes(d, m.Agent) {
+			return v, err
+		}
+		return v, v.early("F42", err, Spawn, Await)
+	}
+	switch {
+	case m == nil || !writes(d, m.Agent) || w.Attempt != m.Attempt || m.Dropped:
+		return v, refusal.New(refusal.Forbidden, "", "%s@%s has no result of attempt %d at %q", d.Author().Name, d.Host, w.Attempt, w.Perspective)
+	case v.Open() != nil:
+		return v, breaks("F41", refusal.New(refusal.Forbidden, "wait for the human", "a human is asked about a host that was lost"))
+	case !m.Revealed.IsZero():
+		return v, senseless("it was told already")
+	case protocol.Hash([]byte(w.Text)) != m.Signal.Result:
+		return v, breach("F42", "it is another result than the one whose hash was told")
+	}
+	v.Members = changed(v.Members, m, func(m *Member) {
+		m.Result, m.Revealed, m.Flags = w.Text, d.Message.Path, CheckResult(w.Text, v.Brief.Abstract)
+	})
+	return v.waited(), nil
+}
+
+// lost is what a human decides on a member that is waited for, or that has no result.
+func (v Inquiry) lost(perspective, how string) Inquiry {
+	m := v.Member(perspective)
+	switch how {
+	case RunElsewhere:
+		told := slices.ContainsFunc(v.Members, func(o *Member) bool { return o != m && o.Cycle == m.Cycle && !o.Revealed.IsZero() })
+		v.Members = changed(v.Members, m, func(m *Member) {
+			m.again()
+			if told {
+				m.Degraded = "results of others were told before it began"
+			}
+		})
+		v.State = Await
+	case GoOnWithout:
+		v.Members = changed(v.Members, m, func(m *Member) { m.Dropped = true })
+		v = v.waited()
+	}
+	return v
+}

@@ -1,0 +1,167 @@
+package inquiries
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Breach is why a deed is void that breaks a line of the form of inquiries: void or not, it is
+// in the record, and who reads it has seen it.
+type Breach struct {
+	Line string // such as F42
+	err  error
+}
+
+// Error returns the reason.
+func (b *Breach) Error() string { return b.err.Error() }
+
+// Unwrap is the refusal.
+func (b *Breach) Unwrap() error { return b.err }
+
+// breaks is an error as a breach of a line; with no line it is the error.
+func breaks(line string, err error) error {
+	if line == "" {
+		return err
+	}
+	return &Breach{line, err}
+}
+
+// breach is why words that can be read are void, and break a line.
+func breach(line, format string, args ...any) error {
+	return breaks(line, refusal.New(refusal.Senseless, "", format, args...))
+}
+
+// early is why a deed is void that comes in one of those states, before it may, which breaks a
+// line; later it is only void.
+func (v Inquiry) early(line string, err error, states ...State) error {
+	if slices.Contains(states, v.State) {
+		return breaks(line, err)
+	}
+	return err
+}
+
+// formLine is which line the words of an act break that cannot be read; "" for none.
+func formLine(act protocol.Act) string {
+	return map[protocol.Act]string{
+		protocol.ActFrameBrief: "F3", protocol.ActFrameGate: "F67", protocol.ActFrameDetection: "F47", protocol.ActFrameTopic: "F51",
+		protocol.ActFrameOutcomes: "F58", protocol.ActFrameSynthesis: "F61", protocol.ActFrameTrace: "F83", protocol.ActFrameEstablished: "F25",
+	}[act]
+}
+
+// Fault is a line of the form of inquiries that does not hold, and where.
+type Fault struct {
+	Line string
+	At   protocol.Path
+	Why  string
+}
+
+// Verify folds the deeds of an inquiry, in the order of the record, and says which lines of the
+// checklist do not hold. A line is broken by a single deed, whether it counts or not, or by the
+// order of the deeds that count. It reads nothing but the deeds.
+func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []Fault) {
+	kind := Kind(recordID)
+	var v Inquiry
+	var faults []Fault
+	p := proof{signalled: map[string]bool{}, said: map[string]int{}, last: map[protocol.Act]int{}}
+	for c := range deeds {
+		if c.Void != nil { // a stranger's
+			continue
+		}
+		next, err := kind.Step(v, c.Deed)
+		var b *Breach
+		if errors.As(err, &b) {
+			faults = append(faults, Fault{b.Line, c.Message.Path, b.Error()})
+		}
+		if err == nil {
+			for _, f := range p.look(v, next, c.Deed) {
+				faults = append(faults, Fault{f[0], c.Message.Path, f[1]})
+			}
+			v = next
+		}
+	}
+	return v, faults
+}
+
+// proof is what of the deeds so far matters for the order of those to come. It is counted from
+// the deeds themselves, beside the fold.
+type proof struct {
+	n         int
+	question  string
+	signalled map[string]bool // perspectives and attempts
+	said      map[string]int  // messages by tension
+	last      map[protocol.Act]int
+}
+
+// look says which lines a deed that counts breaks.
+func (p *proof) look(before, after Inquiry, d affair.Deed) (faults [][2]string) {
+	p.n++
+	say := func(line, format string, args ...any) {
+		faults = append(faults, [2]string{line, fmt.Sprintf(format, args...)})
+	}
+	if writes(d, before.Coordinator) && before.State == Await && d.Act != protocol.ActFrameStart && d.Act != protocol.ActFrameEsc {
+		for _, to := range d.To {
+			if slices.ContainsFunc(before.Members, func(m *Member) bool { return m.Agent == to }) {
+				say("F37", "the coordinator wrote to %s, who works", to)
+			}
+		}
+	}
+	follows := func(line string, act protocol.Act) {
+		if p.last[act] == 0 {
+			say(line, "no %s came before it", act)
+		}
+	}
+	switch d.Act {
+	case protocol.ActFrame:
+		p.question = protocol.Hash([]byte(after.Opening.Text))
+		if p.question != after.Opening.Hash {
+			say("F1", "the question has another hash")
+		}
+	case protocol.ActFrameContext:
+		follows("F5", protocol.ActFrameBrief)
+		if p.last[protocol.ActFrameAnswer] == 0 && !before.Opening.AcceptBrief {
+			say("F5", "no human has confirmed the brief")
+		}
+	case protocol.ActFrameProposals:
+		follows("F12", protocol.ActFrameContext)
+	case protocol.ActFrameStart:
+		if w, err := protocol.StartMember.Parse(d.Body); err != nil || w.Question != p.question {
+			say("F31", "its question is another one")
+		} else if w.Prompt != protocol.Hash([]byte(after.Prompt(w.Perspective, w.Orientation))) {
+			say("F30", "its prompt does not follow from the brief")
+		}
+	case protocol.ActFrameSignal:
+		if w, err := protocol.SignalEnd.Parse(d.Body); err == nil {
+			p.signalled[fmt.Sprint(w.Perspective, " ", w.Attempt)] = true
+		}
+	case protocol.ActFrameReveal:
+		for _, m := range after.Members {
+			if !m.Dropped && !p.signalled[fmt.Sprint(m.Perspective, " ", m.Attempt)] {
+				say("F42", "%q has not signalled", m.Perspective)
+			}
+		}
+	case protocol.ActFrameExchange:
+		if w, err := protocol.ExchangeWords.Parse(d.Body); err == nil {
+			if p.said[w.Tension]++; p.said[w.Tension] > maxMessages {
+				say("F52", "it is message %d of a pair", p.said[w.Tension])
+			}
+		}
+	case protocol.ActFrameDetection:
+		follows("F44", protocol.ActFramePreview)
+	case protocol.ActFrameSynthesis:
+		follows("F46", protocol.ActFrameDetection)
+	case protocol.ActFrameShutdown:
+		if after.wraps {
+			follows("F78", protocol.ActFrameTrace)
+		}
+	case protocol.ActFrameFindings:
+		follows("F80", protocol.ActFrameTeamEnd)
+	}
+	p.last[d.Act] = p.n
+	return faults
+}

@@ -1,0 +1,368 @@
+package parties
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Actor is who does something in a party. Its methods are the commands of parties: each
+// gives one deed, or a refusal with the reason for which such a deed would be void.
+type Actor struct {
+	Record string // the record's id
+	Me     string // an agent, or a human who decides
+	Host   protocol.Name
+	Human  string    // who had it done; empty where an agent did it alone
+	Key    string    // that human's key now; empty: none
+	Hsig   string    // their signature of what the command decides; empty where they have no key
+	At     time.Time // when that was signed, where it says so; zero: now
+}
+
+// deed is an act with its words, what it answers and whom it is told.
+type deed struct {
+	act  protocol.Act
+	re   protocol.Path
+	body string
+	to   []protocol.Address
+}
+
+// command is one that makes a deed of the value of the party in a channel. What would be
+// void is refused: it is tried on the value first.
+func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head protocol.FormHead) (deed, error)) affair.Command {
+	kind := Kind(a.Record)
+	return kind.Command(channel.String(), func(p Party, now time.Time) ([]affair.Draft, error) {
+		now = now.UTC().Truncate(time.Millisecond)
+		d, err := decide(p, protocol.FormHead{From: a.Me, Topic: p.Name, At: now})
+		if err != nil {
+			return nil, refused(err)
+		}
+		m := protocol.Message{
+			From: a.Me, To: d.to, Type: protocol.TypeText, Act: d.act, Human: a.Human, Hsig: a.Hsig, Host: a.Host,
+			Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(channel, now, 0),
+		}
+		if !d.re.IsZero() {
+			m.Re = protocol.Refer(channel, d.re)
+		}
+		if len(m.To) == 0 {
+			m.To = []protocol.Address{{Name: a.Me, Host: a.Host.String()}}
+		}
+		tried := affair.Deed{
+			Message: &m, Position: affair.Position{Place: now, Path: m.Path}, Human: a.Human != "" && a.Me == a.Human,
+			Hand: affair.Hand{RecordID: a.Record, Key: a.Key, Here: a.Human != ""},
+		}
+		if _, err := kind.Step(p, tried); err != nil {
+			return nil, refused(err)
+		}
+		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // for whoever writes it to say
+		return []affair.Draft{{Message: m, Channel: channel}}, nil
+	})
+}
+
+// refused is the reason of a void deed as a refusal.
+func refused(err error) error {
+	var r *refusal.Refusal
+	if errors.As(err, &r) {
+		return err
+	}
+	return refusal.New(refusal.Forbidden, "", "%s", err)
+}
+
+// human is the address of a human of a host.
+func human(name string, host protocol.Name) protocol.Address {
+	return protocol.Address{Name: name, Host: host.String()}
+}
+
+// Noticed are those to whom it is told who came, went or changed the rules: the members but
+// one, nobody where the rule broadcast_scope says so.
+func (p Party) Noticed(but string, host protocol.Name) []protocol.Address {
+	if p.Rules.BroadcastScope == protocol.ScopeNone {
+		return nil
+	}
+	return p.Told(but, host)
+}
+
+// Told are those to whom something that is said in the party is told: its members but one.
+func (p Party) Told(but string, host protocol.Name) []protocol.Address {
+	var to []protocol.Address
+	for _, m := range p.Members {
+		if m.Name != but || m.Host != host {
+			to = append(to, m.Address())
+		}
+	}
+	return to
+}
+
+// withLeader is a list with the leader, who is no member.
+func (p Party) withLeader(to []protocol.Address, but string) []protocol.Address {
+	if leader := human(p.Leader.Human, p.Leader.Host); p.Leader.Human != but && !slices.Contains(to, leader) {
+		return append(to, leader)
+	}
+	return to
+}
+
+// Organize begins a party, at a time that its channel is made of.
+func (a Actor) Organize(o protocol.Organizing) (affair.Command, protocol.ChannelID, error) {
+	o.At = o.At.UTC().Truncate(time.Millisecond)
+	o.From = a.Me
+	slug, err := protocol.SlugOf(o.Topic)
+	if err != nil {
+		return affair.Command{}, "", refusal.New(refusal.Senseless, "", "%s", err)
+	}
+	channel := protocol.PartyChannel(a.Record, a.Host, slug, o.At)
+	return a.command(channel, func(_ Party, _ protocol.FormHead) (deed, error) {
+		d := deed{act: protocol.ActOrganize, body: protocol.Organize.Format(o)}
+		if a.Human == "" {
+			d.to = []protocol.Address{human(o.Leader.String(), a.Host)}
+		}
+		return d, nil
+	}), channel, nil
+}
+
+// Invite asks one in: by the human's word where they had it done, else by the gate at which
+// they agreed to it. The window is how long silence is no expiry; zero: for ever.
+func (a Actor) Invite(channel protocol.ChannelID, whom protocol.Address, deciders []protocol.Name, window time.Duration, agreed protocol.Path) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		i := protocol.Invitation{FormHead: head, Human: cmp.Or(a.Human, p.Leader.Human), Whom: whom, Deciders: deciders, Anchor: p.Anchor, Rules: p.Rules}
+		if g := p.Gate(agreed); g != nil && g.Verdict() != nil {
+			i.Human = g.Verdict().By
+		}
+		if window > 0 {
+			i.AnswerBy = head.At.Add(window)
+		}
+		to := []protocol.Address{whom}
+		for _, d := range deciders {
+			to = append(to, human(d.String(), protocol.Name(whom.Host)))
+		}
+		return deed{protocol.ActInvite, agreed, protocol.Invite.Format(i), to}, nil
+	})
+}
+
+// Wish asks humans of this host for what an agent does not do alone.
+func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, humans []protocol.Name) affair.Command {
+	return a.command(channel, func(_ Party, head protocol.FormHead) (deed, error) {
+		w.FormHead = head
+		d := deed{act: protocol.ActWish, body: protocol.AskHuman.Format(w)}
+		for _, name := range humans {
+			d.to = append(d.to, human(name.String(), a.Host))
+		}
+		return d, nil
+	})
+}
+
+// Answer is what a human decides at a gate.
+type AnswerTo struct {
+	Gate      protocol.Path
+	Act       protocol.Act // one of those that answer gates of parties
+	Reason    string
+	Until     time.Time
+	TakesBack string
+}
+
+// Answer answers a gate. The party is told what came of it, and so is who asked.
+func (a Actor) Answer(channel protocol.ChannelID, r AnswerTo) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		g := p.Gate(r.Gate)
+		if g == nil {
+			return deed{}, refusal.New(refusal.Unknown, "see what waits: parley gates", "nothing of %q is asked there", p.Name)
+		}
+		if r.Act == protocol.ActPartyDefer && !r.Until.After(head.At) {
+			return deed{}, refusal.New(refusal.Senseless, "", "%s is over", r.Until.Format(time.RFC3339))
+		}
+		if v := g.Verdict(); v != nil && v.Act == r.Act && r.Act != protocol.ActPartyDefer && r.TakesBack == "" {
+			return deed{}, refusal.New(refusal.Forbidden, "", "it is %s already", g.Outcome())
+		}
+		to := p.Noticed("", "")
+		switch g.For {
+		case ForWish, ForBroadcast:
+			to = nil
+		case ForAsking: // the leader is asked by that
+			to = p.withLeader(nil, "")
+		}
+		for _, one := range []protocol.Address{{Name: g.By, Host: p.hostOf(g).String()}, g.Whom} {
+			if one.Name != "" && !slices.Contains(to, one) && (one != g.Whom || g.For != ForWish) {
+				to = append(to, one)
+			}
+		}
+		answer := protocol.GateAnswer{FormHead: head, Gate: g.Title(), Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+		return deed{r.Act, g.Path, words(r.Act).Format(answer), to}, nil
+	})
+}
+
+// hostOf is where who asks at a gate is served.
+func (p Party) hostOf(g *Gate) protocol.Name {
+	switch g.For {
+	case ForInvite:
+		for _, m := range p.Members {
+			if m.Name == g.By {
+				return m.Host
+			}
+		}
+		return p.Leader.Host
+	case ForJoin:
+		return protocol.Name(g.Whom.Host)
+	}
+	return g.Host
+}
+
+// Title is what a gate is about, in a line.
+func (g *Gate) Title() string {
+	switch g.For {
+	case ForOrganize:
+		return g.By + " wants to organize a party"
+	case ForInvite:
+		return "invite of " + g.Whom.String()
+	case ForJoin:
+		return g.Whom.String() + " asks to be let in"
+	case ForWish:
+		return g.By + " wants to invite " + g.Whom.String()
+	case ForAsking:
+		return g.By + " wants to ask to be let in"
+	}
+	return g.By + " wants to tell agents of other hosts"
+}
+
+// Join asks the leader to be let in; where no human had it done, it asks those of its host
+// first.
+func (a Actor) Join(channel protocol.ChannelID, reason string, humans []protocol.Name) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		d := deed{act: protocol.ActPartyJoin, body: protocol.JoinParty.Format(protocol.PartyJoin{FormHead: head, Reason: reason})}
+		if a.Human != "" {
+			d.to = p.withLeader(nil, "")
+			return d, nil
+		}
+		for _, name := range humans {
+			d.to = append(d.to, human(name.String(), a.Host))
+		}
+		return d, nil
+	})
+}
+
+// Leave ends one's own part.
+func (a Actor) Leave(channel protocol.ChannelID, reason string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		return deed{act: protocol.ActLeave, body: protocol.LeaveParty.Format(protocol.Leaving{FormHead: head, Reason: reason}), to: p.withLeader(p.Noticed(a.Me, a.Host), "")}, nil
+	})
+}
+
+// Remove is the leader's: it ends the part of another one.
+func (a Actor) Remove(channel protocol.ChannelID, whom protocol.Address, reason string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		return deed{act: protocol.ActRemove, body: protocol.RemoveMember.Format(protocol.Removal{FormHead: head, Whom: whom, Reason: reason}), to: p.withWhom(p.Noticed("", ""), whom)}, nil
+	})
+}
+
+// withWhom is a list with one more, who is told in any case.
+func (p Party) withWhom(to []protocol.Address, whom protocol.Address) []protocol.Address {
+	if slices.Contains(to, whom) {
+		return to
+	}
+	return append(to, whom)
+}
+
+// signedAt is the head of a form that says when its author's human signed it.
+func (a Actor) signedAt(head protocol.FormHead) protocol.FormHead {
+	if !a.At.IsZero() {
+		head.At = a.At.UTC().Truncate(time.Millisecond)
+	}
+	return head
+}
+
+// SetRules is the leader's: it changes rules.
+func (a Actor) SetRules(channel protocol.ChannelID, set []protocol.RuleValue, reason string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		return deed{act: protocol.ActRules, body: protocol.SetRules.Format(protocol.RuleChange{FormHead: a.signedAt(head), Set: set, Reason: reason}), to: p.Noticed("", "")}, nil
+	})
+}
+
+// Present says how reachable one is, to those who are to be told by the party's rule.
+// Nothing is said where nothing changes.
+func (a Actor) Present(channel protocol.ChannelID, state protocol.Presence, note string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		d := deed{act: protocol.ActPresence, body: protocol.SayPresence.Format(protocol.PresenceNote{FormHead: head, State: state, Note: note})}
+		if p.Rules.TellsPresence(state) {
+			d.to = p.Told(a.Me, a.Host)
+		}
+		return d, nil
+	})
+}
+
+// Agree puts an agreement to the party.
+func (a Actor) Agree(channel protocol.ChannelID, text string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		to := p.Told(a.Me, a.Host)
+		if p.Rules.ConsensusMode == protocol.ConsensusLeader {
+			to = p.withLeader(to, "")
+		}
+		item := protocol.ItemRef{Label: nextLabel("A", len(p.Proposals)), Text: text}
+		return deed{act: protocol.ActPartyAgree, body: protocol.ProposeToParty.Format(protocol.PartyProposal{FormHead: head, Item: item}), to: to}, nil
+	})
+}
+
+// Vote accepts or declines what was put to the party; declining needs a reason.
+func (a Actor) Vote(channel protocol.ChannelID, item string, accept bool, reason string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		pr := p.Proposal(protocol.Path{}, protocol.ParseItemRef(item).Label)
+		if pr == nil {
+			return deed{}, refusal.New(refusal.Unknown, "", "%q has no agreement %q", p.Name, item)
+		}
+		v := protocol.Vote{FormHead: head, Item: protocol.ItemRef{Label: pr.Label, Text: pr.Text}, Accept: accept, Reason: reason}
+		return deed{protocol.ActVote, pr.Path, protocol.VoteInParty.Format(v), p.withLeader(p.Told(a.Me, a.Host), a.Me)}, nil
+	})
+}
+
+// AddTask puts something to do on the party's list.
+func (a Actor) AddTask(channel protocol.ChannelID, text string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		item := protocol.ItemRef{Label: nextLabel("T", len(p.Tasks)), Text: text}
+		return deed{act: protocol.ActTask, body: protocol.AddTask.Format(protocol.PartyTask{FormHead: head, Item: item}), to: p.Told(a.Me, a.Host)}, nil
+	})
+}
+
+// onTask is a command about a task, which the others of the party are told.
+func (a Actor) onTask(channel protocol.ChannelID, task string, act protocol.Act, body func(head protocol.FormHead, item protocol.ItemRef) string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		t := p.Task(protocol.Path{}, protocol.ParseItemRef(task).Label)
+		if t == nil {
+			return deed{}, refusal.New(refusal.Unknown, "see: parley task list", "%q has no task %q", p.Name, task)
+		}
+		return deed{act, t.Path, body(head, protocol.ItemRef{Label: t.Label, Text: t.Text}), p.Told(a.Me, a.Host)}, nil
+	})
+}
+
+// Take takes a task, or goes on having it, for so long; zero: TakeFor.
+func (a Actor) Take(channel protocol.ChannelID, task string, hold time.Duration) affair.Command {
+	return a.onTask(channel, task, protocol.ActTake, func(head protocol.FormHead, item protocol.ItemRef) string {
+		return protocol.TakeTask.Format(protocol.TaskTake{FormHead: head, Item: item, Until: head.At.Add(cmp.Or(hold, TakeFor))})
+	})
+}
+
+// EndTask says that a task is done or, by party-give-back, that its taker does not do it.
+func (a Actor) EndTask(channel protocol.ChannelID, task string, act protocol.Act, outcome string) affair.Command {
+	says := protocol.FinishTask
+	if act == protocol.ActGiveBack {
+		says = protocol.GiveTaskBack
+	}
+	return a.onTask(channel, task, act, func(head protocol.FormHead, item protocol.ItemRef) string {
+		return says.Format(protocol.TaskEnd{FormHead: head, Item: item, Outcome: outcome})
+	})
+}
+
+// Lease reserves things for so long; zero: TakeFor.
+func (a Actor) Lease(channel protocol.ChannelID, things []string, hold time.Duration, reason string) affair.Command {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		r := protocol.Reservation{FormHead: head, Things: things, Until: head.At.Add(cmp.Or(hold, TakeFor)), Reason: reason}
+		return deed{act: protocol.ActLease, body: protocol.Lease.Format(r), to: p.Told(a.Me, a.Host)}, nil
+	})
+}
+
+// Release ends a reservation of one's own.
+func (a Actor) Release(channel protocol.ChannelID, lease protocol.Path) affair.Command {
+	return a.command(channel, func(_ Party, head protocol.FormHead) (deed, error) {
+		return deed{act: protocol.ActRelease, re: lease, body: protocol.Release.Format(protocol.LeaseEnd{FormHead: head})}, nil
+	})
+}

@@ -1,0 +1,412 @@
+package parties
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What a gate is for.
+const (
+	ForOrganize  = "organize"
+	ForInvite    = "invite"
+	ForJoin      = "join"
+	ForBroadcast = "broadcast"
+	ForWish      = "wish to invite"
+	ForAsking    = "wish to join"
+)
+
+// Gate is what humans are asked, and what they said. Those who may answer are of one host:
+// their names are the deciders', any human of it where none is named. Nobody else's word
+// counts, nor does one that no key of theirs has signed.
+type Gate struct {
+	Path     protocol.Path // the message that asks
+	Hash     string        // of its file
+	For      string
+	By       string // who asks
+	Human    string // on whose behalf, of an invite
+	Host     protocol.Name
+	Deciders []protocol.Name
+	Whom     protocol.Address // whom it is about
+	Text     string           // of a broadcast or a join: what is to be said
+	At       time.Time
+	Because  protocol.Path // of an invite by an agent: by what its human agreed to it
+	AnswerBy time.Time     // silence is no expiry until then; zero: it has none
+	Answers  []Answer      // in the order of the record
+	Expired  bool          // nobody answered in time. A late answer counts
+}
+
+// Answer is what a human said at a gate.
+type Answer struct {
+	Path      protocol.Path
+	Hash      string
+	By        string
+	Host      protocol.Name
+	Key       string
+	Open      bool // of the key: it is kept without a passphrase
+	Act       protocol.Act
+	At        time.Time
+	Reason    string
+	Until     time.Time
+	TakesBack string
+	Stray     bool     // it stands beside another message of its host: the host's key is used in two places
+	hsig      string   // the human's signature
+	copies    []string // the hashes of files that bear the same one: they say nothing more
+}
+
+// is reports whether a hash is that of the answer's file, or of a copy.
+func (a Answer) is(hash string) bool { return a.Hash == hash || slices.Contains(a.copies, hash) }
+
+// Contesting is the hash of the answer that has to be taken back for the gate to be settled:
+// the last of those that contradict each other, before them one that is stray.
+func (g *Gate) Contesting() string {
+	said := g.counted()
+	for _, a := range said {
+		if a.Stray {
+			return a.Hash
+		}
+	}
+	for i := len(said) - 1; i >= 0; i-- {
+		if said[i].Act != protocol.ActPartyDefer {
+			return said[i].Hash
+		}
+	}
+	return ""
+}
+
+// Outcome is what came of a gate.
+type Outcome string
+
+// The outcomes.
+const (
+	Pending   Outcome = "pending"
+	Accepted  Outcome = "accepted"
+	Declined  Outcome = "declined"
+	Deferred  Outcome = "deferred"
+	Contested Outcome = "contested" // one key said two things, or the host's key is used in two places: the human is asked again (R38)
+	Expired   Outcome = "expired"
+)
+
+// counted are the answers that nobody has taken back.
+func (g *Gate) counted() []Answer {
+	gone := func(a Answer) bool {
+		return slices.ContainsFunc(g.Answers, func(b Answer) bool { return b.TakesBack != "" && a.is(b.TakesBack) && b.Key == a.Key })
+	}
+	return slices.DeleteFunc(slices.Clone(g.Answers), gone)
+}
+
+// Verdict is the answer that counts: the first one that is no deferral, else the last
+// deferral. Nil where there is none, and where one key has said two things.
+func (g *Gate) Verdict() *Answer {
+	a, contested := g.verdict()
+	if contested {
+		return nil
+	}
+	return a
+}
+
+func (g *Gate) verdict() (first *Answer, contested bool) {
+	said := g.counted()
+	for i := range said {
+		a := &said[i]
+		contested = contested || a.Stray
+		switch {
+		case a.Act == protocol.ActPartyDefer && (first == nil || first.Act == protocol.ActPartyDefer):
+			first = a
+		case a.Act == protocol.ActPartyDefer:
+		case first == nil || first.Act == protocol.ActPartyDefer:
+			first = a
+		case first.Key == a.Key && first.Act != a.Act:
+			contested = true
+		}
+	}
+	return first, contested
+}
+
+// Outcome is what came of the gate.
+func (g *Gate) Outcome() Outcome {
+	a, contested := g.verdict()
+	switch {
+	case contested:
+		return Contested
+	case a == nil && g.Expired:
+		return Expired
+	case a == nil:
+		return Pending
+	case a.Act == protocol.ActPartyAccept:
+		return Accepted
+	case a.Act == protocol.ActPartyReject:
+		return Declined
+	case g.Expired:
+		return Expired
+	}
+	return Deferred
+}
+
+// Waits reports whether a human is still to decide.
+func (g *Gate) Waits() bool {
+	switch g.Outcome() {
+	case Pending, Deferred, Contested, Expired:
+		return true
+	}
+	return false
+}
+
+// at is the gate at a time.
+func (g *Gate) at(now time.Time) *Gate {
+	end := g.AnswerBy
+	if a, _ := g.verdict(); a != nil {
+		if a.Act != protocol.ActPartyDefer {
+			return g
+		}
+		end = a.Until
+	}
+	if end.IsZero() || now.Before(end) {
+		return g
+	}
+	next := *g
+	next.Expired = true
+	return &next
+}
+
+// Gate is the one that a message asks; nil where it asks nothing.
+func (p Party) Gate(path protocol.Path) *Gate {
+	for _, g := range p.Gates {
+		if g.Path == path {
+			return g
+		}
+	}
+	return nil
+}
+
+// words is how an act of answering a gate is read.
+func words(act protocol.Act) protocol.WordAct[protocol.GateAnswer] {
+	switch act {
+	case protocol.ActPartyAccept:
+		return protocol.AcceptGate
+	case protocol.ActPartyReject:
+		return protocol.RejectGate
+	}
+	return protocol.DeferGate
+}
+
+// answer notes what a human decides at a gate, and what follows of it.
+func (p Party) answer(d affair.Deed) (Party, error) {
+	said, err := words(d.Act).Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	re, ok := d.AnsweredPath()
+	g := p.Gate(re)
+	if !ok || g == nil {
+		return p, refusal.New(refusal.Unknown, "", "it answers no gate of %q", p.Name)
+	}
+	if err := g.mayAnswer(d, said); err != nil {
+		return p, err
+	}
+	before := g.Outcome()
+	next := *g
+	if i := slices.IndexFunc(g.Answers, func(a Answer) bool { return d.Hsig != "" && a.hsig == d.Hsig }); i >= 0 {
+		// It was copied: who decides the same again takes something back, which is signed too.
+		// Were one of the two void, that would be the decision itself where the copy is dated
+		// before it, and what takes that back would name an answer that nobody gave.
+		next.Answers = slices.Clone(g.Answers)
+		next.Answers[i].copies = added(next.Answers[i].copies, d.Hash)
+		p.Gates = put(p.Gates, g, &next)
+		return p, nil
+	}
+	next.Answers = added(g.Answers, Answer{
+		d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Hand.Open, d.Act, d.Timestamp, said.Reason, said.Until, said.TakesBack, d.Hand.Stray, d.Hsig, nil,
+	})
+	if a, _ := g.verdict(); a != nil && a.Act != protocol.ActPartyDefer && said.TakesBack == "" && a.Key != d.Hand.Key {
+		return p, refusal.New(refusal.Forbidden, "", "%s decided it before: it is %s", a.By, g.Outcome())
+	}
+	if a, _ := g.verdict(); a != nil && a.Act == d.Act && d.Act != protocol.ActPartyDefer && said.TakesBack == "" {
+		return p, refusal.New(refusal.Forbidden, "", "it is %s already", g.Outcome())
+	}
+	p.Gates = put(p.Gates, g, &next)
+	return p.follow(&next, before, d), nil
+}
+
+// mayAnswer says why a deed is no answer to the gate that counts.
+func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
+	who := protocol.Name(d.Message.Human)
+	switch {
+	case d.Host != g.Host:
+		return refusal.New(refusal.Forbidden, "", "a human of %s decides it, and %s is another host", g.Host, d.Host)
+	case who == "" || d.Author().Name != who.String() || !d.Human:
+		return refusal.New(refusal.Forbidden, "", "a human decides it, and %s is none of %s", d.Author().Name, d.Host)
+	case len(g.Deciders) > 0 && !slices.Contains(g.Deciders, who):
+		return refusal.New(refusal.Forbidden, "", "%s does not decide it", who)
+	case d.Hand.Key == "" && !d.Hand.Had:
+		return refusal.New(refusal.Forbidden, "make one: parley human add "+who.String(), "%s has no key of their own, which a gate needs", who)
+	}
+	if err := d.Decided(g.Path, g.Hash, said.Reason, said.Until, said.TakesBack); err != nil {
+		return refusal.New(refusal.Forbidden, "", "%s", err)
+	}
+	if said.TakesBack != "" && !slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.is(said.TakesBack) && a.Key == d.Hand.Key }) {
+		return refusal.New(refusal.Unknown, "", "it takes back what %s did not say", who)
+	}
+	return nil
+}
+
+// follow is what comes of a gate whose outcome has changed.
+func (p Party) follow(g *Gate, before Outcome, d affair.Deed) Party {
+	now := g.Outcome()
+	if g.For == ForAsking && now != before {
+		// What its human agrees to is put to the leader by that; what they take back is not asked any more.
+		p.Gates = slices.DeleteFunc(slices.Clone(p.Gates), func(o *Gate) bool { return o.For == ForJoin && o.Because == g.Path && o.Waits() })
+		if now == Accepted {
+			p.Gates = append(p.Gates, p.asked(d, g.Whom, g.Text, g.Path))
+		}
+		return p
+	}
+	if now == before || g.For != ForOrganize && g.For != ForInvite && g.For != ForJoin {
+		return p
+	}
+	m := p.Member(g.Whom.Name, protocol.Name(g.Whom.Host))
+	switch {
+	case now == Accepted && m == nil:
+		if g.For == ForOrganize {
+			p.Leader.Key = d.Hand.Key
+		}
+		p.Members = added(p.Members, Member{
+			Name: g.Whom.Name, Host: protocol.Name(g.Whom.Host), Initiator: g.For == ForOrganize, Joined: d.Timestamp, By: d.Message.Path,
+			Presence: protocol.PresenceActive, Since: d.Timestamp,
+		})
+	case before == Accepted && m != nil && g.let(m):
+		p = p.without(Departure{Member: *m, At: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})
+	}
+	return p
+}
+
+// let reports whether a member is one by an answer at the gate.
+func (g *Gate) let(m *Member) bool {
+	return slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By })
+}
+
+// invite asks another one in. The human of the author had it done, or agreed to it before:
+// when the party was organized, or by an answer to the author's wish.
+func (p Party) invite(d affair.Deed) (Party, error) {
+	i, err := protocol.Invite.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	switch {
+	case p.Member(i.Whom.Name, protocol.Name(i.Whom.Host)) != nil:
+		return p, refusal.New(refusal.Forbidden, "", "%s is a member of %q already", i.Whom, p.Name)
+	case p.Invited(i.Whom) != nil:
+		return p, refusal.New(refusal.Forbidden, "", "%s is invited already", i.Whom)
+	}
+	if err := p.mayInvite(d, i); err != nil {
+		return p, err
+	}
+	because, _ := d.AnsweredPath()
+	p.Gates = added(p.Gates, &Gate{
+		Because: because, Path: d.Message.Path, Hash: d.Hash, For: ForInvite, By: d.Author().Name, Human: i.Human, Host: protocol.Name(i.Whom.Host), Deciders: i.Deciders, Whom: i.Whom,
+		At: d.Timestamp, AnswerBy: i.AnswerBy,
+	})
+	return p, nil
+}
+
+// Invited is the invite of somebody that still waits for an answer; nil where there is none.
+func (p Party) Invited(whom protocol.Address) *Gate {
+	for _, g := range p.Gates {
+		if g.For == ForInvite && g.Whom == whom && g.Waits() {
+			return g
+		}
+	}
+	return nil
+}
+
+// mayInvite says why an invite is not what a human agreed to: they had it made, or an agent
+// makes it, once, because of what they decided before.
+func (p Party) mayInvite(d affair.Deed, i protocol.Invitation) error {
+	if d.Message.Human != "" {
+		return typed(d, protocol.InviteDecides(p.Organized, i.Whom))
+	}
+	re, _ := d.AnsweredPath()
+	by, agreed := protocol.Address{Name: d.Author().Name, Host: d.Host.String()}, false
+	if re == p.Organized {
+		agreed = by == human(p.Leader.Via, p.Leader.Host) && slices.Contains(p.Wanted, i.Whom)
+	} else if g := p.Gate(re); g != nil && g.For == ForWish {
+		agreed = g.Outcome() == Accepted && by == human(g.By, g.Host) && g.Whom == i.Whom
+	}
+	switch {
+	case !agreed:
+		return refusal.New(refusal.Forbidden, "", "no human has agreed that %s invites %s", by, i.Whom)
+	case slices.ContainsFunc(p.Gates, func(g *Gate) bool { return g.For == ForInvite && g.Because == re && g.Whom == i.Whom }):
+		return refusal.New(refusal.Forbidden, "", "%s was invited because of that already", i.Whom)
+	}
+	return nil
+}
+
+// wish notes what an agent asks its human for.
+func (p Party) wish(d affair.Deed) (Party, error) {
+	w, err := protocol.AskHuman.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	g := &Gate{Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, At: d.Timestamp}
+	if w.For == protocol.WishInvite {
+		g.For = ForWish
+		if p.Member(w.Whom.Name, protocol.Name(w.Whom.Host)) != nil || p.Invited(w.Whom) != nil {
+			return p, refusal.New(refusal.Forbidden, "", "%s is a member or invited already", w.Whom)
+		}
+		if slices.ContainsFunc(p.Gates, func(o *Gate) bool {
+			return o.For == ForWish && o.By == g.By && o.Host == g.Host && o.Whom == g.Whom && o.Waits()
+		}) {
+			return p, refusal.New(refusal.Forbidden, "", "the human is asked for that already")
+		}
+	}
+	g.Deciders = addressedHere(d)
+	p.Gates = added(p.Gates, g)
+	return p, nil
+}
+
+// asked is the gate at which the leader decides whether somebody is let in, as their human had
+// it asked.
+func (p Party) asked(d affair.Deed, who protocol.Address, reason string, because protocol.Path) *Gate {
+	return &Gate{
+		Path: d.Message.Path, Hash: d.Hash, For: ForJoin, By: who.Name, Human: d.Message.Human, Host: p.Leader.Host, Deciders: []protocol.Name{protocol.Name(p.Leader.Human)},
+		Whom: who, Text: reason, At: d.Timestamp, Because: because,
+	}
+}
+
+// addressedHere are those of the deed's own host whom it is for.
+func addressedHere(d affair.Deed) (names []protocol.Name) {
+	for _, to := range d.To {
+		if to.Host == "" || to.Host == d.Host.String() {
+			names = append(names, protocol.Name(to.Name))
+		}
+	}
+	return names
+}
+
+// join notes that somebody asks to be let in; the leader decides.
+func (p Party) join(d affair.Deed) (Party, error) {
+	j, err := protocol.JoinParty.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	who := protocol.Address{Name: d.Author().Name, Host: d.Host.String()}
+	switch {
+	case p.memberWho(d) != nil:
+		return p, refusal.New(refusal.Senseless, "", "%s is a member of %q already", who, p.Name)
+	case slices.ContainsFunc(p.Gates, func(g *Gate) bool { return (g.For == ForJoin || g.For == ForAsking) && g.Whom == who && g.Waits() }):
+		return p, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", who, p.Name)
+	case d.Message.Human == "": // its own human is asked first (R64)
+		p.Gates = added(p.Gates, &Gate{
+			Path: d.Message.Path, Hash: d.Hash, For: ForAsking, By: who.Name, Host: d.Host, Deciders: addressedHere(d), Whom: who, Text: j.Reason, At: d.Timestamp,
+		})
+		return p, nil
+	}
+	if err := typed(d, protocol.JoinDecides(p.Organized, who)); err != nil {
+		return p, err
+	}
+	p.Gates = added(p.Gates, p.asked(d, who, j.Reason, protocol.Path{}))
+	return p, nil
+}

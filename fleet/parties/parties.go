@@ -1,0 +1,391 @@
+// Package parties is the affair of agents and humans who do something together: who leads,
+// who is a member, who was invited and what came of it, by which rules they go, what they
+// agreed on, what is to be done and by whom.
+//
+// A party lies in a channel that follows from its first deed, so nobody takes another's
+// place, and two parties of one name are two. It is led by a human. What only humans decide
+// is a gate: the message that asks shows all there is to know, and the answer is signed by
+// the key of a human whom it concerns (R35, R38). Agents, time and silence decide nothing.
+//
+// Values say what the record says. What crosses affairs, how far members are in sync or
+// which parties make up a team, is computed by whoever looks.
+package parties
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Party is one party. It does not change.
+type Party struct {
+	Organized protocol.Path // the message that began it; zero where there is none
+	Name      string
+	Slug      protocol.Slug
+	Team      string // a tag; empty: none
+	Anchor    string // the issue that it hangs on; empty: none
+	Leader    Leader
+	Created   time.Time
+	Rules     protocol.PartyRules
+	Wanted    []protocol.Address // whom its first deed names, to be invited
+
+	Members   []Member    // in the order in which they came
+	Left      []Departure // who was one, in the order in which they went
+	Gates     []*Gate     // in the order of the record: what humans are asked, and what they said
+	Proposals []*Proposal // in the order of the record
+	Tasks     []*Task     // in the order of the record
+	Leases    []*Lease    // in the order of the record: reservations, over or not
+	Changes   []RuleChange
+	LastDeed  time.Time // the latest time that a deed states
+}
+
+// Leader is the human who leads a party, and the agent through which they act.
+type Leader struct {
+	Human string
+	Host  protocol.Name
+	Key   string // the human's key when the party began; empty: none
+	Via   string
+}
+
+// Member is an agent that takes part.
+type Member struct {
+	Name      string
+	Host      protocol.Name
+	Initiator bool
+	Joined    time.Time
+	By        protocol.Path // what made it one
+	// Presence is what it said last; active where it said nothing.
+	Presence protocol.Presence
+	Note     string
+	Since    time.Time // when it said so
+}
+
+// Address is the member as mail reaches it.
+func (m Member) Address() protocol.Address {
+	return protocol.Address{Name: m.Name, Host: m.Host.String()}
+}
+
+// Departure is the end of a membership.
+type Departure struct {
+	Member
+	At      time.Time
+	By      string // itself, or who removed it
+	Reason  string
+	Removed bool
+	Path    protocol.Path
+}
+
+// RuleChange is a change of the rules.
+type RuleChange struct {
+	Path   protocol.Path
+	By     string
+	At     time.Time
+	Set    []protocol.RuleValue
+	Reason string
+	Hand   affair.Hand
+	hsig   string // the leader's signature
+}
+
+// KindName is the name of the kind.
+const KindName = "party"
+
+// Kind is the kind of affair that parties are, in the record with that id: one a channel.
+func Kind(recordID string) *affair.Kind[Party] {
+	return &affair.Kind[Party]{
+		Name: KindName,
+		Acts: []protocol.ActSpec{
+			protocol.Organize.ActSpec, protocol.Invite.ActSpec, protocol.JoinParty.ActSpec, protocol.AskHuman.ActSpec,
+			protocol.AcceptGate.ActSpec, protocol.RejectGate.ActSpec, protocol.DeferGate.ActSpec,
+			protocol.LeaveParty.ActSpec, protocol.RemoveMember.ActSpec, protocol.SetRules.ActSpec, protocol.SayPresence.ActSpec,
+			protocol.ProposeToParty.ActSpec, protocol.VoteInParty.ActSpec,
+			protocol.AddTask.ActSpec, protocol.TakeTask.ActSpec, protocol.FinishTask.ActSpec, protocol.GiveTaskBack.ActSpec,
+			protocol.Lease.ActSpec, protocol.Release.ActSpec,
+		},
+		Of:    func(m *protocol.Message) (string, bool) { return m.Path.Channel().String(), true },
+		Hands: true,
+		Begin: func(string) Party { return Party{} },
+		Step: func(p Party, d affair.Deed) (Party, error) {
+			next, err := p.step(recordID, d)
+			if err == nil && d.Timestamp.After(p.LastDeed) { // a clock that is behind takes nobody back
+				next.LastDeed = d.Timestamp
+			}
+			return next, err
+		},
+		At: Party.at,
+	}
+}
+
+// step is the party after a deed, or why the deed is void. All deeds of parties are signed
+// by hosts: what an unsigned one says could be said by anybody who writes to the record.
+func (p Party) step(recordID string, d affair.Deed) (Party, error) {
+	if d.Standing != affair.Signed {
+		return p, errors.New("no host has signed it, as all deeds of parties are")
+	}
+	if d.Act == protocol.ActOrganize {
+		return p.organize(recordID, d)
+	}
+	if p.Organized.IsZero() {
+		return p, refusal.New(refusal.Unknown, "organize one first", "there is no party in this channel")
+	}
+	switch d.Act {
+	case protocol.ActPartyAccept, protocol.ActPartyReject, protocol.ActPartyDefer:
+		return p.answer(d)
+	}
+	if !p.Begun() {
+		return p, refusal.New(refusal.Forbidden, "the human decides it: parley gates", "%q has not begun: %s has not agreed to it", p.Name, p.Leader.Human)
+	}
+	switch d.Act {
+	case protocol.ActPartyJoin:
+		return p.join(d)
+	case protocol.ActRules:
+		return p.change(d)
+	case protocol.ActRemove:
+		return p.remove(d)
+	case protocol.ActVote: // the leader votes where it is theirs to settle
+		return p.vote(d)
+	}
+	me := p.memberWho(d)
+	if me == nil {
+		return p, notMember(p, d.Author().Name)
+	}
+	switch d.Act {
+	case protocol.ActInvite:
+		return p.invite(d)
+	case protocol.ActWish:
+		return p.wish(d)
+	case protocol.ActLeave:
+		return p.leave(d)
+	case protocol.ActPresence:
+		return p.present(d)
+	case protocol.ActPartyAgree:
+		return p.propose(d)
+	case protocol.ActTask:
+		return p.addTask(d)
+	case protocol.ActTake:
+		return p.take(d)
+	case protocol.ActDone, protocol.ActGiveBack:
+		return p.endTask(d)
+	case protocol.ActLease:
+		return p.lease(d)
+	}
+	return p.release(d)
+}
+
+func notMember(p Party, who string) error {
+	return refusal.New(refusal.Forbidden, "ask to be let in: parley party join "+p.Slug.String(), "%s is no member of %q", who, p.Name)
+}
+
+// Begun reports whether the party is one: its leader has organized it, or has agreed to
+// what an agent proposed.
+func (p Party) Begun() bool {
+	return !p.Organized.IsZero() && (len(p.Gates) == 0 || p.Gates[0].For != ForOrganize || p.Gates[0].Outcome() == Accepted)
+}
+
+// Over reports whether the party is over: it has begun, and all have left.
+func (p Party) Over() bool { return p.Begun() && len(p.Members) == 0 }
+
+// EndedAt is when the last one left a party that is over.
+func (p Party) EndedAt() time.Time {
+	if !p.Over() || len(p.Left) == 0 {
+		return time.Time{}
+	}
+	return p.Left[len(p.Left)-1].At
+}
+
+// Member is the one of that name and host; nil where it is none.
+func (p Party) Member(name string, host protocol.Name) *Member {
+	for i := range p.Members {
+		if p.Members[i].Name == name && p.Members[i].Host == host {
+			return &p.Members[i]
+		}
+	}
+	return nil
+}
+
+// memberWho is the member that wrote a deed.
+func (p Party) memberWho(d affair.Deed) *Member { return p.Member(d.Author().Name, d.Host) }
+
+// organize begins the party. A human who had it done decides by that; else it is the first
+// gate, and the human of the agent decides.
+func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
+	o, err := protocol.Organize.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	slug, err := protocol.SlugOf(o.Topic)
+	switch {
+	case err != nil:
+		return p, malformed(err)
+	case protocol.PartyChannel(recordID, d.Host, slug, o.At) != d.Message.Path.Channel():
+		return p, errors.New("this is not the channel that follows from it")
+	case !p.Organized.IsZero():
+		return p, refusal.New(refusal.Forbidden, "", "%q is organized already", p.Name)
+	case o.From != d.Author().Name:
+		return p, errors.New("another one wrote it than it says")
+	}
+	p = Party{
+		Organized: d.Message.Path, Name: o.Topic, Slug: slug, Team: o.Team, Anchor: o.Anchor, Created: d.Timestamp, Rules: o.Rules, Wanted: o.With,
+		Leader: Leader{Human: o.Leader.String(), Host: d.Host, Via: o.From},
+	}
+	via := Member{Name: o.From, Host: d.Host, Initiator: true, Joined: d.Timestamp, By: d.Message.Path, Presence: protocol.PresenceActive, Since: d.Timestamp}
+	if d.Message.Human == "" {
+		p.Gates = []*Gate{{Path: d.Message.Path, Hash: d.Hash, For: ForOrganize, By: o.From, Host: d.Host, Deciders: []protocol.Name{o.Leader}, At: d.Timestamp, Whom: via.Address()}}
+		return p, nil
+	}
+	if d.Message.Human != p.Leader.Human {
+		return p, refusal.New(refusal.Forbidden, "", "%s had it organized, and it names %s as the leader", d.Message.Human, p.Leader.Human)
+	}
+	if err := typed(d, o.Decides()); err != nil {
+		return Party{}, err
+	}
+	p.Leader.Key = d.Hand.Key
+	p.Members = []Member{via}
+	return p, nil
+}
+
+// typed says why a deed of an agent was not ordered by the human whom it names: the host has no
+// such human, the host did not know who called, or the human's own key did not sign it.
+func typed(d affair.Deed, decides string) error {
+	if !d.Hand.Here {
+		return refusal.New(refusal.Forbidden, "", "%s is no human of %s who was known to call", d.Message.Human, d.Host)
+	}
+	if err := d.Decided(protocol.Path{}, "", decides, time.Time{}, ""); err != nil {
+		return refusal.New(refusal.Forbidden, "", "%s", err)
+	}
+	return nil
+}
+
+// leads says why a deed is not the leader's: of their host, or with the key that they had.
+func (p Party) leads(d affair.Deed, decides string) error {
+	who := d.Message.Human
+	if who != p.Leader.Human || d.Host != p.Leader.Host && (d.Hand.Key == "" || d.Hand.Key != p.Leader.Key) {
+		return refusal.New(refusal.Forbidden, "", "%s leads %q, from %s", p.Leader.Human, p.Name, p.Leader.Host)
+	}
+	return typed(d, decides)
+}
+
+// change changes rules.
+func (p Party) change(d affair.Deed) (Party, error) {
+	c, err := protocol.SetRules.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	if err := p.leads(d, c.Decides(p.Organized)); err != nil {
+		return p, err
+	}
+	if d.Hsig != "" && slices.ContainsFunc(p.Changes, func(old RuleChange) bool { return old.hsig == d.Hsig }) {
+		return p, refusal.New(refusal.Forbidden, "", "it is a copy of what %s decided once", p.Leader.Human)
+	}
+	for _, v := range c.Set {
+		if err := p.Rules.Set(v.Name, v.Value); err != nil {
+			return p, refusal.New(refusal.Senseless, "", "%s", err)
+		}
+	}
+	p.Changes = added(p.Changes, RuleChange{d.Message.Path, d.Message.Human, d.Timestamp, c.Set, c.Reason, d.Hand, d.Hsig})
+	return p, nil
+}
+
+// remove ends the membership of another one.
+func (p Party) remove(d affair.Deed) (Party, error) {
+	r, err := protocol.RemoveMember.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	m := p.Member(r.Whom.Name, protocol.Name(r.Whom.Host))
+	if m == nil {
+		return p, refusal.New(refusal.Unknown, "", "%s is no member of %q", r.Whom, p.Name)
+	}
+	if err := p.leads(d, r.Decides(m.By)); err != nil {
+		return p, err
+	}
+	return p.without(Departure{Member: *m, At: d.Timestamp, By: d.Message.Human, Reason: r.Reason, Removed: true, Path: d.Message.Path}), nil
+}
+
+// leave ends its author's membership.
+func (p Party) leave(d affair.Deed) (Party, error) {
+	l, err := protocol.LeaveParty.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	m := p.memberWho(d)
+	return p.without(Departure{Member: *m, At: d.Timestamp, By: m.Name, Reason: l.Reason, Path: d.Message.Path}), nil
+}
+
+// without is the party without a member, whose tasks and reservations are free.
+func (p Party) without(gone Departure) Party {
+	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
+	p.Left = added(p.Left, gone)
+	p.Tasks = changed(p.Tasks, func(t *Task) *Task {
+		if t.Done != nil || t.Taker != gone.Address() {
+			return t
+		}
+		return t.free()
+	})
+	p.Leases = changed(p.Leases, func(l *Lease) *Lease {
+		if l.Holder != gone.Address() || !l.Ended.IsZero() {
+			return l
+		}
+		return l.end(gone.At)
+	})
+	return p
+}
+
+// present notes the presence of a member.
+func (p Party) present(d affair.Deed) (Party, error) {
+	n, err := protocol.SayPresence.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	p.Members = slices.Clone(p.Members)
+	m := p.memberWho(d)
+	m.Presence, m.Note, m.Since = n.State, n.Note, d.Timestamp
+	return p, nil
+}
+
+// at is the party at a time: what has run out by then.
+func (p Party) at(now time.Time) Party {
+	p.Gates = changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
+	p.Tasks = changed(p.Tasks, func(t *Task) *Task { return t.at(now) })
+	p.Leases = changed(p.Leases, func(l *Lease) *Lease { return l.at(now) })
+	return p
+}
+
+// changed is a list with what comes of each of its values; the same list where all stay.
+func changed[T any](list []*T, change func(*T) *T) []*T {
+	var next []*T
+	for i, v := range list {
+		c := change(v)
+		if c != v && next == nil {
+			next = slices.Clone(list)
+		}
+		if next != nil {
+			next[i] = c
+		}
+	}
+	if next == nil {
+		return list
+	}
+	return next
+}
+
+// added is a list with one more, which leaves the list itself as it is.
+func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
+
+// put is a list with a value in the place of another one.
+func put[T any](list []*T, old, v *T) []*T {
+	return changed(list, func(x *T) *T {
+		if x == old {
+			return v
+		}
+		return x
+	})
+}
+
+// malformed is why a deed whose words cannot be read is void.
+func malformed(err error) error {
+	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+}

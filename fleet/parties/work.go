@@ -1,0 +1,368 @@
+package parties
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Proposal is an agreement that was put to the party.
+type Proposal struct {
+	Path  protocol.Path
+	Label protocol.Label
+	Text  string
+	By    string
+	At    time.Time
+	// Voters are the members when it was put; the leader alone where the rule was
+	// leader-only. What the rules say later does not matter to it.
+	Voters []protocol.Address
+	Mode   string // consensus_mode when it was put
+	Votes  []Ballot
+}
+
+// Ballot is one vote, the last of its voter.
+type Ballot struct {
+	Path   protocol.Path
+	Who    protocol.Address
+	Accept bool
+	At     time.Time
+	Reason string
+}
+
+// Settled says how a proposal stands: accepted when all, a majority or the leader have
+// accepted, declined when that cannot come any more; else it is pending.
+func (pr *Proposal) Settled() Outcome {
+	yes, no := 0, 0
+	for _, b := range pr.Votes {
+		if b.Accept {
+			yes++
+		} else {
+			no++
+		}
+	}
+	all := len(pr.Voters)
+	need := all
+	if pr.Mode == protocol.ConsensusMajority {
+		need = all/2 + 1
+	}
+	switch {
+	case yes >= need:
+		return Accepted
+	case all-no < need:
+		return Declined
+	}
+	return Pending
+}
+
+// Task is something that one of the party is to do.
+type Task struct {
+	Path    protocol.Path
+	Label   protocol.Label
+	Text    string
+	By      string
+	At      time.Time
+	Taker   protocol.Address // zero: it is free
+	Taken   time.Time
+	Until   time.Time // when it is free again, unless its taker goes on
+	Lapsed  bool      // its taker's time is over
+	Done    *Done
+	Earlier []protocol.Address // who had it before
+}
+
+// Done is the end of a task.
+type Done struct {
+	Path    protocol.Path
+	By      protocol.Address
+	At      time.Time
+	Outcome string
+}
+
+// TakeFor is how long a task is somebody's who does not say how long.
+const TakeFor = 2 * time.Hour
+
+// MaxLease is the longest time for which somebody has a task or a thing.
+const MaxLease = 30 * 24 * time.Hour
+
+// free is the task without its taker.
+func (t *Task) free() *Task {
+	next := *t
+	next.Earlier = added(t.Earlier, t.Taker)
+	next.Taker, next.Taken, next.Until, next.Lapsed = protocol.Address{}, time.Time{}, time.Time{}, false
+	return &next
+}
+
+func (t *Task) at(now time.Time) *Task {
+	if t.Done != nil || t.Taker.Name == "" || now.Before(t.Until) {
+		return t
+	}
+	next := t.free()
+	next.Lapsed = true
+	return next
+}
+
+// Lease is a reservation: advice to others, no lock. Fence is a number that rises with each
+// reservation of the party, so that who was given up for gone is known by a lower one.
+type Lease struct {
+	Path   protocol.Path
+	Holder protocol.Address
+	Things []string
+	Fence  int
+	At     time.Time
+	Until  time.Time
+	Ended  time.Time // zero while it lasts
+	Reason string
+}
+
+func (l *Lease) end(at time.Time) *Lease {
+	next := *l
+	next.Ended = at
+	return &next
+}
+
+func (l *Lease) at(now time.Time) *Lease {
+	if !l.Ended.IsZero() || now.Before(l.Until) {
+		return l
+	}
+	return l.end(l.Until)
+}
+
+// nextLabel is the label of an item that follows n others.
+func nextLabel(letter string, n int) protocol.Label {
+	return protocol.Label(letter + strconv.Itoa(n+1))
+}
+
+func (p Party) propose(d affair.Deed) (Party, error) {
+	said, err := protocol.ProposeToParty.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	me := p.memberWho(d)
+	pr := &Proposal{
+		Path: d.Message.Path, Label: nextLabel("A", len(p.Proposals)), Text: said.Item.Text, By: me.Name, At: d.Timestamp, Mode: p.Rules.ConsensusMode,
+	}
+	if pr.Mode == protocol.ConsensusLeader {
+		pr.Voters = []protocol.Address{{Name: p.Leader.Human, Host: p.Leader.Host.String()}}
+	} else {
+		for _, m := range p.Members {
+			pr.Voters = append(pr.Voters, m.Address())
+		}
+		pr.Votes = []Ballot{{Path: d.Message.Path, Who: me.Address(), Accept: true, At: d.Timestamp}}
+	}
+	p.Proposals = added(p.Proposals, pr)
+	return p, nil
+}
+
+// Proposal is the one that a reference means: the message that it answers, or its label.
+func (p Party) Proposal(re protocol.Path, label protocol.Label) *Proposal {
+	for _, pr := range p.Proposals {
+		if pr.Path == re || re.IsZero() && pr.Label == label {
+			return pr
+		}
+	}
+	return nil
+}
+
+func (p Party) vote(d affair.Deed) (Party, error) {
+	v, err := protocol.VoteInParty.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	re, _ := d.AnsweredPath()
+	pr := p.Proposal(re, v.Item.Label)
+	if pr == nil {
+		return p, refusal.New(refusal.Unknown, "", "%q has no agreement %s", p.Name, v.Item)
+	}
+	who := protocol.Address{Name: d.Author().Name, Host: d.Host.String()}
+	switch {
+	case pr.Settled() != Pending:
+		return p, refusal.New(refusal.Forbidden, "", "%s is %s already", pr.Label, pr.Settled())
+	case pr.Mode == protocol.ConsensusLeader:
+		if err := p.leads(d, v.Decides(pr.Path)); err != nil {
+			return p, err
+		}
+		who = pr.Voters[0]
+	case !slices.Contains(pr.Voters, who):
+		return p, refusal.New(refusal.Forbidden, "", "%s was no member of %q when %s was put", who, p.Name, pr.Label)
+	case p.memberWho(d) == nil:
+		return p, notMember(p, who.Name)
+	}
+	next := *pr
+	next.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b Ballot) bool { return b.Who == who })
+	next.Votes = append(next.Votes, Ballot{d.Message.Path, who, v.Accept, d.Timestamp, v.Reason})
+	p.Proposals = put(p.Proposals, pr, &next)
+	return p, nil
+}
+
+func (p Party) addTask(d affair.Deed) (Party, error) {
+	said, err := protocol.AddTask.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	p.Tasks = added(p.Tasks, &Task{Path: d.Message.Path, Label: nextLabel("T", len(p.Tasks)), Text: said.Item.Text, By: d.Author().Name, At: d.Timestamp})
+	return p, nil
+}
+
+// Task is the one that a reference means: the message that it answers, or its label.
+func (p Party) Task(re protocol.Path, label protocol.Label) *Task {
+	for _, t := range p.Tasks {
+		if t.Path == re || re.IsZero() && t.Label == label {
+			return t
+		}
+	}
+	return nil
+}
+
+// open is the task that a deed is about, while it is to be done.
+func (p Party) open(d affair.Deed, item protocol.ItemRef) (*Task, error) {
+	re, _ := d.AnsweredPath()
+	t := p.Task(re, item.Label)
+	switch {
+	case t == nil:
+		return nil, refusal.New(refusal.Unknown, "", "%q has no task %s", p.Name, item)
+	case t.Done != nil:
+		return nil, refusal.New(refusal.Forbidden, "", "%s is done", t.Label)
+	}
+	return t, nil
+}
+
+// take gives a task to its author, or lets them go on. Who has it is judged by the times
+// that deeds say: a lease that had run out by then was over.
+func (p Party) take(d affair.Deed) (Party, error) {
+	said, err := protocol.TakeTask.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	t, err := p.open(d, said.Item)
+	if err != nil {
+		return p, err
+	}
+	me := p.memberWho(d).Address()
+	if t.Taker.Name != "" && t.Taker != me && d.Timestamp.Before(t.Until) {
+		return p, refusal.New(refusal.Forbidden, "", "%s has %s until %s", t.Taker, t.Label, t.Until.Format(time.RFC3339))
+	}
+	until, err := leased(d.Timestamp, said.Until)
+	if err != nil {
+		return p, err
+	}
+	next := *t
+	if t.Taker != me {
+		if t.Taker.Name != "" {
+			next.Earlier = added(t.Earlier, t.Taker)
+		}
+		next.Taken = d.Timestamp
+	}
+	next.Taker, next.Until = me, until
+	p.Tasks = put(p.Tasks, t, &next)
+	return p, nil
+}
+
+// leased is until when something is somebody's; zero is the usual time.
+func leased(from, until time.Time) (time.Time, error) {
+	switch {
+	case until.IsZero():
+		return from.Add(TakeFor), nil
+	case !until.After(from):
+		return until, refusal.New(refusal.Senseless, "", "%s is over", until.Format(time.RFC3339))
+	case until.After(from.Add(MaxLease)):
+		return until, refusal.New(refusal.Senseless, "", "nobody has anything for longer than 30 days")
+	}
+	return until, nil
+}
+
+// endTask notes that a task is done, or that its taker gives it back. Who put it on the list
+// may say that it is done too.
+func (p Party) endTask(d affair.Deed) (Party, error) {
+	words := protocol.FinishTask
+	if d.Act == protocol.ActGiveBack {
+		words = protocol.GiveTaskBack
+	}
+	said, err := words.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	t, err := p.open(d, said.Item)
+	if err != nil {
+		return p, err
+	}
+	me := p.memberWho(d).Address()
+	switch {
+	case t.Taker != me && (d.Act == protocol.ActGiveBack || t.Taker.Name != "" || t.By != me.Name):
+		return p, refusal.New(refusal.Forbidden, "", "%s does not have %s", me.Name, t.Label)
+	case d.Act == protocol.ActGiveBack:
+		p.Tasks = put(p.Tasks, t, t.free())
+		return p, nil
+	}
+	next := *t
+	next.Done = &Done{d.Message.Path, me, d.Timestamp, said.Outcome}
+	p.Tasks = put(p.Tasks, t, &next)
+	return p, nil
+}
+
+// maxThings bounds what one reservation names.
+const maxThings = 64
+
+// lease reserves things. What another one has reserved is refused; who has some of it goes
+// on having it, by a new reservation.
+func (p Party) lease(d affair.Deed) (Party, error) {
+	said, err := protocol.Lease.Parse(d.Body)
+	if err != nil {
+		return p, malformed(err)
+	}
+	if len(said.Things) > maxThings {
+		return p, refusal.New(refusal.Senseless, "", "it reserves more than %d things", maxThings)
+	}
+	until, err := leased(d.Timestamp, said.Until)
+	if err != nil {
+		return p, err
+	}
+	me := p.memberWho(d).Address()
+	for _, l := range p.Leases {
+		if l.Holder == me || !l.Ended.IsZero() || !d.Timestamp.Before(l.Until) {
+			continue
+		}
+		for _, thing := range said.Things {
+			if slices.ContainsFunc(l.Things, func(other string) bool { return overlaps(thing, other) }) {
+				return p, refusal.New(refusal.Forbidden, "", "%s has reserved %s until %s", l.Holder, thing, l.Until.Format(time.RFC3339))
+			}
+		}
+	}
+	p.Leases = changed(p.Leases, func(l *Lease) *Lease {
+		if l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things) {
+			return l.end(d.Timestamp)
+		}
+		return l
+	})
+	p.Leases = added(p.Leases, &Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, At: d.Timestamp, Until: until, Reason: said.Reason})
+	return p, nil
+}
+
+// overlaps reports whether two things are one, or one is a folder with the other in it.
+func overlaps(a, b string) bool {
+	within := func(folder, path string) bool {
+		if folder != "" && folder[len(folder)-1] != '/' {
+			folder += "/"
+		}
+		return len(path) > len(folder) && path[:len(folder)] == folder
+	}
+	return a == b || within(a, b) || within(b, a)
+}
+
+// release ends a reservation of its author.
+func (p Party) release(d affair.Deed) (Party, error) {
+	if _, err := protocol.Release.Parse(d.Body); err != nil {
+		return p, malformed(err)
+	}
+	re, _ := d.AnsweredPath()
+	me := p.memberWho(d).Address()
+	for _, l := range p.Leases {
+		if l.Path == re && l.Holder == me && l.Ended.IsZero() {
+			p.Leases = put(p.Leases, l, l.end(d.Timestamp))
+			return p, nil
+		}
+	}
+	return p, refusal.New(refusal.Unknown, "", "%s has no such reservation", me.Name)
+}

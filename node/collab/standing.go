@@ -1,0 +1,110 @@
+package collab
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/psi"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Scores are the results of sync-checks, by the short form of their topic's name and by who
+// answered, the last one last: whoever asked (R23).
+type Scores map[protocol.Slug]map[string][]Score
+
+// Score is one result of a sync-check.
+type Score struct {
+	Asker string
+	topics.Sample
+}
+
+// Scores are those of all topics. It is asked in a look at the state.
+func (c *Collab) Scores(s *fleet.State) Scores {
+	all := Scores{}
+	for _, t := range c.all(s) {
+		for i, by := range t.Pair {
+			for _, r := range scoredEver(t, by) {
+				raw, ok := r.Raw.Value()
+				if !ok {
+					continue
+				}
+				if all[t.Slug] == nil {
+					all[t.Slug] = map[string][]Score{}
+				}
+				all[t.Slug][by] = append(all[t.Slug][by], Score{t.Pair[1-i], topics.Sample{At: r.At, Raw: raw}})
+			}
+		}
+	}
+	for _, of := range all {
+		for by := range of {
+			slices.SortStableFunc(of[by], func(a, b Score) int { return a.At.Compare(b.At) })
+		}
+	}
+	return all
+}
+
+// scoredEver are the results with a score that somebody gave on a topic, in all its terms.
+func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
+	for _, term := range t.Past {
+		all = append(all, term.Scored(by)...)
+	}
+	return append(all, t.Scored(by)...)
+}
+
+// Trust is how far a member of a party is trusted that gave these scores on its topic, the last
+// one last: by whoever asked last, else by the agent through which the party is led. It is
+// asked in a look at the state.
+func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topics.Trust {
+	if len(scores) == 0 { // what follows takes long where there are a thousand members
+		return topics.TrustIn(0, 0, nil)
+	}
+	var raws []float64
+	for _, score := range scores {
+		via, raws = score.Asker, append(raws, score.Raw)
+	}
+	sessions, messages := c.contacts.between(s, via, member)
+	return topics.TrustIn(len(sessions), messages, raws)
+}
+
+// Acting is for whom a caller asks something, and which human had it done: "" where an agent
+// asks. Chosen says why for that one, where nobody was named.
+func (c *Collab) Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error) {
+	who, err := c.chosen(by, a)
+	return who.me, who.human, who.chosen, err
+}
+
+// Viewing is whose view a caller asks for.
+func (c *Collab) Viewing(by control.Caller, v control.Viewing) (me, chosen string, err error) {
+	who, err := c.views(by, v)
+	return who.me, who.chosen, err
+}
+
+// SumUp makes a checkpoint of each topic of that name which somebody has open with one of
+// those partners, as a list of what stands there.
+func (c *Collab) SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error {
+	var all []found
+	c.Folded(func(s *fleet.State) { all = c.of(s, me, "", false) })
+	for _, f := range all {
+		other := f.topic.Other(me)
+		if f.topic.Slug != slug || !f.topic.Derived || !slices.Contains(partners, other) {
+			continue
+		}
+		r := control.TopicDeedRequest{Acting: control.Acting{As: me}, With: other, Topic: f.topic.Name, Deed: protocol.ActCheckpoint}
+		if _, err := c.Deed(ctx, by, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Contacts are those whom an agent keeps in its contacts.json, with where it says they are.
+func (c *Collab) Contacts(agent string) map[string]psi.Contact {
+	c.look(agent)
+	c.friends.mu.Lock()
+	defer c.friends.mu.Unlock()
+	return maps.Clone(c.friends.files[agent].all)
+}

@@ -1,0 +1,135 @@
+package control
+
+import "time"
+
+// FrameProof is what can be proved of an inquiry from git alone.
+type FrameProof struct {
+	Record   string       `json:"record"`   // the record's id
+	Frame    string       `json:"frame"`    // the inquiry's channel
+	Question string       `json:"question"` // word for word
+	State    string       `json:"state"`    // in which it is by its deeds
+	Deeds    int          `json:"deeds"`    // that were read
+	Holds    bool         `json:"holds"`    // nothing is broken
+	Lines    []FrameLine  `json:"lines"`    // of the form of inquiries
+	Faults   []FrameFault `json:"faults"`   // what breaks one, and what does not count for another reason
+}
+
+// FrameLine is one thing that must hold of every inquiry.
+type FrameLine struct {
+	Line   string `json:"line"`   // such as F42
+	Text   string `json:"text"`   // what must hold
+	Result string `json:"result"` // holds, broken, or not reached: no deed that it is about is there yet
+	Shown  string `json:"shown"`  // the last deed that it is about; "" for none
+}
+
+// FrameFault is a deed that breaks a line, or does not count.
+type FrameFault struct {
+	Line string `json:"line"` // "" where it only does not count
+	At   string `json:"at"`   // the message
+	Why  string `json:"why"`  // in words
+}
+
+// FrameDocument is all that there is of an inquiry, for whoever reads it.
+type FrameDocument struct {
+	Record     string            `json:"record"`     // the record's id
+	Frame      Frame             `json:"frame"`      // how it stands
+	Context    string            `json:"context"`    // that was gathered; no member was given it
+	Dialogues  []FrameDialogue   `json:"dialogues"`  // what peers said and reported
+	Agreements []FrameAgreement  `json:"agreements"` // on which perspectives agree
+	Basis      []FrameBasis      `json:"basis"`      // of each claim of the synthesis
+	Inputs     []string          `json:"inputs"`     // that the human added
+	Decisions  []FrameDecision   `json:"decisions"`  // of humans, in their order
+	Findings   []FrameFinding    `json:"findings"`   // that the human preserved
+	Late       []FrameLateSignal `json:"late"`       // what came when it counted no more
+	Attempts   []FrameAttempt    `json:"attempts"`   // of members that another one followed
+}
+
+// FrameDialogue is what two peers said to each other, and reported.
+type FrameDialogue struct {
+	ID       string             `json:"id"`       // of the tension
+	Topics   []string           `json:"topics"`   // what it was about
+	Messages []FrameSaid        `json:"messages"` // three at most
+	Reports  []FrameReport      `json:"reports"`  // one of each peer
+	Asked    []FrameSaid        `json:"asked"`    // what the coordinator asked a peer once more
+	Answers  []FrameSaid        `json:"answers"`  // to that
+	Quotes   []FrameQuoteOfPeer `json:"quotes"`   // on which the tension rests
+}
+
+// FrameSaid is what a peer said, or was asked.
+type FrameSaid struct {
+	Perspective string `json:"perspective"` // its name
+	Text        string `json:"text"`        // word for word
+	Message     string `json:"message"`     // where it stands
+}
+
+// FrameReport is what a peer reports of a dialogue.
+type FrameReport struct {
+	Perspective string `json:"perspective"` // its name
+	Position    string `json:"position"`    // where it stands in the end
+	Agreement   string `json:"agreement"`   // what both agree on
+	Divergence  string `json:"divergence"`  // what is left; "" for nothing
+	Rationale   string `json:"rationale"`   // why
+}
+
+// FrameQuoteOfPeer is words of a result on which a tension rests.
+type FrameQuoteOfPeer struct {
+	Kind        string `json:"kind"`        // of the tension; peers were not told it
+	Perspective string `json:"perspective"` // its name
+	Section     string `json:"section"`     // of its result
+	Words       string `json:"words"`       // as they stand there
+}
+
+// FrameAgreement is something on which perspectives agree.
+type FrameAgreement struct {
+	Point        string   `json:"point"`        // as it stands in the synthesis
+	Perspectives []string `json:"perspectives"` // that agree
+	Strength     string   `json:"strength"`     // strong, moderate, weak, or independent convergence
+}
+
+// FrameBasis is what a claim of the synthesis rests on.
+type FrameBasis struct {
+	Claim   string        `json:"claim"`   // as it stands in the synthesis
+	Kind    string        `json:"kind"`    // result, dialogue-agreement, dialogue-divergence, user_input or synthesis
+	Sources []FrameSource `json:"sources"` // of it
+}
+
+// FrameSource is where a claim is from.
+type FrameSource struct {
+	Perspective string `json:"perspective"` // "" for the human
+	Words       string `json:"words"`       // as they stand there; "" where the coordinator joined sources
+}
+
+// FrameDecision is what a human decided at a gate.
+type FrameDecision struct {
+	Gate    string    `json:"gate"`          // which one
+	About   string    `json:"about"`         // the perspective that it was about; "" for none
+	Chosen  []string  `json:"chosen"`        // the options
+	Text    string    `json:"text"`          // in their own words; "" for none
+	Human   string    `json:"human"`         // HUMAN@HOST
+	Time    time.Time `json:"time,omitzero"` // UTC
+	Message string    `json:"message"`       // where it stands
+	Key     string    `json:"key"`           // public key that signed it
+	Counts  bool      `json:"counts"`        // nobody has taken it back
+}
+
+// FrameFinding is what a human preserved.
+type FrameFinding struct {
+	Category string `json:"category"` // convergence, divergence or assessment
+	Words    string `json:"words"`    // as they stand in the synthesis
+}
+
+// FrameLateSignal is a member that ended when it counted no more.
+type FrameLateSignal struct {
+	Perspective string `json:"perspective"` // its name
+	Attempt     int    `json:"attempt"`     // of it
+	Message     string `json:"message"`     // that says so
+	Result      string `json:"result"`      // hex SHA-256 of what it found
+}
+
+// FrameAttempt is an attempt of a member that another one followed.
+type FrameAttempt struct {
+	Perspective string `json:"perspective"` // its name
+	Attempt     int    `json:"attempt"`     // from 1
+	Agent       string `json:"agent"`       // AGENT@HOST
+	Result      string `json:"result"`      // what it found, where that was told
+}

@@ -1,0 +1,280 @@
+package inquiry
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/inquiry/place"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Audit reads an inquiry from a git repository alone, a clone or a bare one, without a node, and
+// proves what can be proved of it. Keys and signatures are judged as every host judges them,
+// from the whole record. id is the inquiry's channel, the beginning of that, or the message that
+// began it; "" for the newest.
+func Audit(ctx context.Context, repository, id string) (doc control.FrameDocument, proof control.FrameProof, err error) {
+	anchor, state, refused, err := foldGit(ctx, repository)
+	if err != nil {
+		why := control.AsError(err)
+		return doc, proof, control.Errorf(why.Kind, why.Hint, "cannot read the record in %s: %s", repository, why.Message)
+	}
+	q := New(Options{RecordID: anchor.RecordID, Now: time.Now, Folded: func(read func(*fleet.State)) { read(state) }})
+	found, err := q.find(state, id)
+	if err != nil {
+		return doc, proof, err
+	}
+	v, faults := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()))
+	doc = q.document(state, v)
+	proof = control.FrameProof{
+		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), Lines: []control.FrameLine{}, Faults: []control.FrameFault{},
+	}
+	last := map[protocol.Act]string{}
+	for c := range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
+		proof.Deeds++
+		if it, ok := state.Ledger.Item(c.Message.Path); ok && state.Void(it) == nil {
+			last[c.Act] = c.Message.Path.String()
+		} else if ok && !slices.ContainsFunc(faults, func(f inquiries.Fault) bool { return f.At == c.Message.Path }) {
+			proof.Faults = append(proof.Faults, control.FrameFault{At: c.Message.Path.String(), Why: "it does not count: " + state.Void(it).Error()})
+		}
+	}
+	for _, f := range faults {
+		proof.Faults = append(proof.Faults, control.FrameFault{Line: f.Line, At: f.At.String(), Why: f.Why})
+	}
+	proof.Holds = true
+	channels := []protocol.ChannelID{v.Channel}
+	for _, t := range v.Tensions {
+		channels = append(channels, protocol.TensionChannel(anchor.RecordID, v.Channel, t.ID))
+	}
+	for _, r := range refused { // else a message that somebody has changed would only be missing
+		if slices.Contains(channels, r.path.Channel()) {
+			proof.Holds = false
+			proof.Faults = append(proof.Faults, control.FrameFault{At: r.path.String(), Why: "it is refused: " + r.why.Error()})
+		}
+	}
+	for _, l := range inquiries.Lines() {
+		one := control.FrameLine{Line: l.ID, Text: l.Text, Result: "not reached"}
+		for _, act := range l.Acts {
+			if last[act] > one.Shown {
+				one.Shown, one.Result = last[act], "holds"
+			}
+		}
+		if i := slices.IndexFunc(faults, func(f inquiries.Fault) bool { return f.Line == l.ID }); i >= 0 {
+			one.Shown, one.Result, proof.Holds = faults[i].At.String(), "broken", false
+		}
+		proof.Lines = append(proof.Lines, one)
+	}
+	return doc, proof, nil
+}
+
+// foldGit folds what the main branch of a repository holds, by the git program alone.
+func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.State, refused []refusedFile, err error) {
+	tip := ""
+	for _, ref := range []string{"refs/heads/main", "refs/remotes/origin/main", "HEAD"} {
+		if out, err := place.RunGit(ctx, dir, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
+			tip = strings.TrimSpace(string(out))
+			break
+		}
+	}
+	if tip == "" {
+		return anchor, nil, nil, control.Errorf(control.KindRefused, "name a clone of it: --record DIR", "it is no git repository with a branch main")
+	}
+	// The first commit is the record's id. In a shallow clone another one would pass for it, and
+	// every channel would be that of a stranger's record.
+	if out, err := place.RunGit(ctx, dir, "rev-parse", "--is-shallow-repository"); err != nil || strings.TrimSpace(string(out)) == "true" {
+		return anchor, nil, nil, control.Errorf(control.KindRefused, "git fetch --unshallow there, or clone it whole", "a shallow clone has no first commit, by which a record is known")
+	}
+	roots, err := place.RunGit(ctx, dir, "rev-list", "--max-parents=0", tip)
+	if err != nil {
+		return anchor, nil, nil, err
+	}
+	all := strings.Fields(string(roots))
+	if len(all) != 1 {
+		return anchor, nil, nil, fmt.Errorf("it has %d first commits, and a record has one", len(all))
+	}
+	anchor.RecordID = all[0]
+	if text, err := place.RunGit(ctx, dir, "show", anchor.RecordID+":"+protocol.FounderPath); err == nil {
+		if anchor.Founder, err = protocol.ParseFounder(text); err != nil {
+			return anchor, nil, nil, err
+		}
+	}
+	s = fleet.New(anchor, inquiries.Kind(anchor.RecordID), policy.Kind(anchor.RecordID))
+	err = eachMessage(ctx, dir, tip, func(p protocol.Path, data []byte) {
+		if _, err := s.Apply(p, data); err != nil { // it is left out, as on every host
+			refused = append(refused, refusedFile{p, err})
+		}
+	})
+	return anchor, s, refused, err
+}
+
+// refusedFile is a file in the place of a message that is none.
+type refusedFile struct {
+	path protocol.Path
+	why  error
+}
+
+// eachMessage reads the files of all messages of a commit.
+func eachMessage(ctx context.Context, dir, tip string, yield func(protocol.Path, []byte)) error {
+	tree, err := place.RunGit(ctx, dir, "ls-tree", "-r", "-z", "--format=%(objectname) %(path)", tip, "--", protocol.ChannelsDir+"/")
+	if err != nil {
+		return err
+	}
+	var wanted bytes.Buffer
+	var paths []protocol.Path
+	for entry := range strings.SplitSeq(string(tree), "\x00") {
+		object, name, _ := strings.Cut(entry, " ")
+		p, err := protocol.ParsePath(strings.TrimPrefix(name, protocol.ChannelsDir+"/"))
+		if err != nil {
+			continue // no message
+		}
+		paths = append(paths, p)
+		wanted.WriteString(object + "\n")
+	}
+	cmd := place.Git(ctx, dir, "cat-file", "--batch")
+	cmd.Stdin = &wanted
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	read := readBatch(bufio.NewReader(out), paths, yield)
+	if read != nil {
+		_ = cmd.Process.Kill()
+	}
+	return errors.Join(read, cmd.Wait())
+}
+
+// readBatch reads what git cat-file --batch prints, one object for each path.
+func readBatch(r *bufio.Reader, paths []protocol.Path, yield func(protocol.Path, []byte)) error {
+	for _, p := range paths {
+		head, err := r.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		var object, kind string
+		var size int
+		if _, err := fmt.Sscanf(head, "%s %s %d", &object, &kind, &size); err != nil || kind != "blob" {
+			return fmt.Errorf("git has no file for %s: %s", p, strings.TrimSpace(head))
+		}
+		if size > protocol.MaxFile {
+			if _, err := r.Discard(size + 1); err != nil {
+				return err
+			}
+			continue // no message is so long
+		}
+		data := make([]byte, size+1)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return err
+		}
+		yield(p, data[:size])
+	}
+	return nil
+}
+
+// document is all that there is of an inquiry. It is asked in a look at the state.
+func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameDocument {
+	d := control.FrameDocument{
+		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: []control.FrameDialogue{}, Agreements: []control.FrameAgreement{}, Basis: []control.FrameBasis{},
+		Inputs: append([]string{}, v.Inputs...), Decisions: []control.FrameDecision{}, Findings: []control.FrameFinding{}, Late: []control.FrameLateSignal{}, Attempts: []control.FrameAttempt{},
+	}
+	d.Frame.Perspectives = append(proposedBefore(v), d.Frame.Perspectives...)
+	for _, t := range v.Tensions {
+		d.Dialogues = append(d.Dialogues, dialogue(t))
+	}
+	for _, a := range v.Synthesis.Agreements {
+		d.Agreements = append(d.Agreements, control.FrameAgreement{Point: a.Point, Perspectives: append([]string{}, a.Perspectives...), Strength: a.Strength})
+	}
+	for _, b := range v.Synthesis.Basis {
+		one := control.FrameBasis{Claim: b.Claim, Kind: b.Kind, Sources: []control.FrameSource{}}
+		for _, source := range b.Sources {
+			one.Sources = append(one.Sources, control.FrameSource{Perspective: source.Perspective, Words: source.Words})
+		}
+		d.Basis = append(d.Basis, one)
+	}
+	for _, g := range v.Gates {
+		verdict := g.Verdict()
+		for _, a := range g.Answers {
+			one := control.FrameDecision{
+				Gate: g.Gate, About: g.Perspective, Chosen: []string{}, Text: a.Words.Text, Human: a.Human + "@" + a.Host.String(), Time: a.At.UTC(), Message: a.Path.String(), Key: a.Key,
+				Counts: verdict != nil && verdict.Hash == a.Hash,
+			}
+			for _, c := range a.Words.Chosen {
+				one.Chosen = append(one.Chosen, c.Options...)
+			}
+			d.Decisions = append(d.Decisions, one)
+		}
+	}
+	for _, f := range v.Findings.Findings {
+		d.Findings = append(d.Findings, control.FrameFinding{Category: f.Category, Words: f.Words})
+	}
+	for _, l := range v.Late {
+		d.Late = append(d.Late, control.FrameLateSignal{Perspective: l.Perspective, Attempt: l.Attempt, Message: l.Path.String(), Result: l.Result})
+	}
+	for _, m := range v.Members {
+		for _, a := range m.Earlier {
+			d.Attempts = append(d.Attempts, control.FrameAttempt{Perspective: m.Perspective, Attempt: a.Attempt, Agent: a.Agent.String(), Result: a.Text})
+		}
+	}
+	return d
+}
+
+// proposedBefore are the perspectives of earlier proposals, as the human was shown them: an
+// inquiry has its last proposal alone, and a document tells of each perspective what it reveals.
+func proposedBefore(v inquiries.Inquiry) []control.FramePerspective {
+	list := []control.FramePerspective{}
+	known := map[string]bool{}
+	for _, p := range v.Proposal.Perspectives {
+		known[p.Name] = true
+	}
+	for _, g := range v.Gates {
+		for _, question := range g.Questions {
+			if g.Gate != protocol.GatePerspectives {
+				continue
+			}
+			for _, o := range question.Options {
+				if !known[o.Key] {
+					known[o.Key] = true
+					list = append(list, control.FramePerspective{Name: o.Key, Contribution: o.About})
+				}
+			}
+		}
+	}
+	return list
+}
+
+func dialogue(t *inquiries.Tension) control.FrameDialogue {
+	d := control.FrameDialogue{
+		ID: t.ID, Topics: []string{}, Messages: said(t.Messages), Reports: []control.FrameReport{}, Asked: said(t.Asked), Answers: said(t.Answers), Quotes: []control.FrameQuoteOfPeer{},
+	}
+	for _, trigger := range t.Triggers {
+		d.Topics = append(d.Topics, trigger.Topic)
+		for _, w := range trigger.Quotes {
+			d.Quotes = append(d.Quotes, control.FrameQuoteOfPeer{Kind: trigger.Kind, Perspective: w.Perspective, Section: w.Section, Words: w.Words})
+		}
+	}
+	for _, r := range t.Reports {
+		d.Reports = append(d.Reports, control.FrameReport{Perspective: r.Perspective, Position: r.Position, Agreement: r.Agreement, Divergence: r.Divergence, Rationale: r.Rationale})
+	}
+	return d
+}
+
+func said(list []inquiries.Said) []control.FrameSaid {
+	all := []control.FrameSaid{}
+	for _, s := range list {
+		all = append(all, control.FrameSaid{Perspective: s.Perspective, Text: s.Text, Message: s.Path.String()})
+	}
+	return all
+}

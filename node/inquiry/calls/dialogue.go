@@ -1,0 +1,155 @@
+package calls
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// dialogues are what the peers reported and answered, as prompts of the coordinator show it.
+func dialogues(v inquiries.Inquiry) string {
+	type part struct{ before, said string }
+	var parts []part
+	var texts []string
+	add := func(before, said string) { parts, texts = append(parts, part{before, said}), append(texts, said) }
+	for _, t := range v.Tensions {
+		head := fmt.Sprintf("\nDialogue %s, %s with %s, about: %s\n", t.ID, t.Peers[0], t.Peers[1], topics(t))
+		for _, r := range t.Reports {
+			add(fmt.Sprintf("%s%s reports:\n", head, r.Perspective), fmt.Sprintf("Final position: %s\nAgreement points: %s\nRemaining divergence: %s\nRationale: %s", r.Position, r.Agreement, cmp.Or(r.Divergence, "none"), r.Rationale))
+			head = ""
+		}
+		for _, s := range t.Answers {
+			add(fmt.Sprintf("%s, asked once more:\n> Question: %s\n", s.Perspective, line(t.Question(s.Perspective))), s.Text)
+		}
+	}
+	text := ""
+	for i, said := range within(maxDialogues, texts...) {
+		text += parts[i].before + quote(said)
+	}
+	return text
+}
+
+func topics(t *inquiries.Tension) string {
+	var all []string
+	for _, trigger := range t.Triggers {
+		all = append(all, trigger.Topic)
+	}
+	return strings.Join(all, "; ")
+}
+
+// tensionOf is the one with that id; nil where there is none.
+func tensionOf(v inquiries.Inquiry, id string) *inquiries.Tension {
+	for _, t := range v.Tensions {
+		if t.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// peerWords is what a peer is given in a dialogue. It never learns what kind of tension was
+// found, nor more of the other one's result than that one says itself.
+func peerWords(v inquiries.Inquiry, c inquiries.Call, s Surroundings) string {
+	t, m := tensionOf(v, c.Tension), v.Member(c.Perspective)
+	if t == nil || m == nil {
+		return ""
+	}
+	other := t.Peers[0]
+	if other == c.Perspective {
+		other = t.Peers[1]
+	}
+	text := ""
+	if s.Alone {
+		text = "You investigated a question before. This is what you were given:\n" + quote(v.Prompt(m.Perspective, m.Orientation)) + "\nThis is what you answered:\n" + quote(within(maxDialogues, m.Result)[0]) + "\n"
+	}
+	peer := v.Member(other)
+	text += fmt.Sprintf("You are now connected with %s, who looks at the question from the perspective %q. You are %s, with the perspective %q.\n\n%s\n\n%s\n", peer.Agent, other, m.Agent, m.Perspective, inquiries.TopicText(t), material)
+	var texts []string
+	for _, said := range t.Messages {
+		texts = append(texts, said.Text)
+	}
+	for i, said := range within(maxDialogues, texts...) {
+		who := "You said"
+		if t.Messages[i].Perspective != c.Perspective {
+			who = fmt.Sprintf("%s said", peer.Agent)
+		}
+		text += "\n" + who + ":\n" + quote(said)
+	}
+	switch c.Do {
+	case protocol.ActFrameExchange:
+		return text + fmt.Sprintf("\nThis is message %d of at most 3 between you two. Write this one message, in prose; you report later, when you are asked to. State your position and engage with the other's reasoning. Where there is nothing left to say, end with a line that is just DONE.\n", c.Number)
+	case protocol.ActFrameReport:
+		form := ""
+		for _, h := range protocol.ReportForm() {
+			form += "## " + h + "\n"
+		}
+		return text + "\nThe exchange is over. Report in four sections, each under its heading:\n" + form + "Final position: your stance now. Agreement points: what you both agree on. Remaining divergence: what is unresolved; write \"none\" where nothing is. Rationale: why you hold your position.\n"
+	}
+	for _, r := range t.Reports {
+		if r.Perspective == c.Perspective {
+			text += "\nYou reported:\n" + quote("Final position: "+r.Position+"\nRemaining divergence: "+r.Divergence)
+		}
+	}
+	return text + "\nOne question more:\n" + quote(t.Question(c.Perspective)) + "\nAnswer it with evidence or with what follows from it.\n"
+}
+
+func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call, answer string) (affair.Command, error) {
+	form := protocol.ReportForm()
+	divergence := form[2]
+	sections, faults := inquiries.Sections(Bare(answer), form...)
+	faults = slices.DeleteFunc(faults, func(f string) bool { // that there is none is said in many ways
+		return strings.HasPrefix(f, `"`+divergence+`" says nothing`) && (sections[divergence] == "" || isNone(sections[divergence]))
+	})
+	if len(faults) > 0 {
+		return affair.Command{}, fmt.Errorf("the report: %s", strings.Join(faults, "; "))
+	}
+	w := protocol.InquiryReport{Perspective: c.Perspective, Position: sections[form[0]], Agreement: sections[form[1]], Divergence: sections[divergence], Rationale: sections[form[3]]}
+	if isNone(w.Divergence) {
+		w.Divergence = ""
+	}
+	return a.Report(inquiry, c.Tension, w), nil
+}
+
+func followUpWords(v inquiries.Inquiry, c inquiries.Call) string {
+	t := tensionOf(v, c.Tension)
+	if t == nil {
+		return ""
+	}
+	return lead("ask one peer one targeted question on what still divides it from the other one, such as what its position concretely means for a thing that the other one names. Ask for evidence. Do not take sides.", v) +
+		dialogues(inquiries.Inquiry{Tensions: []*inquiries.Tension{t}}) + fmt.Sprintf("\nThe peer that you ask: %s. Answer with the question alone, in at most three sentences.\n", c.Perspective)
+}
+
+func outcomeWords(v inquiries.Inquiry) string {
+	return lead("say what came of each dialogue.", v) + dialogues(v.ThisCycle()) + `
+- resolution: "agreed" (only where no peer reports divergence), "partial" or "persistent"
+- strength of the agreement: "strong" (shared evidence and conclusion), "moderate" (shared conclusion, other evidence) or "weak" (part of it)
+- basis: in one line, from the reports
+` + fmt.Sprintf(inJSON, `{"outcomes": [{"tension": "1.1", "resolution": "partial", "strength": "moderate", "basis": "…"}]}`)
+}
+
+func readOutcomes(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, answer string) (affair.Command, error) {
+	var w protocol.InquiryOutcomes
+	if _, err := block(answer, &w, "outcomes"); err != nil {
+		return affair.Command{}, err
+	}
+	byID := map[string]protocol.InquiryOutcome{}
+	for _, o := range w.Outcomes {
+		o.Tension, o.Basis = strings.TrimPrefix(strings.ToLower(word(o.Tension)), "dialogue "), line(o.Basis)
+		o.Resolution, o.Strength = keyword(o.Resolution, "agreed", "partial", "persistent"), keyword(o.Strength, "strong", "moderate", "weak")
+		byID[o.Tension] = o
+	}
+	w.Outcomes = nil
+	for _, t := range v.ThisCycle().Tensions {
+		o, ok := byID[t.ID]
+		if !ok {
+			return affair.Command{}, fmt.Errorf("it does not say what came of dialogue %s", t.ID)
+		}
+		w.Outcomes = append(w.Outcomes, o)
+	}
+	return inquiries.Draft(a, inquiry, protocol.ShowOutcomes, w), nil
+}

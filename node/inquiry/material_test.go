@@ -1,0 +1,36 @@
+package inquiry
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/node/inquiry/place"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A folder that another host's inquiry names is not read here, whatever lies at that path.
+func TestFolderOfAnotherHostIsNotReadHere(t *testing.T) {
+	mine, base := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(mine, "secret"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	source, err := place.Snapshot(t.Context(), base, mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := New(Options{Host: "white", Places: t.TempDir()})
+	v := inquiries.Inquiry{Opening: protocol.InquiryOpening{In: mine, Snapshot: source.Hash}, By: protocol.Address{Name: "nat", Host: "black"}}
+	if dir, err := q.material(t.Context(), v); err == nil || !strings.Contains(err.Error(), "is a folder of black") {
+		t.Errorf("it is investigated at %s, %v", dir, err)
+	}
+	if left, _ := os.ReadDir(q.Places); len(left) > 0 {
+		t.Error("something of it was copied")
+	}
+	v.By.Host = "white"
+	if dir, err := q.material(t.Context(), v); err != nil || dir == "" {
+		t.Errorf("a folder of this host is not: %v", err)
+	}
+}

@@ -1,0 +1,385 @@
+package inquiry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/inquiry/calls"
+	"github.com/parleyfleet/parley/node/inquiry/place"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// MemberRun is one run of a member's command: alone in its place, with nothing of the node's.
+type MemberRun struct {
+	Place  place.Place
+	Walls  bool // it sees nothing of this node's, and of other places, see Options.Walls
+	Input  string
+	Resume string // the command line that goes on with the session of this place; "" for a new one
+}
+
+// investigate runs a member for its result and says that it has ended: once, without a limit of
+// time (R62). A run that the node's end cut short has failed.
+func (q *Inquiries) investigate(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
+	m := v.Member(c.Perspective)
+	k, begun, err := q.spool.read(v.Channel, c.Perspective, c.Attempt)
+	switch {
+	case err != nil:
+		return err
+	case begun && k.Outcome == "":
+		k.Outcome, k.Errors = protocol.SignalFailed, "its node ended while it worked"
+	case !begun:
+		if k, err = q.run(ctx, v, m); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if err := q.spool.write(v.Channel, c.Perspective, c.Attempt, k); err != nil {
+		return err
+	}
+	w := protocol.InquirySignal{Perspective: c.Perspective, Attempt: c.Attempt, Outcome: k.Outcome, Exit: k.Exit, Grade: k.Grade, Degraded: k.Degraded}
+	switch k.Outcome {
+	case protocol.SignalCompleted:
+		w.Result = protocol.Hash([]byte(k.Result))
+	case protocol.SignalFailed:
+		w.Text = k.Errors
+	}
+	return q.says(ctx, v, c, func(a inquiries.Actor) error {
+		_, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(a.Me), Because: v.Path}, a.Signal(v.Channel, w))
+		return err
+	})
+}
+
+// says says something for a member. Where it was said before a crash, that is enough.
+func (q *Inquiries) says(ctx context.Context, v inquiries.Inquiry, c inquiries.Call, say func(inquiries.Actor) error) error {
+	err := say(q.actor(c.By.Name))
+	if err != nil && !slices.Contains(inquiries.Next(q.value(v.Channel)), c) {
+		return nil
+	}
+	return err
+}
+
+// run runs a member for its result.
+func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.Member) (kept, error) {
+	failed := func(why string) (kept, error) {
+		return kept{Outcome: protocol.SignalFailed, Errors: why, Exit: -1, Grade: gradeOfNone}, nil
+	}
+	agent, err := q.config(m)
+	if err != nil {
+		return failed(err.Error())
+	}
+	at, err := q.place(ctx, v, m, agent)
+	if err != nil {
+		return failed(err.Error())
+	}
+	walls := q.Walls(agent)
+	k := kept{Grade: at.Grade}
+	if walls {
+		k.Grade = protocol.GradeWalls
+	}
+	if preset(agent).Resume == "" {
+		k.Degraded = "its program has no sessions that go on: in dialogue it is given its result again"
+	}
+	if err := q.spool.write(v.Channel, m.Perspective, m.Attempt, k); err != nil {
+		return k, err
+	}
+	input := v.Prompt(m.Perspective, m.Orientation)
+	if before := v.Carried(m.Perspective); before != "" {
+		input = deeper(input, before)
+	}
+	r := q.Member(ctx, agent, MemberRun{Place: at, Walls: walls, Input: input})
+	switch text := cut(calls.Bare(r.Output), inquiries.MaxResult); { // in a fence no heading is one
+	case r.Failure == door.None && strings.TrimSpace(text) != "":
+		k.Outcome, k.Result = protocol.SignalCompleted, text
+	default:
+		k.Outcome, k.Exit, k.Errors = protocol.SignalFailed, r.ExitCode, cut(strings.TrimSpace(r.Problem()+"\n"+r.Stderr), maxErrors)
+	}
+	return k, nil
+}
+
+const (
+	// gradeOfNone is that of a member whose command was not started.
+	gradeOfNone = protocol.GradeProcess
+	// maxErrors bounds what is told of a run that failed, in bytes.
+	maxErrors = 4 << 10
+)
+
+// cut is a text of so many bytes at most, which ends with a whole character. A line at its end
+// says where more was.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const note = "\n\n(The rest was left out: it was too long.)"
+	return strings.ToValidUTF8(text[:most-len(note)], "") + note
+}
+
+// config is what a member runs with. That is the agent of this host, or the agent after which a
+// member is called that was made for a perspective. Failing these, it is the preset that the
+// fleet has settled for this host. So another host never has this one run a program that nobody
+// chose, neither here nor for the fleet.
+func (q *Inquiries) config(m *inquiries.Member) (configs.Agent, error) {
+	base := madeAfter(m.Agent.Name)
+	for _, name := range []string{m.Agent.Name, base} {
+		if a, ok := q.served(name); ok {
+			if a.Paused {
+				return a, fmt.Errorf("%s is paused on %s", name, q.Host)
+			}
+			return a, nil
+		}
+	}
+	settled := ""
+	q.Folded(func(s *fleet.State) { settled = q.settled(s, policy.KeyFrameMember) })
+	p, err := configs.FindPreset(base)
+	if err != nil || !isSettled(settled, base, q.Host) {
+		return configs.Agent{}, fmt.Errorf("%s serves no agent %s with a command", q.Host, m.Agent.Name)
+	}
+	if _, err := exec.LookPath(p.Program); err != nil {
+		return configs.Agent{}, fmt.Errorf("%s is not installed on %s: %w", p.Program, q.Host, err)
+	}
+	return configs.Agent{
+		Name: protocol.Name(base), Door: configs.DoorExec, Input: p.Input, Preset: p.Name,
+		Tiers: []configs.Tier{{Name: "default", Count: 1, Exec: p.Exec}},
+	}, nil
+}
+
+// isSettled reports whether the fleet's policy has members made with a preset or agent on a host.
+func isSettled(policy, name string, host protocol.Name) bool {
+	wanted, hosts, some := strings.Cut(policy, "@")
+	return wanted == name && (!some || slices.Contains(strings.Split(hosts, ","), host.String()))
+}
+
+// madeAfter is the agent or preset after which a member is called: mawjs-2 is after mawjs.
+func madeAfter(name string) string {
+	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" && i+1 < len(name) {
+		return name[:i]
+	}
+	return name
+}
+
+// preset is what a member's program can besides answering; zero where that is not known. What
+// goes on with a session does not where the operator has given another command: it might let
+// the program do more than that.
+func preset(a configs.Agent) configs.Preset {
+	p, err := configs.FindPreset(a.Preset)
+	if err != nil {
+		return configs.Preset{}
+	}
+	if p.Exec != a.Tiers[0].Exec {
+		p.Resume = ""
+	}
+	return p
+}
+
+// material is where what an inquiry investigates lies here. A folder is that of the host where it
+// began: else another host's question would have this one copy a folder of its own of that name.
+func (q *Inquiries) material(ctx context.Context, v inquiries.Inquiry) (string, error) {
+	if place.IsFolder(v.Opening.In) && v.By.Host != q.Host.String() {
+		return "", fmt.Errorf("%s is a folder of %s, and only that host can investigate it", v.Opening.In, v.By.Host)
+	}
+	return place.Fetch(ctx, q.Places, v.Opening.In, v.Opening.Snapshot)
+}
+
+// place is where a member of this host works.
+func (q *Inquiries) place(ctx context.Context, v inquiries.Inquiry, m *inquiries.Member, agent configs.Agent) (place.Place, error) {
+	spec := place.Spec{Base: q.Places, Inquiry: v.Channel, Perspective: m.Perspective, Login: preset(agent).Login}
+	if agent.RunAs != "" {
+		owner, err := q.Owner(agent)
+		if err != nil {
+			return place.Place{}, err
+		}
+		spec.Owner, spec.Base = owner, place.OfOwners(q.Places)
+	}
+	if v.Opening.In != "" {
+		spec.Material = func() (string, error) { return q.material(ctx, v) }
+	}
+	q.taking.RLock()
+	defer q.taking.RUnlock()
+	return place.Make(spec)
+}
+
+// clear removes what the members of an inquiry worked with, and what was investigated where
+// nobody needs it any more.
+func (q *Inquiries) clear(inquiry protocol.ChannelID) error {
+	err := errors.Join(place.Remove(q.Places, inquiry), place.Remove(place.OfOwners(q.Places), inquiry))
+	if !q.taking.TryLock() {
+		return err // somebody takes some right now: it is looked at again when the next one ends
+	}
+	defer q.taking.Unlock()
+	return errors.Join(err, place.Tidy(q.Places, func() map[string]bool {
+		needed := map[string]bool{}
+		q.Folded(func(s *fleet.State) {
+			for _, v := range q.open(s) {
+				if !v.State.Over() {
+					needed[v.Opening.Snapshot] = true
+				}
+			}
+		})
+		return needed
+	}))
+}
+
+// tell tells the result of a member of this host, once all have ended.
+func (q *Inquiries) tell(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
+	k, ok, err := q.spool.read(v.Channel, c.Perspective, c.Attempt)
+	switch {
+	case err != nil:
+		return err
+	case !ok || k.Outcome != protocol.SignalCompleted:
+		return fmt.Errorf("cannot tell what %q has found: it is not in this host's spool any more", c.Perspective)
+	}
+	return q.says(ctx, v, c, func(a inquiries.Actor) error {
+		_, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(a.Me), Because: v.Path}, a.Reveal(v.Channel, c.Perspective, k.Result))
+		return err
+	})
+}
+
+// converse has a member say its next words in a dialogue. Its session goes on where it is here
+// and its program can; else it is given its own prompt and result again (R52).
+func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
+	m := v.Member(c.Perspective)
+	agent, err := q.config(m)
+	if err != nil {
+		return err
+	}
+	at, err := q.place(ctx, v, m, agent)
+	if err != nil {
+		return err
+	}
+	_, here, err := q.spool.read(v.Channel, m.Perspective, m.Attempt)
+	if err != nil {
+		return err
+	}
+	resume := ""
+	if here {
+		resume = preset(agent).Resume
+	}
+	return q.ask(ctx, v, c, calls.Surroundings{Alone: resume == ""}, func(input string) (door.Result, error) {
+		return q.Member(ctx, agent, MemberRun{Place: at, Walls: q.Walls(agent), Input: input, Resume: resume}), nil
+	})
+}
+
+// candidates are the agents that could be members, and who is made where none of them fits: over
+// the hosts in turn, as many as there are perspectives without a member. It is asked in a look
+// at the state.
+func (q *Inquiries) candidates(s *fleet.State, v inquiries.Inquiry) (all []calls.Candidate, made []protocol.Address) {
+	bases, all := q.makers(s, v)
+	number := len(v.Members)
+	for i := range len(v.Chosen) - len(v.Members) {
+		if len(bases) == 0 {
+			break
+		}
+		number++
+		made = append(made, madeOf(bases[i%len(bases)], number))
+	}
+	return all, made
+}
+
+// madeOf is the name of a member that is made after an agent or a preset.
+func madeOf(base protocol.Address, number int) protocol.Address {
+	return protocol.Address{Name: fmt.Sprintf("%s-%d", base.Name, number), Host: base.Host}
+}
+
+// elsewhere is who is started at a further attempt: on another host where that of the last one is
+// gone or has failed, and one can be found. It is asked in a look at the state.
+func (q *Inquiries) elsewhere(s *fleet.State, v inquiries.Inquiry, m *inquiries.Member) protocol.Address {
+	if m == nil || m.Attempt == 1 || v.Carried(m.Perspective) != "" && q.isThere(m.Agent.Host) {
+		return protocol.Address{}
+	}
+	bases, all := q.makers(s, v)
+	for _, c := range all { // the same agent on another host is the nearest
+		if c.Agent.Name == m.Agent.Name && c.Agent.Host != m.Agent.Host {
+			return c.Agent
+		}
+	}
+	for _, base := range bases {
+		if base.Host != m.Agent.Host {
+			return madeOf(base, slices.Index(v.Chosen, m.Perspective)+1)
+		}
+	}
+	return protocol.Address{}
+}
+
+// isThere reports whether a host is this one, or live.
+func (q *Inquiries) isThere(host string) bool {
+	_, live := q.Seen(protocol.Name(host))
+	return live || host == q.Host.String()
+}
+
+// makers are after whom members can be made, on each host in turn, and the agents whose profiles
+// say what they are for. Hosts that are there come first; where none could investigate, those
+// count of which nothing was heard: git alone may bring what they say. It is asked in a look at
+// the state.
+func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protocol.Address, all []calls.Candidate) {
+	for _, unheard := range []bool{false, true} {
+		for _, h := range s.Keys().Hosts() {
+			last, _ := q.Seen(h.Alias)
+			there := q.isThere(h.Alias.String()) || unheard && last.IsZero()
+			if !h.Joined() || h.Out() || !there || h.Alias != q.Host && v.Opening.In != "" && place.IsFolder(v.Opening.In) {
+				continue
+			}
+			ofHost, fit := q.makersOf(s, v, h)
+			bases, all = append(bases, ofHost...), append(all, fit...)
+		}
+		if len(bases)+len(all) > 0 {
+			break
+		}
+	}
+	return bases, all
+}
+
+// makersOf are those of one host: the named agents, else the fleet's policy.
+func (q *Inquiries) makersOf(s *fleet.State, v inquiries.Inquiry, h *keys.Host) (bases []protocol.Address, all []calls.Candidate) {
+	for _, a := range h.Agents {
+		address := protocol.Address{Name: a.Name.String(), Host: h.Alias.String()}
+		if address == v.Coordinator || len(a.Tiers) == 0 || a.Tiers[0].Name == protocol.InboxTier {
+			continue
+		}
+		named := slices.Contains(v.Opening.Agents, address.Name) || slices.Contains(v.Opening.Agents, address.String())
+		if named {
+			bases = append(bases, address)
+		}
+		if about := q.about(s, a.Name.String()); about != "" && (named || len(v.Opening.Agents) == 0) {
+			all = append(all, calls.Candidate{Agent: address, About: about})
+		}
+	}
+	settled := q.settled(s, policy.KeyFrameMember)
+	if wanted, _, _ := strings.Cut(settled, "@"); len(v.Opening.Agents) == 0 && wanted != "" && isSettled(settled, wanted, h.Alias) {
+		bases = append(bases, protocol.Address{Name: wanted, Host: h.Alias.String()})
+	}
+	return bases, all
+}
+
+// about is what an agent's profile says that it is for, in a line. It is asked in a look at the
+// state.
+func (q *Inquiries) about(s *fleet.State, agent string) string {
+	name := agent
+	if a, ok := q.served(agent); ok {
+		name = cmp.Or(agents.ProfileName(a), agent)
+	}
+	actor, _, ok := s.Profiles.Of(name)
+	if !ok {
+		return ""
+	}
+	return strings.Join(strings.Fields(cmp.Or(actor.Description, actor.Domain)), " ")
+}
+
+// deeper is what a member is given that investigates once more: what it found before is carried
+// over, and recorded to be (F77).
+func deeper(input, before string) string {
+	return input + "\nYou have investigated this before. What you found then stands below; go deeper, and give a whole new answer in the same form.\n\n" + before + "\n"
+}

@@ -1,0 +1,190 @@
+package place
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
+)
+
+// splitCommit tells a repository from what is named of it: REPOSITORY@COMMIT. The @ of
+// user@host comes before the path and names no commit.
+func splitCommit(in string) (repo, commit string) {
+	i := strings.LastIndexByte(in, '@')
+	if i < 0 {
+		return in, "HEAD"
+	}
+	_, rest, isURL := strings.Cut(in[:i], "://")
+	if isURL && !strings.Contains(rest, "/") || !isURL && !strings.ContainsAny(in[:i], `/\:`) {
+		return in, "HEAD"
+	}
+	return in[:i], in[i+1:]
+}
+
+// takeCommit takes the files of a commit, and says which one that is. They are read from git's
+// objects: laying out a work tree could run filters of the user's settings, and would give
+// other files on another machine.
+func takeCommit(ctx context.Context, in, to string) (whole string, err error) {
+	repo, commit := splitCommit(in)
+	switch err := gitremote.Check(repo); {
+	case err != nil:
+		return "", fmt.Errorf("it is neither a folder nor REPOSITORY@COMMIT: %w", err)
+	case gitremote.HasPassword(repo) || gitremote.HasQuery(repo):
+		return "", fmt.Errorf("the address %s holds a password, and would be in the record", redact.Remote(repo))
+	case commit == "" || strings.HasPrefix(commit, "-"):
+		return "", fmt.Errorf("%q names no commit", commit)
+	}
+	clone, err := os.MkdirTemp("", "parley-in-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(clone)
+	if _, err := RunGit(ctx, clone, "clone", "--quiet", "--bare", "--", repo, "."); err != nil {
+		return "", fmt.Errorf("cannot clone %s: %w", repo, err)
+	}
+	out, err := RunGit(ctx, clone, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s has no commit %s", repo, commit)
+	}
+	commit = strings.TrimSpace(string(out))
+	list, err := RunGit(ctx, clone, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return "", fmt.Errorf("cannot list the commit %s: %w", commit, err)
+	}
+	blobs, err := readTree(string(list))
+	if err != nil {
+		return "", fmt.Errorf("cannot take the commit %s: %w", commit, err)
+	}
+	if err := takeBlobs(ctx, clone, blobs, to); err != nil {
+		return "", fmt.Errorf("cannot take the commit %s: %w", commit, err)
+	}
+	return repo + "@" + commit, nil
+}
+
+// blob is a file of a commit.
+type blob struct {
+	name    string
+	object  string // its hash in git
+	size    int64
+	program bool
+}
+
+// readTree reads what git ls-tree says with -l and -z. Links and other repositories are left
+// out, as of a folder.
+func readTree(list string) (blobs []blob, err error) {
+	left := newBounds()
+	for entry := range strings.SplitSeq(list, "\x00") {
+		if entry == "" { // behind the last one
+			continue
+		}
+		head, name, ok := strings.Cut(entry, "\t")
+		words := strings.Fields(head) // mode, type, hash and size
+		if !ok || len(words) != 4 {
+			return nil, fmt.Errorf("git lists %q", entry)
+		}
+		if words[1] != "blob" || words[0] != "100644" && words[0] != "100755" || !plainName(filepath.FromSlash(name)) {
+			continue
+		}
+		size, err := strconv.ParseInt(words[3], 10, 64)
+		if err != nil || size < 0 {
+			return nil, fmt.Errorf("git lists %q", entry)
+		}
+		if err := left.take(size); err != nil {
+			return nil, err
+		}
+		blobs = append(blobs, blob{filepath.FromSlash(name), words[2], size, words[0] == "100755"})
+	}
+	if len(blobs) == 0 {
+		return nil, errors.New("it has no files")
+	}
+	return blobs, nil
+}
+
+// takeBlobs copies files of a commit out of a repository.
+func takeBlobs(ctx context.Context, repo string, blobs []blob, to string) error {
+	var ask strings.Builder
+	for _, b := range blobs {
+		fmt.Fprintln(&ask, b.object)
+	}
+	cmd := Git(ctx, repo, "cat-file", "--batch")
+	cmd.Stdin = strings.NewReader(ask.String())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	r := bufio.NewReader(out)
+	for _, b := range blobs {
+		if err = takeBlob(r, b, to); err != nil {
+			_ = cmd.Process.Kill()
+			break
+		}
+	}
+	return errors.Join(err, cmd.Wait())
+}
+
+// takeBlob copies one file as git cat-file writes it: a line before, and a newline behind.
+func takeBlob(r *bufio.Reader, b blob, to string) error {
+	head, err := r.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	if head != fmt.Sprintf("%s blob %d\n", b.object, b.size) {
+		return fmt.Errorf("git gives %q for %s", head, b.name)
+	}
+	if err := writeOnly(filepath.Join(to, b.name), io.LimitReader(r, b.size), b.program); err != nil {
+		return err
+	}
+	_, err = r.Discard(1)
+	return err
+}
+
+// RunGit runs git in a folder, see Git, and returns what it prints; an error is the first line of
+// what git says about it.
+func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := Git(ctx, dir, args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		if line, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); line != "" {
+			return nil, errors.New(line)
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+// Git is git in a folder, with nothing that could start a program that the folder names,
+// ask a question that nobody sees, or mean another repository. clone alone reaches others.
+func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}, args...)...)
+	elsewhere := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(elsewhere, name) {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	protocols := ""
+	if args[0] == "clone" {
+		protocols = "file:git:http:https:ssh" // and no program that an address names
+		if os.Getenv("GIT_SSH") == "" && os.Getenv("GIT_SSH_COMMAND") == "" && exec.CommandContext(ctx, "git", "config", "--get", "core.sshCommand").Run() != nil {
+			cmd.Env = append(cmd.Env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
+	return cmd
+}

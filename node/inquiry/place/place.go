@@ -1,0 +1,239 @@
+// Package place is where members of inquiries work: each has a folder, a home and sessions of
+// its own, with nothing of the node's and nothing of another member's (R53). What is to be
+// investigated is laid into the folder as a copy that follows from a hash in the record.
+package place
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Spec is what a place is made for.
+type Spec struct {
+	Base        string // the folder of all places
+	Inquiry     protocol.ChannelID
+	Perspective string
+	Login       []string // files below the user's home without which the program is not signed in
+	Owner       *Owner   // nil: the node's own user
+	// Material is the folder of what is investigated. It is asked for when the place is made,
+	// and not when it is found again; nil: nothing is investigated.
+	Material func() (dir string, err error)
+}
+
+// Owner is the user of the system as whom a member runs.
+type Owner struct {
+	UID, GID int
+	Home     string // where what it is signed in with lies
+}
+
+// Place is where one member works.
+type Place struct {
+	Root  string // the folder of all that is the member's
+	Dir   string // its working folder
+	Home  string
+	Grade string // how it is isolated, by its user
+}
+
+// Material is the folder, in a member's own, with what is investigated.
+const Material = "material"
+
+const private = 0o700
+
+// OfOwners is the folder of the places of members that run as users of their own: they may not
+// pass through the home of the node, in which base is.
+func OfOwners(base string) string {
+	sum := sha256.Sum256([]byte(base)) // a machine may have several nodes
+	return "/var/lib/parley-members-" + hex.EncodeToString(sum[:4])
+}
+
+// Make makes a place, or finds it again: a dialogue goes on where the investigation was.
+func Make(s Spec) (Place, error) {
+	sum := sha256.Sum256([]byte(s.Perspective)) // a perspective's name is no name of a folder
+	root := filepath.Join(s.Base, s.Inquiry.String(), hex.EncodeToString(sum[:8]))
+	p := Place{Root: root, Dir: filepath.Join(root, "work"), Home: filepath.Join(root, "home"), Grade: protocol.GradeProcess}
+	if s.Owner != nil {
+		p.Grade = protocol.GradeUser
+	}
+	if _, err := os.Stat(filepath.Join(root, made)); err == nil {
+		return p, nil
+	}
+	err := removeTree(root) // half of one, from before a crash: nobody has worked there
+	if err == nil {
+		err = s.fill(p)
+	}
+	if err == nil && s.Owner != nil {
+		err = s.hand(p)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, made), nil, 0o600)
+	}
+	if err != nil {
+		return Place{}, fmt.Errorf("cannot make a place for %q: %w", s.Perspective, err)
+	}
+	return p, nil
+}
+
+// made is the file that says that a place is whole: a crash leaves none.
+const made = "made"
+
+func (s Spec) fill(p Place) error {
+	for _, dir := range []string{p.Dir, filepath.Join(p.Home, "tmp")} {
+		if err := os.MkdirAll(dir, private); err != nil {
+			return err
+		}
+	}
+	if err := s.signIn(p.Home); err != nil {
+		return err
+	}
+	if s.Material == nil {
+		return nil
+	}
+	from, err := s.Material()
+	if err != nil {
+		return err
+	}
+	return copyTree(from, filepath.Join(p.Dir, Material))
+}
+
+// maxLogin bounds a file with which a program is signed in, in bytes.
+const maxLogin = 1 << 20
+
+// signIn copies what a program is signed in with. A file that is not there is none: it may be
+// signed in by other means, such as a variable.
+func (s Spec) signIn(home string) error {
+	if len(s.Login) == 0 {
+		return nil
+	}
+	from, err := os.UserHomeDir()
+	if s.Owner != nil {
+		from, err = s.Owner.Home, nil
+	}
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(from) // its user could have a link lead to what only root may read
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range s.Login {
+		f, err := openPlain(root, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(io.LimitReader(f, maxLogin+1))
+		err = errors.Join(err, f.Close())
+		if err == nil && len(data) > maxLogin {
+			err = fmt.Errorf("%s is larger than %d KiB", name, maxLogin>>10)
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(home, name)), private)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(home, name), data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openPlain opens a file below a folder, if it is a plain one: who opens a pipe would wait for
+// its other end.
+func openPlain(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no plain file", name))
+	}
+	return f, nil
+}
+
+// hand gives a place to the user as whom its member runs, but for what is investigated: that
+// it may only read. Others may pass through the folders above it and see nothing.
+func (s Spec) hand(p Place) error {
+	for dir := p.Root; dir != filepath.Dir(s.Base); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o711); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(p.Root, func(path string, _ fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == p.Root:
+			return nil
+		case path == filepath.Join(p.Dir, Material):
+			return fs.SkipDir
+		}
+		return os.Lchown(path, s.Owner.UID, s.Owner.GID)
+	})
+}
+
+// Env is an environment as a member gets it: what every program needs and keys of services come
+// through, what leads to the node or to the memories and sessions of its user does not.
+func (p Place) Env(environ []string) []string {
+	var env []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		upper := strings.ToUpper(name) // Windows knows no other names
+		if !strings.HasPrefix(upper, "PARLEY_") && !strings.HasPrefix(upper, "XDG_") && !slices.Contains(homes, upper) {
+			env = append(env, kv)
+		}
+	}
+	tmp := filepath.Join(p.Home, "tmp")
+	env = append(env, "HOME="+p.Home, "TMPDIR="+tmp, "PWD="+p.Dir)
+	if runtime.GOOS == "windows" {
+		env = append(env, "USERPROFILE="+p.Home, "APPDATA="+filepath.Join(p.Home, "AppData", "Roaming"),
+			"LOCALAPPDATA="+filepath.Join(p.Home, "AppData", "Local"), "TEMP="+tmp, "TMP="+tmp)
+	}
+	return env
+}
+
+// homes are variables that say where programs keep what they remember, or that lead to
+// programs of the user that run.
+var homes = []string{
+	"HOME", "PWD", "OLDPWD", "TMPDIR", "USERPROFILE", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "HISTFILE",
+	"CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "COPILOT_HOME", "LLM_USER_PATH", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG",
+	"SSH_AUTH_SOCK", "TMUX", "TMUX_PANE", "STY", "DBUS_SESSION_BUS_ADDRESS",
+}
+
+// Remove removes the places of an inquiry below a base.
+func Remove(base string, inquiry protocol.ChannelID) error {
+	if err := removeTree(filepath.Join(base, inquiry.String())); err != nil {
+		return fmt.Errorf("cannot remove what members worked with: %w", err)
+	}
+	return nil
+}
+
+// removeTree removes a folder with all in it, where some of it may be read-only.
+func removeTree(root string) error {
+	if os.RemoveAll(root) == nil { // root may always, and follows no link so
+		return nil
+	}
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, private) // before it is read
+		}
+		return nil
+	})
+	return os.RemoveAll(root)
+}

@@ -1,0 +1,445 @@
+package place
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// gitIn runs git in a folder and returns what it prints.
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=n@h", "-c", "init.defaultBranch=main", "-C", dir}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// repository is a work tree of git with one commit of these files.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	gitIn(t, dir, "init", "--quiet")
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	gitIn(t, dir, "add", "--all", "--force")
+	gitIn(t, dir, "commit", "--quiet", "--message", "first")
+	return dir
+}
+
+// listing are the files of a folder, sorted, each with its text.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		text, err := os.ReadFile(path)
+		all = append(all, filepath.ToSlash(name)+"="+string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// taken is a snapshot below a base of its own, with what is in it.
+func taken(t *testing.T, in string) (Source, string) {
+	t.Helper()
+	base := t.TempDir()
+	s, err := Snapshot(context.Background(), base, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(snapshots(base)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the snapshot there is something left: %v, %v", entries, err)
+	}
+	return s, listing(t, s.Dir)
+}
+
+// The hash says of each file its bytes, whether it is a program, and where it is.
+func TestHash(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "b.txt"), "b")
+	write(t, filepath.Join(dir, "a", "run"), "#!")
+	write(t, filepath.Join(dir, "a.txt"), "")
+	mark := "-"
+	if err := os.Chmod(filepath.Join(dir, "a", "run"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		mark = "x"
+	}
+	want := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%x - a.txt\n%x %s a/run\n%x - b.txt\n",
+		sha256.Sum256(nil), sha256.Sum256([]byte("#!")), mark, sha256.Sum256([]byte("b")))))
+	s, _ := taken(t, dir)
+	if s.Hash != want || s.In != dir || filepath.Base(s.Dir) != want {
+		t.Errorf("%+v, want %s", s, want)
+	}
+	if again, _ := taken(t, dir); again.Hash != want {
+		t.Errorf("a second time it is %s", again.Hash)
+	}
+	write(t, filepath.Join(dir, "b.txt"), "B")
+	if changed, _ := taken(t, dir); changed.Hash == want {
+		t.Error("another file has the same hash")
+	}
+}
+
+// Of a folder its plain files are taken: nothing that leads out of it, and no repository, whose
+// settings could have a member's git start programs.
+func TestSnapshotOfFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "sub/b.txt", ".hidden", "sub/.git/config", "other/.GIT"} {
+		write(t, filepath.Join(dir, name), name)
+	}
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "secret"), "s")
+	_ = os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "link"))
+	_ = os.Symlink(outside, filepath.Join(dir, "folder"))
+	special(t, filepath.Join(dir, "pipe"))
+	if _, got := taken(t, dir); got != ".hidden=.hidden a.txt=a.txt sub/b.txt=sub/b.txt" {
+		t.Errorf("taken: %s", got)
+	}
+}
+
+// In a work tree of git what it ignores stays out, as keys mostly are; what was changed or
+// added since the last commit is in.
+func TestSnapshotOfWorkTree(t *testing.T) {
+	dir := repository(t, map[string]string{".gitignore": ".env\n", "a.txt": "old", "gone.txt": "x", "sub/c.txt": "c"})
+	write(t, filepath.Join(dir, ".env"), "KEY=1")
+	write(t, filepath.Join(dir, "a.txt"), "new")
+	write(t, filepath.Join(dir, "sub", "new.txt"), "n")
+	write(t, filepath.Join(dir, "nested", "file"), "n")
+	gitIn(t, filepath.Join(dir, "nested"), "init", "--quiet")
+	if err := os.Remove(filepath.Join(dir, "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, got := taken(t, dir); got != ".gitignore=.env\n a.txt=new sub/c.txt=c sub/new.txt=n" {
+		t.Errorf("taken: %s", got)
+	}
+	if _, got := taken(t, filepath.Join(dir, "sub")); got != "c.txt=c new.txt=n" {
+		t.Errorf("taken of a folder in it: %s", got)
+	}
+}
+
+// Where git could not say what it ignores, all was taken: keys too.
+func TestSnapshotWhereGitFails(t *testing.T) {
+	dir := repository(t, map[string]string{".gitignore": ".env\n"})
+	write(t, filepath.Join(dir, ".env"), "KEY=1")
+	write(t, filepath.Join(dir, ".git", "HEAD"), "broken")
+	if _, err := Snapshot(context.Background(), t.TempDir(), dir); err == nil || !strings.Contains(err.Error(), "git cannot say which files of "+dir+" count") {
+		t.Errorf("it was taken: %v", err)
+	}
+}
+
+// The settings of a folder's repository name programs that git starts; none of them is.
+func TestSnapshotStartsNothing(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its programs are shell scripts")
+	}
+	started := filepath.Join(t.TempDir(), "started")
+	script := filepath.Join(t.TempDir(), "evil")
+	write(t, script, "#!/bin/sh\necho $0 >>"+started+"\ncat\n")
+	if err := os.Chmod(script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// In the settings of the user, so that a clone has them too.
+	global := filepath.Join(t.TempDir(), "gitconfig")
+	write(t, global, "[filter \"evil\"]\n\tsmudge = "+script+"\n\tclean = "+script+"\n\tprocess = "+script+"\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", global)
+	dir := repository(t, map[string]string{".gitattributes": "* filter=evil text eol=crlf ident\n", "a.txt": "$Id$\nb\n"})
+	for key, value := range map[string]string{"core.fsmonitor": script, "core.hooksPath": filepath.Dir(script), "protocol.ext.allow": "always", "core.sshCommand": script} {
+		gitIn(t, dir, "config", key, value)
+	}
+	for _, hook := range []string{"post-index-change", "post-checkout", "reference-transaction"} {
+		write(t, filepath.Join(dir, ".git", "hooks", hook), "#!/bin/sh\necho hook >>"+started+"\n")
+		if err := os.Chmod(filepath.Join(dir, ".git", "hooks", hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = os.Remove(started) // what preparing it has started
+	const want = ".gitattributes=* filter=evil text eol=crlf ident\n a.txt=$Id$\nb\n"
+	if _, got := taken(t, dir); got != want {
+		t.Errorf("taken of the folder: %q", got)
+	}
+	if _, got := taken(t, "file://"+dir+"@main"); got != want {
+		t.Errorf("taken of the commit: %q", got)
+	}
+	if text, err := os.ReadFile(started); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("programs were started: %s, %v", text, err)
+	}
+}
+
+// A commit is the same however it is named, and the record names the whole one.
+func TestSnapshotOfCommit(t *testing.T) {
+	dir := repository(t, map[string]string{"a.txt": "1", "bin/run": "#!"})
+	first := gitIn(t, dir, "rev-parse", "HEAD")
+	gitIn(t, dir, "tag", "--annotate", "--message", "one", "v1")
+	gitIn(t, dir, "branch", "feature/one")
+	write(t, filepath.Join(dir, "a.txt"), "2")
+	gitIn(t, dir, "add", "a.txt")
+	gitIn(t, dir, "update-index", "--chmod=+x", "bin/run")
+	gitIn(t, dir, "commit", "--quiet", "--message", "second")
+	write(t, filepath.Join(dir, "a.txt"), "not committed")
+	repo := "file://" + filepath.ToSlash(dir)
+	var hash string
+	for _, name := range []string{"v1", "feature/one", first, first[:8], "main~1"} {
+		s, got := taken(t, repo+"@"+name)
+		if s.In != repo+"@"+first || got != "a.txt=1 bin/run=#!" || hash != "" && s.Hash != hash {
+			t.Errorf("%s: %+v with %s", name, s, got)
+		}
+		hash = s.Hash
+	}
+	second := gitIn(t, dir, "rev-parse", "HEAD")
+	for _, in := range []string{repo, repo + "@main", dir + "@main"} {
+		s, got := taken(t, in)
+		info, err := os.Stat(filepath.Join(s.Dir, "bin", "run"))
+		if !strings.HasSuffix(s.In, "@"+second) || got != "a.txt=2 bin/run=#!" || err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o555 {
+			t.Errorf("%s: %+v with %s, %v, %v", in, s, got, info, err)
+		}
+	}
+	for in, want := range map[string]string{
+		repo + "@none":                     "has no commit none",
+		repo + "@":                         `"" names no commit`,
+		repo + "@--upload-pack=x":          `"--upload-pack=x" names no commit`,
+		"--upload-pack=touch x;@main":      "begins with a dash",
+		"ext::sh -c touch% x@main":         "has git run a program",
+		"some/where@main":                  "neither a git URL nor an absolute path",
+		"https://n:secret@host/repo@main":  "holds a password",
+		"https://host/repo?token=abc@main": "holds a password",
+		dir + "/none":                      "cannot clone",
+		repo + "/none@main":                "cannot clone",
+	} {
+		_, err := Snapshot(context.Background(), t.TempDir(), in)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc") {
+			t.Errorf("%s: %v, want %q", in, err, want)
+		}
+	}
+}
+
+// Nothing of a commit leads out of the folder: no link, no other repository, and no name that
+// only git's own objects can hold.
+func TestSnapshotOfHostileCommit(t *testing.T) {
+	dir := repository(t, map[string]string{"a.txt": "a"})
+	object := gitIn(t, dir, "rev-parse", "HEAD:a.txt")
+	var tree strings.Builder
+	for _, entry := range []string{
+		"100644 blob " + object + "\t..", "100644 blob " + object + "\t.git", "100644 blob " + object + "\tplain", "120000 blob " + object + "\tlink",
+		"160000 commit " + gitIn(t, dir, "rev-parse", "HEAD") + "\tmodule", "040000 tree " + gitIn(t, dir, "rev-parse", "HEAD^{tree}") + "\t.Git",
+		"040000 tree " + gitIn(t, dir, "rev-parse", "HEAD^{tree}") + "\tsub",
+	} {
+		tree.WriteString(entry + "\n")
+	}
+	mktree := exec.Command("git", "-C", dir, "mktree")
+	mktree.Stdin = strings.NewReader(tree.String())
+	out, err := mktree.Output()
+	if err != nil {
+		t.Skipf("this git makes no such tree: %v", err)
+	}
+	commit := gitIn(t, dir, "commit-tree", "-m", "hostile", strings.TrimSpace(string(out)))
+	gitIn(t, dir, "branch", "hostile", commit)
+	if _, got := taken(t, "file://"+dir+"@hostile"); got != "plain=a sub/a.txt=a" {
+		t.Errorf("taken: %s", got)
+	}
+}
+
+// Too much is refused, before it is copied; and so is nothing.
+func TestSnapshotBounds(t *testing.T) {
+	for name, test := range map[string]struct {
+		fill func(dir string)
+		want string
+	}{
+		"many": {func(dir string) {
+			for i := range maxFiles + 1 {
+				write(t, filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i)), "")
+			}
+		}, "more than 20000 files"},
+		"large": {func(dir string) {
+			write(t, filepath.Join(dir, "large"), "")
+			if err := os.Truncate(filepath.Join(dir, "large"), maxBytes+1); err != nil {
+				t.Fatal(err)
+			}
+		}, "more than 512 MiB"},
+		"empty": {func(string) {}, "has no files"},
+		"none":  {func(dir string) { _ = os.Remove(dir) }, "cannot clone"},
+	} {
+		dir := t.TempDir()
+		test.fill(dir)
+		if _, err := Snapshot(context.Background(), t.TempDir(), dir); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	entry := func(size int, name string) string {
+		return fmt.Sprintf("100644 blob %040d %7d\t%s\x00", 1, size, name)
+	}
+	for list, want := range map[string]string{
+		strings.Repeat(entry(0, "a"), maxFiles+1): "more than 20000 files", entry(maxBytes+1, "a"): "more than 512 MiB", "": "it has no files",
+		"160000 commit 00       -\tmodule\x00": "it has no files", "100644 blob 00       x\ta\x00": "git lists",
+	} {
+		if _, err := readTree(list); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, want %q", list, err, want)
+		}
+	}
+}
+
+// Another host gets the same by the same commit, or says that it does not.
+func TestFetch(t *testing.T) {
+	dir := repository(t, map[string]string{"a.txt": "1"})
+	gitIn(t, dir, "config", "http.receivepack", "false")
+	execPath := gitIn(t, dir, "--exec-path")
+	server := httptest.NewServer(&cgi.Handler{
+		Path: filepath.Join(execPath, "git-http-backend"), Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(dir), "GIT_HTTP_EXPORT_ALL=1", "PATH=" + os.Getenv("PATH")},
+	})
+	t.Cleanup(server.Close)
+	if _, err := os.Stat(filepath.Join(execPath, "git-http-backend")); err != nil {
+		t.Skip("this git serves no HTTP")
+	}
+	ctx, here, there := context.Background(), t.TempDir(), t.TempDir()
+	s, err := Snapshot(ctx, here, server.URL+"/"+filepath.Base(dir)+"@main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Fetch(ctx, there, s.In, s.Hash)
+	if err != nil || got != filepath.Join(snapshots(there), s.Hash) || listing(t, got) != "a.txt=1" {
+		t.Fatalf("%s, %v", got, err)
+	}
+	if _, err := Fetch(ctx, there, s.In, strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), "here it is another one than where the inquiry began") {
+		t.Errorf("of another hash: %v", err)
+	}
+	// A member that runs as the node's user could change what is kept.
+	kept := filepath.Join(got, "a.txt")
+	if err := os.Chmod(kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, kept, "changed")
+	if got, err = Fetch(ctx, there, s.In, s.Hash); err != nil || listing(t, got) != "a.txt=1" {
+		t.Errorf("of what was changed: %v", err)
+	}
+	server.Close()
+	if _, err := Fetch(ctx, there, s.In, s.Hash); err != nil {
+		t.Errorf("what is kept was asked for again: %v", err)
+	}
+	if _, err := Fetch(ctx, t.TempDir(), s.In, s.Hash); err == nil || !strings.HasPrefix(err.Error(), "cannot get "+s.In+": cannot clone") {
+		t.Errorf("of a repository that is away: %v", err)
+	}
+	// What lies on this machine is taken only by who has it already: its hash says so.
+	folder, _ := taken(t, dir)
+	if _, err := Fetch(ctx, there, dir, folder.Hash); err != nil {
+		t.Errorf("the same folder: %v", err)
+	}
+	write(t, filepath.Join(dir, "a.txt"), "changed")
+	if _, err := Fetch(ctx, t.TempDir(), dir, folder.Hash); err == nil || !strings.Contains(err.Error(), "it is another one") {
+		t.Errorf("a folder that was changed: %v", err)
+	}
+}
+
+// What no inquiry needs goes, with what a crash left.
+func TestTidy(t *testing.T) {
+	base, ctx := t.TempDir(), context.Background()
+	asked := func() map[string]bool { t.Error("asked what is needed"); return nil }
+	if err := Tidy(base, asked); err != nil {
+		t.Error(err)
+	}
+	var all [2]Source
+	for i := range all {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "file"), fmt.Sprint(i))
+		var err error
+		if all[i], err = Snapshot(ctx, base, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(snapshots(base), "new-1", "half"), "")
+	if err := Tidy(base, func() map[string]bool { return map[string]bool{all[1].Hash: true} }); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(snapshots(base)); err != nil || len(entries) != 1 || entries[0].Name() != all[1].Hash {
+		t.Errorf("there are %v, %v", entries, err)
+	}
+}
+
+func TestSplitCommit(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"https://host/r@v1":        {"https://host/r", "v1"},
+		"https://host/r":           {"https://host/r", "HEAD"},
+		"https://nat@host/r":       {"https://nat@host/r", "HEAD"},
+		"https://nat@host/r@a/b":   {"https://nat@host/r", "a/b"},
+		"git@host:team/r":          {"git@host:team/r", "HEAD"},
+		"git@host:team/r@v1":       {"git@host:team/r", "v1"},
+		"/srv/r.git@0123":          {"/srv/r.git", "0123"},
+		`C:\r@v1`:                  {`C:\r`, "v1"},
+		"ssh://git@host:22/r.git":  {"ssh://git@host:22/r.git", "HEAD"},
+		"ssh://git@host/r.git@v@1": {"ssh://git@host/r.git@v", "1"},
+	} {
+		if repo, commit := splitCommit(in); repo != want[0] || commit != want[1] {
+			t.Errorf("%s: %s and %s", in, repo, commit)
+		}
+	}
+}
+
+// FuzzReadTree: whatever git lists, no file lands outside of the folder.
+func FuzzReadTree(f *testing.F) {
+	f.Add("100644 blob 0123 5\ta.txt\x00100755 blob 45 6\tbin/run\x00120000 blob 6 1\tlink\x00")
+	f.Add("100644 blob 0123 5\t../../etc/passwd\x00")
+	f.Add("100644 blob 0123 5\ta/.git/config\x00100644 blob 0123 -5\t/abs")
+	f.Fuzz(func(t *testing.T, list string) {
+		blobs, err := readTree(list)
+		if err != nil {
+			return
+		}
+		for _, b := range blobs {
+			if !filepath.IsLocal(b.name) || strings.Contains("/"+strings.ToLower(filepath.ToSlash(b.name))+"/", "/.git/") || b.size < 0 || b.size > maxBytes {
+				t.Errorf("%+v of %q", b, list)
+			}
+		}
+	})
+}
+
+// Members that begin together take the same files at once: one removed what another had just laid
+// there, while it was copied for a member.
+func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		base := t.TempDir()
+		var work sync.WaitGroup
+		for range 8 {
+			work.Go(func() {
+				s, err := Snapshot(t.Context(), base, folder)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 20 {
+					if got, err := hashOf(s.Dir); err != nil || got != s.Hash {
+						t.Errorf("what was taken is gone: %v", err)
+						return
+					}
+				}
+			})
+		}
+		work.Wait()
+	}
+}

@@ -1,0 +1,6 @@
+package place
+
+import "testing"
+
+// special makes nothing: there are no pipes in folders here.
+func special(*testing.T, string) {}

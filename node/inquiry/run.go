@@ -1,0 +1,485 @@
+package inquiry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/inquiry/calls"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// callTries is how often a call is made whose answer does not do. A member's run is made
+	// once (R62).
+	callTries = 3
+	// maxFeed is how many messages may come between two looks at inquiries; where there are
+	// more all are looked at anyway.
+	maxFeed = 1024
+	// lookAround is how often it is looked whether a host of a member is lost, and lostAfter
+	// for how long it was not heard then.
+	lookAround = 5 * time.Second
+	lostAfter  = 30 * time.Second
+)
+
+// going is an inquiry that goes on, as far as this host has to do with it.
+type going struct {
+	ctx    context.Context // ends with the inquiry: so do its runs (R50)
+	cancel context.CancelFunc
+	runs   sync.WaitGroup  // calls whose commands have not ended
+	calls  map[call]string // that are being made: inFlight; or could not be: in which round
+	failed map[call]error  // why calls could not be made
+	asked  map[string]bool // runs of members about whose hosts a human was; watch alone uses it
+	told   bool            // status warns that it does not go on
+
+	epoch    int             // the newest one in which the coordinator made a call here
+	chair    context.Context // of its calls: ends with the epoch
+	endChair context.CancelFunc
+}
+
+func newGoing(ctx context.Context) *going {
+	g := &going{calls: map[call]string{}, failed: map[call]error{}, asked: map[string]bool{}, endChair: func() {}}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
+}
+
+// ended notes what came of a call. One that failed is made again in another round.
+func (g *going) ended(v inquiries.Inquiry, c inquiries.Call, err error) {
+	delete(g.calls, callIn(v, c))
+	if err != nil {
+		g.calls[callIn(v, c)], g.failed[callIn(v, c)] = round(v, c), err
+	}
+}
+
+// trouble is why an inquiry does not go on here: calls that are to be made, and could not be; ""
+// where there are none.
+func (g *going) trouble(v inquiries.Inquiry) string {
+	var why []string
+	for _, c := range inquiries.Next(v) {
+		if err := g.failed[callIn(v, c)]; err != nil && !slices.Contains(why, err.Error()) {
+			why = append(why, err.Error())
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// call is a call and the epoch in which the coordinator makes it, 0 for a member's: members work on
+// while another host coordinates, and the coordinator's calls are made anew (R54).
+type call struct {
+	inquiries.Call
+	epoch int
+}
+
+// fence ends the coordinator's calls of older epochs: a human who resumes an inquiry because one
+// hangs would wait for it all the same.
+func (g *going) fence(epoch int) {
+	if epoch <= g.epoch {
+		return
+	}
+	g.endChair()
+	g.epoch = epoch
+	g.chair, g.endChair = context.WithCancel(g.ctx)
+	maps.DeleteFunc(g.calls, func(c call, _ string) bool { return c.epoch != 0 })
+}
+
+func callIn(v inquiries.Inquiry, c inquiries.Call) call {
+	if ofMember(c) {
+		return call{Call: c}
+	}
+	return call{c, v.Epoch}
+}
+
+// inFlight is where in a round a call is that is being made.
+const inFlight = "in flight"
+
+// Start carries out inquiries until stop.
+func (q *Inquiries) Start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	q.work.Go(func() { q.watch(ctx) })
+	return func() {
+		cancel()
+		q.work.Wait()
+	}
+}
+
+// Look has all inquiries be looked at, because commands may be run again.
+func (q *Inquiries) Look() { wait.Nudge(q.nudge) }
+
+func (q *Inquiries) watch(ctx context.Context) {
+	came := q.Messages.Follow(maxFeed, nil)
+	defer came.End()
+	around := time.NewTicker(lookAround)
+	defer around.Stop()
+	q.lookAtAll(ctx)
+	for {
+		select {
+		case <-came.Wake():
+			if paths, missed := came.Drain(); missed > 0 || q.concern(paths) {
+				q.lookAtAll(ctx)
+			}
+		case <-q.nudge:
+			q.lookAtAll(ctx)
+		case <-around.C:
+			q.lookForLost(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// concern reports whether one of the messages is a deed of an inquiry, or a word of a host
+// that may make deeds count.
+func (q *Inquiries) concern(paths []protocol.Path) (yes bool) {
+	deeds := q.kind.Deeds()
+	q.Folded(func(s *fleet.State) {
+		yes = slices.ContainsFunc(paths, func(p protocol.Path) bool {
+			it, there := s.Ledger.Item(p)
+			return !there || it.Act.HostWord() || slices.Contains(deeds, it.Act)
+		})
+	})
+	return yes
+}
+
+// lookAtAll ends what is over, and begins whatever is to be done by this host; while no command
+// may be run, nothing is begun, and it is looked at again afterwards.
+func (q *Inquiries) lookAtAll(ctx context.Context) {
+	var all []inquiries.Inquiry
+	q.Folded(func(s *fleet.State) { all = q.open(s) })
+	halted := q.Halted()
+	for _, v := range all {
+		switch {
+		case v.State.Over():
+			q.end(v)
+		case !halted:
+			q.look(ctx, v)
+		}
+	}
+}
+
+func (q *Inquiries) hasEnded(channel protocol.ChannelID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.over[channel]
+}
+
+// look begins what is to be done by this host in one inquiry that goes on.
+func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
+	q.mu.Lock()
+	if q.live[v.Channel] != nil || v.Coordinator.Host == q.Host.String() { // who coordinates may only wait for others, and has to notice where they are lost
+		q.goes(ctx, v)
+	}
+	q.mu.Unlock()
+	for _, c := range inquiries.Next(v) {
+		if c.By.Host != q.Host.String() {
+			continue
+		}
+		g, ctx := q.begin(ctx, v, c)
+		if g == nil {
+			continue
+		}
+		g.runs.Add(1)
+		q.work.Go(func() {
+			defer g.runs.Done()
+			err := q.carry(ctx, v, c)
+			if ctx.Err() != nil {
+				return
+			}
+			q.done(v, c, err)
+		})
+	}
+	q.warn(v) // what has failed may be made anew, or by another host
+}
+
+// round is in what a call that has failed is not made again. A member's is so until another epoch,
+// whatever else happens: gates that open meanwhile must not have it run twice.
+func round(v inquiries.Inquiry, c inquiries.Call) string {
+	if ofMember(c) {
+		return fmt.Sprint(v.Epoch)
+	}
+	return fmt.Sprint(v.Epoch, v.Cycle, v.Briefs, v.Syntheses, len(v.Gates))
+}
+
+// ofMember reports whether a member makes a call.
+func ofMember(c inquiries.Call) bool {
+	switch c.Do {
+	case protocol.ActFrameSignal, protocol.ActFrameReveal, protocol.ActFrameExchange, protocol.ActFrameReport, protocol.ActFrameFollowAnswer:
+		return true
+	}
+	return false
+}
+
+// begin notes that a call is made, and gives what ends with it; nothing where it is already, or
+// could not be.
+func (q *Inquiries) begin(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) (*going, context.Context) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	g := q.goes(ctx, v)
+	key := callIn(v, c)
+	if at, there := g.calls[key]; there && (at == inFlight || at == round(v, c)) || key.epoch != 0 && key.epoch < g.epoch {
+		return nil, nil
+	}
+	g.calls[key] = inFlight
+	delete(g.failed, key)
+	if ofMember(c) {
+		return g, g.ctx
+	}
+	return g, g.chair
+}
+
+// goes is an inquiry as one that goes on, in its epoch. Who asks holds q.mu.
+func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
+	g := q.live[v.Channel]
+	if g == nil {
+		g = newGoing(ctx)
+		q.live[v.Channel] = g
+	}
+	g.fence(v.Epoch)
+	return g
+}
+
+// done notes what came of a call. One that failed is made again in another epoch, or at the
+// node's next start.
+func (q *Inquiries) done(v inquiries.Inquiry, c inquiries.Call, err error) {
+	now := q.value(v.Channel)
+	if err != nil && (errors.Is(err, errOvertaken) || !slices.Contains(inquiries.Next(now), c)) {
+		err = nil // somebody else made it, or another host coordinates now
+		defer q.Look()
+	}
+	if err != nil {
+		q.Log.Error().Err(err).Str("inquiry", id8(v.Channel)).Str("call", string(c.Do)).Msg("an inquiry does not go on")
+	}
+	q.mu.Lock()
+	if g := q.live[v.Channel]; g != nil {
+		g.ended(v, c, err)
+	}
+	q.mu.Unlock()
+	q.warn(now)
+}
+
+// warn has status say why an inquiry does not go on here, as long as it does not.
+func (q *Inquiries) warn(v inquiries.Inquiry) {
+	about, why, told := "inquiry "+id8(v.Channel), "", false
+	q.mu.Lock()
+	if g := q.live[v.Channel]; g != nil {
+		why = g.trouble(v)
+		told, g.told = g.told, why != ""
+	}
+	q.mu.Unlock()
+	switch {
+	case why != "":
+		q.Wrong(about, fmt.Sprintf("the %s does not go on: %s; to try it again: parley frame resume %s", about, why, id8(v.Channel)))
+	case told:
+		q.Wrong(about, "")
+	}
+}
+
+// Running are the inquiries that this host has to do with at the moment.
+func (q *Inquiries) Running() (all []protocol.ChannelID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for channel := range q.live {
+		all = append(all, channel)
+	}
+	return all
+}
+
+// end ends the runs of an inquiry that is over, and forgets what its members found: what was
+// told of it is in the record.
+func (q *Inquiries) end(v inquiries.Inquiry) {
+	q.mu.Lock()
+	g := q.live[v.Channel]
+	delete(q.live, v.Channel)
+	q.over[v.Channel] = true
+	q.mu.Unlock()
+	q.Wrong("inquiry "+id8(v.Channel), "")
+	forget := func() {
+		if err := errors.Join(q.spool.drop(v.Channel), q.clear(v.Channel)); err != nil {
+			q.Log.Warn().Err(err).Str("inquiry", id8(v.Channel)).Msg("what members worked with is left behind")
+		}
+	}
+	if g == nil {
+		forget()
+		return
+	}
+	g.cancel()
+	q.work.Go(func() {
+		g.runs.Wait() // who still writes would bring back what is removed
+		forget()
+	})
+}
+
+// id8 is the beginning of a channel's id.
+func id8(c protocol.ChannelID) string { return c.String()[:8] }
+
+// carry makes one call and says that it was made.
+func (q *Inquiries) carry(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
+	switch c.Do {
+	case protocol.ActFrameSignal:
+		return q.investigate(ctx, v, c)
+	case protocol.ActFrameReveal:
+		return q.tell(ctx, v, c)
+	case protocol.ActFrameExchange, protocol.ActFrameReport, protocol.ActFrameFollowAnswer:
+		return q.converse(ctx, v, c)
+	case protocol.ActFrameFindings:
+		if err := q.remember(ctx, v); err != nil {
+			return err
+		}
+	}
+	agent, served := q.served(v.Coordinator.Name)
+	s, err := q.surroundings(ctx, v, c)
+	if err != nil {
+		return err
+	}
+	return q.ask(ctx, v, c, s, func(input string) (door.Result, error) {
+		if !served {
+			return door.Result{}, fmt.Errorf("%s makes its calls, and this host serves no such agent with a command", v.Coordinator.Name)
+		}
+		return q.Call(ctx, agent, input, v.Path), nil
+	})
+}
+
+// ask asks whoever makes a call until the answer does, and says what that was. What needs no
+// agent is said at once.
+func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Call, s calls.Surroundings, run func(input string) (door.Result, error)) error {
+	actor := q.actor(c.By.Name)
+	for try := 1; ; try++ {
+		input, agent := calls.Prompt(v, c, s)
+		answer := ""
+		if agent {
+			result, err := run(input)
+			if err != nil {
+				return err
+			}
+			if problem := result.Problem(); problem != "" {
+				if ctx.Err() != nil || try == callTries {
+					return fmt.Errorf("%s, asked for %s: %s", c.By.Name, c.Do, problem)
+				}
+				continue
+			}
+			answer = result.Output
+		}
+		command, err := calls.Read(actor, v.Channel, v, c, s, answer)
+		if err == nil {
+			_, err = q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(actor.Me), Because: v.Path}, command)
+		}
+		now := q.value(v.Channel)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case now.Last != v.Last && (!agent || !slices.Contains(inquiries.Next(now), c)):
+			return errOvertaken // an agent is not asked again for what was done meanwhile, or is not to be done now
+		case !agent || try == callTries:
+			return fmt.Errorf("%s, asked for %s: %w", c.By.Name, c.Do, err)
+		}
+		s.Refused, s.Last = err.Error(), answer
+	}
+}
+
+// errOvertaken says that another deed came between a call and what it answered, so that it is to be
+// looked at again what is to be done.
+var errOvertaken = errors.New("another deed came between")
+
+// surroundings is what a call of the coordinator is told besides the inquiry.
+func (q *Inquiries) surroundings(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) (s calls.Surroundings, err error) {
+	if c.Do == protocol.ActFrameContext && v.Opening.In != "" {
+		if s.Files, err = q.files(ctx, v); err != nil {
+			return s, err
+		}
+	}
+	q.Folded(func(state *fleet.State) {
+		switch c.Do {
+		case protocol.ActFrameProposals:
+			for _, other := range q.all(state) {
+				if other.State.Over() && other.Channel != v.Channel && len(s.Earlier) < maxEarlier {
+					s.Earlier = append(s.Earlier, other)
+				}
+			}
+		case protocol.ActFrameMap:
+			s.Agents, s.Made = q.candidates(state, v)
+		case protocol.ActFrameStart:
+			s.Member = q.elsewhere(state, v, v.Member(c.Perspective))
+		}
+	})
+	return s, nil
+}
+
+// files are the names of what is investigated. The coordinator learns where perspectives could
+// look, and reads nothing of it for them.
+func (q *Inquiries) files(ctx context.Context, v inquiries.Inquiry) (names []string, err error) {
+	q.taking.RLock() // else what is taken is removed while it is
+	defer q.taking.RUnlock()
+	dir, err := q.material(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what is investigated: %w", err)
+	}
+	return names, nil
+}
+
+// maxEarlier is how many inquiries that are over a proposal is told of, the newest ones.
+const maxEarlier = 5
+
+// lookForLost asks humans about members whose hosts are lost (R49). A host that was never heard
+// since this node runs may be there: git alone brings what it says.
+func (q *Inquiries) lookForLost(ctx context.Context) {
+	q.mu.Lock()
+	live := maps.Clone(q.live)
+	q.mu.Unlock()
+	for channel, g := range live {
+		v := q.value(channel)
+		if v.Coordinator.Host != q.Host.String() || v.Open() != nil {
+			continue // one gate at a time
+		}
+		m := q.lostMember(v, g.asked)
+		if m == nil {
+			continue
+		}
+		command := q.actor(v.Coordinator.Name).Ask(channel, protocol.GateLost, m.Perspective, nil)
+		if _, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(v.Coordinator.Name), Because: v.Path}, command); err != nil {
+			q.Log.Warn().Err(err).Str("inquiry", id8(channel)).Msg("nobody could be asked about a host that is lost")
+			continue // the next look tries it again, else the member would be waited for forever
+		}
+		g.asked[runOf(m)] = true
+	}
+}
+
+// lostMember is a member whose host is lost while something of it is waited for, and about which
+// nobody was asked; nil where there is none. It forgets who was asked about hosts that are back:
+// of one that is lost again it is asked again.
+func (q *Inquiries) lostMember(v inquiries.Inquiry, asked map[string]bool) *inquiries.Member {
+	for _, m := range v.Members {
+		if !v.Awaits(m) || m.Agent.Host == q.Host.String() {
+			continue
+		}
+		last, live := q.Seen(protocol.Name(m.Agent.Host))
+		if live {
+			delete(asked, runOf(m))
+		} else if !last.IsZero() && q.Now().Sub(last) >= lostAfter && !asked[runOf(m)] {
+			return m
+		}
+	}
+	return nil
+}
+
+// runOf names one run of a member.
+func runOf(m *inquiries.Member) string { return fmt.Sprint(m.Perspective, " ", m.Attempt) }

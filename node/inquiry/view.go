@@ -1,0 +1,344 @@
+package inquiry
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/inquiry/calls"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// view is an inquiry as it is shown: whole, or as one of a list. It is asked in a look at the
+// state.
+func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) control.Frame {
+	f := control.Frame{
+		ID: id8(v.Channel), Channel: v.Channel, Path: v.Path.String(), Hash: v.Hash, Question: v.Opening.Text, QuestionHash: v.Opening.Hash,
+		State: string(v.State), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.Ended.UTC(), By: v.By.String(), Deciders: []string{},
+		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, In: v.Opening.In, Cycle: v.Cycle, Last: v.Last.String(),
+		Members: []control.FrameMember{}, Perspectives: []control.FramePerspective{}, Base: append([]string{}, v.Base...), Chosen: append([]string{}, v.Chosen...),
+		Previews: []control.FramePreview{}, Tensions: []control.FrameTension{}, Trace: []control.FrameTrace{}, Gaps: append([]string{}, v.Trace.Gaps...), Findings: []string{}, Remarks: []string{},
+		Here: v.Coordinator.Host == q.Host.String(), Syntheses: v.Syntheses,
+	}
+	if n := s.Affairs(inquiries.KindName); slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, f.ID) && name != v.Channel.String() }) {
+		f.ID = v.Channel.String() // a short id that two have names neither
+	}
+	for _, d := range v.Deciders {
+		f.Deciders = append(f.Deciders, d.Address().String())
+		f.Mine = f.Mine || d.Human == q.Human
+	}
+	q.mu.Lock()
+	if g := q.live[v.Channel]; g != nil {
+		f.Trouble = g.trouble(v)
+	}
+	q.mu.Unlock()
+	f.Cost = inquiries.Cost(max(len(v.Chosen), len(v.Base)+len(v.Proposal.Perspectives)), len(v.Tensions), max(0, v.Briefs-1), len(v.Inputs))
+	f.Waits = q.waits(v)
+	if g := v.Open(); g != nil {
+		f.Gate = q.gate(s, v, g)
+	}
+	if !whole {
+		return f
+	}
+	f.Brief = control.FrameBrief{Intent: v.Brief.Intent, Deliverable: v.Brief.Deliverable, Scope: v.Brief.Scope, Mode: v.Brief.Mode, Why: v.Brief.Why}
+	for _, p := range v.Proposal.Perspectives {
+		f.Perspectives = append(f.Perspectives, control.FramePerspective{Name: p.Name, Contribution: p.Contribution, TensionWith: p.TensionWith})
+	}
+	if len(v.Proposal.Perspectives) == 0 {
+		f.NoneProposed = v.Proposal.Text
+	}
+	for _, m := range v.Members {
+		f.Members = append(f.Members, q.member(s, m))
+	}
+	for _, g := range v.Preview.Results {
+		f.Previews = append(f.Previews, control.FramePreview{Perspective: g.Perspective, Title: g.Title, Summary: g.Summary, Limits: g.Limits, Flags: append([]string{}, g.Flags...)})
+	}
+	if len(v.Detection.Triggers) == 0 {
+		f.Detection = v.Detection.Text
+	}
+	for _, t := range v.Tensions {
+		f.Tensions = append(f.Tensions, tension(v, t))
+	}
+	f.Synthesis, f.Tier, f.Note = v.Synthesis.Text, v.Lens.Tier, v.Lens.Note
+	for _, r := range v.Trace.Rows {
+		f.Trace = append(f.Trace, control.FrameTrace{Perspective: r.Perspective, Sections: append([]string{}, r.Sections...), Survived: r.Survived, Unaddressed: append([]string{}, r.Unaddressed...)})
+	}
+	for _, one := range v.Findings.Findings {
+		f.Findings = append(f.Findings, one.Category)
+	}
+	f.Remarks = append(f.Remarks, calls.Notes(v, q.before(s, v))...)
+	return f
+}
+
+// maxBefore is how many inquiries that went before are looked at for what they show together.
+const maxBefore = 20
+
+// before are the inquiries that went before one that is over, the newest first: what they show
+// together is told at its end. It is asked in a look at the state.
+func (q *Inquiries) before(s *fleet.State, v inquiries.Inquiry) (before []inquiries.Inquiry) {
+	if !v.State.Over() {
+		return nil
+	}
+	for _, other := range q.all(s) {
+		if other.State.Over() && other.Path.Compare(v.Path) < 0 && len(before) < maxBefore {
+			before = append(before, other)
+		}
+	}
+	return before
+}
+
+// waits is for whom or what an inquiry waits.
+func (q *Inquiries) waits(v inquiries.Inquiry) string {
+	if v.State.Over() {
+		return ""
+	}
+	if v.Open() != nil {
+		return humans(v) + " to decide"
+	}
+	var who []string
+	for _, c := range inquiries.Next(v) {
+		name := c.By.String()
+		if c.Perspective != "" {
+			name = c.Perspective
+		}
+		if !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+	}
+	return strings.Join(who, ", ")
+}
+
+func humans(v inquiries.Inquiry) string {
+	var names []string
+	for _, d := range v.Deciders {
+		names = append(names, d.Address().String())
+	}
+	return strings.Join(names, " or ")
+}
+
+// gate is what humans are asked. It is asked in a look at the state.
+func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
+	view := control.FrameGate{
+		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: []control.FrameQuestion{},
+		Contested: v.Contested == g.Path, Answers: []string{}, Time: g.At.UTC(), NoKey: true,
+	}
+	for _, question := range g.Questions {
+		asked := control.FrameQuestion{ID: question.ID, Multi: question.Multi, Options: []control.FrameOption{}}
+		for _, o := range question.Options {
+			asked.Options = append(asked.Options, control.FrameOption{Key: o.Key, About: o.About})
+		}
+		view.Questions = append(view.Questions, asked)
+	}
+	if view.Contested {
+		for _, a := range g.Answers {
+			view.Answers = append(view.Answers, a.Hash)
+		}
+	}
+	for _, d := range v.Deciders {
+		if host, joined := s.Keys().Host(d.Host); joined {
+			_, counts, _ := host.HumanKeyNow(d.Human.String())
+			view.NoKey = view.NoKey && !counts
+		}
+	}
+	return &view
+}
+
+// member is who investigates a perspective. It is asked in a look at the state.
+func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMember {
+	v := control.FrameMember{
+		Perspective: m.Perspective, Agent: m.Agent.String(), Attempt: m.Attempt, State: "waiting", Degraded: m.Degraded, Flags: append([]string{}, m.Flags...), Result: m.Result,
+	}
+	if it, ok := s.Ledger.Item(m.Given); ok {
+		v.State, v.Started = "working", it.Timestamp.UTC()
+	}
+	if m.Signal != nil {
+		v.State, v.Grade, v.Problem = m.Signal.Outcome, m.Signal.Grade, m.Signal.Text
+		if it, ok := s.Ledger.Item(m.SignalPath); ok {
+			v.Ended = it.Timestamp.UTC()
+		}
+	}
+	switch {
+	case m.Dropped:
+		v.State = "dropped"
+	case m.Result != "":
+		v.State = "told"
+	}
+	return v
+}
+
+// tension is what two perspectives differ on.
+func tension(v inquiries.Inquiry, t *inquiries.Tension) control.FrameTension {
+	f := control.FrameTension{ID: t.ID, Topics: []string{}, Peers: t.Peers[:], Messages: len(t.Messages), Closed: t.Closed()}
+	for _, trigger := range t.Triggers {
+		f.Topics = append(f.Topics, trigger.Topic)
+	}
+	for _, o := range v.Outcomes {
+		if o.Tension == t.ID {
+			f.Resolution, f.Strength, f.Basis = o.Resolution, o.Strength, o.Basis
+		}
+	}
+	var agreement, divergence []string
+	for _, r := range t.Reports {
+		agreement = append(agreement, fmt.Sprintf("%s: %s", r.Perspective, r.Agreement))
+		if strings.TrimSpace(r.Divergence) != "" {
+			divergence = append(divergence, fmt.Sprintf("%s: %s", r.Perspective, r.Divergence))
+		}
+	}
+	f.Agreement, f.Divergence = strings.Join(agreement, "\n"), strings.Join(divergence, "\n")
+	return f
+}
+
+// Waiting is how many gates of inquiries wait for each human, by HUMAN@HOST. It is asked in a
+// look at the state.
+func (q *Inquiries) Waiting(s *fleet.State) map[string]int {
+	waiting := map[string]int{}
+	for _, v := range q.open(s) {
+		if v.Open() == nil {
+			continue
+		}
+		for _, d := range v.Deciders {
+			waiting[d.Address().String()]++
+		}
+	}
+	return waiting
+}
+
+// GateChange is what a message asks a human, or answers; nil where it does neither. It is asked
+// in a look at the state.
+func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange {
+	if it.Act != protocol.ActFrameGate && it.Act != protocol.ActFrameAnswer || s.Void(it) != nil {
+		return nil
+	}
+	v := q.in(s, it.Path.Channel())
+	at, change := it.Path, control.GateOpened
+	if re, answers := it.AnsweredPath(); answers && it.Act == protocol.ActFrameAnswer {
+		at, change = re, control.GateAnswered
+	}
+	g := v.Gate(at)
+	if g == nil || len(v.Deciders) == 0 {
+		return nil
+	}
+	outcome := "pending"
+	if g.Verdict() != nil {
+		outcome = "answered"
+	}
+	return &control.GateChange{Change: change, Path: g.Path, Title: title(g), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, Outcome: outcome}
+}
+
+// title is what a gate asks, in words.
+func title(g *inquiries.Gate) string {
+	words := map[string]string{
+		protocol.GateBrief: "confirm the brief", protocol.GateZero: "no perspective was found", protocol.GatePerspectives: "choose perspectives",
+		protocol.GateUnderMinimum: "one perspective alone", protocol.GateMap: "choose who investigates", protocol.GateLost: "the host of a member is lost",
+		protocol.GateFailed: "a member has no result", protocol.GateRoute: "how to go on", protocol.GateExtend: "what to extend", protocol.GatePreserve: "what to preserve",
+	}
+	if g.Perspective != "" {
+		return words[g.Gate] + ": " + g.Perspective
+	}
+	return words[g.Gate]
+}
+
+// oneLine is the beginning of a question.
+func oneLine(text string) string {
+	line := strings.Join(strings.Fields(text), " ")
+	if r := []rune(line); len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return line
+}
+
+// Gates are the gates of inquiries as they are listed with those of parties. They are answered
+// by control.AnswerFrame.
+func (q *Inquiries) Gates(r control.GatesRequest) ([]control.Gate, error) {
+	list := []control.Gate{}
+	var items []*fleet.Item
+	q.Folded(func(s *fleet.State) {
+		among := q.open
+		if r.All || r.ID != "" {
+			among = q.all
+		}
+		for _, v := range among(s) {
+			open := v.Open()
+			for _, g := range v.Gates {
+				one := q.listed(s, v, g)
+				named := r.ID == one.ID || r.ID == one.Path
+				if !named && (r.ID != "" || !r.All && g != open || !r.Fleet && !one.Here) {
+					continue
+				}
+				if it, ok := s.Ledger.Item(g.Path); ok {
+					list, items = append(list, one), append(items, it)
+				}
+			}
+		}
+	})
+	for i, it := range items {
+		if !r.Files {
+			break
+		}
+		file, err := q.File(it)
+		if err != nil {
+			return nil, err
+		}
+		list[i].File = base64.StdEncoding.EncodeToString(file)
+	}
+	return list, nil
+}
+
+// GateAt is the gate that a message asks, where it waits for this host's human. It is asked in
+// a look at the state.
+func (q *Inquiries) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bool) {
+	it, ok := s.Ledger.Item(path)
+	if !ok || it.Act != protocol.ActFrameGate {
+		return control.Gate{}, false
+	}
+	v := q.in(s, path.Channel())
+	g := v.Gate(path)
+	if g == nil || v.Open() != g {
+		return control.Gate{}, false
+	}
+	one := q.listed(s, v, g)
+	return one, one.Here
+}
+
+// GateOfInquiry is what Gate.For says of gates of inquiries.
+const GateOfInquiry = "inquiry"
+
+// listed is a gate as one of a list. It is asked in a look at the state.
+func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) control.Gate {
+	view := q.gate(s, v, g)
+	one := control.Gate{
+		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: title(g), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
+		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(g),
+	}
+	for _, d := range v.Deciders {
+		one.Host, one.Here = d.Host, one.Here || d.Human == q.Human && d.Host == q.Host
+		one.Deciders = append(one.Deciders, d.Human)
+	}
+	if a := g.Verdict(); a != nil {
+		one.Outcome, one.DecidedBy, one.Decided, one.Answer = "answered", a.Human, a.At.UTC(), a.Path.String()
+	}
+	if view.Contested {
+		one.Outcome = "contested"
+	}
+	return one
+}
+
+// shown is all that a gate asks, as text.
+func shown(g *inquiries.Gate) string {
+	var b strings.Builder
+	for _, q := range g.Questions {
+		fmt.Fprintf(&b, "%s:\n", q.ID)
+		for i, o := range q.Options {
+			fmt.Fprintf(&b, "%d. %s", i+1, o.Key)
+			if o.About != "" {
+				fmt.Fprintf(&b, ": %s", o.About)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,211 @@
+// Package mesh makes a graph of parties, and says what changed from one to the next. What a
+// party shows of itself is all that it needs, so that the graph and the table of its members
+// never differ.
+package mesh
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// The words of nodes and edges, and those of parties that matter to them.
+const (
+	typeAgent = "agent"
+	typeHuman = "human"
+
+	forwards  = "forward"
+	backwards = "back"
+
+	stateActive   = "active"
+	roleInitiator = "initiator"
+	roleMember    = "member"
+)
+
+// Score is one result of a sync-check: who answered it to whom.
+type Score struct {
+	By, Asker string
+	Host      string // of the asker; "" where nobody says
+	Raw       float64
+	At        time.Time
+	Trust     string // of the asker in who answered
+}
+
+// Party is a party as it is shown, with the scores on its topic, the last one last.
+type Party struct {
+	control.Party
+	Scores []Score
+}
+
+// Of is the mesh of parties at a time. Those that have not begun or are over have no part in
+// it.
+func Of(parties []Party, now time.Time) control.Mesh {
+	nodes := map[string]control.MeshNode{}
+	said := map[string]time.Time{} // since when a node has the status that is shown
+	m := control.Mesh{Nodes: []control.MeshNode{}, Edges: []control.MeshEdge{}, Time: now.UTC()}
+	for _, p := range parties {
+		if p.State != stateActive {
+			continue
+		}
+		leader := control.MeshNode{ID: p.Leader + "@" + p.Host.String(), Label: p.Leader, Type: typeHuman, Data: control.MeshNodeData{Node: p.Host}}
+		nodes[leader.ID] = leader
+		for _, member := range p.Members {
+			nodes[member.ID] = joined(nodes[member.ID], said, member)
+			m.Edges = append(m.Edges, forward(p, member, leader.ID, now))
+			if edge, ok := back(p, member, leader.ID, now); ok {
+				m.Edges = append(m.Edges, edge)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		m.Nodes = append(m.Nodes, nodes[id])
+	}
+	slices.SortFunc(m.Edges, func(a, b control.MeshEdge) int {
+		return cmp.Or(cmp.Compare(a.Data.Topic, b.Data.Topic), cmp.Compare(a.ID, b.ID))
+	})
+	return m
+}
+
+// lastSync is when a member was scored last; when it joined where it never was (R23).
+func lastSync(m control.PartyMember) time.Time {
+	if m.Raw == nil {
+		return m.Joined.UTC()
+	}
+	return m.LastSync.UTC()
+}
+
+// joined is the node of a member with what one more of its parties says: the last word on
+// its status, and the last score.
+func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember) control.MeshNode {
+	isNew := n.ID == ""
+	n.ID, n.Label, n.Type = m.ID, m.ID, typeAgent
+	if isNew || m.Since.After(said[m.ID]) {
+		said[m.ID] = m.Since
+		n.Data.Node, n.Data.Status = m.Node, m.Status
+	}
+	if isNew || lastSync(m).After(n.Data.LastSync) {
+		n.Data.LastSync, n.Data.Trust = lastSync(m), m.Trust
+	}
+	return n
+}
+
+// initiator is the agent through which a party is led, as the seed has it: that of its
+// leader, else the member that began it.
+func initiator(p Party) string {
+	if p.Via != "" {
+		return p.Via
+	}
+	for _, m := range p.Members {
+		if m.Role == roleInitiator {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// edge is what all edges of a party and a member say.
+func edge(p Party, m control.PartyMember, leader, direction string) control.MeshEdge {
+	return control.MeshEdge{
+		ID: p.Channel.String() + "/" + m.ID + "@" + m.Node.String() + "/" + direction,
+		Data: control.MeshEdgeData{
+			Direction: direction, Party: p.Short, Channel: p.Channel, Leader: leader, Topic: p.Name, Anchor: p.Anchor, Team: p.Team, Role: m.Role, Trust: m.Trust,
+			Lambda: p.Rules.DecayLambda, LastSync: m.Joined.UTC(), Colour: string(topics.Gray), Opacity: topics.Opacity(0), Sparkline: []float64{},
+		},
+	}
+}
+
+// scored is an edge with a score, as it is worth now.
+func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
+	lambda := topics.Lambda{Value: e.Data.Lambda, Tier: topics.TierRule}
+	d := &e.Data
+	d.Synced, d.Raw, d.LastSync, d.Observer, d.ObserverNode = true, s.Raw, s.At.UTC(), s.Asker, s.Host
+	d.Decayed = lambda.Decayed(s.Raw, s.At, now)
+	d.Colour, d.Opacity, d.Dashed = string(topics.ColourOf(d.Decayed)), topics.Opacity(d.Decayed), lambda.Faded(s.At, now)
+	return e
+}
+
+// last is the last score that fits.
+func last(scores []Score, fits func(Score) bool) (Score, bool) {
+	for _, s := range slices.Backward(scores) {
+		if fits(s) {
+			return s, true
+		}
+	}
+	return Score{}, false
+}
+
+// forward is the edge of a party and a member: the last score that the member gave on the
+// topic, whoever asked it (R23).
+func forward(p Party, m control.PartyMember, leader string, now time.Time) control.MeshEdge {
+	e := edge(p, m, leader, forwards)
+	e.Source, e.Target = initiator(p), m.ID
+	e.Data.Sparkline = append(e.Data.Sparkline, m.Sparkline...)
+	if s, ok := last(p.Scores, func(s Score) bool { return s.By == m.ID }); ok {
+		e = scored(e, s, now)
+	}
+	return e
+}
+
+// back is the edge from a member to the one through whom the party is led: what that one
+// answered when the member asked. The two scores differ, and both hold.
+func back(p Party, m control.PartyMember, leader string, now time.Time) (control.MeshEdge, bool) {
+	of := initiator(p)
+	s, ok := last(p.Scores, func(s Score) bool { return s.By == of && s.Asker == m.ID && m.ID != of })
+	if !ok {
+		return control.MeshEdge{}, false
+	}
+	e := edge(p, m, leader, backwards)
+	e.Source, e.Target = m.ID, of
+	e.Data.Trust, e.Data.Role = s.Trust, roleMember
+	for _, other := range p.Members {
+		if other.ID == of {
+			e.Data.Role = other.Role
+		}
+	}
+	return scored(e, s, now), true
+}
+
+// Changes is what a mesh has that an earlier one had not or had otherwise, and what of that
+// one is gone; false where that is nothing. What changes with the time alone is no change:
+// who draws a mesh computes it each time.
+func Changes(was, is control.Mesh) (change control.Mesh, changed bool) {
+	change = control.Mesh{Time: is.Time}
+	gone := control.MeshGone{}
+	change.Nodes, gone.Nodes = differing(was.Nodes, is.Nodes, func(n control.MeshNode) string { return n.ID }, func(a, b control.MeshNode) bool { return a == b })
+	change.Edges, gone.Edges = differing(was.Edges, is.Edges, func(e control.MeshEdge) string { return e.ID }, sameEdge)
+	if len(gone.Nodes)+len(gone.Edges) > 0 {
+		change.Gone = &gone
+	}
+	return change, len(change.Nodes)+len(change.Edges) > 0 || change.Gone != nil
+}
+
+// differing are the values of a list that another one has not, or has otherwise, and the ids
+// of those that it has alone.
+func differing[T any](was, is []T, id func(T) string, same func(a, b T) bool) (other []T, gone []string) {
+	other, gone = []T{}, []string{}
+	before := map[string]T{}
+	for _, v := range was {
+		before[id(v)] = v
+	}
+	for _, v := range is {
+		if old, had := before[id(v)]; !had || !same(old, v) {
+			other = append(other, v)
+		}
+		delete(before, id(v))
+	}
+	return other, append(gone, slices.Sorted(maps.Keys(before))...)
+}
+
+// sameEdge reports whether two edges differ in nothing but what the time changes.
+func sameEdge(a, b control.MeshEdge) bool {
+	timeless := func(d control.MeshEdgeData) control.MeshEdgeData {
+		d.Decayed, d.Colour, d.Opacity, d.Dashed, d.Sparkline = 0, "", 0, false, nil
+		return d
+	}
+	return a.Source == b.Source && a.Target == b.Target && reflect.DeepEqual(timeless(a.Data), timeless(b.Data))
+}

@@ -1,0 +1,114 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notify"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// watchForHuman has this host's human be notified of what concerns them, until stop: gates that
+// wait already, and what comes. What is mail and came while nobody looked is in the inbox.
+func (n *Node) watchForHuman() (stop func()) {
+	if n.notify.Idle() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	came := n.messages.Follow(maxFeed, nil)
+	var gates []control.Gate
+	if list, err := n.Gates(ctx, control.GatesRequest{}); err == nil {
+		gates = list.Gates
+	}
+	for _, g := range gates {
+		n.notify.Tell(gateMatter(g))
+	}
+	ended := n.notify.Start()
+	var watching sync.WaitGroup
+	watching.Go(func() { // ends with ctx
+		defer came.End()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-came.Wake():
+			}
+			paths, missed := came.Drain()
+			for _, p := range paths {
+				n.lookForHuman(p)
+			}
+			if missed > 0 {
+				n.notify.Tell(notify.Matter{Kind: configs.NotifyMention, ID: fmt.Sprintf("missed %d", n.now().UnixNano()), Text: fmt.Sprintf("%d messages came at once; see parley inbox and parley gates", missed)})
+			}
+		}
+	})
+	return func() {
+		cancel()
+		watching.Wait()
+		ended()
+	}
+}
+
+func gateMatter(g control.Gate) notify.Matter {
+	return notify.Matter{
+		Kind: configs.NotifyGate, ID: g.Path, Text: fmt.Sprintf("parley: %s: %s (parley gates %s)", g.Party, g.Title, g.ID), More: g.Shown,
+	}
+}
+
+// lookForHuman notifies this host's human of a message that has come, if it concerns them.
+func (n *Node) lookForHuman(p protocol.Path) {
+	var it *fleet.Item
+	var g control.Gate
+	gate, mine, own := false, false, false
+	n.folded(func(s *fleet.State) {
+		var ok bool
+		if it, ok = s.Ledger.Item(p); !ok || it.Type != protocol.TypeText || it.Act.HostWord() {
+			it = nil
+			return
+		}
+		g, gate = n.gateAt(s, p)
+		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
+		author := it.Author()
+		own = it.Host == n.cfg.Alias && author.Name != human.Name
+		mine = s.Talk.Reaches(it, human) && !(it.Host == n.cfg.Alias && author.Name == human.Name) && !it.ToAll()
+	})
+	if it == nil {
+		return
+	}
+	m := notify.Matter{ID: p.String()}
+	from := it.Author().String()
+	switch {
+	case gate:
+		m = gateMatter(g)
+	case it.Act == protocol.ActFailed && mine:
+		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" failed on what you sent"
+	case it.Act == protocol.ActFailed && own:
+		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(it.Names(), ", ")+" for good (parley dlq list)"
+	case mine && it.Act.Mail():
+		m.Kind, m.Text = configs.NotifyMention, "parley: mail from "+from
+	default:
+		return
+	}
+	if whole, err := n.views.load(it); err == nil && m.More == "" {
+		m.More = whole.Body
+		if line, _, _ := strings.Cut(strings.TrimSpace(whole.Body), "\n"); !gate && line != "" {
+			m.Text += ": " + line
+		}
+	}
+	n.notify.Tell(m)
+}
+
+// TryNotifications answers control.TryNotifications.
+func (n *Node) TryNotifications(ctx context.Context, _ control.TryNotificationsRequest) ([]control.TriedNotification, error) {
+	list := []control.TriedNotification{}
+	for _, c := range n.cfg.Notify {
+		m := notify.Matter{Kind: "test", Text: "parley: this is a test of notifications on " + n.cfg.Alias.String()}
+		list = append(list, control.TriedNotification{Command: c.Command, Problem: n.notify.Try(ctx, c, []notify.Matter{m})})
+	}
+	return list, nil
+}

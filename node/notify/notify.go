@@ -1,0 +1,250 @@
+// Package notify tells the human of a host what happens, by commands of theirs: something
+// waits for their decision, mail came, an agent failed. Each matter is told once. It holds
+// nothing up: a command that hangs is ended, and what comes meanwhile is told together.
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/door"
+)
+
+// Matter is something of which a human is notified.
+type Matter struct {
+	Kind string // one of configs.NotifiedOf
+	ID   string // names it for good: it is told once
+	Text string // one line, that a terminal does not obey
+	More string // what stands behind it; may have lines
+}
+
+// Options is what the part needs of its node.
+type Options struct {
+	Commands []configs.Notification
+	File     string // keeps what was told
+	Now      func() time.Time
+	// Wrong says that a command does not work, and of which; "" that it does.
+	Wrong func(about, text string)
+}
+
+// Notifier runs the commands. Its methods may be called concurrently, and never wait for a
+// command.
+type Notifier struct {
+	Options
+	wake chan struct{} // holds a token where there is something to tell
+
+	mu      sync.Mutex       // guards what follows
+	told    []string         // matters, the oldest first
+	known   map[string]bool  // the same, and those that wait
+	waiting map[int][]Matter // by command
+}
+
+// What bounds it.
+const (
+	maxTold    = 4096             // matters that are remembered
+	maxWaiting = 1000             // matters that wait for one command
+	together   = 3                // more than these at once are told together
+	maxText    = 400              // characters of a line
+	timeout    = 30 * time.Second // of a command
+)
+
+// New is the part of a node. A file that cannot be read says nothing.
+func New(o Options) *Notifier {
+	n := &Notifier{Options: o, wake: make(chan struct{}, 1), known: map[string]bool{}, waiting: map[int][]Matter{}}
+	if data, err := os.ReadFile(o.File); err == nil && json.Unmarshal(data, &n.told) == nil {
+		for _, id := range n.told {
+			n.known[id] = true
+		}
+	}
+	return n
+}
+
+// Idle reports whether there is no command, so that nobody need look for matters.
+func (n *Notifier) Idle() bool { return len(n.Commands) == 0 }
+
+// Tell has the human be told of a matter, if they were not.
+func (n *Notifier) Tell(m Matter) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Idle() || n.known[m.ID] {
+		return
+	}
+	n.known[m.ID] = true
+	m.Text = visible.Line(m.Text)
+	if runes := []rune(m.Text); len(runes) > maxText {
+		m.Text = string(runes[:maxText-1]) + "…"
+	}
+	for i, c := range n.Commands {
+		if c.IsFor(m.Kind) && len(n.waiting[i]) < maxWaiting {
+			n.waiting[i] = append(n.waiting[i], m)
+		}
+	}
+	wait.Nudge(n.wake)
+}
+
+// Start tells what waits until stop, which ends a command that runs.
+func (n *Notifier) Start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.work(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// clockLook is how long nobody waits for the end of quiet hours without a look at the clock,
+// which can be set, and stands still for a program while the machine sleeps.
+const clockLook = time.Minute
+
+func (n *Notifier) work(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+		case <-timer.C:
+		}
+		for i, c := range n.Commands {
+			if now := n.Now().Local(); c.Quiet.Hold(now) {
+				if n.waits(i) {
+					timer.Reset(min(c.Quiet.Until(now).Sub(now), clockLook))
+				}
+				continue
+			}
+			for ctx.Err() == nil {
+				batch := n.take(i)
+				if len(batch) == 0 {
+					break
+				}
+				if !n.run(ctx, c, batch) { // it was cut short: it waits for the next start
+					n.mu.Lock()
+					n.waiting[i] = append(batch, n.waiting[i]...)
+					n.mu.Unlock()
+				}
+			}
+		}
+		n.keep()
+	}
+}
+
+func (n *Notifier) waits(i int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.waiting[i]) > 0
+}
+
+// take takes what a command is told next: one matter, or all where there are many.
+func (n *Notifier) take(i int) (batch []Matter) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	batch = n.waiting[i]
+	if len(batch) <= together && len(batch) > 1 {
+		batch = batch[:1]
+	}
+	n.waiting[i] = slices.Clone(n.waiting[i][len(batch):])
+	return batch
+}
+
+// keep notes what was told to all for whom it is, so that it is not told again after a
+// restart. What waits for the end of quiet hours is told then, even after one.
+func (n *Notifier) keep() {
+	n.mu.Lock()
+	waiting := map[string]bool{}
+	for _, list := range n.waiting {
+		for _, m := range list {
+			waiting[m.ID] = true
+		}
+	}
+	old := map[string]bool{}
+	for _, id := range n.told {
+		old[id] = true
+	}
+	changed := false
+	for id := range n.known {
+		if !waiting[id] && !old[id] {
+			n.told, changed = append(n.told, id), true
+		}
+	}
+	if over := len(n.told) - maxTold; over > 0 {
+		for _, id := range n.told[:over] {
+			delete(n.known, id)
+		}
+		n.told = slices.Clone(n.told[over:])
+	}
+	data, err := json.Marshal(n.told)
+	n.mu.Unlock()
+	if !changed {
+		return
+	}
+	if err == nil {
+		err = durable.WriteFile(n.File, append(data, '\n'), 0o600)
+	}
+	text := ""
+	if err != nil {
+		text = "what was notified is not kept, and may be told again: " + err.Error()
+	}
+	n.Wrong("notifications that were told", text)
+}
+
+// run runs a command for one matter, or for several together. It is false where the end of
+// the node cut that short.
+func (n *Notifier) run(ctx context.Context, c configs.Notification, batch []Matter) bool {
+	r := n.Try(ctx, c, batch)
+	if ctx.Err() != nil && r != "" {
+		return false
+	}
+	text := ""
+	if r != "" {
+		text = "the notification " + visible.Line(c.Command) + " did not work: " + r
+	}
+	n.Wrong("notification "+c.Command, text)
+	return true
+}
+
+// Try runs a command for matters and says what went wrong, "" for nothing.
+func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matter) string {
+	argv, err := door.SplitCommand(c.Command)
+	if err != nil {
+		return err.Error()
+	}
+	subject, kind := batch[0].Text, batch[0].Kind
+	if len(batch) > 1 {
+		subject, kind = fmt.Sprintf("%d things on parley", len(batch)), "several"
+	}
+	var body bytes.Buffer
+	for _, m := range batch {
+		fmt.Fprintf(&body, "%s\n", m.Text)
+		if m.More != "" && len(batch) == 1 {
+			fmt.Fprintf(&body, "\n%s\n", visible.Text(m.More))
+		}
+	}
+	r := door.Run(ctx, door.Command{
+		Argv: argv, Stdin: body.Bytes(), Timeout: timeout, MaxOutput: 4 << 10,
+		Env: []string{"PARLEY_NOTIFY_KIND=" + kind, "PARLEY_NOTIFY_SUBJECT=" + strings.ReplaceAll(subject, "\x00", "")},
+	})
+	switch {
+	case r.Failure == door.Empty || r.Failure == door.None && r.ExitCode == 0: // it has nothing to say
+		return ""
+	}
+	why := fmt.Sprintf("%v", r.Failure)
+	for _, more := range []string{r.Detail, r.Stderr} {
+		if more != "" {
+			why += ": " + visible.Line(more)
+		}
+	}
+	return why
+}

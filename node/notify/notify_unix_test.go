@@ -1,0 +1,119 @@
+//go:build unix
+
+package notify
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+)
+
+// human is who is notified, by commands that write a line into a pipe: its kind and text.
+type human struct {
+	*testing.T
+	dir  string
+	pipe *bufio.Reader
+	mu   sync.Mutex // guards now
+	now  time.Time
+}
+
+func newHuman(t *testing.T) *human {
+	h := &human{T: t, dir: t.TempDir(), now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.Local)}
+	path := filepath.Join(h.dir, "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	h.pipe = bufio.NewReader(f)
+	return h
+}
+
+func (h *human) options(commands ...configs.Notification) Options {
+	return Options{Commands: commands, File: filepath.Join(h.dir, "notified.json"), Wrong: func(_, text string) {
+		if text != "" {
+			h.Error(text)
+		}
+	}, Now: func() time.Time {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.now
+	}}
+}
+
+func (h *human) command(of ...string) configs.Notification {
+	return configs.Notification{Command: `sh -c 'cat >/dev/null; echo "$PARLEY_NOTIFY_KIND: $PARLEY_NOTIFY_SUBJECT" > ` + filepath.Join(h.dir, "pipe") + `'`, For: of}
+}
+
+// hears waits for a line.
+func (h *human) hears(want string) {
+	h.Helper()
+	line, err := h.pipe.ReadString('\n')
+	if got := strings.TrimSuffix(line, "\n"); err != nil || got != want {
+		h.Fatalf("told %q, not %q (%v)", got, want, err)
+	}
+}
+
+// It prevents: one is told twice of the same, or after a restart of all that was before.
+func TestEachIsToldOnce(t *testing.T) {
+	h := newHuman(t)
+	n := New(h.options(h.command("gate", "failure")))
+	stop := n.Start()
+	gate := Matter{Kind: "gate", ID: "g1", Text: "one \x1b[31mgate", More: "all of it"}
+	n.Tell(gate)
+	h.hears("gate: one ␛[31mgate")
+	n.Tell(gate)
+	n.Tell(Matter{Kind: "mention", ID: "m1", Text: "not for this command"})
+	n.Tell(Matter{Kind: "failure", ID: "f1", Text: "it failed"})
+	h.hears("failure: it failed")
+	stop()
+	n = New(h.options(h.command()))
+	stop = n.Start()
+	defer stop()
+	n.Tell(gate)
+	n.Tell(Matter{Kind: "gate", ID: "g2", Text: "another"})
+	h.hears("gate: another")
+}
+
+// What comes in quiet hours is told together when they end; a flood is told as one.
+func TestQuietHoursAndFloods(t *testing.T) {
+	h := newHuman(t)
+	quiet := h.command()
+	quiet.Quiet = configs.QuietHours{{From: 11 * 60, To: 13 * 60}}
+	n := New(h.options(quiet))
+	for i := range 20 {
+		n.Tell(Matter{Kind: "mention", ID: fmt.Sprint("m", i), Text: fmt.Sprint("mail ", i)})
+	}
+	n.Start()()
+	h.mu.Lock()
+	h.now = h.now.Add(2 * time.Hour)
+	h.mu.Unlock()
+	defer n.Start()()
+	h.hears("several: 20 things on parley")
+}
+
+// It prevents: a command that is not there, or fails, is failing in silence.
+func TestACommandThatFailsIsNamed(t *testing.T) {
+	n := New(Options{File: filepath.Join(t.TempDir(), "notified.json")})
+	for command, want := range map[string]string{
+		"/no/such/program": "not-started", "sh -c 'echo no screen >&2; exit 3'": "exit-status", "sh -c 'unfinished": "quote",
+	} {
+		if got := n.Try(t.Context(), configs.Notification{Command: command}, []Matter{{Text: "x"}}); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
+	if got := n.Try(t.Context(), configs.Notification{Command: "true"}, []Matter{{Text: "x"}}); got != "" {
+		t.Errorf("true: %q", got)
+	}
+}

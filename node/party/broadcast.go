@@ -1,0 +1,284 @@
+package party
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Whom an announcement is for.
+const (
+	tierTeam  = "team"
+	tierFleet = "fleet"
+)
+
+// broadcastMark is how an announcement for the fleet begins, and teamMark that for a team.
+const broadcastMark = "📢 BROADCAST: "
+
+func teamMark(f found) string { return "📢 TEAM BROADCAST [" + f.Team + "]: " }
+
+// announcing is what is to be told of a party, and to whom.
+type announcing struct {
+	control.Announcing
+	what  string             // in the words of the seed
+	apart []protocol.Address // who knows it otherwise
+	cross bool               // it concerns an agent of another host
+}
+
+// crosses reports whether agents of other hosts have to do with a party.
+func (p *Parties) crosses(f found, more []protocol.Address) bool {
+	elsewhere := func(host string) bool { return host != p.Host.String() }
+	return slices.ContainsFunc(f.Members, func(m parties.Member) bool { return elsewhere(m.Host.String()) }) ||
+		slices.ContainsFunc(more, func(a protocol.Address) bool { return elsewhere(a.Host) })
+}
+
+// announce tells others of a party as the three tiers have it (seed, "3-Tier Matrix"). The team
+// is told by the party's tag. The fleet is told where that was asked for, and only with a human's
+// consent where agents of other hosts are in it. Nil is where nobody was to be told.
+func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f found, a announcing) *control.Announcement {
+	v := &control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
+	if f.Team != "" {
+		v.Tier = tierTeam
+	}
+	switch {
+	case f.Team == "" && !a.Broadcast:
+		return nil
+	case a.Quiet:
+		v.Skipped = "it was to be quiet"
+	case f.Rules.BroadcastScope == protocol.ScopeNone:
+		v.Skipped = "by the party's rule broadcast_scope nobody is told"
+	case v.Tier == tierFleet && a.cross && !a.Consent && me.human == "":
+		v.Skipped = p.wishToTell(ctx, by, me, f, a)
+	case v.Tier == tierFleet && a.cross && !a.Consent:
+		v.Skipped = "you did not agree that agents of other hosts are told"
+	}
+	if v.Skipped != "" {
+		return v
+	}
+	p.tellOthers(ctx, by, me.me, f, a, v)
+	return v
+}
+
+// wishToTell asks the human of an agent whether agents of other hosts are told.
+func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, f found, a announcing) string {
+	var humans []protocol.Name
+	var err error
+	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.me) })
+	if err != nil {
+		return "the human could not be asked: " + err.Error()
+	}
+	actor := parties.Actor{Record: p.RecordID, Me: me.me, Host: p.Host}
+	if _, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans)); err != nil {
+		return "the human could not be asked: " + err.Error()
+	}
+	return "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
+}
+
+// tellOthers tells those whom an announcement is for.
+func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, f found, a announcing, v *control.Announcement) {
+	self := protocol.Address{Name: me, Host: p.Host.String()}
+	apart := append(a.apart[:len(a.apart):len(a.apart)], self)
+	p.Folded(func(s *fleet.State) {
+		if v.Tier == tierTeam {
+			v.Text = teamMark(f) + a.what
+			v.To = p.reachable(s, p.teamOf(s, f), self)
+		} else {
+			v.Text = broadcastMark + a.what
+			v.To = p.everybody(s, f.channel)
+		}
+		v.To = slices.DeleteFunc(v.To, func(one control.ToldOne) bool {
+			return slices.ContainsFunc(apart, func(a protocol.Address) bool { return a.String() == one.Who })
+		})
+	})
+	var err error
+	if v.Message, err = p.fanOut(ctx, by, me, f.channel, protocol.ActBroadcast, v.Text, v.To); err != nil {
+		v.Skipped = err.Error()
+	} else if v.Message == "" {
+		v.Skipped = "there is nobody to be told"
+	}
+}
+
+// teamOf are the members of the parties with a party's tag, each once. It is asked in a look
+// at the state.
+func (p *Parties) teamOf(s *fleet.State, of found) (team []parties.Member) {
+	for _, f := range p.all(s) {
+		if f.Team != of.Team {
+			continue
+		}
+		for _, m := range f.Members {
+			if !slices.ContainsFunc(team, func(o parties.Member) bool { return o.Address() == m.Address() }) {
+				team = append(team, m)
+			}
+		}
+	}
+	return team
+}
+
+// everybody are all agents of the fleet, and what will become of a message for each: who is
+// hidden in any party is told nothing. It is asked in a look at the state.
+func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []control.ToldOne {
+	hidden := map[protocol.Address]bool{}
+	for _, f := range p.all(s) {
+		for _, m := range f.Members {
+			if m.Presence == protocol.PresenceHidden {
+				hidden[m.Address()] = true
+			}
+		}
+	}
+	list := []control.ToldOne{}
+	for _, a := range agents(s) {
+		one := control.ToldOne{Who: a.String(), Outcome: control.ToldSent}
+		if _, live := p.Seen(protocol.Name(a.Host)); !live {
+			one.Outcome = control.ToldKept
+		}
+		if hidden[a] {
+			one.Outcome = control.ToldSkipped
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// carryBroadcasts tells agents of other hosts what agents of this host wanted to tell them and
+// their human agreed to, once.
+func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelID) (failed []string) {
+	var f found
+	var wished []*parties.Gate
+	p.Folded(func(s *fleet.State) {
+		f = p.in(s, channel)
+		for _, g := range f.Gates {
+			told := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
+			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), told) {
+				wished = append(wished, g)
+			}
+		}
+	})
+	for _, g := range wished {
+		by := control.Caller{Kind: control.ByAgent, Name: protocol.Name(g.By)}
+		var to []string
+		p.Folded(func(s *fleet.State) {
+			for _, one := range p.everybody(s, channel) {
+				if one.Outcome != control.ToldSkipped && one.Who != g.By+"@"+p.Host.String() {
+					to = append(to, one.Who)
+				}
+			}
+		})
+		if len(to) == 0 {
+			continue
+		}
+		r := control.SendRequest{As: g.By, To: to, Channel: channel.String(), Re: g.Path.String(), Act: protocol.ActBroadcast, Body: broadcastMark + g.Text}
+		if _, err := p.Send(ctx, by, r); err != nil {
+			failed = append(failed, fmt.Sprintf("broadcast of %s: %v", g.By, err))
+		}
+	}
+	return failed
+}
+
+// usefulWithin is how soon somebody has to join or answer for a broadcast to have been useful.
+const usefulWithin = 7 * 24 * time.Hour
+
+// Stats answers control.BroadcastStats.
+func (p *Parties) Stats(context.Context, control.BroadcastStatsRequest) (use control.BroadcastUse, err error) {
+	p.Folded(func(s *fleet.State) {
+		for _, kind := range []string{parties.KindName, topics.KindName} {
+			for _, name := range s.Affairs(kind) {
+				var joined []time.Time // when somebody asked to be let in
+				for it := range s.Ledger.ChannelBackward(protocol.ChannelID(name)) {
+					switch {
+					case it.Type != protocol.TypeText:
+					case (it.Act == protocol.ActPartyJoin || it.Act == protocol.ActJoinRequest) && s.Void(it) == nil:
+						joined = append(joined, it.Timestamp)
+					case it.Act == protocol.ActBroadcast:
+						use.Sent++
+						soon := func(at time.Time) bool { return at.After(it.Timestamp) && at.Sub(it.Timestamp) <= usefulWithin }
+						if slices.ContainsFunc(joined, soon) || slices.ContainsFunc(s.Talk.Answers(it.Path), func(a *fleet.Item) bool { return soon(a.Timestamp) }) {
+							use.Useful++
+						}
+					}
+				}
+			}
+		}
+	})
+	if use.Sent > 0 {
+		use.Share = float64(use.Useful) / float64(use.Sent)
+	}
+	return use, nil
+}
+
+// BroadcastTopic answers control.BroadcastTopic. Where one of the two is on another host a
+// human of this one agrees first; an agent cannot (R64).
+func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r control.BroadcastTopicRequest) (control.Announcement, error) {
+	v := control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
+	who, err := p.acts(by, r.Acting)
+	if err != nil {
+		return v, err
+	}
+	t, err := p.standing.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
+	if err != nil {
+		return v, err
+	}
+	anchor, observe := "none", "ask for updates"
+	if t.Anchor != "" {
+		anchor, observe = t.Anchor, "watch "+t.Anchor
+	}
+	v.Text = fmt.Sprintf("📢 COLLABORATION BROADCAST | from: %s\nTopic: %s\nParticipants: %s, %s\nAnchor: %s\nJoin: parley work-with %s %s --join\nObserve: %s",
+		who.me, t.Name, who.me, t.With, anchor, visible.Shell(who.me), visible.Shell(t.Name), observe)
+	switch {
+	case t.CrossHost && !r.Consent && who.human == "":
+		return v, control.Errorf(control.KindRefused, "ask your human to type it: parley work-with "+visible.Shell(t.With)+" "+visible.Shell(t.Name)+" --broadcast",
+			"agents of other hosts are told of a topic only where a human agrees")
+	case t.CrossHost && !r.Consent:
+		v.Skipped = "you did not agree that agents of other hosts are told"
+	}
+	if r.Try || v.Skipped != "" {
+		return v, nil
+	}
+	p.Folded(func(s *fleet.State) {
+		v.To = slices.DeleteFunc(p.everybody(s, t.Channel), func(one control.ToldOne) bool {
+			a, _ := protocol.ParseAddress(one.Who)
+			return a.Name == t.With || a.Name == who.me && a.Host == p.Host.String()
+		})
+	})
+	if v.Message, err = p.fanOut(ctx, by, who.me, t.Channel, protocol.ActBroadcast, v.Text, v.To); err == nil && v.Message == "" {
+		v.Skipped = "there is nobody to be told"
+	}
+	return v, err
+}
+
+// notice tells beyond the party who came or went, as far as its rule broadcast_scope goes: its
+// team, or all agents of the hosts that are in it. Of hosts that are not, only a human has
+// agents told. What cannot be told is in the record all the same.
+func (p *Parties) notice(ctx context.Context, by control.Caller, speaker string, f found, what string) {
+	scope := f.Rules.BroadcastScope
+	if scope != protocol.ScopeTeam && scope != protocol.ScopeFleet {
+		return
+	}
+	var to []control.ToldOne
+	p.Folded(func(s *fleet.State) {
+		if scope == protocol.ScopeTeam && f.Team != "" {
+			to = p.reachable(s, p.teamOf(s, f), protocol.Address{})
+		} else if scope == protocol.ScopeFleet {
+			to = p.everybody(s, f.channel)
+		}
+		to = slices.DeleteFunc(to, func(one control.ToldOne) bool {
+			a, _ := protocol.ParseAddress(one.Who)
+			there := slices.ContainsFunc(f.Members, func(m parties.Member) bool { return m.Host.String() == a.Host })
+			return !there || f.Member(a.Name, protocol.Name(a.Host)) != nil || a.Name == speaker && a.Host == p.Host.String()
+		})
+	})
+	text := broadcastMark + what
+	if scope == protocol.ScopeTeam {
+		text = teamMark(f) + what
+	}
+	if _, err := p.fanOut(ctx, by, speaker, f.channel, protocol.ActNote, text, to); err != nil {
+		p.Log.Warn().Err(err).Msg("a notice of a party was not told beyond it")
+	}
+}

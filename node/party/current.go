@@ -1,0 +1,61 @@
+package party
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/parleyfleet/parley/internal/durable"
+)
+
+// current is which party each agent means where it names none. That is a matter of this host
+// alone, and of no consequence: a file that cannot be read says nothing.
+type current struct {
+	file string
+	mu   sync.Mutex // held while the file is read and written
+}
+
+// of is the message that began the party which somebody chose; "" for none.
+func (c *current) of(me string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	chosen, _ := c.read()
+	return chosen[me]
+}
+
+func (c *current) read() (map[string]string, error) {
+	chosen := map[string]string{}
+	data, err := os.ReadFile(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return chosen, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &chosen)
+	}
+	if err != nil || chosen == nil {
+		return map[string]string{}, err
+	}
+	return chosen, nil
+}
+
+// set has somebody mean a party from now on.
+func (c *current) set(me, organized string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	chosen, _ := c.read()
+	if chosen[me] == organized {
+		return nil
+	}
+	chosen[me] = organized
+	data, err := json.Marshal(chosen)
+	if err == nil {
+		err = durable.WriteFile(c.file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep which party is meant: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,409 @@
+package party
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// acting is for whom something is done, and by whom.
+type acting struct {
+	me, human, chosen string
+}
+
+func (p *Parties) acts(by control.Caller, a control.Acting) (acting, error) {
+	me, human, chosen, err := p.standing.Acting(by, a)
+	if err == nil && by.Kind == control.Unattended { // it may be an agent, which would decide for its human
+		err = control.Errorf(control.KindRefused, "call it in a terminal on this machine", "nobody can tell who calls (%s), and parties have gates", by.How)
+	}
+	return acting{me, human, chosen}, err
+}
+
+// actor is who acts in the rules of parties. It is asked in a look at the state.
+func (p *Parties) actor(s *fleet.State, me, human, hsig string) parties.Actor {
+	a := parties.Actor{Record: p.RecordID, Me: me, Host: p.Host, Human: human, Hsig: hsig}
+	if human == "" {
+		return a
+	}
+	if host, joined := s.Keys().Host(p.Host); joined {
+		if key, counts, _ := host.HumanKeyNow(human); counts {
+			a.Key = key.Key
+		}
+	}
+	return a
+}
+
+// Organize answers control.Organize.
+func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.OrganizeRequest) (control.PartyDeed, error) {
+	who, err := p.acts(by, r.Acting)
+	if err != nil {
+		return control.PartyDeed{}, err
+	}
+	if who.me == who.human {
+		return control.PartyDeed{}, control.Errorf(control.KindUsage, "name the agent: --via AGENT", "cannot organize a party: agents take part in it, and %s leads it through one", who.me)
+	}
+	o := protocol.Organizing{
+		FormHead: protocol.FormHead{From: who.me, Topic: strings.TrimSpace(r.Topic), At: cmp.Or(r.At, p.Now())}, Leader: p.Human, Team: strings.TrimSpace(r.Team),
+		Rules: protocol.DefaultPartyRules(),
+	}
+	if r.Rules != "" {
+		if err := o.Rules.Override(r.Rules); err != nil {
+			return control.PartyDeed{}, control.Errorf(control.KindUsage, "", "cannot organize the party: %v", err)
+		}
+	}
+	if r.Anchor != "" {
+		a, err := protocol.ParseAnchor(r.Anchor, r.Origin)
+		if err != nil {
+			return control.PartyDeed{}, control.Errorf(control.KindUsage, "write --anchor 332, or quote it: --anchor '#332'", "cannot anchor the party: %v", err)
+		}
+		o.Anchor = a.String()
+	}
+	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
+	var command affair.Command
+	var channel protocol.ChannelID
+	p.Folded(func(s *fleet.State) {
+		for _, name := range r.With {
+			var one protocol.Address
+			if one, err = p.one(s, name); err != nil {
+				return
+			}
+			if one.Name == who.me && one.Host == p.Host.String() {
+				err = control.Errorf(control.KindUsage, "", "%s begins the party: there is no need to invite it", who.me)
+				return
+			}
+			if !slices.Contains(o.With, one) {
+				o.With = append(o.With, one)
+			}
+		}
+		if len(o.With) > protocol.MaxWith {
+			err = control.Errorf(control.KindUsage, "invite the others when it has begun: parley invite AGENT", "a party begins with at most %d invites, and these are %d", protocol.MaxWith, len(o.With))
+			return
+		}
+		slug, none := protocol.SlugOf(o.Topic)
+		if none != nil {
+			err = control.Errorf(control.KindUsage, "", "%v", none)
+			return
+		}
+		for _, f := range p.all(s) { // an existing one is loaded, never overwritten (R24)
+			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
+				done.Party = p.whole(s, f, who.me)
+				return
+			}
+		}
+		if who.human == "" {
+			if err = p.mayAsk(s, who.me); err != nil {
+				return
+			}
+		}
+		done.Plan = control.PartyPlan{
+			Me: who.me, Leader: p.Human.String(), Act: protocol.ActOrganize, With: addresses(o.With), Anchor: o.Anchor, At: o.At,
+		}
+		if who.human != "" {
+			done.Plan.Decides = o.Decides()
+			done.Plan.Consent = r.Broadcast && !r.Quiet && o.Team == "" && p.crosses(found{}, o.With)
+		}
+		command, channel, err = p.actor(s, who.me, who.human, r.Hsig).Organize(o)
+	})
+	if err != nil || r.Try || done.Party.Name != "" {
+		return done, problem("organize the party", err)
+	}
+	if who.human != "" {
+		if err := p.Signed(protocol.HumanDecision{Act: protocol.ActOrganize, Reason: o.Decides()}, r.Hsig); err != nil {
+			return done, err
+		}
+	}
+	paths, err := p.Do(ctx, by, command)
+	if err != nil {
+		return done, problem("organize the party", err)
+	}
+	done.Messages = append(done.Messages, texts(paths)...)
+	if err := p.current.set(who.me, paths[0].String()); err != nil {
+		p.Log.Warn().Err(err).Msg("the party that is meant where none is named is another one than expected")
+	}
+	done.Failed = append(done.Failed, p.carry(ctx, channel)...)
+	p.after(&done, channel, who.me, paths)
+	if done.Gate != nil {
+		return done, nil // nobody is told of what a human has not agreed to
+	}
+	var f found
+	p.Folded(func(s *fleet.State) { f = p.in(s, channel) })
+	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
+	done.Announced = p.announce(ctx, by, who, f, announcing{Announcing: r.Announcing, what: what, apart: o.With, cross: p.crosses(f, o.With)})
+	return done, nil
+}
+
+func texts(paths []protocol.Path) []string {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		list[i] = path.String()
+	}
+	return list
+}
+
+// after is what a party is after something was done in it, and what waits of that for a
+// human.
+func (p *Parties) after(done *control.PartyDeed, channel protocol.ChannelID, me string, paths []protocol.Path) {
+	p.Folded(func(s *fleet.State) {
+		f := p.in(s, channel)
+		done.Party = p.whole(s, f, me)
+		for _, path := range paths {
+			if g := f.Gate(path); g != nil && g.Waits() {
+				v := p.gate(s, f, g)
+				done.Gate = &v
+			}
+		}
+	})
+}
+
+// Deed answers control.DoInParty.
+func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDeedRequest) (control.PartyDeed, error) {
+	who, err := p.acts(by, r.Acting)
+	if err != nil {
+		return control.PartyDeed{}, err
+	}
+	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
+	var f found
+	var command affair.Command
+	p.Folded(func(s *fleet.State) {
+		me := who.me
+		if leaders[r.Deed] && who.human != "" {
+			me = who.human
+		}
+		if f, err = p.find(s, me, r.Party); err != nil {
+			return
+		}
+		command, err = p.command(s, who, f, r, &done)
+	})
+	if err == nil && r.Try {
+		done.Party.Name = f.Name
+		return done, nil
+	}
+	if err != nil {
+		return done, problem("do that in the party", err)
+	}
+	if done.Plan.Decides != "" {
+		if err := p.Signed(protocol.HumanDecision{Act: done.Plan.Act, Reason: done.Plan.Decides}, r.Hsig); err != nil {
+			return done, err
+		}
+	}
+	if r.Deed == protocol.ActLeave { // Nothing is Deleted: what was held when it left is summed up (seed, "leave")
+		if err := p.standing.SumUp(ctx, by, who.me, f.Slug, names(f.Members)); err != nil {
+			done.Failed = append(done.Failed, "final checkpoint: "+err.Error())
+		}
+	}
+	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && who.human != "" {
+		if err := p.introduce(ctx, by, who, f, whom); err != nil {
+			return done, problem("introduce "+who.me, err)
+		}
+	}
+	paths, err := p.Do(ctx, by, command)
+	if err != nil {
+		return done, problem(doing(r.Deed), err)
+	}
+	done.Messages = append(done.Messages, texts(paths)...)
+	p.after(&done, f.channel, who.me, paths)
+	if r.Deed == protocol.ActLeave {
+		p.notice(ctx, by, who.me, f, who.me+" left "+f.Name)
+	}
+	if r.Deed == protocol.ActInvite && done.Gate != nil && done.Gate.For == parties.ForInvite {
+		whom, _ := protocol.ParseAddress(done.Gate.Whom)
+		what := fmt.Sprintf("invite:%s to %s", whom.Name, f.Name)
+		done.Announced = p.announce(ctx, by, who, f, announcing{Announcing: r.Announcing, what: what, apart: []protocol.Address{whom}, cross: p.crosses(f, []protocol.Address{whom})})
+	}
+	return done, nil
+}
+
+// names are those of members.
+func names(members []parties.Member) (list []string) {
+	for _, m := range members {
+		list = append(list, m.Name)
+	}
+	return list
+}
+
+// doing is what a deed does, after "cannot".
+func doing(act protocol.Act) string {
+	words := map[protocol.Act]string{
+		protocol.ActInvite: "invite", protocol.ActPartyJoin: "ask to be let in", protocol.ActLeave: "leave", protocol.ActRemove: "remove the member", protocol.ActRules: "change the rules",
+		protocol.ActPartyAgree: "put the agreement", protocol.ActVote: "vote", protocol.ActTask: "add the task", protocol.ActTake: "take the task", protocol.ActDone: "end the task",
+		protocol.ActGiveBack: "give the task back", protocol.ActLease: "reserve it", protocol.ActRelease: "release it", protocol.ActPresence: "say that",
+	}
+	return cmp.Or(words[act], string(act))
+}
+
+// leaders are the deeds of a party's leader, who does them in their own name.
+var leaders = map[protocol.Act]bool{protocol.ActRemove: true, protocol.ActRules: true}
+
+// needs refuses a request that does not say what its deed needs.
+func needs(deed protocol.Act, what, value string) error {
+	if strings.TrimSpace(value) != "" {
+		return nil
+	}
+	return control.Errorf(control.KindUsage, "", "cannot %s: it needs %s", doing(deed), what)
+}
+
+// command is what a request asks to be done, and what of it a human signs. It is asked in a
+// look at the state.
+func (p *Parties) command(s *fleet.State, who acting, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	done.Plan = control.PartyPlan{Me: who.me, Leader: f.Leader.Human, Party: f.Organized.String(), Act: r.Deed, With: []string{}}
+	me := p.actor(s, who.me, who.human, r.Hsig)
+	switch r.Deed {
+	case protocol.ActInvite:
+		return p.invite(s, me, f, r, done)
+	case protocol.ActPartyJoin:
+		if me.Human != "" {
+			done.Plan.Decides = protocol.JoinDecides(f.Organized, protocol.Address{Name: me.Me, Host: me.Host.String()})
+		}
+		return me.Join(f.channel, r.Reason, humansOf(s, p.Host)), nil
+	case protocol.ActRemove:
+		return remove(me, f, r, done)
+	case protocol.ActRules:
+		me.At = cmp.Or(r.At, p.Now())
+		return changeRules(me, f, r, done)
+	case protocol.ActVote:
+		return vote(me, f, r, done)
+	case protocol.ActRelease:
+		path, err := f.reservation(r.Item, protocol.Address{Name: me.Me, Host: me.Host.String()})
+		return me.Release(f.channel, path), err
+	case protocol.ActLease:
+		return me.Lease(f.channel, r.Things, r.For.Duration(), r.Reason), needs(r.Deed, "what", strings.Join(r.Things, ""))
+	case protocol.ActLeave:
+		return me.Leave(f.channel, r.Reason), nil
+	case protocol.ActPartyAgree:
+		return me.Agree(f.channel, r.Text), needs(r.Deed, "a text", r.Text)
+	case protocol.ActTask:
+		return me.AddTask(f.channel, r.Text), needs(r.Deed, "a text", r.Text)
+	case protocol.ActTake:
+		return me.Take(f.channel, r.Item, r.For.Duration()), needs(r.Deed, "the task", r.Item)
+	case protocol.ActDone, protocol.ActGiveBack:
+		return me.EndTask(f.channel, r.Item, r.Deed, r.Text), needs(r.Deed, "the task", r.Item)
+	}
+	return affair.Command{}, control.Errorf(control.KindUsage, "", "%q is nothing to do in a party", r.Deed)
+}
+
+// invite asks another agent in, as a human has it done, or asks the agent's human for that. It is
+// asked in a look at the state.
+func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	if err := needs(r.Deed, "whom", r.Whom); err != nil {
+		return affair.Command{}, err
+	}
+	whom, err := p.one(s, r.Whom)
+	if err != nil {
+		return affair.Command{}, err
+	}
+	done.Plan.With = []string{whom.String()}
+	if me.Human == "" {
+		return me.Wish(f.channel, protocol.Wish{For: protocol.WishInvite, Whom: whom}, humansOf(s, p.Host)), p.mayAsk(s, me.Me)
+	}
+	done.Plan.Decides = protocol.InviteDecides(f.Organized, whom)
+	done.Plan.Consent = r.Broadcast && !r.Quiet && f.Team == "" && p.crosses(f, []protocol.Address{whom})
+	return me.Invite(f.channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), protocol.Path{}), nil
+}
+
+// remove ends a membership, as the leader has it.
+func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	if err := cmp.Or(needs(r.Deed, "whom", r.Whom), needs(r.Deed, "a reason: --reason", r.Reason)); err != nil {
+		return affair.Command{}, err
+	}
+	whom, err := f.memberLike(r.Whom)
+	if err != nil {
+		return affair.Command{}, err
+	}
+	done.Plan.Decides = protocol.Removal{Whom: whom, Reason: r.Reason}.Decides(f.Member(whom.Name, protocol.Name(whom.Host)).By)
+	me, err = f.leader(me, r.Deed)
+	return me.Remove(f.channel, whom, r.Reason), err
+}
+
+// changeRules changes rules, as the leader has it.
+func changeRules(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	change := protocol.RuleChange{FormHead: protocol.FormHead{At: me.At}}
+	for _, word := range r.Set {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return affair.Command{}, control.Errorf(control.KindUsage, "they are: "+strings.Join(protocol.PartyRuleNames(), ", "), "%q is not of the form RULE=VALUE", word)
+		}
+		change.Set = append(change.Set, protocol.RuleValue{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	if err := needs(r.Deed, "a rule, as RULE=VALUE", change.Words()); err != nil {
+		return affair.Command{}, err
+	}
+	done.Plan.Decides, done.Plan.At = change.Decides(f.Organized), me.At
+	me, err := f.leader(me, r.Deed)
+	return me.SetRules(f.channel, change.Set, r.Reason), err
+}
+
+// leader is somebody as the party's leader, who does what only they do in their own name.
+func (f found) leader(me parties.Actor, deed protocol.Act) (parties.Actor, error) {
+	if me.Human == "" || me.Human != f.Leader.Human {
+		return me, control.Errorf(control.KindRefused, "", "cannot %s: %s leads %q, from %s", doing(deed), f.Leader.Human, f.Name, f.Leader.Host)
+	}
+	me.Me = me.Human
+	return me, nil
+}
+
+// vote is a vote of a member, or of the leader where it is theirs to settle.
+func vote(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	pr := f.Proposal(protocol.Path{}, protocol.ParseItemRef(r.Item).Label)
+	switch {
+	case pr == nil:
+		return affair.Command{}, control.Errorf(control.KindNotFound, "see: parley who", "%q has no agreement %q", f.Name, r.Item)
+	case !r.Accept && strings.TrimSpace(r.Reason) == "":
+		return affair.Command{}, control.Errorf(control.KindUsage, "", "cannot decline %s: it needs a reason: --reason", pr.Label)
+	}
+	if pr.Mode == protocol.ConsensusLeader {
+		if me.Human == "" {
+			return affair.Command{}, control.Errorf(control.KindRefused, "", "cannot vote: %s settles what %q agrees on", f.Leader.Human, f.Name)
+		}
+		me.Me = me.Human
+		v := protocol.Vote{Item: protocol.ItemRef{Label: pr.Label, Text: pr.Text}, Accept: r.Accept, Reason: r.Reason}
+		done.Plan.Decides = v.Decides(pr.Path)
+	}
+	return me.Vote(f.channel, r.Item, r.Accept, r.Reason), nil
+}
+
+// memberLike is the member that a text names.
+func (f found) memberLike(text string) (protocol.Address, error) {
+	want, err := protocol.ParseAddress(text)
+	if err != nil {
+		return protocol.Address{}, control.Errorf(control.KindUsage, "", "%v", err)
+	}
+	var fit []protocol.Address
+	for _, m := range f.Members {
+		if m.Name == want.Name && (want.Host == "" || m.Host.String() == want.Host) {
+			fit = append(fit, m.Address())
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return protocol.Address{}, control.Errorf(control.KindNotFound, "see: parley who", "%q is no member of %q", text, f.Name)
+	}
+	return protocol.Address{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(addresses(fit), ", "), "%d members are called %q", len(fit), text)
+}
+
+// reservation is the one of somebody's that a text names, by its fence, a thing or its path;
+// without a text the only one that they have.
+func (f found) reservation(text string, holder protocol.Address) (protocol.Path, error) {
+	var own []*parties.Lease
+	for _, l := range f.Leases {
+		if l.Holder == holder && l.Ended.IsZero() && (text == "" || l.Path.String() == text || slices.Contains(l.Things, text)) {
+			own = append(own, l)
+		}
+	}
+	switch len(own) {
+	case 1:
+		return own[0].Path, nil
+	case 0:
+		return protocol.Path{}, control.Errorf(control.KindNotFound, "see: parley who", "%s has reserved no such thing", holder)
+	}
+	return protocol.Path{}, control.Errorf(control.KindUsage, "name the thing", "%s has %d reservations", holder, len(own))
+}

@@ -1,0 +1,250 @@
+package party
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Gates answers control.Gates.
+func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.GateList, error) {
+	list := control.GateList{Human: p.Human, Gates: []control.Gate{}}
+	var items []*fleet.Item
+	p.Folded(func(s *fleet.State) {
+		if host, joined := s.Keys().Host(p.Host); joined {
+			_, list.HasKey, _ = host.HumanKeyNow(p.Human.String())
+		}
+		for _, f := range p.all(s) {
+			for _, g := range f.Gates {
+				v := p.gate(s, f, g)
+				named := r.ID == v.ID || r.ID == v.Path
+				if !named && (r.ID != "" || !r.All && !g.Waits() || !r.Fleet && !v.Here) {
+					continue
+				}
+				if it, ok := s.Ledger.Item(g.Path); ok {
+					list.Gates, items = append(list.Gates, v), append(items, it)
+				}
+			}
+		}
+	})
+	if r.ID != "" && len(list.Gates) == 0 {
+		return list, control.Errorf(control.KindNotFound, "see what waits: parley gates", "nothing is asked of a human as %q", r.ID)
+	}
+	for i, it := range items {
+		file, err := p.File(it)
+		if err != nil {
+			return list, err
+		}
+		m, err := protocol.Decode(it.Path, file)
+		if err != nil {
+			return list, err
+		}
+		if list.Gates[i].Shown = m.Body; r.Files {
+			list.Gates[i].File = base64.StdEncoding.EncodeToString(file)
+		}
+	}
+	slices.SortStableFunc(list.Gates, func(a, b control.Gate) int { return a.Time.Compare(b.Time) })
+	return list, nil
+}
+
+// GateAt is the gate that a message asks, where it waits for this host's human. It is asked in
+// a look at the state.
+func (p *Parties) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bool) {
+	if !s.HasAffair(parties.KindName, path.Channel().String()) {
+		return control.Gate{}, false
+	}
+	f := p.in(s, path.Channel())
+	g := f.Gate(path)
+	if g == nil || !g.Waits() {
+		return control.Gate{}, false
+	}
+	v := p.gate(s, f, g)
+	return v, v.Here
+}
+
+// GateChange is what a message asks a human, or answers; nil where it does neither. It is asked
+// in a look at the state.
+func (p *Parties) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange {
+	if it.Type != protocol.TypeText || !slices.Contains(p.kind.Deeds(), it.Act) || !s.HasAffair(parties.KindName, it.Path.Channel().String()) || s.Void(it) != nil {
+		return nil
+	}
+	f, at, change := p.in(s, it.Path.Channel()), it.Path, control.GateOpened
+	if re, answers := it.AnsweredPath(); answers && f.Gate(re) != nil && f.Gate(it.Path) == nil {
+		at, change = re, control.GateAnswered
+	}
+	g := f.Gate(at)
+	if g == nil {
+		return nil
+	}
+	return &control.GateChange{Change: change, Path: g.Path, Title: g.Title(), Party: f.Name, Host: g.Host, Outcome: string(g.Outcome())}
+}
+
+// maxAsked bounds how many gates of one agent may wait for its human at once: one that went
+// wrong would bury what others ask, and a human who has hundreds to read accepts unread.
+const maxAsked = 20
+
+// mayAsk refuses what an agent asks its human where so much of it waits already. It is asked
+// in a look at the state.
+func (p *Parties) mayAsk(s *fleet.State, me string) error {
+	waiting := 0
+	for _, f := range p.all(s) {
+		for _, g := range f.Gates {
+			own := g.For == parties.ForOrganize || g.For == parties.ForWish || g.For == parties.ForAsking || g.For == parties.ForBroadcast
+			if own && g.By == me && g.Host == p.Host && g.Waits() {
+				waiting++
+			}
+		}
+	}
+	if waiting < maxAsked {
+		return nil
+	}
+	return control.Errorf(control.KindRefused, "wait until they have answered: parley gates", "%s asks %s for %d things already, and that is the most", me, p.Human, waiting)
+}
+
+// Waiting is how many gates wait for each human, by HUMAN@HOST. It is asked in a look at the
+// state.
+func (p *Parties) Waiting(s *fleet.State) map[string]int {
+	waiting := map[string]int{}
+	for _, f := range p.all(s) {
+		for _, g := range f.Gates {
+			if !g.Waits() {
+				continue
+			}
+			deciders := g.Deciders
+			if len(deciders) == 0 {
+				deciders = humansOf(s, g.Host)
+			}
+			for _, human := range deciders {
+				waiting[human.String()+"@"+g.Host.String()]++
+			}
+		}
+	}
+	return waiting
+}
+
+// Answer answers control.AnswerGate.
+func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.AnswerGateRequest) (control.Gate, error) {
+	path, err := protocol.ParsePath(r.Path)
+	if err != nil {
+		return control.Gate{}, control.Errorf(control.KindUsage, "see what waits: parley gates", "cannot answer the gate: %v", err)
+	}
+	if !slices.Contains([]protocol.Act{protocol.ActPartyAccept, protocol.ActPartyReject, protocol.ActPartyDefer}, r.Act) {
+		return control.Gate{}, control.Errorf(control.KindUsage, "", "%q is no answer to a gate", r.Act)
+	}
+	var actor parties.Actor
+	var decision protocol.HumanDecision
+	p.Folded(func(s *fleet.State) {
+		f := p.in(s, path.Channel())
+		g := f.Gate(path)
+		switch {
+		case g == nil:
+			err = control.Errorf(control.KindNotFound, "see what waits: parley gates", "nothing is asked of a human there")
+			return
+		case g.Host != p.Host:
+			err = control.Errorf(control.KindRefused, "run it there", "a human of %s decides it, and this is %s", g.Host, p.Host)
+			return
+		}
+		decision = protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+		actor = p.actor(s, p.Human.String(), p.Human.String(), r.Hsig)
+	})
+	if err == nil {
+		err = p.Signed(decision, r.Hsig)
+	}
+	if err != nil {
+		return control.Gate{}, err
+	}
+	answer := parties.AnswerTo{Gate: path, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+	if _, err := p.Do(ctx, by, actor.Answer(path.Channel(), answer)); err != nil {
+		return control.Gate{}, problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
+	}
+	if failed := p.carry(ctx, path.Channel()); len(failed) > 0 {
+		p.Log.Warn().Strs("failed", failed).Msg("what a human agreed to was not done")
+	}
+	var v control.Gate
+	var f found
+	joined := ""
+	p.Folded(func(s *fleet.State) {
+		f = p.in(s, path.Channel())
+		if g := f.Gate(path); g != nil {
+			v = p.gate(s, f, g)
+			if (g.For == parties.ForInvite || g.For == parties.ForJoin) && g.Outcome() == parties.Accepted {
+				joined = g.Whom.Name
+			}
+		}
+	})
+	if joined != "" {
+		speaker := joined
+		if f.Member(joined, p.Host) == nil {
+			speaker = f.Leader.Via
+		}
+		p.notice(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(speaker)}, speaker, f, joined+" joined "+f.Name)
+	}
+	return v, nil
+}
+
+// Start does at the node's start what humans agreed to and its end cut short.
+func (p *Parties) Start(ctx context.Context) {
+	var channels []protocol.ChannelID
+	p.Folded(func(s *fleet.State) {
+		for _, name := range s.Affairs(parties.KindName) {
+			channels = append(channels, protocol.ChannelID(name))
+		}
+	})
+	for _, channel := range channels {
+		if failed := p.carry(ctx, channel); len(failed) > 0 {
+			p.Log.Warn().Strs("failed", failed).Msg("what a human agreed to was not done")
+		}
+	}
+}
+
+// carry does what humans agreed to that agents of this host wanted to do, in a party: it
+// invites. Doing it again does nothing.
+func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (failed []string) {
+	p.carrying.Lock()
+	defer p.carrying.Unlock()
+	type wanted struct {
+		by      string
+		whom    protocol.Address
+		because protocol.Path
+	}
+	var all []wanted
+	p.Folded(func(s *fleet.State) {
+		f := p.in(s, channel)
+		if !f.Begun() {
+			return
+		}
+		invited := func(w wanted) bool {
+			return slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
+				return g.For == parties.ForInvite && g.Because == w.because && g.Whom == w.whom
+			})
+		}
+		consider := func(w wanted) {
+			if !invited(w) && f.Member(w.by, p.Host) != nil && f.Member(w.whom.Name, protocol.Name(w.whom.Host)) == nil && f.Invited(w.whom) == nil {
+				all = append(all, w)
+			}
+		}
+		if f.Leader.Host == p.Host {
+			for _, whom := range f.Wanted {
+				consider(wanted{f.Leader.Via, whom, f.Organized})
+			}
+		}
+		for _, g := range f.Gates {
+			if g.For == parties.ForWish && g.Host == p.Host && g.Outcome() == parties.Accepted {
+				consider(wanted{g.By, g.Whom, g.Path})
+			}
+		}
+	})
+	for _, w := range all {
+		command := p.inviting(w.by, channel, w.whom, w.because)
+		if _, err := p.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(w.by)}, command); err != nil {
+			failed = append(failed, w.whom.String()+": "+problem("invite", err).Error())
+		}
+	}
+	return append(failed, p.carryBroadcasts(ctx, channel)...)
+}

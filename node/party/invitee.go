@@ -1,0 +1,90 @@
+package party
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// agents are those of the fleet, as AGENT@HOST, sorted. It is asked in a look at the state.
+func agents(s *fleet.State) (all []protocol.Address) {
+	for _, h := range s.Keys().Hosts() {
+		if h.Out() {
+			continue
+		}
+		for _, a := range h.Agents {
+			all = append(all, protocol.Address{Name: a.Name.String(), Host: h.Alias.String()})
+		}
+	}
+	slices.SortFunc(all, func(a, b protocol.Address) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(all)
+}
+
+// one is the agent that a text names (seed, "Disambiguate target"): the one of just that
+// name, else the only one whose name has it in it; of several hosts that serve it, one has
+// to be named. It is asked in a look at the state.
+func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
+	want, err := protocol.ParseAddress(strings.TrimSpace(text))
+	if err != nil {
+		return protocol.Address{}, control.Errorf(control.KindUsage, "", "cannot invite %q: %v", text, err)
+	}
+	var exact, like []protocol.Address
+	for _, a := range agents(s) {
+		switch {
+		case want.Host != "" && a.Host != want.Host:
+		case a.Name == want.Name:
+			exact = append(exact, a)
+		case strings.Contains(strings.ToLower(a.Name), strings.ToLower(want.Name)):
+			like = append(like, a)
+		}
+	}
+	fit := exact
+	if len(fit) == 0 {
+		fit = like
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return protocol.Address{}, control.Errorf(control.KindNotFound, "see who is there: parley ls; whom a host serves can be invited", "no agent found matching %q", text)
+	}
+	var list strings.Builder
+	for i, a := range fit {
+		fmt.Fprintf(&list, "\n%6d  %s", i+1, a)
+	}
+	return protocol.Address{}, control.Errorf(control.KindRefused, "be specific: parley invite "+fit[0].String(), "several agents match %q:%s", text, list.String())
+}
+
+// window is how long an invite stays open: as for any decision, by the way that it goes (R25).
+func (p *Parties) window(s *fleet.State, whom protocol.Address) time.Duration {
+	now := fleet.Value(s, p.policies, policy.KindName, time.Time{})
+	if whom.Host == p.Host.String() {
+		return now.Window(policy.KeyWindowSameHost)
+	}
+	return now.Window(policy.KeyWindowCrossHost)
+}
+
+// humansOf are the humans of a host, who decide for its agents. It is asked in a look at the
+// state.
+func humansOf(s *fleet.State, host protocol.Name) []protocol.Name {
+	h, joined := s.Keys().Host(host)
+	if !joined {
+		return nil
+	}
+	return slices.Clone(h.Humans)
+}
+
+// inviting is an invite by an agent, because its human agreed to it.
+func (p *Parties) inviting(by string, channel protocol.ChannelID, whom protocol.Address, because protocol.Path) (c affair.Command) {
+	p.Folded(func(s *fleet.State) {
+		c = p.actor(s, by, "", "").Invite(channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), because)
+	})
+	return c
+}

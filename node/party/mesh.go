@@ -1,0 +1,109 @@
+package party
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/collab"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/mesh"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Mesh answers control.ShowMesh. What changes is told once it is in the state: nobody looks
+// at files, and a burst of messages is looked at once.
+func (p *Parties) Mesh(ctx context.Context, r control.MeshRequest, yield func(control.Mesh) error) error {
+	if !r.Follow {
+		return yield(p.mesh())
+	}
+	f := p.Events.Follow(func(h feed.Happening) bool { return h.Kind == control.EventMessage || h.Kind == control.EventHost })
+	defer f.End()
+	was := p.mesh()
+	if err := yield(was); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-f.Wake():
+		case <-ctx.Done():
+			return nil
+		}
+		if happened, missed := f.Drain(); missed == 0 && !p.moves(happened) {
+			continue
+		}
+		is := p.mesh()
+		change, changed := mesh.Changes(was, is)
+		was = is
+		if !changed {
+			continue
+		}
+		if err := yield(change); err != nil {
+			return err
+		}
+	}
+}
+
+// moves reports whether the mesh may be another one for what has happened: a host came or
+// went, a deed of a party or a topic, or a word that says who may sign.
+func (p *Parties) moves(happened []feed.Happening) (yes bool) {
+	deeds := slices.Concat(p.kind.Deeds(), topics.Kind(p.RecordID).Deeds())
+	p.Folded(func(s *fleet.State) {
+		yes = slices.ContainsFunc(happened, func(h feed.Happening) bool {
+			if h.Kind == control.EventHost {
+				return true
+			}
+			it, ok := s.Ledger.Item(h.Came)
+			return ok && it.Type == protocol.TypeText && (slices.Contains(deeds, it.Act) || it.Act.HostWord())
+		})
+	})
+	return yes
+}
+
+// mesh is the mesh of all parties as it is now.
+func (p *Parties) mesh() control.Mesh {
+	var shown []mesh.Party
+	p.Folded(func(s *fleet.State) {
+		all, scores := p.all(s), p.standing.Scores(s)
+		for _, f := range all {
+			if f.Begun() && !f.Over() {
+				shown = append(shown, mesh.Party{Party: p.view(s, all, f, scores), Scores: p.scores(s, f, scores[f.Slug])})
+			}
+		}
+	})
+	return mesh.Of(shown, p.Now())
+}
+
+// scores are those on a party's topic that its members gave, as a mesh needs them. It is asked
+// in a look at the state.
+func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) (list []mesh.Score) {
+	for _, m := range f.Members {
+		given := map[string][]collab.Score{} // by who asked
+		for _, score := range by[m.Name] {
+			given[score.Asker] = append(given[score.Asker], score)
+		}
+		for _, score := range by[m.Name] {
+			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: p.hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
+			if m.Name == f.Leader.Via { // of others the view says it
+				shown.Trust = string(p.standing.Trust(s, score.Asker, m.Name, given[score.Asker]))
+			}
+			list = append(list, shown)
+		}
+	}
+	return list
+}
+
+// hostOf is where one who asked is: as a member, else where it is served.
+func (p *Parties) hostOf(s *fleet.State, f found, name string) string {
+	for _, m := range f.Members {
+		if m.Name == name {
+			return m.Host.String()
+		}
+	}
+	if on := s.People.ServedOn(name); len(on) > 0 {
+		return on[0].String()
+	}
+	return ""
+}

@@ -1,0 +1,269 @@
+// Package party is what a node does for agents and humans who meet in parties: it shows who
+// is in one and how they stand, writes what they do, and asks humans at gates. What holds
+// follows from the record alone (fleet/parties); here it is only asked for, by and for those
+// whom this host serves.
+package party
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/psi"
+	"github.com/parleyfleet/parley/node/collab"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/rs/zerolog"
+)
+
+// Options is what the part needs of its node.
+type Options struct {
+	RecordID string
+	Host     protocol.Name
+	Human    protocol.Name
+	Now      func() time.Time
+	Folded   folded.State
+	Log      zerolog.Logger
+	// Agents are those that this host serves.
+	Agents func() []configs.Agent
+	// Do carries out a command as somebody asked for it, and returns what was written. It is
+	// an error too where that does not count.
+	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
+	// Signed refuses what this host's human decides and has not signed, where they have a key.
+	Signed func(d protocol.HumanDecision, sig string) error
+	// Send writes a message of somebody.
+	Send func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error)
+	// File is the file of a message as it is in the record.
+	File func(it *fleet.Item) ([]byte, error)
+	// Seen is when a host was heard last, and whether it is there now.
+	Seen func(host protocol.Name) (last time.Time, live bool)
+	// At is what an agent's session or run is at now, "" where that is not known.
+	At func(host protocol.Name, agent string) control.AgentState
+	// Messages are told as they enter the state.
+	Messages *feed.Feeds[protocol.Path]
+	// Events are told of what comes and of hosts that come and go.
+	Events *feed.Events
+	// Current is the file that keeps which party each agent means.
+	Current string
+}
+
+// Standing is what is known of agents besides parties.
+type Standing interface {
+	Scores(s *fleet.State) collab.Scores
+	Trust(s *fleet.State, via, member string, scores []collab.Score) topics.Trust
+	Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error)
+	Viewing(by control.Caller, v control.Viewing) (me, chosen string, err error)
+	SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error
+	Topic(ctx context.Context, by control.Caller, r control.TopicRequest) (control.Topic, error)
+	Contacts(agent string) map[string]psi.Contact
+	Post(ctx context.Context, anchor, text string, p protocol.Path) (url string, again bool, err error)
+}
+
+// Parties answers the verbs about parties and gates. Its methods may be called concurrently.
+type Parties struct {
+	Options
+	standing Standing
+	kind     *affair.Kind[parties.Party]
+	policies *affair.Kind[policy.Policy]
+	current  *current
+	carrying sync.Mutex // held while what humans agreed to is done: two who did that at once would tell it twice
+}
+
+// New is the part of a node.
+func New(o Options, s Standing) *Parties {
+	return &Parties{Options: o, standing: s, kind: parties.Kind(o.RecordID), policies: policy.Kind(o.RecordID), current: &current{file: o.Current}}
+}
+
+// found is a party and where it is.
+type found struct {
+	channel protocol.ChannelID
+	parties.Party
+}
+
+// all are the parties of the record, in the order in which they were organized. It is asked
+// in a look at the state.
+func (p *Parties) all(s *fleet.State) (all []found) {
+	for _, name := range s.Affairs(parties.KindName) {
+		if v := fleet.Value(s, p.kind, name, p.Now()); !v.Organized.IsZero() {
+			all = append(all, found{protocol.ChannelID(name), v})
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(a.Created.Compare(b.Created), a.Organized.Compare(b.Organized))
+	})
+	return all
+}
+
+// in is the party in a channel, as it stands now. It is asked in a look at the state.
+func (p *Parties) in(s *fleet.State, channel protocol.ChannelID) found {
+	return found{channel, fleet.Value(s, p.kind, channel.String(), p.Now())}
+}
+
+// isOf reports whether somebody has to do with a party: as its leader or a member, or as one
+// of this host who organized it.
+func (p *Parties) isOf(f found, me string) bool {
+	return f.Leader.Human == me && f.Leader.Host == p.Host || f.Member(me, p.Host) != nil || f.Leader.Via == me && f.Leader.Host == p.Host
+}
+
+// short is what names a party alone: its slug, with the beginning of its channel where another
+// one has that slug too.
+func short(all []found, f found) string {
+	for _, other := range all {
+		if other.Slug == f.Slug && other.channel != f.channel {
+			return f.Slug.String() + "-" + id8(f.channel)
+		}
+	}
+	return f.Slug.String()
+}
+
+// id8 is the beginning of a channel's id.
+func id8(c protocol.ChannelID) string { return c.String()[:8] }
+
+// find is the party that a request names, for somebody; where it names none the current one,
+// else the only one that they are in. It is asked in a look at the state.
+func (p *Parties) find(s *fleet.State, me, name string) (found, error) {
+	all := p.all(s)
+	if name == "" {
+		return p.usual(all, me)
+	}
+	slug, _ := protocol.SlugOf(name)
+	var fit []found
+	for _, f := range all {
+		if f.channel.String() == name || f.Organized.String() == name || short(all, f) == name {
+			return f, nil
+		}
+		if f.Slug == slug {
+			fit = append(fit, f)
+		}
+	}
+	if own := slices.DeleteFunc(slices.Clone(fit), func(f found) bool { return !p.isOf(f, me) || f.Over() }); len(own) == 1 {
+		return own[0], nil
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return found{}, control.Errorf(control.KindNotFound, "see all: parley party list --fleet", "there is no party %q", name)
+	}
+	return found{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(shorts(all, fit), ", "), "%d parties are called %q", len(fit), name)
+}
+
+func shorts(all, some []found) (names []string) {
+	for _, f := range some {
+		names = append(names, short(all, f))
+	}
+	return names
+}
+
+// usual is the party that somebody means who names none.
+func (p *Parties) usual(all []found, me string) (found, error) {
+	var mine []found
+	for _, f := range all {
+		if p.isOf(f, me) && !f.Over() {
+			mine = append(mine, f)
+		}
+	}
+	current := p.current.of(me)
+	for _, f := range mine {
+		if f.Organized.String() == current {
+			return f, nil
+		}
+	}
+	switch len(mine) {
+	case 1:
+		return mine[0], nil
+	case 0:
+		return found{}, control.Errorf(control.KindNotFound, "begin one: parley organize TOPIC; or name one: --party", "%s is in no party", me)
+	}
+	return found{}, control.Errorf(control.KindUsage, "choose one: parley party use "+short(all, mine[0])+"; or name it: --party", "%s is in %d parties: %s", me, len(mine), strings.Join(shorts(all, mine), ", "))
+}
+
+// problem is an error of a command as it is told: a refusal says what to try.
+func problem(doing string, err error) error {
+	var r *fleet.Refusal
+	if err == nil || !errors.As(err, &r) {
+		return err
+	}
+	kinds := map[fleet.RefusalKind]control.Kind{
+		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
+	}
+	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
+}
+
+// List answers control.Parties.
+func (p *Parties) List(_ context.Context, by control.Caller, r control.PartiesRequest) (control.PartyList, error) {
+	list := control.PartyList{Parties: []control.Party{}}
+	var err error
+	if !r.Fleet {
+		if list.Me, list.Chosen, err = p.standing.Viewing(by, r.Viewing); err != nil {
+			return list, err
+		}
+	}
+	p.Folded(func(s *fleet.State) {
+		all, scores := p.all(s), p.standing.Scores(s)
+		if usual, none := p.usual(all, list.Me); none == nil && list.Me != "" {
+			list.Current = usual.Organized.String()
+		}
+		for _, f := range all {
+			if (r.Fleet || p.isOf(f, list.Me)) && (r.Closed || !f.Over()) && (r.Team == "" || f.Team == r.Team) {
+				v := p.view(s, all, f, scores)
+				v.Current = v.Organized == list.Current
+				list.Parties = append(list.Parties, v)
+			}
+		}
+	})
+	slices.SortStableFunc(list.Parties, func(a, b control.Party) int { return b.LastActivity.Compare(a.LastActivity) })
+	return list, nil
+}
+
+// Show answers control.ShowParty.
+func (p *Parties) Show(_ context.Context, by control.Caller, r control.PartyRequest) (v control.Party, err error) {
+	me, _, err := p.standing.Viewing(by, r.Viewing)
+	if err != nil && r.Party == "" {
+		return control.Party{}, err
+	}
+	p.Folded(func(s *fleet.State) {
+		var f found
+		if f, err = p.find(s, me, r.Party); err == nil {
+			v = p.whole(s, f, me)
+		}
+	})
+	return v, err
+}
+
+// Use answers control.UseParty.
+func (p *Parties) Use(_ context.Context, by control.Caller, r control.UsePartyRequest) (v control.Party, err error) {
+	me, _, _, err := p.standing.Acting(by, r.Acting)
+	if err != nil {
+		return control.Party{}, err
+	}
+	p.Folded(func(s *fleet.State) {
+		var f found
+		if f, err = p.find(s, me, r.Party); err != nil {
+			return
+		}
+		if !p.isOf(f, me) {
+			err = control.Errorf(control.KindRefused, "", "%s is not in %q", me, f.Name)
+			return
+		}
+		v = p.whole(s, f, me)
+	})
+	if err == nil {
+		if err = p.current.set(me, v.Organized); err == nil {
+			v.Current = true
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,210 @@
+package party
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// hearing is how long a tell waits for the hosts of those whom it is for to have it. It is
+// short: what is on its way is said to be.
+const hearing = 250 * time.Millisecond
+
+// Tell answers control.TellParty: one message to all members but those who are hidden.
+func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPartyRequest) (control.Told, error) {
+	me, human, chosen, err := p.standing.Acting(by, r.Acting)
+	if err != nil {
+		return control.Told{}, err
+	}
+	if strings.TrimSpace(r.Text) == "" {
+		return control.Told{}, control.Errorf(control.KindUsage, "", "cannot tell the party nothing")
+	}
+	done := control.Told{Me: me, Chosen: chosen}
+	var f found
+	p.Folded(func(s *fleet.State) {
+		if f, err = p.find(s, me, r.Party); err != nil {
+			return
+		}
+		if f.Member(me, p.Host) == nil {
+			err = control.Errorf(control.KindRefused, "ask to be let in: parley party join "+f.Slug.String(), "%s is no member of %q", me, f.Name)
+			return
+		}
+		done.To = p.reachable(s, f.Members, protocol.Address{Name: me, Host: p.Host.String()})
+	})
+	if err != nil {
+		return control.Told{}, err
+	}
+	done.Party = f.Name
+	text := "[party:" + f.Name + "] " + r.Text
+	if done.Message, err = p.fanOut(ctx, by, me, f.channel, protocol.ActTell, text, done.To); err != nil {
+		return control.Told{}, err
+	}
+	if r.Persist {
+		done.Comment = p.persist(ctx, f, me, human, r.Text, done.Message)
+	}
+	return done, nil
+}
+
+// reachable is what will become of a message for each of some, as far as that can be known
+// before it is written. It is asked in a look at the state.
+func (p *Parties) reachable(s *fleet.State, members []parties.Member, but protocol.Address) []control.ToldOne {
+	list := []control.ToldOne{}
+	for _, m := range members {
+		if m.Address() == but {
+			continue
+		}
+		one := control.ToldOne{Who: m.Address().String(), Outcome: control.ToldSent}
+		heard, live := p.Seen(m.Host)
+		switch status := protocol.Presence(p.status(m, heard, live)); {
+		case s.People.CheckHosted(m.Address()) != nil:
+			one.Outcome, one.Why = control.ToldFailed, s.People.CheckHosted(m.Address()).Error()
+		case status == protocol.PresenceHidden:
+			one.Outcome = control.ToldSkipped
+		case status == protocol.PresenceBusy:
+			one.Outcome = control.ToldQueued
+		case status == protocol.PresenceAway, status == protocol.PresenceDormant:
+			one.Outcome = control.ToldKept
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// fanOut writes one message to those of a list whom it can reach, and notes whose host has it.
+// The path is "" where it would reach nobody.
+func (p *Parties) fanOut(ctx context.Context, by control.Caller, me string, channel protocol.ChannelID, act protocol.Act, text string, list []control.ToldOne) (string, error) {
+	r := control.SendRequest{As: me, Channel: channel.String(), Act: act, Body: text, HeardWithin: hearing}
+	for _, one := range list {
+		if one.Outcome != control.ToldSkipped && one.Outcome != control.ToldFailed {
+			r.To = append(r.To, one.Who)
+		}
+	}
+	if len(r.To) == 0 {
+		return "", nil
+	}
+	m, err := p.Send(ctx, by, r)
+	if err != nil {
+		return "", err
+	}
+	for i := range list {
+		a, _ := protocol.ParseAddress(list[i].Who)
+		if host := protocol.Name(a.Host); list[i].Outcome == control.ToldSent && (host == p.Host || slices.Contains(m.Heard, host)) {
+			list[i].Outcome = control.ToldDelivered
+		}
+	}
+	return m.Path.String(), nil
+}
+
+// persist tells on the party's issue what was said to the party (seed, "Persist to anchor").
+func (p *Parties) persist(ctx context.Context, f found, me, human, text, message string) *control.IssueComment {
+	v := &control.IssueComment{Issue: f.Anchor, Messages: []string{}}
+	path, err := protocol.ParsePath(message)
+	switch {
+	case f.Anchor == "":
+		v.Skipped = "the party hangs on no issue"
+		return v
+	case err != nil:
+		v.Skipped = "nobody was told"
+		return v
+	case human == "" && f.Leader.Host != p.Host:
+		v.Skipped = "no human of " + p.Host.String() + " has named that issue: " + p.Human.String() + " can tell it there"
+		return v
+	}
+	v.Messages = append(v.Messages, message)
+	body := visible.Text(text)
+	fence := "```"
+	for strings.Contains(body, fence) {
+		fence += "`"
+	}
+	comment := "**Party broadcast**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + fence + "text\n" + body + "\n" + fence + "\n\n**From**: " + me + ", host " + p.Host.String() +
+		"; kept in the record as " + message + "\n" + protocol.Rule6(me, human) + "\n"
+	if v.URL, v.Again, err = p.standing.Post(ctx, f.Anchor, comment, path); err != nil {
+		v.Skipped = err.Error()
+	}
+	return v
+}
+
+// Present answers control.SayPresence.
+func (p *Parties) Present(ctx context.Context, by control.Caller, r control.SayPresenceRequest) (control.SaidPresence, error) {
+	who, err := p.acts(by, r.Acting)
+	if err != nil {
+		return control.SaidPresence{}, err
+	}
+	state, err := protocol.ParsePresence(string(r.State))
+	if err != nil {
+		return control.SaidPresence{}, control.Errorf(control.KindUsage, "", "cannot say that: %v", err)
+	}
+	said := control.SaidPresence{Me: who.me, Chosen: who.chosen, State: state, Parties: []string{}, Failed: []string{}}
+	var in []found
+	p.Folded(func(s *fleet.State) {
+		if r.Party != "" {
+			var f found
+			if f, err = p.find(s, who.me, r.Party); err == nil {
+				in = []found{f}
+			}
+			return
+		}
+		for _, f := range p.all(s) {
+			if f.Member(who.me, p.Host) != nil {
+				in = append(in, f)
+			}
+		}
+	})
+	if err == nil && len(in) == 0 {
+		err = control.Errorf(control.KindNotFound, "", "%s is in no party", who.me)
+	}
+	if err != nil {
+		return control.SaidPresence{}, err
+	}
+	for _, f := range in {
+		if m := f.Member(who.me, p.Host); m != nil && m.Presence == state && m.Note == r.Note {
+			continue // messages only on change
+		}
+		if _, err := p.Do(ctx, by, parties.Actor{Record: p.RecordID, Me: who.me, Host: p.Host}.Present(f.channel, state, r.Note)); err != nil {
+			said.Failed = append(said.Failed, f.Name+": "+err.Error())
+			continue
+		}
+		said.Parties = append(said.Parties, f.Name)
+	}
+	return said, nil
+}
+
+// There says in the parties of an agent of this host that it is away, or that it is back
+// where it had said so. That is told as each party has it; links and runs say nothing.
+func (p *Parties) There(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
+	state, from := protocol.PresenceActive, protocol.PresenceAway
+	if away {
+		state, from = protocol.PresenceAway, protocol.PresenceActive
+	}
+	var in []protocol.ChannelID
+	p.Folded(func(s *fleet.State) {
+		for _, f := range p.all(s) {
+			if m := f.Member(agent.String(), p.Host); m != nil && m.Presence == from {
+				in = append(in, f.channel)
+			}
+		}
+	})
+	for _, channel := range in {
+		if _, err := p.Do(ctx, by, parties.Actor{Record: p.RecordID, Me: agent.String(), Host: p.Host}.Present(channel, state, "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Busy reports whether an agent of this host is busy in the party that lies in a channel, so
+// that what is said there waits. It is asked in a look at the state.
+func (p *Parties) Busy(s *fleet.State, agent string, channel protocol.ChannelID) bool {
+	if !s.HasAffair(parties.KindName, channel.String()) {
+		return false
+	}
+	m := p.in(s, channel).Member(agent, p.Host)
+	return m != nil && m.Presence == protocol.PresenceBusy
+}

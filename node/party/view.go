@@ -1,0 +1,260 @@
+package party
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/collab"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The states of a party as it is shown.
+const (
+	stateProposed = "proposed"
+	stateActive   = "active"
+	stateClosed   = "closed"
+)
+
+// dormantAfter is how long nothing is heard of a host whose agents are called dormant then
+// (seed, "Presence States").
+const dormantAfter = 24 * time.Hour
+
+// whole is a party with all that is in it, as somebody sees it. It is asked in a look at the
+// state.
+func (p *Parties) whole(s *fleet.State, f found, me string) control.Party {
+	all := p.all(s)
+	v := p.view(s, all, f, p.standing.Scores(s))
+	v.Void = p.void(s, f.channel)
+	if usual, none := p.usual(all, me); none == nil {
+		v.Current = usual.channel == f.channel
+	}
+	return v
+}
+
+// view is a party as lists show it. It is asked in a look at the state.
+func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Scores) control.Party {
+	anchor, _ := protocol.ParseAnchor(f.Anchor, "")
+	v := control.Party{
+		Name: f.Name, Slug: f.Slug.String(), Short: short(all, f), Channel: f.channel, Organized: f.Organized.String(), Host: f.Leader.Host, State: stateActive,
+		Leader: f.Leader.Human, Via: f.Leader.Via, Team: f.Team, Anchor: f.Anchor, AnchorURL: anchor.URL(), Rules: f.Rules, Created: f.Created, Ended: f.EndedAt(),
+		Members: []control.PartyMember{}, Gates: []control.Gate{}, Proposals: []control.PartyProposal{}, Tasks: []control.PartyTask{}, Leases: []control.PartyLease{},
+		Left: []control.PartyDeparture{}, Void: []control.TopicVoid{},
+	}
+	switch {
+	case !f.Begun():
+		v.State = stateProposed
+	case f.Over():
+		v.State = stateClosed
+	}
+	_, _, said := s.Ledger.Said(f.channel)
+	v.LastActivity = later(f.LastDeed, said)
+	sum := 0.0
+	for _, m := range f.Members {
+		shown := p.member(s, f, m, scores[f.Slug])
+		v.LastActivity = later(v.LastActivity, shown.LastSync)
+		if shown.Decayed != nil {
+			v.Synced++
+			sum += *shown.Decayed
+		}
+		v.Members = append(v.Members, shown)
+	}
+	if v.Synced > 0 {
+		mean := sum / float64(v.Synced)
+		v.Mean = &mean
+	}
+	v.SyncDue = p.syncDue(f, v)
+	for _, g := range f.Gates {
+		v.Gates = append(v.Gates, p.gate(s, f, g))
+	}
+	p.work(f, &v)
+	return v
+}
+
+// syncDue reports whether it is time for a sync by the party's rule: daily where none of its
+// members was synced for a day, on-trigger where somebody came or something was settled since.
+// It reminds people, and asks nobody (seed, "sync_cadence").
+func (p *Parties) syncDue(f found, v control.Party) bool {
+	if v.State != stateActive || len(v.Members) < 2 {
+		return false
+	}
+	last := f.Created
+	for _, m := range v.Members {
+		last = later(last, m.LastSync)
+	}
+	switch f.Rules.SyncCadence {
+	case "daily":
+		return p.Now().Sub(last) >= 24*time.Hour
+	case "on-trigger":
+		return slices.ContainsFunc(f.Members, func(m parties.Member) bool { return m.Joined.After(last) }) ||
+			slices.ContainsFunc(f.Proposals, func(pr *parties.Proposal) bool {
+				return pr.Settled() == parties.Accepted && slices.ContainsFunc(pr.Votes, func(b parties.Ballot) bool { return b.At.After(last) })
+			})
+	}
+	return false
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// member is a member as it is shown.
+func (p *Parties) member(s *fleet.State, f found, m parties.Member, scores map[string][]collab.Score) control.PartyMember {
+	now := p.Now()
+	lambda := topics.Lambda{Value: f.Rules.DecayLambda, Tier: topics.TierRule}
+	v := control.PartyMember{
+		ID: m.Name, Node: m.Host, Note: m.Note, Role: m.Role(), Joined: m.Joined, Since: m.Since, Lambda: lambda.Value, Sparkline: []float64{},
+	}
+	v.Heard, v.Connected = p.Seen(m.Host)
+	v.Status = p.status(m, v.Heard, v.Connected)
+	of := scores[m.Name]
+	var history []topics.Sample
+	for _, score := range of {
+		sample := score.Sample
+		sample.Lambda = lambda.Value
+		history = append(history, sample)
+	}
+	v.Trust = string(p.standing.Trust(s, f.Leader.Via, m.Name, of))
+	if len(of) == 0 {
+		return v
+	}
+	last := of[len(of)-1]
+	raw, decayed := last.Raw, lambda.Decayed(last.Raw, last.At, now)
+	v.Raw, v.Decayed, v.LastSync, v.Colour = &raw, &decayed, last.At, string(topics.ColourOf(decayed))
+	v.Sparkline = append(v.Sparkline, topics.Sparkline(history, now)...)
+	v.Stale, v.OutOfSync = decayed < f.Rules.KickThreshold, decayed < f.Rules.AcceptThreshold
+	v.Resync = decayed < topics.Resync || f.Rules.DivergenceTolerance != "high" && raw < 0.7
+	return v
+}
+
+// status is what a member says it is, as far as its host can be heard: links change nothing
+// but what is shown.
+func (p *Parties) status(m parties.Member, heard time.Time, live bool) string {
+	said := m.Presence
+	switch {
+	case live && said == protocol.PresenceActive && (p.At(m.Host, m.Name) == control.AgentIdle || p.At(m.Host, m.Name) == control.AgentWaiting):
+		said = protocol.PresenceIdle
+	case said == protocol.PresenceHidden || live:
+	case !heard.IsZero() && p.Now().Sub(heard) >= dormantAfter, heard.IsZero() && p.Now().Sub(m.Since) >= dormantAfter:
+		said = protocol.PresenceDormant
+	default:
+		said = protocol.PresenceAway
+	}
+	return string(said)
+}
+
+// work is what a party agreed on and does.
+func (p *Parties) work(f found, v *control.Party) {
+	for _, pr := range f.Proposals {
+		shown := control.PartyProposal{
+			ID: pr.Label.String(), Path: pr.Path.String(), Text: pr.Text, By: pr.By, Time: pr.At, Mode: pr.Mode, Outcome: string(pr.Settled()),
+			Voters: addresses(pr.Voters), Votes: []control.PartyVote{},
+		}
+		for _, b := range pr.Votes {
+			shown.Votes = append(shown.Votes, control.PartyVote{Who: b.Who.String(), Accept: b.Accept, Reason: b.Reason, Time: b.At, Path: b.Path.String()})
+		}
+		v.Proposals = append(v.Proposals, shown)
+	}
+	for _, t := range f.Tasks {
+		shown := control.PartyTask{ID: t.Label.String(), Path: t.Path.String(), Text: t.Text, By: t.By, Time: t.At, State: "free", Lapsed: t.Lapsed}
+		switch {
+		case t.Done != nil:
+			shown.State, shown.Taker, shown.Outcome, shown.Done = "done", t.Done.By.String(), t.Done.Outcome, t.Done.At
+		case t.Taker.Name != "":
+			shown.State, shown.Taker, shown.Until = "taken", t.Taker.String(), t.Until
+		}
+		v.Tasks = append(v.Tasks, shown)
+	}
+	for _, l := range f.Leases {
+		if l.Ended.IsZero() {
+			v.Leases = append(v.Leases, control.PartyLease{
+				Path: l.Path.String(), Holder: l.Holder.String(), Things: append([]string{}, l.Things...), Fence: l.Fence, Time: l.At, Until: l.Until, Reason: l.Reason,
+			})
+		}
+	}
+	for _, gone := range f.Left {
+		v.Left = append(v.Left, control.PartyDeparture{
+			ID: gone.Name, Node: gone.Host, Time: gone.At, By: gone.By, Reason: gone.Reason, Removed: gone.Removed, Path: gone.Path.String(),
+		})
+	}
+}
+
+func addresses(list []protocol.Address) []string {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.String()
+	}
+	return names
+}
+
+// gate is a gate as it is shown, without the words of its message.
+func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
+	v := control.Gate{
+		ID: g.Path.Short(), Path: g.Path.String(), For: g.For, Title: g.Title(), Party: f.Name, Channel: f.channel.String(), By: g.By, Human: g.Human, Host: g.Host,
+		Deciders: append([]protocol.Name{}, g.Deciders...), Outcome: string(g.Outcome()), Time: g.At, AnswerBy: g.AnswerBy, Hash: g.Hash,
+	}
+	if g.Whom.Name != "" {
+		v.Whom = g.Whom.String()
+	}
+	v.Here = g.Host == p.Host && (len(g.Deciders) == 0 || slices.Contains(g.Deciders, p.Human))
+	v.NoKey = g.Waits() && !hasKey(s, g)
+	if a := g.Verdict(); a != nil {
+		v.Reason, v.DecidedBy, v.Decided, v.Answer, v.Until = a.Reason, a.By, a.At, a.Path.String(), a.Until
+		v.Proof, v.TakesBack = control.ProofOwnKey, a.Hash
+		if a.Open {
+			v.Proof = control.ProofOpenKey
+		}
+	} else if g.Outcome() == parties.Contested {
+		v.TakesBack = g.Contesting()
+	}
+	return v
+}
+
+// hasKey reports whether any of those who decide has a key of their own.
+func hasKey(s *fleet.State, g *parties.Gate) bool {
+	host, joined := s.Keys().Host(g.Host)
+	if !joined {
+		return false
+	}
+	for _, human := range host.Humans {
+		_, counts, _ := host.HumanKeyNow(human.String())
+		if counts && (len(g.Deciders) == 0 || slices.Contains(g.Deciders, human)) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxVoid bounds what a party shows of what does not count, maxLooked how many messages are
+// looked through for that: the last ones.
+const (
+	maxVoid   = 20
+	maxLooked = 2000
+)
+
+// void is what was said in a channel and does not count, the last ones.
+func (p *Parties) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
+	list := []control.TopicVoid{}
+	deeds, looked := p.kind.Deeds(), 0
+	for it := range s.Ledger.ChannelBackward(channel) {
+		if looked++; looked > maxLooked || len(list) == maxVoid {
+			break
+		}
+		if it.Type != protocol.TypeText || !slices.Contains(deeds, it.Act) {
+			continue
+		}
+		if why := s.Void(it); why != nil {
+			list = append(list, control.TopicVoid{
+				TopicWord: control.TopicWord{By: it.From, Time: it.Timestamp, Path: it.Path.String()}, Act: it.Act, Why: why.Error(),
+			})
+		}
+	}
+	slices.Reverse(list)
+	return list
+}

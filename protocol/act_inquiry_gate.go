@@ -1,0 +1,146 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The gates of an inquiry: what humans alone decide.
+const (
+	GateBrief        = "brief"
+	GateZero         = "zero" // no perspective was found (R47)
+	GatePerspectives = "perspectives"
+	GateUnderMinimum = "under-minimum" // one perspective in inquire (R46)
+	GateMap          = "map"           // several agents fit a perspective
+	GateLost         = "lost"          // the host of a member is lost (R49)
+	GateFailed       = "failed"        // a member has no result
+	GateRoute        = "route"
+	GateExtend       = "extend"
+	GatePreserve     = "preserve"
+)
+
+// InquiryQuestion is one question of a gate. What it asks follows from its id: no question
+// carries context.
+type InquiryQuestion struct {
+	ID      string          `json:"id"`
+	Multi   bool            `json:"multi,omitempty"` // any number of options may be chosen
+	Options []InquiryOption `json:"options"`         // in their order
+}
+
+// InquiryOption is one thing that can be chosen.
+type InquiryOption struct {
+	Key   string `json:"key"`
+	About string `json:"about,omitempty"` // what it means here: the only words of a model
+}
+
+// InquirySet is the hash of an option set: which gate asks what and which options there are, in
+// their order, whatever is said about them (R55).
+func InquirySet(gate string, questions []InquiryQuestion) string {
+	bare := make([]InquiryQuestion, len(questions))
+	for i, q := range questions {
+		bare[i] = InquiryQuestion{ID: q.ID, Multi: q.Multi, Options: make([]InquiryOption, len(q.Options))}
+		for j, o := range q.Options {
+			bare[i].Options[j].Key = o.Key
+		}
+	}
+	data, err := json.Marshal(struct {
+		Gate      string
+		Questions []InquiryQuestion
+	}{gate, bare})
+	if err != nil {
+		return "" // no value of these types is refused
+	}
+	return Hash(data)
+}
+
+// InquiryGate asks humans to decide.
+type InquiryGate struct {
+	InquiryWords
+	Gate        string            `json:"gate"`
+	Perspective string            `json:"perspective,omitempty"` // whose member is lost, or has no result
+	Questions   []InquiryQuestion `json:"questions"`
+	Set         string            `json:"set"` // InquirySet of these
+}
+
+// ActFrameGate is the act of an InquiryGate.
+const ActFrameGate Act = "frame-gate"
+
+// AskInquiry is the act by which an inquiry asks humans.
+var AskInquiry = inquiryAct(ActSpec{Act: ActFrameGate, Heading: "FRAME GATE", Doc: "Asks the humans of an inquiry to decide."}, exampleGate())
+
+func exampleGate() InquiryGate {
+	q := []InquiryQuestion{{ID: "perspectives", Multi: true, Options: []InquiryOption{{"Cost accounting", "what each store costs over three years"}, {"Operations", "what breaks at night"}}}}
+	return InquiryGate{InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Gate: GatePerspectives, Questions: q, Set: InquirySet(GatePerspectives, q)}
+}
+
+var exampleHeadFrame = FormHead{From: "mawjs", At: exampleTime}
+
+func (g *InquiryGate) check() error {
+	if len(g.Questions) == 0 {
+		return errors.New("it asks nothing")
+	}
+	if g.Text != "" {
+		return errors.New("a gate carries no context, only options")
+	}
+	if g.Set != InquirySet(g.Gate, g.Questions) {
+		return errors.New("its options are not those of its hash")
+	}
+	return nil
+}
+
+// InquiryChoice is what was chosen of a question.
+type InquiryChoice struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options,omitempty"`
+}
+
+// InquiryAnswer is what a human decides at a gate. Its text is what they wrote beside it: a
+// changed brief, perspectives of their own, one a line, or evidence that they add (R48).
+type InquiryAnswer struct {
+	InquiryWords
+	Gate      string          `json:"gate"`
+	Set       string          `json:"set"` // that of the gate
+	Chosen    []InquiryChoice `json:"chosen,omitempty"`
+	TakesBack string          `json:"takes_back,omitempty"` // hex SHA-256 of the file of an answer of one's own that counts no more
+}
+
+// ActFrameAnswer is the act of an InquiryAnswer.
+const ActFrameAnswer Act = "frame-answer"
+
+// AnswerInquiry is the act by which a human answers a gate of an inquiry.
+var AnswerInquiry = inquiryAct(ActSpec{Act: ActFrameAnswer, Heading: "FRAME ANSWER", Doc: "Says what a human decides at a gate of an inquiry."}, InquiryAnswer{
+	InquiryWords: InquiryWords{FormHead: exampleFrame}, Gate: GatePerspectives, Set: exampleGate().Set,
+	Chosen: []InquiryChoice{{"perspectives", []string{"Operations"}}},
+})
+
+func (a *InquiryAnswer) check() error {
+	seen := map[string]bool{}
+	for _, c := range a.Chosen {
+		if seen[c.Question] {
+			return fmt.Errorf("it answers %.80q twice", c.Question)
+		}
+		seen[c.Question] = true
+		for i, o := range c.Options {
+			if slices.Contains(c.Options[:i], o) {
+				return fmt.Errorf("it chooses %.80q twice", o)
+			}
+		}
+	}
+	return filled("gate", a.Gate, "hash of options", a.Set)
+}
+
+// Decides is what the human's signature of an answer is about.
+func (a InquiryAnswer) Decides() string {
+	lines := []string{a.Gate + " " + a.Set}
+	for _, c := range a.Chosen {
+		options, err := json.Marshal(c.Options)
+		if err != nil {
+			options = nil // no list of texts is refused
+		}
+		lines = append(lines, c.Question+": "+string(options))
+	}
+	return strings.Join(append(lines, a.Text), "\n")
+}

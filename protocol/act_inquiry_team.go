@@ -1,0 +1,338 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// InquiryBrief is the mission brief: what the question is taken to ask.
+type InquiryBrief struct {
+	InquiryWords
+	Intent      string `json:"intent"`             // what is investigated, and why
+	Deliverable string `json:"deliverable"`        // what form the answer has
+	Scope       string `json:"scope"`              // what belongs to it and what does not
+	Mode        string `json:"mode"`               // the recommended one
+	Why         string `json:"why"`                // it is recommended
+	Abstract    bool   `json:"abstract,omitempty"` // the question asks for general patterns: no evidence is needed
+}
+
+// ActFrameBrief is the act of an InquiryBrief.
+const ActFrameBrief Act = "frame-brief"
+
+// DraftBrief is the act by which the mission brief is shown.
+var DraftBrief = inquiryAct(ActSpec{Act: ActFrameBrief, Heading: "FRAME BRIEF", Doc: "Shows the mission brief of an inquiry."}, InquiryBrief{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Intent: "Which store fits what we write", Deliverable: "a recommendation", Scope: "stores/ only, no rewrite",
+	Mode: ModeInquire, Why: "cost and operation may point to different stores",
+})
+
+func (b *InquiryBrief) check() error {
+	if b.Mode != ModeRecommend && b.Mode != ModeInquire {
+		return fmt.Errorf("%.80q is no mode", b.Mode)
+	}
+	return filled("intent", b.Intent, "deliverable", b.Deliverable, "scope", b.Scope, "reason for the mode", b.Why)
+}
+
+// InquiryContext is the context that was gathered, with its digest, and what was looked at. No
+// member is ever given it: perspectives alone are found by it.
+type InquiryContext struct {
+	InquiryWords
+	Digest  string   `json:"sha256"` // hex, of what was gathered
+	Sources []string `json:"sources,omitempty"`
+}
+
+// ActFrameContext is the act of an InquiryContext.
+const ActFrameContext Act = "frame-context"
+
+// GatherContext is the act that says that the context was gathered.
+var GatherContext = inquiryAct(ActSpec{Act: ActFrameContext, Heading: "FRAME CONTEXT", Doc: "Says that the context of an inquiry was gathered."}, InquiryContext{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Digest: Hash([]byte("context")), Sources: []string{"stores/README.md"},
+})
+
+func (c *InquiryContext) check() error {
+	if c.Text != "" && Hash([]byte(c.Text)) != c.Digest {
+		return errors.New("its hash is not that of what was gathered")
+	}
+	return checkHash(c.Digest)
+}
+
+// checkHash says that a text is no SHA-256 in hex.
+func checkHash(s string) error {
+	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return fmt.Errorf("%.80q is no SHA-256 in hex", s)
+	}
+	return nil
+}
+
+// InquiryPerspective is a perspective that is proposed.
+type InquiryPerspective struct {
+	Name         string `json:"name"`         // of a discipline or framework, never of a person
+	Contribution string `json:"contribution"` // what it alone reveals, in a line
+	TensionWith  string `json:"tension_with"` // the other one with which it may disagree
+	Referent     string `json:"referent"`     // what both speak of
+}
+
+// InquiryProposals are the perspectives that are proposed. Where there is none the text says
+// why.
+type InquiryProposals struct {
+	InquiryWords
+	Perspectives []InquiryPerspective `json:"perspectives,omitempty"`
+}
+
+// ActFrameProposals is the act of InquiryProposals.
+const ActFrameProposals Act = "frame-proposals"
+
+// ProposePerspectives is the act by which perspectives are proposed.
+var ProposePerspectives = inquiryAct(ActSpec{Act: ActFrameProposals, Heading: "FRAME PROPOSALS", Doc: "Proposes the perspectives of an inquiry."}, InquiryProposals{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Perspectives: []InquiryPerspective{
+		{"Cost accounting", "what each store costs over three years", "Operations", "the second store"},
+		{"Operations", "what breaks at night", "Cost accounting", "the second store"},
+	},
+})
+
+func (p *InquiryProposals) check() error {
+	var names []string
+	for _, one := range p.Perspectives {
+		if err := filled("name", one.Name, "contribution", one.Contribution, "other that it is in tension with", one.TensionWith, "shared referent", one.Referent); err != nil {
+			return fmt.Errorf("the perspective %.80q: %w", one.Name, err)
+		}
+		if strings.EqualFold(one.TensionWith, one.Name) {
+			return fmt.Errorf("the perspective %.80q is in tension with itself alone", one.Name)
+		}
+		if one.Contribution != flatText(one.Contribution) {
+			return fmt.Errorf("the contribution of %.80q is no line", one.Name)
+		}
+		names = append(names, one.Name)
+	}
+	if len(names) == 0 && strings.TrimSpace(p.Text) == "" {
+		return errors.New("it proposes nothing and does not say why")
+	}
+	return distinctWords(names, "the perspective")
+}
+
+// InquiryLens is a perspective in the trace of an inquiry that recommends.
+type InquiryLens struct {
+	Perspective string `json:"perspective"`
+	About       string `json:"about"` // what it is good for here
+}
+
+// InquiryEstablished ends an inquiry that recommends: each perspective, what so many are good
+// for, and how to go on.
+type InquiryEstablished struct {
+	InquiryWords
+	Lenses []InquiryLens `json:"lenses"`
+	Tier   string        `json:"tier"` // modifier, narrowing or escalate
+	Note   string        `json:"note"` // how to have them investigated
+}
+
+// ActFrameEstablished is the act of an InquiryEstablished.
+const ActFrameEstablished Act = "frame-established"
+
+// EstablishLens is the act that ends an inquiry which recommends.
+var EstablishLens = inquiryAct(ActSpec{Act: ActFrameEstablished, Heading: "FRAME ESTABLISHED", Doc: "Recommends perspectives, and ends an inquiry that was to do that."}, InquiryEstablished{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Lenses: []InquiryLens{{"Operations", "what breaks at night"}}, Tier: LensTier(1), Note: LensNote,
+})
+
+// LensTier is what so many perspectives are good for.
+func LensTier(n int) string {
+	switch {
+	case n <= 1:
+		return "modifier"
+	case n < 4:
+		return "narrowing"
+	}
+	return "escalate"
+}
+
+// LensNote is how recommended perspectives are investigated.
+const LensNote = "For an investigation of each in isolation, begin an inquiry with these perspectives."
+
+func (e *InquiryEstablished) check() error {
+	for _, l := range e.Lenses {
+		if err := filled("perspective", l.Perspective, "word on "+l.Perspective, l.About); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(e.Lenses) == 0 || e.Tier != LensTier(len(e.Lenses)):
+		return errors.New("its tier is not that of so many perspectives")
+	case e.Note != LensNote:
+		return errors.New("it does not say how to go on")
+	}
+	return nil
+}
+
+// InquiryFit is which agents fit a perspective. Where none does, one is made for it.
+type InquiryFit struct {
+	Perspective string          `json:"perspective"`
+	Made        bool            `json:"made,omitempty"`
+	Candidates  []InquiryOption `json:"candidates"` // agent@host, and why it fits
+}
+
+// InquiryMapping is which agents could investigate which perspectives.
+type InquiryMapping struct {
+	InquiryWords
+	Fits []InquiryFit `json:"fits"`
+}
+
+// ActFrameMap is the act of an InquiryMapping.
+const ActFrameMap Act = "frame-map"
+
+// MapAgents is the act that says which agents fit.
+var MapAgents = inquiryAct(ActSpec{Act: ActFrameMap, Heading: "FRAME MAP", Doc: "Says which agents fit the perspectives of an inquiry."}, InquiryMapping{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Fits: []InquiryFit{{Perspective: "Operations", Candidates: []InquiryOption{{"mawui@white", "runs our machines"}}}},
+})
+
+func (m *InquiryMapping) check() error {
+	for _, f := range m.Fits {
+		if len(f.Candidates) == 0 || f.Made && len(f.Candidates) > 1 {
+			return fmt.Errorf("nobody investigates %.80q", f.Perspective)
+		}
+		var names []string
+		for _, c := range f.Candidates {
+			if a, err := ParseAddress(c.Key); err != nil || a.Host == "" || a.String() != c.Key {
+				return fmt.Errorf("%.80q is no agent of a host", c.Key)
+			}
+			names = append(names, c.Key)
+		}
+		if err := distinctWords(names, "the agent"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InquiryStart says that a member was started. What it was given follows from the brief, the
+// perspective and the orientation alone, and has that hash.
+type InquiryStart struct {
+	InquiryWords
+	Perspective string   `json:"perspective"`
+	Attempt     int      `json:"attempt"`            // from 1; a member that runs again has the next one
+	Member      string   `json:"member"`             // agent@host
+	Orientation []string `json:"orientation"`        // words of the brief
+	Prompt      string   `json:"prompt"`             // hex SHA-256 of what it was given
+	Question    string   `json:"question"`           // that of the question
+	Carries     []string `json:"carries,omitempty"`  // hashes of what a deepening carries over
+	Degraded    string   `json:"degraded,omitempty"` // why its session does not go on (R52)
+}
+
+// The grades of a member's isolation (R53). Every member has a folder, a home and an environment
+// of its own.
+const (
+	GradeProcess = "process" // and nothing else: it could read what the node's user can
+	GradeUser    = "user"    // it ran as another user of its machine than the node
+	GradeWalls   = "walls"   // it saw neither the node's files and processes nor other members'
+	GradeHost    = "host"    // it had a machine for itself
+)
+
+// Grades are all of them.
+func Grades() []string { return []string{GradeProcess, GradeUser, GradeWalls, GradeHost} }
+
+// ActFrameStart is the act of an InquiryStart.
+const ActFrameStart Act = "frame-start"
+
+// StartMember is the act that says that a member was started.
+var StartMember = inquiryAct(ActSpec{Act: ActFrameStart, Heading: "FRAME START", Doc: "Says that a member of an inquiry was started."}, InquiryStart{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Perspective: "Operations", Attempt: 1, Member: "mawui@white", Orientation: []string{"stores/"},
+	Prompt: Hash([]byte("prompt")), Question: Hash([]byte("question")),
+})
+
+func (s *InquiryStart) check() error {
+	if s.Attempt < 1 {
+		return errors.New("it has no attempt")
+	}
+	if a, err := ParseAddress(s.Member); err != nil || a.Host == "" {
+		return fmt.Errorf("%.80q is no agent of a host", s.Member)
+	}
+	if err := checkHash(s.Prompt); err != nil {
+		return err
+	}
+	if err := distinctWords(s.Orientation, "the orientation"); err != nil {
+		return err
+	}
+	return filled("perspective", s.Perspective)
+}
+
+// InquiryTask is what a member that was started has to do, for those who look on.
+type InquiryTask struct {
+	InquiryWords
+	Perspective string `json:"perspective"`
+	Attempt     int    `json:"attempt"`
+	Question    string `json:"question"` // its hash
+	Scope       string `json:"scope"`
+}
+
+// ActFrameTask is the act of an InquiryTask.
+const ActFrameTask Act = "frame-task"
+
+// NoteTask is the act that notes what a member has to do.
+var NoteTask = inquiryAct(ActSpec{Act: ActFrameTask, Heading: "FRAME TASK", Doc: "Notes what a member of an inquiry has to do."}, InquiryTask{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Perspective: "Operations", Attempt: 1, Question: Hash([]byte("question")), Scope: "stores/ only, no rewrite",
+})
+
+func (t *InquiryTask) check() error { return filled("perspective", t.Perspective, "scope", t.Scope) }
+
+// How the run of a member ended (R49).
+const (
+	SignalCompleted = "completed"
+	SignalFailed    = "failed"
+	SignalSkipped   = "skipped"
+)
+
+// InquirySignal says that the run of a member has ended. Of a result only the hash is told:
+// no text is before all have signalled (R53). Its text is the last lines of the errors of a
+// run that failed.
+type InquirySignal struct {
+	InquiryWords
+	Perspective string `json:"perspective"`
+	Attempt     int    `json:"attempt"`
+	Outcome     string `json:"outcome"`
+	Result      string `json:"result,omitempty"`   // hex SHA-256 of the result
+	Exit        int    `json:"exit,omitempty"`     // exit code of a run that failed
+	Grade       string `json:"grade"`              // how it was isolated: one of Grades
+	Degraded    string `json:"degraded,omitempty"` // what is worse than it should be, and why (R52)
+}
+
+// ActFrameSignal is the act of an InquirySignal.
+const ActFrameSignal Act = "frame-signal"
+
+// SignalEnd is the act by which a member's host says that its run has ended.
+var SignalEnd = inquiryAct(ActSpec{Act: ActFrameSignal, Heading: "FRAME SIGNAL", Doc: "Says that the run of a member of an inquiry has ended, and the hash of its result."}, InquirySignal{
+	InquiryWords: InquiryWords{FormHead: FormHead{From: "mawui", At: exampleTime}}, Perspective: "Operations", Attempt: 1, Outcome: SignalCompleted, Result: Hash([]byte("result")), Grade: "process",
+})
+
+func (s *InquirySignal) check() error {
+	if !slices.Contains([]string{SignalCompleted, SignalFailed, SignalSkipped}, s.Outcome) {
+		return fmt.Errorf("no run ends %.80q", s.Outcome)
+	}
+	if !slices.Contains(Grades(), s.Grade) {
+		return fmt.Errorf("%.80q is no grade of isolation", s.Grade)
+	}
+	switch {
+	case s.Outcome != SignalCompleted && s.Result != "":
+		return errors.New("a run without an end of its own has no result")
+	case s.Outcome != SignalFailed && s.Text != "":
+		return errors.New("only a run that failed tells errors: a result is not told before all have ended")
+	case s.Outcome == SignalCompleted:
+		return checkHash(s.Result)
+	}
+	return nil
+}
+
+// InquiryReveal is the result of a member, its text, after all have signalled.
+type InquiryReveal struct {
+	InquiryWords
+	Perspective string `json:"perspective"`
+	Attempt     int    `json:"attempt"`
+}
+
+// ActFrameReveal is the act of an InquiryReveal.
+const ActFrameReveal Act = "frame-reveal"
+
+// RevealResult is the act by which a member's host tells its result.
+var RevealResult = inquiryAct(ActSpec{Act: ActFrameReveal, Heading: "FRAME REVEAL", Doc: "Tells the result of a member of an inquiry."}, InquiryReveal{
+	InquiryWords: InquiryWords{FormHead: FormHead{From: "mawui", At: exampleTime}, Text: "## Epistemic Contribution\n\nWhat breaks at night."}, Perspective: "Operations", Attempt: 1,
+})
+
+func (r *InquiryReveal) check() error { return filled("perspective", r.Perspective, "text", r.Text) }

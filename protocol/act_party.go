@@ -1,0 +1,205 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PartyChannel is the channel of a party: it follows from the record, from the host where
+// the party was organized, from its name's short form and from when that was said. So nobody
+// takes the place of another party, and two parties of one name are two (R24).
+func PartyChannel(recordID string, host Name, slug Slug, at time.Time) ChannelID {
+	return DeriveChannel(recordID, host.String(), "@party "+slug.String()+" "+formatInstant(at))
+}
+
+// Organizing makes a party. Where an agent says it that nobody asked to, it is a gate: its
+// human decides, and nothing comes of it before (R64).
+type Organizing struct {
+	FormHead        // From is the agent, Topic the party's name; At makes its channel
+	Leader   Name   // the human who leads it
+	Team     string // the tag; empty: none
+	Anchor   string // the issue that it hangs on; empty: none
+	With     []Address
+	Rules    PartyRules
+}
+
+// ActOrganize is the act of an Organizing.
+const ActOrganize Act = "organize"
+
+// Organize is the act by which a party begins.
+var Organize = NewAct(ActSpec{
+	Act: ActOrganize, Heading: "PARTY ORGANIZE", Class: ClassDeed, Doc: "Begins a party, or asks its author's human for that.",
+}, parseOrganizing, formatOrganizing, Organizing{
+	FormHead: exampleHead, Leader: "nat", Team: "fleet-core", Anchor: "maw-js#332", With: []Address{{Name: "mawui", Host: "white"}}, Rules: DefaultPartyRules(),
+})
+
+func formatOrganizing(o Organizing) string {
+	return writeForm("PARTY ORGANIZE", o.FormHead).put("LEADER", o.Leader.String()).put("TEAM", flatText(o.Team)).put("ANCHOR", flatText(o.Anchor)).
+		put("WITH", joinAddresses(o.With)).put("RULES", o.Rules.String()).String()
+}
+
+func parseOrganizing(body string) (Organizing, error) {
+	f := readForm("PARTY ORGANIZE", body, "LEADER", "TEAM", "ANCHOR", "WITH", "RULES")
+	o := Organizing{FormHead: f.FormHead, Leader: Name(f.flat("LEADER")), Team: f.flat("TEAM"), Anchor: f.flat("ANCHOR"), Rules: DefaultPartyRules()}
+	var err error
+	if o.With, err = splitAddresses(f.flat("WITH")); err != nil {
+		return Organizing{}, err
+	}
+	if rules := f.text("RULES"); rules != "" {
+		if err := o.Rules.Override(rules); err != nil {
+			return Organizing{}, err
+		}
+	}
+	switch {
+	case o.Topic == "":
+		return Organizing{}, errors.New("it does not say what the party is called")
+	case o.Leader == "":
+		return Organizing{}, errors.New("it does not say which human leads the party")
+	case o.At.IsZero():
+		return Organizing{}, errors.New("it does not say when it was written")
+	}
+	return o, nil
+}
+
+// Decides is what the human's signature of an organizing is about. It says when, so that
+// nobody begins the party again with a copy of the signature.
+func (o Organizing) Decides() string {
+	o.FormHead = FormHead{From: o.From, Topic: o.Topic, At: o.At}
+	return formatOrganizing(o)
+}
+
+// MaxWith bounds how many an organizing or a wish may name.
+const MaxWith = 256
+
+func joinAddresses(list []Address) string {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// splitAddresses reads a list of addresses; one that is named twice stands once.
+func splitAddresses(text string) (list []Address, err error) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		a, err := ParseAddress(word)
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.Contains(list, a):
+		case len(list) == MaxWith:
+			return nil, fmt.Errorf("it names more than %d", MaxWith)
+		default:
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+// The things that a Wish can be for.
+const (
+	WishInvite    = "invite"
+	WishBroadcast = "broadcast"
+)
+
+// Wish is what an agent of a party asks its human for, because an agent does not do it alone:
+// to invite somebody, or to tell agents of other hosts (R64).
+type Wish struct {
+	FormHead
+	For  string // one of the things above
+	Whom Address
+	Text string // of a broadcast
+}
+
+// ActWish is the act of a Wish.
+const ActWish Act = "party-wish"
+
+// AskHuman is the act by which an agent of a party asks its human.
+var AskHuman = NewAct(ActSpec{
+	Act: ActWish, Heading: "PARTY WISH", Class: ClassDeed, Doc: "Asks the author's human for what an agent of a party does not do alone.",
+}, parseWish, formatWish, Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}})
+
+func formatWish(w Wish) string {
+	form := writeForm("PARTY WISH", w.FormHead).put("FOR", w.For)
+	if w.Whom.Name != "" {
+		form.put("WHOM", w.Whom.String())
+	}
+	return form.put("TEXT", w.Text).line("").line("Accept, reject, or defer.").String()
+}
+
+func parseWish(body string) (Wish, error) {
+	f := readForm("PARTY WISH", body, "FOR", "WHOM", "TEXT")
+	w := Wish{FormHead: f.FormHead, For: f.flat("FOR"), Text: f.text("TEXT")}
+	if whom := f.flat("WHOM"); whom != "" {
+		var err error
+		if w.Whom, err = ParseAddress(whom); err != nil {
+			return Wish{}, err
+		}
+	}
+	switch {
+	case w.For != WishInvite && w.For != WishBroadcast:
+		return Wish{}, fmt.Errorf("nobody asks a human for %.80q", w.For)
+	case w.For == WishInvite && w.Whom.Name == "":
+		return Wish{}, errors.New("it does not say whom to invite")
+	case w.For == WishBroadcast && w.Text == "":
+		return Wish{}, errors.New("it does not say what to tell")
+	}
+	return w, nil
+}
+
+// RuleChange sets rules of a party; its leader does (seed, "rules").
+type RuleChange struct {
+	FormHead
+	Set    []RuleValue
+	Reason string // may be empty
+}
+
+// RuleValue is one rule and what it is to be.
+type RuleValue struct{ Name, Value string }
+
+// ActRules is the act of a RuleChange.
+const ActRules Act = "party-rules"
+
+// SetRules is the act by which the leader changes the rules.
+var SetRules = NewAct(ActSpec{
+	Act: ActRules, Heading: "PARTY RULES", Class: ClassDeed, Doc: "Changes rules of a party, by its leader.",
+}, parseRuleChange, formatRuleChange, RuleChange{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, []RuleValue{{"consensus_mode", "majority"}}, "We are five now."})
+
+func formatRuleChange(c RuleChange) string {
+	return writeForm("PARTY RULES", c.FormHead).put("SET", c.Words()).put("REASON", c.Reason).String()
+}
+
+// Decides is what the leader's signature is about: the change of the rules of the party that
+// a message began, as it was decided then. A copy of it changes no other party's, and is
+// known where it is to undo a later change.
+func (c RuleChange) Decides(party Path) string {
+	return c.Words() + "\nin " + party.String() + "\nat " + formatInstant(c.At)
+}
+
+// Words are the rules and what they are to be, in a line.
+func (c RuleChange) Words() string {
+	var set []string
+	for _, v := range c.Set {
+		set = append(set, v.Name+"="+v.Value)
+	}
+	return strings.Join(set, ", ")
+}
+
+func parseRuleChange(body string) (RuleChange, error) {
+	f := readForm("PARTY RULES", body, "SET", "REASON")
+	c := RuleChange{FormHead: f.FormHead, Reason: f.text("REASON")}
+	for _, part := range strings.FieldsFunc(f.flat("SET"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || name == "" {
+			return RuleChange{}, fmt.Errorf("%.80q is not of the form RULE=VALUE", part)
+		}
+		c.Set = append(c.Set, RuleValue{name, value})
+	}
+	if c.Set == nil {
+		return RuleChange{}, errors.New("it sets no rule")
+	}
+	return c, nil
+}

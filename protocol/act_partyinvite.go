@@ -1,0 +1,189 @@
+package protocol
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Invitation asks one agent into a party. It is a gate: a human of the host that serves the
+// agent decides, and nobody else (R38; seed, "invite").
+type Invitation struct {
+	FormHead        // From is the agent that invites, Topic the party's name
+	Human    string // on whose behalf
+	Whom     Address
+	Deciders []Name // humans of that host; empty: any of them
+	Anchor   string
+	Rules    PartyRules
+	AnswerBy time.Time // UTC; until then silence is no expiry. Zero: it never expires (R25)
+}
+
+// ActInvite is the act of an Invitation.
+const ActInvite Act = "invite"
+
+// Invite is the act by which an agent is asked into a party.
+var Invite = NewAct(ActSpec{
+	Act: ActInvite, Heading: "PARTY INVITE", Class: ClassDeed, Doc: "Asks an agent into a party; a human of its host decides.",
+}, parseInvitation, formatInvitation, Invitation{
+	FormHead: exampleHead, Human: "nat", Whom: Address{Name: "mawui", Host: "white"}, Deciders: []Name{"zoe"}, Anchor: "maw-js#332", Rules: DefaultPartyRules(),
+	AnswerBy: exampleTime.Add(7 * 24 * time.Hour),
+})
+
+// InviteDecides is what the signature is about by which a human has an agent invite another
+// one to the party that the message began.
+func InviteDecides(party Path, whom Address) string {
+	return "invite " + whom.String() + " to " + party.String()
+}
+
+// JoinDecides is what the signature is about by which a human has an agent ask to be let in.
+func JoinDecides(party Path, who Address) string {
+	return "join " + party.String() + " as " + who.String()
+}
+
+// Rule6 is the line that everything outward ends with (R33).
+func Rule6(agent, human string) string {
+	on := ""
+	if human != "" {
+		on = " on behalf of " + human
+	}
+	return "Rule 6: Sent by " + agent + on + " — Oracle Never Pretends to Be Human."
+}
+
+func formatInvitation(i Invitation) string {
+	payload, err := json.Marshal(struct {
+		Type      string     `json:"type"`
+		Topic     string     `json:"topic"`
+		Anchor    string     `json:"anchor"`
+		Rules     PartyRules `json:"rules"`
+		InvitedBy string     `json:"invitedBy"`
+		ReplyTo   string     `json:"replyTo"`
+	}{"work-with-invite", i.Topic, i.Anchor, i.Rules, i.Human + " (via " + i.From + ")", i.From})
+	if err != nil { // it is texts and finite numbers
+		payload = nil
+	}
+	w := writeForm("PARTY INVITE", FormHead{Topic: i.Topic, At: i.At, Mark: i.Mark})
+	w.put("From", i.Human+" (via "+i.From+")").put("Anchor", cmp.Or(flatText(i.Anchor), "none")).put("Rules", i.Rules.Short())
+	w.put("INVITED", i.Whom.String()).put("DECIDES", joinNames(i.Deciders)).put("ANSWER-BY", formatInstant(i.AnswerBy)).put("PAYLOAD", string(payload))
+	return w.line("").line("Join this collaboration? Accept, reject, or defer.").line(Rule6(i.From, i.Human)).String()
+}
+
+func parseInvitation(body string) (Invitation, error) {
+	f := readForm("PARTY INVITE", body, "FROM", "ANCHOR", "RULES", "INVITED", "DECIDES", "ANSWER-BY", "PAYLOAD")
+	i := Invitation{FormHead: FormHead{Topic: f.Topic, At: f.At, Mark: f.Mark}, Anchor: f.flat("ANCHOR"), Rules: DefaultPartyRules()}
+	if i.Anchor == "none" {
+		i.Anchor = ""
+	}
+	var payload struct {
+		Topic, InvitedBy, ReplyTo string
+		Rules                     json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(f.flat("PAYLOAD")), &payload); err != nil {
+		return Invitation{}, errors.New("its payload cannot be read")
+	}
+	if err := i.Rules.Override(string(payload.Rules)); err != nil {
+		return Invitation{}, err
+	}
+	i.From = flatText(payload.ReplyTo)
+	i.Human = strings.TrimSuffix(f.flat("FROM"), " (via "+i.From+")")
+	if i.Human == "" || i.Human == f.flat("FROM") {
+		return Invitation{}, errors.New("it does not say on whose behalf, as HUMAN (via AGENT)")
+	}
+	i.Topic = cmp.Or(i.Topic, payload.Topic)
+	whom, err := ParseAddress(f.flat("INVITED"))
+	if err == nil {
+		_, err = ParseName(whom.Host)
+	}
+	if err != nil {
+		return Invitation{}, errors.New("it does not say whom it invites, as AGENT@HOST")
+	}
+	i.Whom = whom
+	deciders, err := splitAddresses(f.flat("DECIDES"))
+	if err != nil {
+		return Invitation{}, err
+	}
+	for _, d := range deciders {
+		name, err := ParseName(d.Name)
+		if err != nil || d.Host != "" { // a gate that nobody can answer waits for ever
+			return Invitation{}, fmt.Errorf("%.80q is no human of the host of %s", d, whom)
+		}
+		i.Deciders = append(i.Deciders, name)
+	}
+	i.AnswerBy, err = f.instant("ANSWER-BY")
+	return i, err
+}
+
+func joinNames(names []Name) string {
+	var list []Address
+	for _, n := range names {
+		list = append(list, Address{Name: n.String()})
+	}
+	return joinAddresses(list)
+}
+
+// GateAnswer is what a human decides at a gate of a party: an invite, a join, an agent's
+// wish. It answers the gate's message, and the human's own key signs it (R35, R38).
+type GateAnswer struct {
+	FormHead           // From is the human
+	Gate     string    // in words, for those who read it
+	Reason   string    // may be empty
+	Until    time.Time // UTC, of what is put off
+	// TakesBack is the hex SHA-256 of the file of the decision that this one takes back;
+	// empty: none.
+	TakesBack string
+}
+
+// The acts by which a human answers a gate of a party.
+const (
+	ActPartyAccept Act = "party-accept"
+	ActPartyReject Act = "party-reject"
+	ActPartyDefer  Act = "party-defer"
+)
+
+// AcceptGate, RejectGate and DeferGate are the answers to a gate of a party.
+var (
+	AcceptGate = gateAnswer(ActPartyAccept, "PARTY ACCEPT", "Accepts what a gate of a party asks a human.")
+	RejectGate = gateAnswer(ActPartyReject, "PARTY REJECT", "Declines what a gate of a party asks a human.")
+	DeferGate  = gateAnswer(ActPartyDefer, "PARTY DEFER", "Puts off what a gate of a party asks a human.")
+)
+
+func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
+	example := GateAnswer{FormHead: FormHead{From: "zoe", Topic: "tmux design", At: exampleTime}, Gate: "invite of mawui@white", Reason: "after standup"}
+	if act == ActPartyDefer {
+		example.Until = exampleTime.Add(24 * time.Hour)
+	}
+	parse := func(body string) (GateAnswer, error) {
+		f := readForm(heading, body, "GATE", "REASON", "UNTIL", "TAKES-BACK")
+		a := GateAnswer{FormHead: f.FormHead, Gate: f.flat("GATE"), Reason: f.text("REASON"), TakesBack: f.flat("TAKES-BACK")}
+		var err error
+		if a.Until, err = f.instant("UNTIL"); err == nil && act == ActPartyDefer && a.Until.IsZero() {
+			err = errors.New("it does not say until when")
+		}
+		return a, err
+	}
+	format := func(a GateAnswer) string {
+		return writeForm(heading, a.FormHead).put("GATE", flatText(a.Gate)).put("REASON", a.Reason).put("UNTIL", formatInstant(a.Until)).put("TAKES-BACK", a.TakesBack).String()
+	}
+	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, example)
+}
+
+// PartyJoin asks to take part in a party; its leader decides (R31).
+type PartyJoin struct {
+	FormHead
+	Reason string // may be empty
+}
+
+// ActPartyJoin is the act of a PartyJoin.
+const ActPartyJoin Act = "party-join"
+
+// JoinParty is the act by which somebody asks a party's leader to be let in.
+var JoinParty = NewAct(ActSpec{
+	Act: ActPartyJoin, Heading: "PARTY JOIN", Class: ClassDeed, Doc: "Asks a party's leader to be let in.",
+}, func(body string) (PartyJoin, error) {
+	f := readForm("PARTY JOIN", body, "REASON")
+	return PartyJoin{f.FormHead, f.text("REASON")}, nil
+}, func(j PartyJoin) string {
+	return writeForm("PARTY JOIN", j.FormHead).put("REASON", j.Reason).String()
+}, PartyJoin{exampleHead, "I build the panes."})

@@ -1,0 +1,201 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// PartyProposal puts an agreement to a party. By which of its members it is settled says
+// the rule consensus_mode.
+type PartyProposal struct {
+	FormHead
+	Item ItemRef
+}
+
+// ActPartyAgree is the act of a PartyProposal.
+const ActPartyAgree Act = "party-agree"
+
+// ProposeToParty is the act by which an agreement is put to a party; its author accepts it
+// by that.
+var ProposeToParty = NewAct(ActSpec{
+	Act: ActPartyAgree, Heading: "PARTY AGREE", Class: ClassDeed, Doc: "Puts an agreement to a party.",
+}, func(body string) (PartyProposal, error) {
+	f := readForm("PARTY AGREE", body, "ITEM")
+	p := PartyProposal{f.FormHead, ParseItemRef(f.flat("ITEM"))}
+	if p.Item.Text == "" {
+		return p, errors.New("it does not say what is to be agreed")
+	}
+	return p, nil
+}, func(p PartyProposal) string {
+	return writeForm("PARTY AGREE", p.FormHead).put("ITEM", p.Item.String()).
+		line("REQUEST: Accept or decline: a message that begins as this.").
+		line("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>").String()
+}, PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}})
+
+// Vote is what one says to an agreement that was put to a party.
+type Vote struct {
+	FormHead
+	Item   ItemRef
+	Accept bool
+	Reason string // may be empty where it accepts
+}
+
+// ActVote is the act of a Vote.
+const ActVote Act = "party-vote"
+
+// VoteInParty is the act by which a member, or the leader, votes.
+var VoteInParty = NewAct(ActSpec{
+	Act: ActVote, Heading: "PARTY VOTE", Class: ClassDeed, Doc: "Accepts or declines an agreement that was put to a party.",
+}, func(body string) (Vote, error) {
+	f := readForm("PARTY VOTE", body, "ITEM", "VOTE", "REASON")
+	v := Vote{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM")), Reason: f.text("REASON")}
+	switch said := f.flat("VOTE"); {
+	case said == "accept":
+		v.Accept = true
+	case said != "reject":
+		return Vote{}, fmt.Errorf("a vote is accept or reject, not %.80q", said)
+	case v.Reason == "":
+		return Vote{}, errors.New("it gives no reason")
+	}
+	return v, nil
+}, func(v Vote) string {
+	said := "reject"
+	if v.Accept {
+		said = "accept"
+	}
+	return writeForm("PARTY VOTE", v.FormHead).put("ITEM", v.Item.String()).put("VOTE", said).put("REASON", v.Reason).String()
+}, Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true})
+
+// Decides is what the leader's signature of a vote is about. The agreement is the message
+// that put it: another party may have one of that label and those words.
+func (v Vote) Decides(agreement Path) string {
+	v.FormHead = FormHead{}
+	return VoteInParty.Format(v) + "\nabout " + agreement.String()
+}
+
+// PartyTask is something that one of a party is to do.
+type PartyTask struct {
+	FormHead
+	Item ItemRef
+}
+
+// ActTask is the act of a PartyTask.
+const ActTask Act = "party-task"
+
+// AddTask is the act by which a party is given something to do.
+var AddTask = NewAct(ActSpec{
+	Act: ActTask, Heading: "PARTY TASK", Class: ClassDeed, Doc: "Puts something that one of a party is to do on its list.",
+}, func(body string) (PartyTask, error) {
+	f := readForm("PARTY TASK", body, "ITEM")
+	t := PartyTask{f.FormHead, ParseItemRef(f.flat("ITEM"))}
+	if t.Item.Text == "" {
+		return t, errors.New("it does not say what is to be done")
+	}
+	return t, nil
+}, func(t PartyTask) string {
+	return writeForm("PARTY TASK", t.FormHead).put("ITEM", t.Item.String()).
+		line("REQUEST: One of you takes it: a message that begins as this.").
+		line("  PARTY TAKE | from: <you> then a line ITEM: <label>").String()
+}, PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}})
+
+// TaskTake takes a task, or goes on having it, until a time: then another may.
+type TaskTake struct {
+	FormHead
+	Item  ItemRef
+	Until time.Time // UTC
+}
+
+// ActTake is the act of a TaskTake.
+const ActTake Act = "party-take"
+
+// TakeTask is the act by which a member takes a task.
+var TakeTask = NewAct(ActSpec{
+	Act: ActTake, Heading: "PARTY TAKE", Class: ClassDeed, Doc: "Takes a task of a party: the first in the order of the record has it.",
+}, func(body string) (TaskTake, error) {
+	f := readForm("PARTY TAKE", body, "ITEM", "UNTIL")
+	t := TaskTake{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM"))}
+	var err error
+	t.Until, err = f.instant("UNTIL")
+	return t, err
+}, func(t TaskTake) string {
+	return writeForm("PARTY TAKE", t.FormHead).put("ITEM", t.Item.String()).put("UNTIL", formatInstant(t.Until)).String()
+}, TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)})
+
+// TaskEnd says that a task is done, or that who had it gives it back.
+type TaskEnd struct {
+	FormHead
+	Item    ItemRef
+	Outcome string // may be empty
+}
+
+// The acts by which a task ends, or is free again.
+const (
+	ActDone     Act = "party-done"
+	ActGiveBack Act = "party-give-back"
+)
+
+// FinishTask and GiveTaskBack are the acts by which who has a task does away with it.
+var (
+	FinishTask   = taskEnd(ActDone, "PARTY DONE", "Says that a task of a party is done.")
+	GiveTaskBack = taskEnd(ActGiveBack, "PARTY GIVE-BACK", "Gives a task of a party back, so that another one takes it.")
+)
+
+func taskEnd(act Act, heading, doc string) WordAct[TaskEnd] {
+	parse := func(body string) (TaskEnd, error) {
+		f := readForm(heading, body, "ITEM", "OUTCOME")
+		return TaskEnd{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("OUTCOME")}, nil
+	}
+	format := func(e TaskEnd) string {
+		return writeForm(heading, e.FormHead).put("ITEM", e.Item.String()).put("OUTCOME", e.Outcome).String()
+	}
+	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format,
+		TaskEnd{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, "It is in the tree."})
+}
+
+// Reservation reserves files or other things for its author until a time. It is advice:
+// nothing is locked.
+type Reservation struct {
+	FormHead
+	Things []string
+	Until  time.Time // UTC
+	Reason string    // may be empty
+}
+
+// ActLease is the act of a Reservation.
+const ActLease Act = "party-lease"
+
+// Lease is the act by which a member reserves things.
+var Lease = NewAct(ActSpec{
+	Act: ActLease, Heading: "PARTY LEASE", Class: ClassDeed, Doc: "Reserves files or other things for a member of a party, for a while.",
+}, func(body string) (Reservation, error) {
+	f := readForm("PARTY LEASE", body, "THINGS", "UNTIL", "REASON")
+	r := Reservation{FormHead: f.FormHead, Things: f.list("THINGS"), Reason: f.text("REASON")}
+	var err error
+	if r.Until, err = f.instant("UNTIL"); err == nil && r.Until.IsZero() {
+		err = errors.New("it does not say until when")
+	}
+	if err == nil && len(r.Things) == 0 {
+		err = errors.New("it does not say what it reserves")
+	}
+	return r, err
+}, func(r Reservation) string {
+	w := writeForm("PARTY LEASE", r.FormHead).put("UNTIL", formatInstant(r.Until)).put("REASON", r.Reason).line("THINGS:")
+	for _, thing := range r.Things {
+		w.line("- " + flatText(thing))
+	}
+	return w.String()
+}, Reservation{exampleHead, []string{"src/panes.go"}, exampleTime.Add(2 * time.Hour), "I split it."})
+
+// LeaseEnd ends a reservation of its author before its time.
+type LeaseEnd struct{ FormHead }
+
+// ActRelease is the act of a LeaseEnd.
+const ActRelease Act = "party-release"
+
+// Release is the act by which a member ends its reservation: that which it answers.
+var Release = NewAct(ActSpec{
+	Act: ActRelease, Heading: "PARTY RELEASE", Class: ClassDeed, Doc: "Ends a reservation in a party before its time.",
+}, func(body string) (LeaseEnd, error) {
+	return LeaseEnd{readForm("PARTY RELEASE", body).FormHead}, nil
+}, func(e LeaseEnd) string { return writeForm("PARTY RELEASE", e.FormHead).String() }, LeaseEnd{exampleHead})
