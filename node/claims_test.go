@@ -291,6 +291,10 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 	pass(g.hub, g.hubClock, 11*time.Minute)
 	answerTo(t, g.hub, mine)
 	g.wantOnce(t, 1)
+	// By the hub's clock white is gone still: its next look would take the rest over as well.
+	if _, err := control.PauseAgent.Ask(t.Context(), g.hub, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
+		t.Fatal(err)
+	}
 	// It has not heard of it: it sleeps, and what came meanwhile comes only now.
 	other := say(t, g.white, "mawjs", "word1").Path
 	awaitHas(t, g.hub, other)

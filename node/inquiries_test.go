@@ -503,6 +503,26 @@ func TestInquiryByOneWayAlone(t *testing.T) {
 	}
 }
 
+// What comes while no command may run, as beside a fetch that is taken in, is begun as soon as one
+// may. It prevents: an inquiry that stands still although nothing is wrong.
+func TestInquiryGoesOnAfterAHalt(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	n, _ := runNode(t, initHome(t, nil))
+	nat := sit(t, n)
+	st.lens(n, "chair")
+	st.lens(n, "lens")
+	n.arriving(true)
+	f := nat.frames("lens")
+	for range 100 { // meanwhile it was looked at what is to be done
+		if nat.frame(f.ID); st.ran("brief") != 0 {
+			t.Fatal("an agent was run meanwhile")
+		}
+	}
+	n.arriving(false)
+	nat.gated(f.ID, protocol.GateBrief)
+}
+
 // A gate that opens while a member works has it neither run again nor taken for one that was cut
 // short.
 func TestInquiryGateDisturbsNoMember(t *testing.T) {

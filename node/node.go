@@ -542,7 +542,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
-		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.doors.nudge,
+		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.goOn,
 	})
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
@@ -557,7 +557,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	})
 	n.losses = &losses{
 		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
-		events: n.events, mended: n.doors.nudge, log: n.log,
+		events: n.events, mended: n.goOn, log: n.log,
 	}
 	return nil
 }

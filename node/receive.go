@@ -91,11 +91,20 @@ func (n *Node) arrived(messages []gitsync.MessageFile) { n.Receive(messages, byG
 func (n *Node) arriving(more bool) {
 	n.halts.comes(more)
 	if !more {
-		n.doors.nudge()
-		if n.exams != nil { // the record is opened before agents are served
-			n.exams.look()
-		}
+		n.goOn()
 	}
+}
+
+// goOn has all that waits while no command may run be looked at again. Whatever ends such a time
+// calls it: what came meanwhile was passed over, and nothing else tells of it.
+func (n *Node) goOn() {
+	n.doors.nudge()
+	if n.inquiries == nil {
+		return // the record is opened before agents are served
+	}
+	n.attention.look()
+	n.exams.look()
+	n.inquiries.Look()
 }
 
 // publish takes in what the writer has stored and tells the other hosts.

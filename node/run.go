@@ -272,10 +272,7 @@ func (n *Node) watchSessions(down *teardown) {
 // lookAround lets the agents go once another node of this one's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
 	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
-	n.doors.nudge()
-	n.attention.look()
-	n.exams.look()
-	n.inquiries.Look()
+	n.goOn()
 }
 
 // linked tells a host that came into reach of this one.

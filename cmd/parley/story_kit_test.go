@@ -78,6 +78,7 @@ func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
 	program := cmp.Or(h.program, "parley") // TestMain put it in PATH
 	words := slices.Concat(h.inside, []string{program}, args)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir = filepath.Dir(h.home.Dir) // agents keep files where they work
 	cmd.Env = append(slices.Concat(os.Environ(), h.env), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }

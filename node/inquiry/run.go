@@ -250,12 +250,13 @@ func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
 }
 
 // done notes what came of a call. One that failed is made again in another epoch, or at the
-// node's next start.
+// node's next start. Whatever came of it, it is looked again at what is to be done: a deed that
+// came while the call was in flight may have made it, or undone it, and that look passed it over.
 func (q *Inquiries) done(v inquiries.Inquiry, c inquiries.Call, err error) {
+	defer q.Look()
 	now := q.value(v.Channel)
 	if err != nil && (errors.Is(err, errOvertaken) || !slices.Contains(inquiries.Next(now), c)) {
 		err = nil // somebody else made it, or another host coordinates now
-		defer q.Look()
 	}
 	if err != nil {
 		q.Log.Error().Err(err).Str("inquiry", id8(v.Channel)).Str("call", string(c.Do)).Msg("an inquiry does not go on")
