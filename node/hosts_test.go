@@ -135,6 +135,13 @@ func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 	if err := white.currentBus().Close(); err != nil {
 		t.Fatal(err)
 	}
+	// A last word of white may reach the hub behind the news that its link has ended: then the
+	// hub itself would know by time alone.
+	eventually(t, "the hub has noticed", func() bool {
+		hub.presence.LookFor(t.Context(), "white", hub.now())
+		_, live := hub.live.PresenceOf("white")
+		return !live
+	})
 	seenAs(t, black, "white", control.HostAway)
 	seenAs(t, black, "oracle-world", control.HostLive)
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/scratch"
 )
 
@@ -16,14 +15,11 @@ import (
 // sendAsked.
 const sendVar = "PARLEY_NODE_TEST_SEND"
 
-// TestMain lets this test binary be the keeper of agents' commands, and programs that send.
+// TestMain lets this test binary be programs that send.
 // Nodes wait for each other, for git and for the clock most of the time: so twice as many
 // tests run at a time as there are processors, unless -parallel says otherwise, or the race
 // detector keeps the processors busy.
 func TestMain(m *testing.M) {
-	if keeper.Asked(os.Args) {
-		os.Exit(keeper.Main())
-	}
 	if asked := os.Getenv(sendVar); asked != "" {
 		if err := sendAsked(asked); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -64,8 +64,8 @@ type Options struct {
 	// looks like a copy is gone for good.
 	Moved bool
 
-	// Keeper says that this program is a keeper where it is asked to (keeper.Asked).
-	// Then everything that an agent's command starts is known as that agent's, on Linux.
+	// Keeper has commands of agents run beneath keepers: everything that such a command
+	// starts is known as that agent's, on Linux.
 	Keeper bool
 
 	anew       bool                 // what can be computed is thrown away first
@@ -365,7 +365,7 @@ func (n *Node) openDoors() {
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
 		maxOutput: n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
 		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
-		sessions: n.sessions,
+		sessions: n.sessions, walled: map[string]bool{},
 	}
 	n.trials = &trials{
 		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,

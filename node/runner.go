@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/walls"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
@@ -36,6 +38,9 @@ type runner struct {
 	events    *feed.Events
 	notices   *notices.Notices
 	sessions  *sessions.Book
+
+	mu     sync.Mutex      // guards walled
+	walled map[string]bool // users (run_as) whose commands are known to get walls here
 }
 
 // call runs the command of an agent that coordinates an inquiry.
@@ -91,22 +96,32 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 
 // walls hide from a member what is this node's, and the places of others: the home with its
 // spool, keys and sockets, and where programs of its user listen. It sees its own place.
-func (rn *runner) walls(p places.Place) keeper.Walls {
+func (rn *runner) walls(p places.Place) walls.Walls {
 	hide := []string{rn.home, places.OfOwners(configs.Home{Dir: rn.home}.Members()), "/run/user/" + strconv.Itoa(os.Getuid())}
 	if sockets := rn.doorsteps.Base(); sockets != "" {
 		hide = append(hide, sockets)
 	}
-	return keeper.Walls{Hide: hide, Show: []string{p.Root}}
+	return walls.Walls{Hide: hide, Show: []string{p.Root}}
 }
 
-// canWall reports whether a member that runs as an agent gets walls here.
+// canWall reports whether a member that runs as an agent gets walls here. To try it takes a
+// process, so what can be done is not tried again: where that has changed, the run says so.
 func (rn *runner) canWall(a configs.Agent) bool {
+	rn.mu.Lock()
+	defer rn.mu.Unlock()
+	if rn.walled[a.RunAs] {
+		return true
+	}
 	var as *keeper.User
 	var err error
 	if a.RunAs != "" {
 		_, as, err = rn.doorsteps.User(a)
 	}
-	return err == nil && rn.keepers != nil && keeper.CheckWalls(as) == nil
+	if err != nil || rn.keepers == nil || keeper.CheckWalls(as) != nil {
+		return false
+	}
+	rn.walled[a.RunAs] = true
+	return true
 }
 
 // run runs the command of an agent's tier with an input. because is the message

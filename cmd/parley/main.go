@@ -14,16 +14,12 @@ import (
 	"syscall"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 func main() { os.Exit(play(cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv))) }
 
 // play is a run of parley as this process. It returns the exit code.
 func play(p *cli.Program) int {
-	if keeper.Asked(os.Args) { // before anything else: an agent's command waits for it
-		return keeper.Main()
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)

@@ -30,3 +30,20 @@ func (c Command) Kind() Any { return c.kind }
 
 // Decide is what becomes of it where its affair has that value.
 func (c Command) Decide(value any, now time.Time) ([]Draft, error) { return c.decide(value, now) }
+
+// Together is several commands of one affair as one: all of them or none, each decided as if it
+// were alone.
+func Together(commands []Command) Command {
+	c := commands[0]
+	c.decide = func(value any, now time.Time) (all []Draft, err error) {
+		for _, one := range commands {
+			drafts, err := one.decide(value, now)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, drafts...)
+		}
+		return all, nil
+	}
+	return c
+}

@@ -29,6 +29,9 @@ type Rules struct {
 	Folders, Files []string
 	// Names are words that mean one thing, or should not be used.
 	Names []Name
+	// Inits are the files that may declare func init: each is a program of its own, which the
+	// program plays before the rest of it is made ready.
+	Inits []string
 }
 
 // Wall says what one room may import. The standard library, the room's own
@@ -94,7 +97,7 @@ func Check(tree fs.FS, rules Rules) ([]Violation, error) {
 	}
 	found = append(found, checkWalls(packages, rules)...)
 	for _, p := range packages {
-		found = append(found, checkHabits(p)...)
+		found = append(found, checkHabits(p, rules.Inits)...)
 		found = append(found, checkNames(p, rules.Names)...)
 	}
 	slices.SortFunc(found, func(a, b Violation) int {

@@ -14,6 +14,7 @@ func example() Rules {
 		TestThirdParty: []string{"example.com/testkit"},
 		Folders:        []string{"pure", "store", "app", "internal", "tools"},
 		Files:          []string{"go.mod", ".gitignore", "LICENSE"},
+		Inits:          []string{"store/begin.go"},
 		Names:          []Name{{"letter", "pure", "it is what nodes say"}, {"spot", "", "say which"}},
 		Walls: []Wall{
 			{Room: "pure", ThirdParty: []string{"example.com/yaml"}, Pure: true, Why: "same bytes, same meaning"},
@@ -153,6 +154,7 @@ func TestCheck(t *testing.T) {
 			files: map[string]string{
 				"store/a.go":      "package store\n\ntype s struct{}\n\nfunc (s) init() {}\n",
 				"store/a_test.go": "package store\n\nfunc init() {}\n",
+				"store/begin.go":  "package store\n\nfunc init() {}\n",
 			},
 			want: []string{"store/a_test.go:3 declares func init (why: importing a package must change nothing; build what is needed in a constructor)"},
 		},

@@ -5,11 +5,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
 // checkHabits finds, in one folder, what parley does without in every room.
-func checkHabits(dir *folder) []Violation {
+func checkHabits(dir *folder, inits []string) []Violation {
 	found := checkDoc(dir)
 	for _, f := range dir.files {
 		for _, one := range f.imports {
@@ -24,7 +25,9 @@ func checkHabits(dir *folder) []Violation {
 					Why:  "one static binary is built for every system without a C compiler"})
 			}
 		}
-		found = append(found, checkInit(dir, f)...)
+		if !slices.Contains(inits, f.path) {
+			found = append(found, checkInit(dir, f)...)
+		}
 		if !f.test {
 			found = append(found, checkVariables(dir, f)...)
 		}

@@ -8,14 +8,14 @@
 // and at the end of the command the keeper ends whatever is left of it.
 //
 // The keeper is the running program itself, started again with Verb as its first
-// argument: whoever has a Pool calls Main where Asked says so, before anything
-// else. A keeper ends everything when its starter dies, even by kill -9. One that has
+// argument. A keeper ends everything when its starter dies, even by kill -9. One that has
 // nothing left of a command goes on to the next.
 //
 // What ends the keeper itself lets its orphans go. Release reports that.
 package keeper
 
 import (
+	"os"
 	"strconv"
 	"strings"
 )
@@ -26,6 +26,15 @@ const Verb = "keep-run"
 // Asked reports whether a program with these words, its name first, is to be a
 // keeper.
 func Asked(args []string) bool { return len(args) > 1 && args[1] == Verb }
+
+// A keeper is one before the rest of the program is made ready: that takes longer than most of
+// what a small command does. Go makes packages ready in the order of their paths, each after
+// those that it imports. So what this package imports is the standard library and little else.
+func init() {
+	if Asked(os.Args) {
+		os.Exit(play())
+	}
+}
 
 // User is as whom a command runs.
 type User struct {

@@ -33,11 +33,8 @@ const (
 // lineFD is the socket to its starter, which a keeper gets beside the standard files.
 const lineFD = 3
 
-// Main is a keeper. It returns its exit code.
-func Main() int {
-	if len(os.Args) > 2 && os.Args[2] == wallsWord {
-		return beWalled(os.Args[3:])
-	}
+// play is a keeper. It returns its exit code.
+func play() int {
 	// A command is killed with the thread that started it (Pdeathsig), so this one
 	// must last as long as the process.
 	runtime.LockOSThread()
@@ -84,7 +81,7 @@ func (k *keeping) begin(o order) {
 	standard := []uintptr{uintptr(o.fds[0]), uintptr(o.fds[1]), uintptr(o.fds[2])}
 	path, args := o.c.Path, o.c.Args
 	if len(o.c.Walls.Hide) > 0 {
-		path, args = o.c.walled(attr)
+		path, args = o.c.Walls.Around(attr, o.c.Dir, path, args)
 	}
 	leader, err := o.c.Limits.start(path, args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
 	for _, fd := range o.fds { // they are the command's: who reads them waits for their end

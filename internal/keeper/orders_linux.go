@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/walls"
 	"golang.org/x/sys/unix"
 )
 
@@ -23,7 +24,7 @@ type Command struct {
 	Group *Group      // the control group that it runs in; nil: none
 	// Limits are what it may use; those that Group sets too.
 	Limits Limits
-	Walls  Walls // what it does not see; the zero value hides nothing
+	Walls  walls.Walls // what it does not see; the zero value hides nothing
 }
 
 // The orders of a keeper.
@@ -116,12 +117,12 @@ func (o *order) parse(words []string) error {
 	}
 	user, ok := parseUser(words[0])
 	limits, limited := parseLimits(words[1])
-	walls, walled := parseWalls(words[2])
+	hidden, walled := walls.Parse(words[2])
 	n, err := strconv.Atoi(words[5])
 	if !ok || !limited || !walled || err != nil || n < 0 || n > len(words)-before {
 		return errOrder
 	}
-	o.user, o.c.Limits, o.c.Walls, o.c.Path, o.c.Dir = user, limits, walls, words[3], words[4]
+	o.user, o.c.Limits, o.c.Walls, o.c.Path, o.c.Dir = user, limits, hidden, words[3], words[4]
 	o.c.Args, o.c.Env = words[before:before+n], words[before+n:]
 	return nil
 }

@@ -15,17 +15,17 @@ import (
 // that the command has begun.
 const endedVar = "PARLEY_KEEPER_TEST_ENDED"
 
-func TestMain(m *testing.M) {
-	switch {
-	case Asked(os.Args) && os.Getenv(endedVar) != "":
-		if line, err := net.FileConn(os.NewFile(lineFD, "starter")); err == nil {
-			_, _ = receive(line.(*net.UnixConn)) // the whole order: it has begun
-		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case Asked(os.Args):
-		os.Exit(Main())
+// A keeper is one before any test begins.
+var _ = endIfAsked()
+
+func endIfAsked() bool {
+	if !Asked(os.Args) || os.Getenv(endedVar) == "" {
+		return false
 	}
-	os.Exit(m.Run())
+	if line, err := net.FileConn(os.NewFile(lineFD, "starter")); err == nil {
+		_, _ = receive(line.(*net.UnixConn)) // the whole order: it has begun
+	}
+	return syscall.Kill(os.Getpid(), syscall.SIGKILL) == nil
 }
 
 // A command that ended its keeper at once was run a second time, outside of its control

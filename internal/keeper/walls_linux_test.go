@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/walls"
 )
 
 // walledOut runs a shell command behind walls, beneath a keeper, and returns what it prints.
@@ -74,7 +76,7 @@ func TestWalls(t *testing.T) {
 	}
 	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
 	c := Command{
-		Dir: own, Walls: Walls{Hide: []string{hidden, filepath.Join(base, "none")}, Show: []string{own}}, Limits: Limits{Nice: 1, Files: 64},
+		Dir: own, Walls: walls.Walls{Hide: []string{hidden, filepath.Join(base, "none")}, Show: []string{own}}, Limits: Limits{Nice: 1, Files: 64},
 		Env: []string{"HIDDEN=" + hidden, fmt.Sprint("OTHER=", sleeper.Process.Pid)},
 	}
 	got := walledOut(t, c, `cat mine; echo; pwd; ls -A "$HIDDEN" "$HIDDEN/places"; echo new >new; nice; ulimit -n
@@ -131,7 +133,7 @@ func TestWallsOfAnotherUser(t *testing.T) {
 	if err := os.Chmod(private, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := Command{Dir: own, User: u, Walls: Walls{Hide: []string{filepath.Join(base, "hidden"), filepath.Join(private, "home")}, Show: []string{own}}}
+	c := Command{Dir: own, User: u, Walls: walls.Walls{Hide: []string{filepath.Join(base, "hidden"), filepath.Join(private, "home")}, Show: []string{own}}}
 	got := walledOut(t, c, `id -u; id -G; ls ..; echo x >new && cat new; ls `+private+` 2>/dev/null; true`)
 	if got != "65534\n65534 65533\nown\nx" {
 		t.Errorf("it says %q", got)
@@ -148,7 +150,7 @@ func FuzzOrder(f *testing.F) {
 		if o.parse(strings.Split(text, "\x00")) != nil {
 			return
 		}
-		again, ok := parseWalls(o.c.Walls.String())
+		again, ok := walls.Parse(o.c.Walls.String())
 		if !ok || len(o.c.Walls.Hide) > 0 && again.String() != o.c.Walls.String() {
 			t.Errorf("%+v is read as %+v", o.c.Walls, again)
 		}

@@ -11,18 +11,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node"
 )
 
 // playNode in the environment lets this test binary play "parley --home DIR up".
 const playNode = "PARLEY_BENCH_PLAY_NODE"
 
-// TestMain lets this test binary be the keeper of agents' commands, too.
+// TestMain lets this test binary be nodes.
 func TestMain(m *testing.M) {
-	if keeper.Asked(os.Args) {
-		os.Exit(keeper.Main())
-	}
 	if os.Getenv(playNode) == "" {
 		os.Exit(m.Run())
 	}

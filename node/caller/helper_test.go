@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/process"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -25,8 +24,6 @@ const keptVar = "PARLEY_CALLER_TEST_KEPT"
 
 func TestMain(m *testing.M) {
 	switch socket := os.Getenv(dialVar); {
-	case keeper.Asked(os.Args):
-		os.Exit(keeper.Main())
 	case os.Getenv(keptVar) != "":
 		os.Exit(keepDialler())
 	case socket != "":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/walls"
 )
 
 const (
@@ -43,7 +44,7 @@ type Command struct {
 	Limits keeper.Limits
 	// Walls are what it does not see of the files of this machine. Only with a keeper, where
 	// keeper.CheckWalls says that the system can.
-	Walls keeper.Walls
+	Walls walls.Walls
 	// Scratch is the folder below which the file of its answer is made, which others may
 	// pass through; "" = the system's for what may be lost.
 	Scratch string

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // The commands that these tests run are the test binary itself, in one of the
@@ -27,9 +25,6 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if keeper.Asked(os.Args) {
-		os.Exit(keeper.Main())
-	}
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
@@ -181,25 +182,61 @@ func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
 		q.goes(ctx, v)
 	}
 	q.mu.Unlock()
+	var team []inquiries.Call // members to be started, or to be given their tasks
 	for _, c := range inquiries.Next(v) {
-		if c.By.Host != q.Host.String() {
-			continue
+		switch {
+		case c.By.Host != q.Host.String():
+		case c.Do == protocol.ActFrameStart || c.Do == protocol.ActFrameTask:
+			team = append(team, c)
+		default:
+			q.make(ctx, v, c)
 		}
-		g, ctx := q.begin(ctx, v, c)
-		if g == nil {
-			continue
-		}
-		g.runs.Add(1)
-		q.work.Go(func() {
-			defer g.runs.Done()
-			err := q.carry(ctx, v, c)
-			if ctx.Err() != nil {
+	}
+	q.make(ctx, v, team...)
+	q.warn(v) // what has failed may be made anew, or by another host
+}
+
+// make makes calls, but those that are being made already, and notes what came of them. Those of
+// several members are said with one write: sixteen would be started one write after the other.
+func (q *Inquiries) make(ctx context.Context, v inquiries.Inquiry, all ...inquiries.Call) {
+	g, until, begun := q.begin(ctx, v, all)
+	if len(begun) == 0 {
+		return
+	}
+	g.runs.Add(1)
+	q.work.Go(func() {
+		defer g.runs.Done()
+		together := len(begun) > 1 && q.sayTogether(until, v, begun) == nil
+		for _, c := range begun {
+			var err error
+			if !together {
+				err = q.carry(until, v, c)
+			}
+			if until.Err() != nil {
 				return
 			}
 			q.done(v, c, err)
-		})
+		}
+	})
+}
+
+// sayTogether makes calls that need no agent, all of them or none.
+func (q *Inquiries) sayTogether(ctx context.Context, v inquiries.Inquiry, all []inquiries.Call) error {
+	actor := q.actor(all[0].By.Name)
+	var commands []affair.Command
+	for _, c := range all {
+		s, err := q.surroundings(ctx, v, c)
+		if err != nil {
+			return err
+		}
+		command, err := calls.Read(actor, v.Channel, v, c, s, "")
+		if err != nil {
+			return err
+		}
+		commands = append(commands, command)
 	}
-	q.warn(v) // what has failed may be made anew, or by another host
+	_, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(actor.Me), Because: v.Path}, affair.Together(commands))
+	return err
 }
 
 // round is in what a call that has failed is not made again. A member's is so until another epoch,
@@ -220,22 +257,25 @@ func ofMember(c inquiries.Call) bool {
 	return false
 }
 
-// begin notes that a call is made, and gives what ends with it; nothing where it is already, or
-// could not be.
-func (q *Inquiries) begin(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) (*going, context.Context) {
+// begin notes that calls of the coordinator, or one of a member, are made, and gives what ends with
+// them. It leaves out those that are already, or could not be.
+func (q *Inquiries) begin(ctx context.Context, v inquiries.Inquiry, all []inquiries.Call) (g *going, until context.Context, begun []inquiries.Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	g := q.goes(ctx, v)
-	key := callIn(v, c)
-	if at, there := g.calls[key]; there && (at == inFlight || at == round(v, c)) || key.epoch != 0 && key.epoch < g.epoch {
-		return nil, nil
+	for _, c := range all {
+		g = q.goes(ctx, v)
+		key := callIn(v, c)
+		if at, there := g.calls[key]; there && (at == inFlight || at == round(v, c)) || key.epoch != 0 && key.epoch < g.epoch {
+			continue
+		}
+		g.calls[key] = inFlight
+		delete(g.failed, key)
+		until, begun = g.chair, append(begun, c)
+		if ofMember(c) {
+			until = g.ctx
+		}
 	}
-	g.calls[key] = inFlight
-	delete(g.failed, key)
-	if ofMember(c) {
-		return g, g.ctx
-	}
-	return g, g.chair
+	return g, until, begun
 }
 
 // goes is an inquiry as one that goes on, in its epoch. Who asks holds q.mu.

@@ -1,4 +1,7 @@
-package keeper
+// Package walls keeps files, and what other processes have, from the sight of a command. Linux
+// alone can: the program starts itself once more, in name spaces of its own, puts the walls up
+// there and becomes the command.
+package walls
 
 import "encoding/json"
 
@@ -9,7 +12,7 @@ type Walls struct {
 	Show []string `json:"show,omitempty"` // folders below those that it sees all the same
 }
 
-// String is the form that parseWalls reads: no byte of it is zero.
+// String is the form that Parse reads: no byte of it is zero.
 func (w Walls) String() string {
 	if len(w.Hide) == 0 {
 		return ""
@@ -21,8 +24,8 @@ func (w Walls) String() string {
 	return string(data)
 }
 
-// parseWalls reads what String wrote; ok is false for anything else.
-func parseWalls(text string) (w Walls, ok bool) {
+// Parse reads what String wrote; ok is false for anything else.
+func Parse(text string) (w Walls, ok bool) {
 	if text == "" {
 		return w, true
 	}
