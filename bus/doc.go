@@ -30,21 +30,20 @@
 // hours of our clock. Questions and presence that were said before are refused; of
 // the other letters repetition is harmless.
 //
-// Links. A host that takes links has one port for them, which speaks TLS 1.3 with
-// the host's key as its certificate and lets in who proves a key that counts; a host
-// that dials does it once, pinned to a key of the host that it means (entrance,
-// dialler). Both are in front of the embedded server, whose own leaf port and leaf
-// remote never leave the loopback. Links form a tree whatever is reachable (tree). A
-// link that carries nothing is pinged every 2 s and given up after 6.
+// Links. A host that takes links has one port for them (entrance). The port speaks TLS 1.3
+// with the host's key as its certificate, and lets in who proves a key that counts. A host
+// that dials does it once, pinned to a key of the host that it means (dialler). Both are
+// in front of the embedded server, whose own leaf port and leaf remote never leave the
+// loopback. Links form a tree whatever is reachable (tree). A link that carries nothing is
+// pinged every 2 s and given up after 6.
 //
-// Who may connect: a host that proves a key which counts may publish below its own
-// name and read the fleet, by a link or as a client; anybody who reaches a clients
-// port on the loopback may read the fleet's subjects and say nothing. The link of a
-// host that takes links itself carries the letters of all hosts behind it. So a
-// member that takes links and runs a changed program can hold back, repeat or
-// invent what it carries, speak on another's subjects, read answers that pass, and
-// close or feign a cycle of links, which NATS cuts, between others that take links; it
-// cannot sign for another. One that takes none can do none of that (unmarked). Who holds a
-// key may also look for NATS services, as which all hosts can be found (Discovery);
-// that proves nothing to anybody.
+// Who may connect: a host that proves a key which counts, by a link or as a client. It may
+// publish below its own name and read the fleet. Anybody who reaches a clients port on the
+// loopback may read the fleet's subjects and say nothing. The link of a host that takes
+// links itself carries the letters of all hosts behind it. So a member that takes links
+// and runs a changed program can hold back, repeat or invent what it carries. It can speak
+// on another's subjects and read answers that pass. It can close or feign a cycle of links
+// between others that take links, which NATS cuts. It cannot sign for another. One that
+// takes none can do none of that (unmarked). Who holds a key may also look for NATS
+// services, as which all hosts can be found (Discovery); that proves nothing to anybody.
 package bus

@@ -9,9 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// editedAgent is an agent's file with what has changed put into the text that was there,
-// so that comments and the order of a person stay. ok is false where that cannot be
-// done, such as for a file that nobody can read.
+// editedAgent is an agent's file with what has changed put into the text that was there.
+// So the comments and the order of a person stay. ok is false where that cannot be done,
+// such as for a file that nobody can read.
 func editedAgent(old, fresh []byte) (edited []byte, ok bool) {
 	var whole yaml.Node // with the comments that stand before its first key
 	if was, _ := document(old); was == nil || yaml.Unmarshal(old, &whole) != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // Preset is what is publicly documented of an agent program: how it is run for
-// one question, and how a person opens it. parley agent add --preset takes it
-// over into the agent's own file, where the operator can change it.
+// one question, and how a person opens it. "parley agent add --preset" takes it
+// over into the agent's own file. There the operator can change it.
 type Preset struct {
 	Name    string
 	Title   string        // what the program is called

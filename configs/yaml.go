@@ -104,8 +104,8 @@ type field struct {
 }
 
 // readMapping hands each value of n to the field of its key. prefix is what
-// stands before the keys where a problem names them; known are all the keys
-// that a misspelt one is compared with, nil for those of the fields.
+// stands before the keys where a problem names them. known are all the keys
+// that a misspelt one is compared with; nil: those of the fields.
 func readMapping(n *yaml.Node, prefix string, fields []field, known []string) []Problem {
 	if known == nil {
 		for _, f := range fields {

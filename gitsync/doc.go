@@ -36,13 +36,13 @@
 //
 // # How it works inside
 //
-// The journal is the package journal. Objects, packs and refs of the repository
-// are the package objects: every commit goes into one small rolling pack, and
-// refs move under git's own lock files, so that the git program can work on the
-// same repository at any time. Fetch and push are the package carrier: the
-// git program, or where it is not installed our own. After a fetch, main is
-// shaped as the remote's tip plus what it lacks (reshape.go); the same code
-// takes in what an operator commits to main by hand.
+// The journal is the package journal. Objects, packs and refs of the repository are
+// the package objects. Every commit goes into one small rolling pack, and refs move
+// under git's own lock files. So the git program can work on the same repository at
+// any time. Fetch and push are the package carrier: the git program, or where it is
+// not installed our own. After a fetch, main is shaped as the remote's tip plus what
+// it lacks (reshape.go); the same code takes in what an operator commits to main by
+// hand.
 //
 // Record is what callers see. It is put together of parts, each handed what it
 // needs:

@@ -137,10 +137,11 @@ func (r *Reader) ListFolders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Walk calls visit with every message of main, channel by channel in the order
-// of their paths, with the contents that lost their path to another and lie below
-// data/conflicts, then with those that are only in the journal, in its order. It
-// sees the record as it was when it began. visit's error ends it.
+// Walk calls visit with every message of main, channel by channel in the order of
+// their paths. Contents that lost their path to another, and lie below
+// data/conflicts, are among them. Then come the messages that are only in the
+// journal, in its order. It sees the record as it was when it began. visit's
+// error ends it.
 func (r *Reader) Walk(ctx context.Context, visit func(MessageFile) error) error {
 	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
 }

@@ -107,8 +107,8 @@ func hostState(spec ActSpec, example HostState) WordAct[HostState] {
 //	rerun: codex, ask
 //
 // An agent stands on a line "serves" where one of its tiers has a name that parley
-// 0.1.0 cannot read on a line "agent": that version would refuse the whole message for
-// it, and passes over lines that it does not know.
+// 0.1.0 cannot read on a line "agent". That version would refuse the whole message for
+// it. It passes over lines that it does not know.
 func FormatHost(act Act, h HostState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s | host: %s\n", strings.ToUpper(string(act)), h.Host)

@@ -20,8 +20,8 @@ const maxHostName = 253
 var hostNamePattern = pattern.New(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
 
 // SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port", and
-// insists on both: an IP address without a zone or a name of the domain name
-// system, and a port from 0, which only a listener may have, to 65535.
+// insists on both. The host is an IP address without a zone, or a name of the
+// domain name system. The port is at most 65535; 0 is for listeners alone.
 func SplitHostPort(address string) (host string, port uint16, err error) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {

@@ -191,9 +191,9 @@ func (r PartyRules) Short() string {
 	return fmt.Sprintf("sync≥%g · consensus=%s · diverge=%s", r.AcceptThreshold, r.ConsensusMode, r.DivergenceTolerance)
 }
 
-// TellsPresence reports whether members are told that one is in that state now: all states
-// where the rule is verbose; where it is summary those that the seed has told, which are
-// coming, going and a context that was compressed ("Presence Integration").
+// TellsPresence reports whether members are told that one is in that state now ("Presence
+// Integration"). Where the rule is verbose, all states are told. Where it is summary,
+// those of the seed are: coming, going and a context that was compressed.
 func (r PartyRules) TellsPresence(state Presence) bool {
 	switch r.PresenceNotifications {
 	case NotifyVerbose:

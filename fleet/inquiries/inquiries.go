@@ -1,7 +1,7 @@
-// Package inquiries is the affair of questions that are looked at from several perspectives:
-// a brief that a human confirms, perspectives that a human chooses, members who investigate
-// each one by itself, tensions that they talk out within bounds, and a synthesis whose every
-// claim has a basis.
+// Package inquiries is the affair of questions that are looked at from several perspectives.
+// A human confirms a brief and chooses the perspectives. Members investigate each one by
+// itself, and talk out their tensions within bounds. Every claim of the synthesis has a
+// basis.
 //
 // An inquiry lies in a channel that follows from its first deed, and each tension in one that
 // follows from that. One host coordinates at a time: it makes the calls that Next names and

@@ -1,6 +1,6 @@
-// Package parties is the affair of agents and humans who do something together: who leads,
-// who is a member, who was invited and what came of it, by which rules they go, what they
-// agreed on, what is to be done and by whom.
+// Package parties is the affair of agents and humans who do something together. It says who
+// leads, who is a member, and who was invited with what came of it. It says by which rules
+// they go, what they agreed on, what is to be done and by whom.
 //
 // A party lies in a channel that follows from its first deed, so nobody takes another's
 // place, and two parties of one name are two. It is led by a human. What only humans decide

@@ -22,9 +22,9 @@ const (
 	TierCross Tier = "cross-soul"
 )
 
-// LambdaFor is the decay between two that had so many sessions: the party's rule if there
-// is one, else 0.10 for who has had fewer than five, 0.01 where both are of one soul, 0.05
-// where they are not or nobody knows (R21).
+// LambdaFor is the decay between two that had so many sessions (R21). The rule of the
+// party holds if there is one. Else it is 0.10 for fewer than five sessions, 0.01 where
+// both are of one soul, and 0.05 where they are not or nobody knows.
 func LambdaFor(sessions int, soul, other string, rule *float64) Lambda {
 	switch {
 	case rule != nil:

@@ -1,6 +1,7 @@
-// Package topics is the affair of two who work together on something: what they have
-// agreed on and each one's commitment to it, open questions, what they taught each other,
-// where they differ, how far they were in sync, and the checkpoints that sum it up.
+// Package topics is the affair of two who work together on something. It has what they
+// agreed on, with each one's commitment to it, open questions, what they taught each other
+// and where they differ. It says how far they were in sync, and has the checkpoints that
+// sum all that up.
 //
 // A topic lies in a channel that follows from the record, the two and its slug, so that
 // two hosts which open it at once meet in one. Its deeds are the texts of the protocol's

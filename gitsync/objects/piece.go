@@ -9,9 +9,9 @@ import (
 // versions, as many as unordered says, are in no known order. The others follow, the newest
 // first. Where a folder of the newest version cannot be read, its newest readable version takes
 // its place. Nothing is ever removed below a path that grows reports. There, what older versions
-// have besides is taken in as well. With known, the first version has all that the others had,
-// and they are read only where one of its folders cannot be. lost is called with each folder
-// whose newest version cannot be read. ok is false where no version of the tree can be.
+// have besides is taken in as well. With known, the first version has all that the others had.
+// They are read only where one of its folders cannot be. lost is called with each folder whose
+// newest version cannot be read. ok is false where no version of the tree can be.
 func (v *Survey) PieceTogether(
 	versions []Hash, unordered int, known bool, grows func(path string) bool, lost func(path string), b *Builder,
 ) (tree Hash, ok bool) {

@@ -12,12 +12,12 @@ import (
 // left behind.
 const tempAge = time.Hour
 
-// Repair puts right what a crash or a failing disk leaves behind: locks, temporary
-// files, loose objects without content, damaged and missing indexes, indexes
-// without a pack, replaced packs, refs without content, lines of packed-refs that
-// nobody can read. refs are those that only this program moves. Call it before
-// anything else of this program uses the repository. It returns what it did, a
-// sentence each.
+// Repair puts right what a crash or a failing disk leaves behind. That may be
+// locks, temporary files, and loose objects without content. It may be damaged and
+// missing indexes, indexes without a pack, and replaced packs. And it may be refs
+// without content, and lines of packed-refs that nobody can read. refs are those
+// that only this program moves. Call it before anything else of this program uses
+// the repository. It returns what it did, a sentence each.
 func (s *Store) Repair(refs ...string) ([]string, error) {
 	s.Writer.mu.Lock()
 	defer s.Writer.mu.Unlock()

@@ -73,10 +73,10 @@ type Login struct {
 	At string
 }
 
-// Split takes the password out of a remote, because the address may stand in the list of
-// processes and in files that others read. login is nil where there is no password, and where
-// none is asked for, as with ssh. Where git is spoken to in a way that only a program of the
-// user's knows, the address is the whole remote.
+// Split takes the password out of a remote: the address may stand in the list of processes
+// and in files that others read. login is nil where there is no password, and where none is
+// asked for, as with ssh. Where git is spoken to in a way that only a program of the user's
+// knows, the address is the whole remote.
 func Split(remote string) (address string, login *Login) {
 	scheme, rest, ok := strings.Cut(remote, "://")
 	if !ok {

@@ -29,8 +29,8 @@ type Group struct {
 const endGroupWithin = 2 * time.Second
 
 // NewGroup makes the control group of the command with that id, below this process's own
-// or beside it, and gives it those of the limits that groups can have there. nil where
-// the system has no such groups or does not allow them.
+// or beside it. It gives it those of the limits that groups can have there. It is nil
+// where the system has no such groups or does not allow them.
 func NewGroup(id string, l Limits) *Group {
 	var best *Group
 	for _, place := range places() {

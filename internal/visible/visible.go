@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text of any origin in a form that a terminal shows and does
-// not obey: control characters as their pictures (␛), bytes that are no UTF-8 as
-// \xff, and characters that are invisible or turn the direction of writing as
-// \u202e. Newlines and tabs stay.
+// Text returns text of any origin in a form that a terminal shows and does not
+// obey. Control characters become their pictures (␛), and bytes that are no
+// UTF-8 \xff. Characters that are invisible, or turn the direction of writing,
+// become \u202e. Newlines and tabs stay.
 func Text(s string) string {
 	return render(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool { return r == '\n' || r == '\t' })
 }

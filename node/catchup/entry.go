@@ -148,9 +148,9 @@ func (e *Entry) admit(known []bus.Incoming, examined []fleet.Examined) (count in
 	return e.Receive(messages, admitted)
 }
 
-// judge reads a message that came by the bus, and says why it is refused, if it is:
-// it is too large or no message, nobody signed it, its signature does not hold, or it
-// came on another subject than its own.
+// judge reads a message that came by the bus, and says why it is refused, if it is.
+// It may be too large or no message. Nobody may have signed it, or its signature does
+// not hold. Or it came on another subject than its own.
 func (e *Entry) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error) {
 	if len(in.Data) > e.Limit {
 		return nil, fleet.Examined{}, fmt.Errorf("it has %d bytes; message_limit of this host is %d", len(in.Data), e.Limit)

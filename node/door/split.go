@@ -14,9 +14,9 @@ const maxLine = 64 << 10
 
 // SplitCommand splits a command line into the words that a shell would make of
 // it (quotes, escapes), for running it without a shell. The line must be one
-// simple command of literal words: whatever needs a shell to mean something
-// (a pipe, a redirection, $variables, globs, ~ …) is refused by an error that
-// names it, because running it literally would be a surprise.
+// simple command of literal words. Whatever needs a shell to mean something (a
+// pipe, a redirection, $variables, globs, ~ …) is refused by an error that
+// names it. To run it literally would be a surprise.
 func SplitCommand(line string) ([]string, error) {
 	argv, err := split(strings.TrimRight(line, "\r\n"))
 	if err != nil {

@@ -2,9 +2,9 @@
 // what the one who is asked wrote, decided or remembers, and scores it by that alone. It is
 // pure: whoever calls it reads the texts.
 //
-// Its scores are the seed's three: 1.0 where the very words of a claim stand there as a
-// statement, or where the one who is asked has committed itself to them; 0.2 where the
-// concept is known and the framing is new; 0.0 for all else. Where it is in doubt it takes the
+// Its scores are the seed's three. A claim has 1.0 where its very words stand there as a
+// statement, or the one who is asked has committed itself to them. It has 0.2 where the
+// concept is known and the framing is new, and 0.0 else. Where it is in doubt it takes the
 // lower one: a score that is too low is discussed, one that is too high is believed.
 package examiner
 

@@ -179,8 +179,8 @@ func isNone(text string) bool {
 // limits are words behind which something is left after all.
 var limits = pattern.New(`\b(but|except|however|although|though|apart|beyond|unless|still|only|yet)\b`)
 
-// exact is how words stand in a text: a quote that differs in white space, in the form of its
-// quotation marks and dashes or in emphasis alone is put right, and marks of quotation and of
+// exact is how words stand in a text. A quote is put right that differs only in white space,
+// in emphasis, or in the form of its quotation marks and dashes. Marks of quotation and of
 // omission around it are taken off. Any other is left as it is, and found to be none.
 func exact(text, words string) string {
 	words = strings.TrimSpace(words)

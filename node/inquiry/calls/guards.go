@@ -19,9 +19,9 @@ const (
 )
 
 // Guards are what the coordinator is told, and the human shown, while an inquiry goes on (frame,
-// "Adversarial Guards"): members that frame things alike after several cycles (F68), unanimity
-// in the first two (F69), and results that are one and the same text. They are told, never
-// acted on.
+// "Adversarial Guards"). They name members that frame things alike after several cycles (F68),
+// unanimity in the first two (F69), and results that are one and the same text. They are told,
+// never acted on.
 func Guards(v inquiries.Inquiry) (notes []string) {
 	for _, group := range groups(v, func(a, b *inquiries.Member) bool { return a.Result == b.Result }) {
 		notes = append(notes, fmt.Sprintf("%s gave one and the same text: it counts as one source, and is no agreement.", strings.Join(group, " and ")))

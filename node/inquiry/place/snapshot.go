@@ -269,9 +269,9 @@ func inWorkTree(dir string) bool {
 	}
 }
 
-// hashOf is the SHA-256, in hex, over a line for each file, sorted by path: the file's own
-// SHA-256 in hex, x where it is a program else -, and its path below the folder with slashes,
-// with a space between each and a newline at the end.
+// hashOf is the SHA-256, in hex, over a line for each file, sorted by path. A line has the
+// file's own SHA-256 in hex, x for a program else -, and its path below the folder with
+// slashes. A space stands between each, and a newline at the end.
 func hashOf(dir string) (string, error) {
 	lines := map[string]string{} // by path
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
