@@ -39,9 +39,9 @@ func asAsked(asked, bound string) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// Advertised are the addresses at which others reach a port that is bound: those
-// that the operator says, else the bound one, else, where all of the machine's are
-// bound, each that other machines could know.
+// Advertised are the addresses at which others reach a port that is bound. They
+// are those that the operator says, else the bound one. Where all of the machine's
+// are bound, they are each that other machines could know.
 func Advertised(said []string, bound string) []string {
 	if len(said) > 0 {
 		return slices.Clone(said)

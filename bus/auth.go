@@ -20,10 +20,10 @@ import (
 //	link of another host                  the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
 //	client without a key, on the loopback parley.>                       nothing
 //
-// Links have proved their keys at the entrance. Anybody else is refused: a key that
-// does not count or is not proved, who comes to the leaf port past the entrance, and
-// on a port that other machines can reach everybody without a key. On $SRV.> it is
-// asked which NATS services there are; answers go to inboxes.
+// Links have proved their keys at the entrance. Anybody else is refused: whose key
+// does not count or is not proved, and who comes to the leaf port past the entrance.
+// On a port that other machines can reach, everybody without a key is refused too.
+// On $SRV.> it is asked which NATS services there are; answers go to inboxes.
 type guard struct {
 	bus     *Bus
 	opts    *Options

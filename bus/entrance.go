@@ -19,10 +19,10 @@ const (
 	maxOfHost   = 8 // of them from one host: more than a restart or two leave behind
 )
 
-// entrance is the port for links of other hosts. It speaks TLS always, lets a host in
-// that proves a key which counts, and passes its bytes to the leaf port of the
-// embedded server, which is on the loopback and takes nobody else (guard). Strangers
-// never reach the server.
+// entrance is the port for links of other hosts. It speaks TLS always, and lets a
+// host in that proves a key which counts. It passes the host's bytes to the leaf port
+// of the embedded server. That port is on the loopback and takes nobody else (guard).
+// Strangers never reach the server.
 type entrance struct {
 	bus      *Bus
 	asked    string // the address, as the operator wrote it

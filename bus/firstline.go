@@ -54,8 +54,9 @@ func (f *firstLine) Read(p []byte) (int, error) {
 }
 
 // checkConnect checks the line with which a server of host enters. The id behind the
-// host's name has as many hyphens as one like it: else a host could take the name of a
-// server whose host's name begins with its own, as black-ops does with black.
+// host's name has as many hyphens as one like it. Else a host could take the name of
+// another host's server, where that host's name begins with its own, as black-ops does
+// with black.
 func checkConnect(line []byte, host protocol.Name, like string) error {
 	text, ok := bytes.CutPrefix(line, []byte("CONNECT "))
 	if !ok {

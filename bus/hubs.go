@@ -23,8 +23,8 @@ type target struct {
 }
 
 // targets are the addresses to dial, in their order. A host that takes links dials
-// those before it in the alphabet; only when it is lonely, because none of them could
-// be linked for a while, it dials those behind it as well (see tree).
+// those before it in the alphabet. Where none of them could be linked for a while it
+// is lonely, and dials those behind it as well (see tree).
 func (d *dialler) targets(lonely bool) []target {
 	b := d.bus
 	linked := b.linkedHere()

@@ -28,9 +28,9 @@ const (
 const halfUp = "connected, but the peer does not hear the fleet's subjects yet"
 
 // links watches the links to other servers. The server has no event for "the
-// peer's subscriptions have arrived", which is the moment from which a letter
-// reaches it, so that has to be looked for: quickly while something happens,
-// else once a second.
+// peer's subscriptions have arrived", the moment from which a letter reaches
+// it. So that has to be looked for: quickly while something happens, else once
+// a second.
 type links struct {
 	bus  *Bus
 	wake chan struct{} // holds one token while something has happened

@@ -19,14 +19,14 @@ const (
 	rejoinLooks = 16
 )
 
-// rejoin keeps a host of bad intent from cutting off others by links up. Such a link is
-// taken on the word of the host that makes it, that it takes links itself; there is no
-// way to know, because others may reach it where this host does not. While it lasts
-// this host dials nobody, and where those before it in the alphabet cannot dial it
-// either, they do not meet. So it looks whether a hub that it would dial answers and is
-// not heard on the bus: that is in another tree. If the same one does so twice in a row,
-// the links up end, none is taken for a while, and the hub is dialled: then links up are
-// refused anyway. So no host ever has a link up and one of its own (see tree).
+// rejoin keeps a host of bad intent from cutting off others by links up. The host that
+// makes such a link says that it takes links itself, and is believed. There is no way to
+// know, because others may reach it where this host does not. While it lasts this host
+// dials nobody, and where those before it in the alphabet cannot dial it either, they do
+// not meet. So it looks whether a hub that it would dial answers and is not heard on the
+// bus: that is in another tree. If the same one does so twice in a row, the links up
+// end, none is taken for a while, and the hub is dialled: then links up are refused
+// anyway. So no host ever has a link up and one of its own (see tree).
 type rejoin struct {
 	apart map[protocol.Name]bool      // hubs that answered the last look and are not heard
 	done  map[protocol.Name]time.Time // hubs that were a reason to end links up, and when

@@ -61,7 +61,7 @@ func (r *replays) question(from protocol.Name, sig string) error {
 }
 
 // presence says why a host's presence is refused, if that host has told a later one with
-// the same key: its count rises within a run, and the start of its node with every run.
+// the same key. Its count rises within a run, and the start of its node with every run.
 // A key that follows counts anew, or who had stolen the one before could have named a
 // start that the host never comes to.
 func (r *replays) presence(p Presence, key string) error {

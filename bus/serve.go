@@ -132,9 +132,9 @@ func (b *Bus) answer(q question) {
 	b.reply(q, l)
 }
 
-// allRevoked stands for the holders of all revoked keys where what a host asks is
-// remembered: a host that has a new key must not pay for what somebody asks with its old
-// one.
+// allRevoked stands for the holders of all revoked keys, where it is remembered how much
+// a host asks. A host that has a new key must not pay for what somebody asks with its
+// old one.
 const allRevoked = protocol.Name("")
 
 // signedByRevoked reports whether a question is new and signed with a key that was its

@@ -116,9 +116,9 @@ func (b Bus) LinksAddress() string {
 	return net.JoinHostPort(host, strconv.Itoa(n))
 }
 
-// PushEvery is the least time between two pushes: PushInterval where it is set,
-// else 10 s for a remote on a public hosting service, which asks for at most
-// six pushes a minute, and 1 s for paths and servers of one's own.
+// PushEvery is the least time between two pushes: PushInterval where it is set.
+// Else it is 10 s for a remote on a public hosting service, which asks for at
+// most six pushes a minute, and 1 s for paths and servers of one's own.
 func (c Config) PushEvery() time.Duration {
 	switch {
 	case c.PushInterval != 0:

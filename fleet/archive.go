@@ -17,8 +17,8 @@ var ErrArchive = archive.ErrUnfit
 const archiveForm = "parley-archive-17"
 
 // Archive is a part of a state that does not change and is read where it lies, in
-// bytes that the caller keeps: messages in the order of the record, without signatures
-// and, but for deeds, without bodies.
+// bytes that the caller keeps. It has messages in the order of the record, without
+// signatures. Only deeds have their bodies.
 //
 // The methods of an Archive may be called concurrently.
 type Archive struct {

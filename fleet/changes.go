@@ -52,8 +52,8 @@ func (s *State) Epoch(host protocol.Name) int { return s.keys.Epoch(host) }
 func (s *State) Epochs() int { return s.keys.Epochs() }
 
 // Turn is how often a message came to a place in a channel, or left one, since this state
-// was made: one look and a later one at the same turn have seen the same messages there.
-// Where there were as many turns between them as messages stand behind the last one that
-// the first look saw, these have come and nothing else is changed. That of "" is for all
-// channels together.
+// was made. Two looks at the same turn have seen the same messages there. Where there
+// were as many turns between them as messages stand behind the last one that the first
+// look saw, these have come and nothing else is changed. That of "" is for all channels
+// together.
 func (s *State) Turn(c protocol.ChannelID) int { return s.turned[c] }

@@ -6,9 +6,9 @@
 // out, or a refusal. Neither sends anything, reads a file or asks the time, so
 // every rule can be told as a story of messages in and messages out.
 //
-// The fold is pure: the same messages give the same state in whatever order
-// they arrive, because every answer goes by the place of a message (Place) and
-// by what the record holds, never by arrival.
+// The fold is pure: the same messages give the same state in whatever order they arrive.
+// Every answer goes by the place of a message (Place) and by what the record holds, never
+// by arrival.
 //
 // A State is made of parts, each below those after it: Ledger and keys (which file stands
 // at a path, and where; who may sign for whom), Chains (what each host wrote), people (who

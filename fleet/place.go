@@ -136,10 +136,10 @@ func circleOf(knot []*Item) map[protocol.Path]bool {
 // stand behind what has come so late.
 const patience = 100_000
 
-// relax places messages, and of what comes after them only what has to move: when
-// every message stands where what comes before it wants it, none is in a circle, and
-// there is one such order. It is not ok, and has placed nothing, if it does not come
-// to that.
+// relax places messages, and of what comes after them only what has to move. In the
+// end every message stands where what comes before it wants it. None is then in a
+// circle, and there is one such order. It is not ok, and has placed nothing, if it
+// does not come to that.
 func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 	var todo agenda
 	look := func(it *Item) {

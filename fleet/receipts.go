@@ -41,8 +41,9 @@ func (t *Talk) receiptCounts(r, it *Item) bool {
 	return since == nil || before(r, since) && before(it, since)
 }
 
-// declaredSince is the first word by which a host declared the name, at the place where
-// it stands: of that host or, where it is "" or did not, of any; nil if none did.
+// declaredSince is the first word by which that host declared the name, at the place
+// where it stands. Where host is "", or never declared it, any host's word counts; nil
+// if none did.
 func (t *Talk) declaredSince(name string, host protocol.Name) (first *Item) {
 	if word := t.ring().Declared(host, name); word != nil {
 		return t.standingWord(word)

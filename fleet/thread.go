@@ -12,9 +12,9 @@ type ThreadItem struct {
 	Depth int // 0 for the message that everything answers
 }
 
-// Thread is the whole conversation that the message at p is in: from the first
-// message, each with its answers below it, and with what agents asked others because
-// of it, in the order of the record. It is empty if there is no such message.
+// Thread is the whole conversation that the message at p is in, in the order of the
+// record. It begins with the first message. Each has its answers below it, and what
+// agents asked others because of it. It is empty if there is no such message.
 func (t *Talk) Thread(p protocol.Path) []ThreadItem {
 	root := t.ledger.at(p)
 	if root == nil {

@@ -28,9 +28,9 @@ func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	}
 }
 
-// Reaches reports whether the message is for this participant: addressed to it,
-// not its own, not refused, and chosen for its host where an agent's name is
-// served by several instances (R4, R6, R7).
+// Reaches reports whether the message is for this participant (R4, R6, R7). It
+// is addressed to it, not its own and not refused. Where several instances
+// serve an agent's name, it is chosen for this one's host.
 func (t *Talk) Reaches(it *Item, who Who) bool {
 	return t.addresses(it, who.Name) && t.reaches(it, who)
 }

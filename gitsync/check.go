@@ -14,7 +14,7 @@ type Damage struct {
 	Mended bool // it is right again
 }
 
-// Check reads every file of the record and everything that main needs, mends what
+// Check reads every file of the record and everything that main needs. It mends what
 // it can and returns what it found. step is told how many objects were read since it
 // was last called, by several goroutines at once.
 func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, error) {

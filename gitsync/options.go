@@ -78,9 +78,9 @@ type Options struct {
 	Now    func() time.Time // nil means time.Now
 	Events Events
 
-	// Prefer decides which of two different contents of one path stays there;
-	// it must give the same answer on every host and whatever the order of a
-	// and b. nil means the one with the lower SHA-256.
+	// Prefer decides which of two different contents of one path stays there.
+	// It must give the same answer on every host, whatever the order of a and
+	// b. nil means the one with the lower SHA-256.
 	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
 	// Describe is the commit message for messages, in the order of the journal;
 	// nil means "N messages". It must not call the Record.

@@ -68,12 +68,12 @@ type state struct {
 	closed    bool
 }
 
-// Open opens the record below opts.Dir, and what an earlier run left in the
-// journal. It puts right what a crash leaves behind, and logs that; of what the disk
-// has lost it brings back what the remote or the journal has, goes on without the rest
-// and names that: see Lost. Errors: ErrNoRecord, ErrInUse, ErrForeign if
-// upstream/CROSSTALK-VERSION is not 5.0 (R1).
-// When ctx ends nothing is fetched or pushed any more, but the last push of Run.
+// Open opens the record below opts.Dir, and what an earlier run left in the journal.
+// It puts right what a crash leaves behind, and logs that. Of what the disk has lost
+// it brings back what the remote or the journal has. It goes on without the rest and
+// names that: see Lost. Errors: ErrNoRecord, ErrInUse, ErrForeign if
+// upstream/CROSSTALK-VERSION is not 5.0 (R1). When ctx ends nothing is fetched or
+// pushed any more, but the last push of Run.
 func Open(ctx context.Context, opts Options) (*Record, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {

@@ -158,9 +158,10 @@ func (f *refs) isTip(h objects.Hash) bool {
 	return err == nil
 }
 
-// clearWay puts right what may keep a fetch from succeeding: locks that a killed git
-// left, files that git takes no folder for a repository without, and a note of the last
-// fetch that cannot be read. Nobody else must move carrier.FetchedRef meanwhile.
+// clearWay puts right what may keep a fetch from succeeding. That is locks that a
+// killed git left, and a note of the last fetch that cannot be read. It also makes the
+// files without which git takes no folder for a repository. Nobody else must move
+// carrier.FetchedRef meanwhile.
 func (f *refs) clearWay() {
 	removed, err := f.store.RemoveStaleLock(carrier.FetchedRef)
 	if err == nil && removed {

@@ -64,9 +64,9 @@ func (w *worker) note(run runlog.Job, e runlog.Entry) {
 	}
 }
 
-// mayHaveRun is the host from which the message was taken over, if that host says that a run of
-// the agent which was cut short must not be made anew (R19), and nobody has it tried again. Else
-// it is "".
+// mayHaveRun is the host from which the message was taken over, if the agent's run there may
+// have been cut short. That host says that such a run must not be made anew (R19), and nobody
+// has it tried again. Else it is "".
 func (w *worker) mayHaveRun(j job) (host protocol.Name) {
 	w.folded(func(s *fleet.State) {
 		run := s.Run(j.it.Path, w.queue.who.Name)

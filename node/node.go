@@ -349,9 +349,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	return opened, nil
 }
 
-// receiptFetches is for how many fetches a message waits for the receipt that may say
-// that it is the answer to this agent's own: two programs that answer whatever they are
-// sent would else never end.
+// receiptFetches is for how many fetches a message waits for a receipt. The receipt may
+// say that it is the answer to this agent's own. Two programs that answer whatever they
+// are sent would else never end.
 const receiptFetches = 2
 
 // openDoors makes what agents are served with.

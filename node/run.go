@@ -26,7 +26,7 @@ const drainTime = 3 * time.Second
 // push does not bring away by then stays in the journal.
 const stopTime = 4500 * time.Millisecond
 
-// Run serves until ctx ends or Stop is called, then drains: no new message is
+// Run serves until ctx ends or Stop is called, then drains. No new message is
 // taken, running commands may finish, everything stored is committed, and one
 // push is tried. ready is called once the node answers on its socket.
 func (n *Node) Run(ctx context.Context, ready func()) error {

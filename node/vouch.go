@@ -25,8 +25,8 @@ const (
 	keysLook = time.Minute
 )
 
-// keyWork is what a node does about the history of keys: it vouches for the keys of
-// hosts that it sees first (DESIGN section 6), and has the bus look anew at who may
+// keyWork is what a node does about the history of keys. It vouches for the keys of
+// hosts that it sees first (DESIGN section 6). It has the bus look anew at who may
 // be there.
 type keyWork struct {
 	host   protocol.Name

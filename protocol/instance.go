@@ -44,10 +44,10 @@ func ParseInstance(s string) (Instance, error) {
 	return Instance{Host: host, Tier: tier, N: n}, nil
 }
 
-// Select is the index of the instance that acts on the message at rel (the path
-// below its channel) in a group of size instances: the first four bytes of
-// SHA-256(rel), big-endian, modulo size (Crosstalk, "Instance groups"; R6).
-// A group of no instances has index 0.
+// Select is the index of the instance that acts on the message at rel, the path
+// below its channel. Of a group of size instances it is the first four bytes of
+// SHA-256(rel), big-endian, modulo size (Crosstalk, "Instance groups"; R6). A
+// group of no instances has index 0.
 func Select(rel string, size int) int {
 	if size <= 0 {
 		return 0

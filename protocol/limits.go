@@ -1,9 +1,9 @@
 package protocol
 
-// How large a message may be, in bytes. What else depends on that is said by these:
-// which values message_limit may have (configs), what the bus carries in one piece, how
-// long a request to a node may be (node/control), what is read of standard input
-// (cmd/parley).
+// How large a message may be, in bytes. What else depends on that is said by these.
+// They say which values message_limit may have (configs), and what the bus carries in
+// one piece. They say how long a request to a node may be (node/control), and what is
+// read of standard input (cmd/parley).
 const (
 	// MaxFile bounds a message file: no bus carries more. It is the same for everybody,
 	// because what is a message must not depend on who reads the record.

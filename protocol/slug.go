@@ -79,9 +79,9 @@ func topicKey(topic string) string {
 	return norm.NFC.String(strings.Join(words, "-"))
 }
 
-// TopicChannel is the channel of a topic between two: both ends make the same from the
-// record's id, their names and the slug, so that two hosts that open a topic at once meet
-// in one. The "@" keeps it apart from the channel that two have without a topic.
+// TopicChannel is the channel of a topic between two. Both ends make the same from the
+// record's id, their names and the slug. So two hosts that open a topic at once meet in
+// one. The "@" keeps it apart from the channel that two have without a topic.
 func TopicChannel(recordID, one, other string, slug Slug) ChannelID {
 	return DeriveChannel(recordID, one, other, "@topic "+slug.String())
 }

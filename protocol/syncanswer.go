@@ -27,11 +27,12 @@ var (
 )
 
 // parseSyncResult reads an answer to a sync-check as people and language models write
-// it: words before and after, fences, tables, lists, bold labels, percentages, rows in
-// any order and missing ones, a row over several lines. It reads what stands behind the
-// last heading, if there is one. A claim that is scored twice in different ways has no
-// score; a range, a number above 1 without a percent sign and a word are none either:
-// nothing is guessed (R26). The error says that no claim is scored.
+// it. There may be words before and after it, fences, tables, lists, bold labels and
+// percentages. Rows may be missing, in any order, or over several lines. It reads what
+// stands behind the last heading, if there is one. A claim that is scored twice in
+// different ways has no score; a range, a number above 1 without a percent sign and a
+// word are none either: nothing is guessed (R26). The error says that no claim is
+// scored.
 func parseSyncResult(body string) (SyncResult, error) {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	head := FormHead{}

@@ -1,5 +1,5 @@
 // Package archive keeps many records in bytes that do not change and are read where they
-// lie, such as a file mapped into memory: it holds no pointers, so it costs no memory of
+// lie, such as a file mapped into memory. It holds no pointers, so it costs no memory of
 // the process beside those bytes. Records have an order; they are found by their number
 // in it, by keys and in lists. What a record says, and by what it is found, is the
 // affair of the program that writes it.

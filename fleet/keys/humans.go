@@ -93,8 +93,8 @@ type Had int
 const (
 	HadNone Had = iota // what the host said in their name did
 	HadKey             // what bears no signature of it is no decision of theirs
-	// HadLater is of a file that is dated before the human's first key, though the host did not
-	// write it before it told of that key: not as far as the files that led there are here.
+	// HadLater is of a file that is dated before the human's first key. But as far as the files
+	// that led there are here, the host did not write it before it told of that key.
 	HadLater
 )
 

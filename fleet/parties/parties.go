@@ -247,8 +247,8 @@ func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// typed says why a deed of an agent was not ordered by the human whom it names: the host has no
-// such human, the host did not know who called, or the human's own key did not sign it.
+// typed says why a deed of an agent was not ordered by the human whom it names. The host may
+// have no such human, or not have known who called. Or the human's own key did not sign it.
 func typed(d affair.Deed, decides string) error {
 	if !d.Hand.Here {
 		return refusal.New(refusal.Forbidden, "", "%s is no human of %s who was known to call", d.Message.Human, d.Host)

@@ -16,10 +16,10 @@ type Due struct {
 const reexamined = 0.7
 
 // DueValidations are the agreements that somebody should ask the other one about, each for
-// one reason: a result that contradicts it, a raw score below 70%, five sessions since it
-// was accepted, or the end of a session (forward). What was asked and is not answered is
-// not asked again, and what was answered not before there is a new reason: VALIDATE is for
-// significant moments, not for each check (R29).
+// one reason. That is a result that contradicts it, a raw score below 70%, five sessions
+// since it was accepted, or the end of a session (forward). What was asked and is not
+// answered is not asked again, and what was answered not before there is a new reason:
+// VALIDATE is for significant moments, not for each check (R29).
 func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
 	var last *Result

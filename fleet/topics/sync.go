@@ -221,8 +221,8 @@ func (t Topic) Scored(by string) []*Result {
 }
 
 // CommentsSeen is when the newest comment on the anchored issue was written that somebody
-// had read at their last check that says so, by the clock of whoever keeps the issue; zero
-// where none does. What the other one says of theirs hides nothing from them.
+// had read, as their last check says. The time is by the clock of whoever keeps the issue;
+// zero where no check says so. What the other one says of theirs hides nothing from them.
 func (t Topic) CommentsSeen(by string) time.Time {
 	for _, c := range slices.Backward(t.Checks) {
 		if c.By == by && !c.Seen.IsZero() {

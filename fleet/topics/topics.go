@@ -170,9 +170,9 @@ func (t Topic) Other(who string) string {
 	return t.Pair[0]
 }
 
-// Concerns reports whether somebody has to do with the topic: they opened it or did
-// something in it, or a host that serves who opened it has signed that, in this term or an
-// earlier one. Else it is the word of a stranger, who may say it in any name.
+// Concerns reports whether somebody has to do with the topic, in this term or an earlier
+// one. They opened it or did something in it, or a host that serves whoever opened it has
+// signed that. Else it is the word of a stranger, who may say it in any name.
 func (t Topic) Concerns(who string) bool {
 	return t.concerns(who) || slices.ContainsFunc(t.Past, func(past Topic) bool { return past.concerns(who) })
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// authFor is how to prove who we are: by ssh with the agent's keys and those in
-// ~/.ssh that need no password, hosts checked by known_hosts; by http with the
-// URL's name and password, or those of ~/.netrc.
+// authFor is how to prove who we are. By ssh it is with the agent's keys and
+// those in ~/.ssh that need no password, and hosts are checked by known_hosts.
+// By http it is with the URL's name and password, or those of ~/.netrc.
 func authFor(endpoint *transport.Endpoint) (transport.AuthMethod, error) {
 	switch endpoint.Protocol {
 	case "ssh":

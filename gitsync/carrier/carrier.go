@@ -26,8 +26,8 @@ const (
 	// Patience bounds whatever a carrier does once.
 	Patience = 16 * time.Minute
 	// Linger is how long git and its helpers may take to end when they are told to,
-	// before they are killed, and how long what they have started may keep their
-	// output open after they have ended.
+	// before they are killed. What they have started may keep their output open for
+	// as long after they have ended.
 	Linger = time.Second
 )
 
@@ -69,9 +69,9 @@ var (
 	ErrNoMain = errors.New("the remote has no branch main")
 )
 
-// New carries between a store and a remote: by the git program where it is installed
-// and builtin does not forbid it, because it knows the user's ssh configuration and
-// credentials; else by parley's own code.
+// New carries between a store and a remote. It uses the git program where it is
+// installed and builtin does not forbid it, because git knows the user's ssh
+// configuration and credentials. Else it uses parley's own code.
 func New(store *objects.Store, remote string, builtin bool) Carrier {
 	if _, err := exec.LookPath("git"); err == nil && !builtin {
 		return newGitProgram(store.Dir(), remote, store)

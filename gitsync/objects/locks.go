@@ -104,8 +104,8 @@ func (r *Refs) RemoveStaleLock(ref string) (removed bool, err error) {
 }
 
 // RemoveForgottenLocks removes locks of the repository that a killed program left
-// a minute ago or earlier: those of HEAD, packed-refs, config and the like, of any
-// ref, and the note of a gc that no longer runs.
+// a minute ago or earlier. They are those of HEAD, packed-refs, config and the
+// like, and of any ref. It removes the note of a gc that no longer runs, too.
 func (r *Refs) RemoveForgottenLocks() ([]string, error) {
 	var did []string
 	check := func(path string, d fs.DirEntry) error {

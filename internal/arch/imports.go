@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// checkWalls holds every file against the wall of its room, and every helper
-// package under internal that a room borrows against that room's wall too:
-// otherwise a wall could be climbed by way of a helper.
+// checkWalls holds every file against the wall of its room. It holds every
+// helper package under internal that a room borrows against that room's wall,
+// too: else a wall could be climbed by way of a helper.
 func checkWalls(folders []*folder, rules Rules) []Violation {
 	var found []Violation
 	for _, dir := range folders {

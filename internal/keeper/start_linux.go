@@ -258,9 +258,9 @@ func (k *Kept) Kill() {
 }
 
 // Release waits until all is gone, after Kill, and says how the command ended. left
-// reports that some of it may live on, and nobody knows what: somebody has ended
-// the keeper, or it could not end them all. The end of the control group does not
-// change that: who runs as the node's user could mostly leave it before.
+// reports that some of it may live on, and nobody knows what. Then somebody has
+// ended the keeper, or it could not end them all. The end of the control group does
+// not change that: who runs as the node's user could mostly leave it before.
 func (k *Kept) Release() (e Ending, left bool) {
 	overdue := time.AfterFunc(releaseWithin, func() { _ = k.cmd.Process.Kill() })
 	clean := <-k.clean

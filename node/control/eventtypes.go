@@ -14,9 +14,9 @@ var Events = NewStream[EventsRequest, Event](VerbSpec{
 	Doc: "Tells what happens from now on: messages and their stages, runs of agents, hosts, gates, troubles.",
 }, func(EventsRequest) bool { return true })
 
-// EventsRequest asks for events of some kinds (none: of all). With Agent, the name of an
-// agent or human, with or without @host, they are those of messages from or to it and of
-// its runs; with Channel (id or name) those of messages there and of runs for them. With
+// EventsRequest asks for events of some kinds (none: of all). Agent is the name of an
+// agent or human, with or without @host: events are of messages from or to it and of its
+// runs. With Channel (id or name) they are of messages there and of runs for them. With
 // either there are none of hosts and troubles, which belong to no agent and no channel.
 type EventsRequest struct {
 	Kinds   []EventKind `json:"kinds,omitempty"`

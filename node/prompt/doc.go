@@ -1,6 +1,6 @@
 // Package prompt writes what an agent that is a language model is given for a
-// message: who it is, what is wanted of it, what the channel is for, what was
-// remembered and said before, and the message itself.
+// message. It says who the agent is, what is wanted of it and what the channel is
+// for. Then comes what was remembered and said before, and the message itself.
 //
 // It is text in, text out: the same request gives the same bytes.
 //

@@ -11,8 +11,8 @@ import (
 )
 
 // ByPhrase does what cannot be undone. Without a phrase, do says what it would do, and
-// refuses who may not do it; ask says of that what is shown at the terminal, and the
-// phrase that has to be typed there.
+// refuses whoever may not do it. Then ask says what is shown of that at the terminal,
+// and which phrase has to be typed there.
 func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
 	plan, err := do("")
 	if err != nil {

@@ -117,8 +117,9 @@ const wideEnough = 150
 // Narrow reports whether the screen is a terminal with few columns.
 func (v View) Narrow() bool { return v.Out.Terminal && v.Out.Width < wideEnough }
 
-// ID is what a message is called in a list, and what can be given to read or reply: the
-// eight hex digits of its name, or its path where the name has another form (R2).
+// ID is what a message is called in a list, and what can be given to read or reply. It
+// is the eight hex digits of the name, or the path where the name has another form
+// (R2).
 func (v View) ID(p protocol.Path) string { return p.Short() }
 
 // Path is ID at a terminal with few columns, else the whole path, which stays unique.

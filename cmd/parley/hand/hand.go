@@ -38,9 +38,9 @@ func (k Keys) File(human protocol.Name) string { return filepath.Join(k.dir, hum
 // next is where a key is kept until the fleet knows of it.
 func (k Keys) next(human protocol.Name) string { return k.File(human) + ".next" }
 
-// Make makes a key for a human, keeps it beside the one that there is, and returns it: it is
-// asked twice for its passphrase, or not at all where it is to be open. A key that was made
-// before and did not become theirs is taken, if it can be opened.
+// Make makes a key for a human, keeps it beside the one that there is, and returns it. It
+// asks twice for the passphrase, or not at all where the key is to be open. A key that was
+// made before and did not become theirs is taken, if it can be opened.
 func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.KeyPair, error) {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep a key: %w", err)
@@ -75,8 +75,8 @@ func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.K
 	return key, nil
 }
 
-// Take keeps the key of a file for a human, as Make keeps one that is new: a person on two hosts
-// has one key on both (R35). open says that it has no passphrase.
+// Take keeps the key of a file for a human, as Make keeps a new one. A person on two hosts has
+// one key on both (R35). open says that it has no passphrase.
 func (k Keys) Take(ctx context.Context, human protocol.Name, path string) (key nkeys.KeyPair, open bool, err error) {
 	f, err := read(path)
 	if missing(err) {

@@ -94,9 +94,9 @@ type logLines struct {
 	channelWidth int
 }
 
-// maxWho is the width up to which the column of names grows: in a narrow terminal
-// the given share in percent of the columns beside a time of that width, which leaves
-// room for the text.
+// maxWho is the width up to which the column of names grows. In a narrow terminal it
+// is the given share, in percent, of the columns beside a time of that width. That
+// leaves room for the text.
 func maxWho(v cli.View, percent, timeWidth int) int {
 	if v.Narrow() {
 		return (v.Out.Width - timeWidth) * percent / 100
@@ -116,8 +116,8 @@ func maxChannel(v cli.View) int {
 const leastText = 24
 
 // format is one line: when, who to whom, the channel where it is not that of the two,
-// the id, the summary and, at a terminal where it went to several and there is room,
-// how many have read it.
+// the id and the summary. At a terminal with room it says of a message to several how
+// many have read it.
 func (l *logLines) format(m control.Message, v cli.View) string {
 	when := v.Stamp(m.Timestamp, v.LineForm())
 	who := term.Line(Sender(m) + " → " + strings.Join(m.To, ", "))
