@@ -68,15 +68,18 @@ func TestStartWithADamagedMessage(t *testing.T) {
 }
 
 // damagedMail is a node with an agent, and a message for it whose object the disk has lost.
-// The agent is paused.
+// The agent is paused. The node was started again in between: it would write the pack that
+// grows from what it holds in memory, and so mend it with the next commit.
 func damagedMail(t *testing.T, pauses time.Duration) (n *Node, bad protocol.Path) {
 	t.Helper()
 	home := initHome(t, nil)
-	n, _ = runNodeWith(t, Options{Home: home, retryPause: pauses})
+	n, stop := runNode(t, home)
 	addExec(t, n, "mawjs", "cat")
 	pause(t, n, "mawjs", true)
 	bad = say(t, n, "mawjs", "the one that is lost").Path
 	eventually(t, "it is recorded", func() bool { return n.record.Place(bad) == gitsync.Recorded })
+	stop()
+	n, _ = runNodeWith(t, Options{Home: home, retryPause: pauses})
 	damageObject(t, home.Record(), "main:"+bad.RepoPath())
 	return n, bad
 }
