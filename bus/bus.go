@@ -72,9 +72,9 @@ var (
 )
 
 // Start starts the server, or dials the existing system, and subscribes to the
-// fleet. When it returns the server is ready and we are subscribed; links, and
-// the connection to an existing system that is out of reach, are retried for
-// ever. ctx bounds only the starting: Close ends the bus.
+// fleet. When it returns the server is ready and we are subscribed. Links are
+// retried for ever, and so is the connection to an existing system that is out
+// of reach. ctx bounds only the starting: Close ends the bus.
 func Start(ctx context.Context, opts Options) (*Bus, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("cannot start the bus: %w", err)

@@ -1,6 +1,6 @@
-// Package bus moves messages and letters between the nodes of a fleet over
-// NATS: a server inside the process, leaf links to the servers of other hosts,
-// or an existing NATS system (DESIGN section 7).
+// Package bus moves messages and letters between the nodes of a fleet over NATS (DESIGN
+// section 7). It has a server inside the process and leaf links to the servers of other
+// hosts, or uses an existing NATS system.
 //
 // What it promises:
 //

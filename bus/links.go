@@ -85,10 +85,10 @@ func (l *links) watch() {
 	}
 }
 
-// look compares the server's links with those that are known, and tells when
-// one has come up, whoever it is that looks. The server is asked under the lock: who
-// asked it before a link ended would else write down that link, as one that has come
-// up, after another had noted its end.
+// look compares the server's links with those that are known, and tells when one has
+// come up, whoever it is that looks. The server is asked under the lock. Else
+// somebody who asked it before a link ended could write that link down as one that
+// has come up, after another had noted its end.
 func (l *links) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

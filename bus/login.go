@@ -187,9 +187,9 @@ const maxNonce = 128
 var errNonce = errors.New("the server asks for a signature over something else than a nonce; nothing was signed")
 
 // nonceSigner signs what a server gives a client to sign, as proof of its key.
-// It is the same key that signs messages and letters, so whatever is not the
-// short base64 text of a nonce is refused: a server could have messages signed
-// in our name otherwise. What parley signs has line ends, which no nonce has.
+// The same key signs messages and letters. So whatever is not the short base64
+// text of a nonce is refused: else a server could have messages signed in our
+// name. What parley signs has line ends, which no nonce has.
 func nonceSigner(key nkeys.KeyPair) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
 		if !isNonce(nonce) {

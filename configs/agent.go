@@ -80,8 +80,8 @@ type Agent struct {
 	Wake   string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
 	Quiet  QuietHours // when it is not woken, and not run for what agents cause
 	// TakeoverAfter is for how long this host must be gone before another one that serves
-	// the agent does its work (R7); 0: protocol.DefaultTakeover, protocol.NoTakeover: none
-	// does, and this host does none of others.
+	// the agent does its work (R7). 0 is protocol.DefaultTakeover. With
+	// protocol.NoTakeover none does, and this host does the work of no other.
 	TakeoverAfter time.Duration
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.

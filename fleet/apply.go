@@ -56,7 +56,8 @@ func (s *State) Examine(p protocol.Path, data []byte) Examined {
 }
 
 // ExamineOwn is Examine for a file that this process itself has signed a moment ago, for
-// the record of this state and this path: to check that would take more than all the rest.
+// the record of this state and this path. To check the signature would take more than all
+// the rest.
 func (s *State) ExamineOwn(p protocol.Path, data []byte) Examined {
 	m, err := protocol.Decode(p, data)
 	if err != nil {
@@ -92,7 +93,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 	return it, nil
 }
 
-// TakeAll takes files that came together, and looks at the keys and at the order once
+// TakeAll takes files that came together. It looks at the keys and at the order once,
 // when all are there: each word of a host can change who may sign for whom. The items
 // are those of the files that are new and stand at their paths then, nil for others.
 func (s *State) TakeAll(all []Examined) []*Item {

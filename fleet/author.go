@@ -3,7 +3,8 @@ package fleet
 import "github.com/parleyfleet/parley/protocol"
 
 // by reports whether the participant is the author as far as the message says: same
-// name and same host; of an unsigned one the name alone, unless it names a host (R4).
+// name and same host. Of an unsigned one the name alone counts, unless it names a
+// host (R4).
 func (it *Item) by(who Who) bool {
 	a := it.Author()
 	if it.Sealed {

@@ -12,8 +12,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// census counts the messages of a state, or those that it has more than its archive, so
-// that what people ask for whole, such as the list of channels, takes no look at each.
+// census counts the messages of a state, or those that it has more than its archive. So
+// what people ask for whole, such as the list of channels, takes no look at each
+// message.
 type census struct {
 	talk    map[protocol.ChannelID]map[string]int // by who wrote or was addressed there, and under "" all messages
 	written map[authorship]int

@@ -43,8 +43,7 @@ func (c *Chains) On(host protocol.Name, after, until string, most int) (chain []
 }
 
 // Back are up to most messages of a host up to the one with the given hash, in
-// their order, as far as they are here without a hole, and none that is not behind
-// after.
+// their order. It has none from behind a hole, and none that is not behind after.
 func (c *Chains) Back(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
 	for len(chain) < most && hash != "" {
 		last := ofHost(host, hashed.find(c.ledger, hash))

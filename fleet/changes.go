@@ -27,8 +27,8 @@ func (l *Ledger) Changes() Changes { return l.changes }
 // left notes that an item with a place stands at its path no more.
 func (c *Changes) left(it *Item) { c.Left = append(c.Left, it) }
 
-// placed notes that an item goes to another place than the one that it has, if it has
-// one: it may have lost its path and won it again since it was last told of.
+// placed notes that an item goes to another place, if it had one. It may have lost
+// its path and won it again since it was last told of.
 func (c *Changes) placed(it *Item, to time.Time) {
 	if !it.placed {
 		i := slices.Index(c.Left, it)

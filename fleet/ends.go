@@ -6,10 +6,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Ends are the last messages of each run that a host's key signed, as far as they
-// are known: all that no other follows in its run, so that nothing known is left out.
-// With after they are of those that led to that message. later is how many of the
-// known ones that leaves out.
+// Ends are the last known messages of each run that a host's key signed. They are all
+// those that no other follows in its run, so that nothing known is left out. With
+// after they are of those that led to that message. later is how many of the known
+// ones that leaves out.
 func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
 	within := func(*Item) bool { return true }
 	if last := c.ledger.at(after); last != nil {

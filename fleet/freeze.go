@@ -62,8 +62,8 @@ func (s *State) Snapshot() *Snapshot {
 func (sn *Snapshot) Len() int { return len(sn.loose) }
 
 // Only leaves out the files for which kept is false. It is false, and the snapshot
-// of no use, where that cannot be done: of the files that claim one path, which kept
-// is told of as contested, all must be kept or none.
+// of no use, where that cannot be done. Of the files that claim one path, which kept
+// tells as contested, all must be kept or none.
 func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool) bool) bool {
 	contested := map[protocol.Path]bool{}
 	for _, it := range sn.rest.rivals {

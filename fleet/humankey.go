@@ -98,8 +98,8 @@ func (s *State) MayEndHumanKey(e protocol.HumanEnd) error {
 	return refuse(Forbidden, "", "a human with whom the record was begun has to agree, with a key of their own")
 }
 
-// SignedBy are the messages that a key of a human of a host has signed, in no order: those
-// that bear a signature while that key was theirs, whether it fits or not.
+// SignedBy are the messages that a key of a human of a host has signed, in no order. They
+// are those that bear a signature while that key was theirs, whether it fits or not.
 func (s *State) SignedBy(host, human protocol.Name, key string) (all []*Item) {
 	h, joined := s.Keys().Host(host)
 	if !joined {

@@ -2,10 +2,10 @@ package fleet
 
 import "github.com/parleyfleet/parley/protocol"
 
-// AnsweredBefore is the first answer that the same agent gave to the same message, where it is
-// another host's instance that gave it; false where this answer is of the same host. It happens
-// where the chosen host was cut off from bus and remote while its command ran, and another one
-// took its work over. Both answers are kept, and the second is marked (R7).
+// AnsweredBefore is the first answer that another host's instance of the same agent gave to the
+// same message. It is false where this answer is of the same host. It happens where the chosen
+// host was cut off from bus and remote while its command ran, and another one took its work
+// over. Both answers are kept, and the second is marked (R7).
 func (t *Talk) AnsweredBefore(it *Item) (*Item, bool) {
 	p, ok := it.AnsweredPath()
 	if !ok || it.Type != protocol.TypeText || it.Host == "" {

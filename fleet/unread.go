@@ -96,9 +96,9 @@ func (t *Talk) chosenHost(it *Item, agent string) protocol.Name {
 	return group[protocol.Select(it.Path.Rel(), len(group))].Host
 }
 
-// ActingHost is the host whose instance of agent is to act on the message: the one that
-// has claimed it, as long as that serves the agent, else the one that is chosen. Empty if
-// no host with a key serves it.
+// ActingHost is the host whose instance of agent is to act on the message. It is the one
+// that has claimed it, as long as that serves the agent, else the one that is chosen.
+// Empty if no host with a key serves it.
 func (t *Talk) ActingHost(it *Item, agent string) protocol.Name {
 	chosen := t.chosenHost(it, agent)
 	if !t.ring().ServedBeside(chosen, agent) {
@@ -119,8 +119,8 @@ func (t *Talk) serves(host protocol.Name, agent string) bool {
 	return serves
 }
 
-// ServedOn are the hosts one of which is to act on the message for an agent, by alias:
-// those that serve it, of those that the message names where it names any.
+// ServedOn are the hosts that serve an agent, by alias; where the message names some,
+// only those of them. One of them is to act on the message.
 func (t *Talk) ServedOn(it *Item, agent string) (hosts []protocol.Name) {
 	for _, a := range it.To {
 		if a.Name != agent && a.Name != protocol.All {

@@ -26,8 +26,8 @@ func (x exchange) says(it *Item) bool {
 }
 
 // asked is the message that a receipt of another program acknowledges, and of which
-// exchange that is: nil where it is no such receipt, or a host with a key had declared
-// its author before.
+// exchange that is. It is nil where it is no such receipt, or where a host with a key
+// had declared its author before.
 func (t *Talk) asked(r *Item) (x exchange, it *Item) {
 	p, ok := r.ReadPath()
 	if !ok || r.Sealed {

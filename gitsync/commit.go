@@ -54,8 +54,8 @@ func (m *mainline) commit(ctx context.Context, all bool) error {
 	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
 }
 
-// commitBurst is commit without those whose grace is not over, but that it ends early, and
-// says so, when a commit had many messages and not plenty: then more are on their way.
+// commitBurst is commit without those whose grace is not over. It ends early, and says so,
+// when a commit had many messages and not plenty: then more are on their way.
 func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 	m.work.Lock()
 	defer m.work.Unlock()

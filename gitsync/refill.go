@@ -15,8 +15,9 @@ import (
 const (
 	// refillApart is the least time between two times that everything is fetched anew.
 	refillApart = time.Minute
-	// refillRest is how many times as long as the last time took it is where the remote
-	// had not all that is lost: it is asked as long as nobody gives that up.
+	// refillRest is how long it is until the remote, which had not all that is lost, is
+	// asked again: so many times what the last time took. It is asked as long as nobody
+	// gives that up.
 	refillRest = 60
 )
 

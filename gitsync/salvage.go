@@ -31,7 +31,7 @@ type salvor struct {
 }
 
 // restoreMain looks at main where something was removed or damaged while nobody had
-// the record open, and puts right what it can: from the remote, else out of what can
+// the record open. It puts right what it can: from the remote, else out of what can
 // be read. What is lost after that is noted. The record is being opened.
 func (s *salvor) restoreMain(ctx context.Context) error {
 	if err := s.losses.read(); err != nil {

@@ -69,7 +69,7 @@ func (b *budgets) starting(who fleet.Who) (n int) {
 }
 
 // pending is how much work is under way here in a conversation that the record does not tell
-// of. What is under way on other hosts nobody knows here: it counts once the record has a
+// of. What is under way on other hosts nobody knows here. It counts once the record has a
 // word that came of it (R13), so several hosts can each begin the last run that there may be.
 func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
 	for w, it := range b.begun {

@@ -336,9 +336,9 @@ func (c *claims) hostsOnce(s *fleet.State, agent string) (hosts []protocol.Name)
 	return hosts
 }
 
-// isGone reports whether an agent's work at a host may be taken over by this one: the host
-// has given the agent up, or was not heard for longer than both of them say. It is asked
-// in a look at the state.
+// isGone reports whether an agent's work at a host may be taken over by this one. It may
+// where the host has given the agent up, or was not heard for longer than both of them
+// say. It is asked in a look at the state.
 func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a configs.Agent) bool {
 	after, ok := takeover(s, host, agent)
 	switch {
@@ -580,8 +580,9 @@ func (c *claims) tidySoon() {
 	c.tidy = c.now().Add(claimTidyAgain - claimTidy)
 }
 
-// leftOver reports whether a claim is of work that nobody says to have and that this host
-// is not about to take: it could not give the claim up, or ended before it had.
+// leftOver reports whether a claim is of work that no host says to have and that this
+// host is not about to take. This host could not give the claim up, or ended before it
+// had.
 func (c *claims) leftOver(old gitsync.Claimed) (left bool) {
 	said, err := protocol.RunClaim.Parse(old.Text)
 	if err != nil {

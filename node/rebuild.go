@@ -15,11 +15,11 @@ type Rebuilt struct {
 	Elapsed  time.Duration
 }
 
-// Rebuild throws away all that a home holds and that can be computed, and computes
-// it anew from the record and the journal; of a damaged record, from what can be read.
-// With acceptLoss the rest is given up: agents run again. indexing is told, as o.Progress is of
-// reading, how many messages have been indexed; nil: nobody. homes.ErrLocked says that a
-// node runs on the home.
+// Rebuild throws away all that a home holds and that can be computed. It computes that anew
+// from the record and the journal; of a damaged record, from what can be read. With acceptLoss
+// the rest is given up: agents run again. indexing is told, as o.Progress is of reading, how
+// many messages have been indexed; nil: nobody. homes.ErrLocked says that a node runs on the
+// home.
 func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done, total int)) (_ Rebuilt, err error) {
 	began := time.Now()
 	o.anew, o.acceptLoss = true, acceptLoss

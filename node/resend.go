@@ -21,8 +21,8 @@ type resender struct {
 }
 
 // resend answers a host that asks for messages that it missed. The answer has what follows on the
-// last message that it has, oldest first, and what leads to the message that it wants, as far as
-// that is here and fits into one answer.
+// last message that the asker has, oldest first. It also has what leads to the message that it
+// wants, as far as that is here and fits into one answer.
 func (r *resender) resend(ctx context.Context, _ protocol.Name, request []byte) ([]byte, error) {
 	asked, err := protocol.DecodeResendRequest(request)
 	if err != nil {

@@ -161,9 +161,9 @@ func (k *keyWork) due(claims []keys.Claim, turn time.Duration, now time.Time) (d
 	return due, next
 }
 
-// toSay is the key to vouch for at a claimed place: the one that was seen first or,
-// where that has been said and does not count, the one that the record has. Nothing
-// is said twice. The caller holds mu.
+// toSay is the key to vouch for at a claimed place. It is the one that was seen
+// first or, where that has been said and does not count, the one that the record
+// has. Nothing is said twice. The caller holds mu.
 func (k *keyWork) toSay(c keys.Claim, first string) (protocol.HostKey, bool) {
 	for _, key := range []string{first, c.Key} {
 		if said := (protocol.HostKey{Host: c.Host, Key: key}); !k.said[said] {

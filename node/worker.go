@@ -75,7 +75,7 @@ func (w *worker) start(taking, killing context.Context) {
 	})
 }
 
-// take removes the queued message that is to be handled now: its author has the turn, its
+// take removes the queued message that is to be handled now. Its author has the turn, its
 // tier a free worker and, where the agent's command is to run, the host a free slot. While
 // nobody can say who the agent is, or another node of this host may do the same, its mail
 // waits.

@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// InquiryWords is what the words of all deeds of an inquiry have: a first line as the seeds'
-// forms have it, a text as it was written, and a block of JSON with the rest. The coordinator's
-// name the epoch in which they were written: those of an older one are void (R54).
+// InquiryWords is what the words of all deeds of an inquiry have. That is a first line as the
+// seeds' forms have it, a text as it was written, and a block of JSON with the rest. The
+// coordinator's name the epoch in which they were written: those of an older one are void
+// (R54).
 type InquiryWords struct {
 	FormHead `json:"-"`
 	Text     string `json:"-"` // byte for byte

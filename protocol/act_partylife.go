@@ -54,7 +54,7 @@ var RemoveMember = NewAct(ActSpec{
 }, Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."})
 
 // Decides is what the leader's signature is about: the end of the membership that a message
-// began, so that a copy of it ends none in another party, nor a later one.
+// began. So a copy of it ends none in another party, nor a later one.
 func (r Removal) Decides(since Path) string {
 	return r.Whom.String() + ", a member by " + since.String() + ": " + longText(r.Reason)
 }

@@ -30,7 +30,7 @@ var (
 // it. There may be words before and after it, fences, tables, lists, bold labels and
 // percentages. Rows may be missing, in any order, or over several lines. It reads what
 // stands behind the last heading, if there is one. A claim that is scored twice in
-// different ways has no score; a range, a number above 1 without a percent sign and a
+// different ways has no score. A range, a number above 1 without a percent sign and a
 // word are none either: nothing is guessed (R26). The error says that no claim is
 // scored.
 func parseSyncResult(body string) (SyncResult, error) {

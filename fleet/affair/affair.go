@@ -58,8 +58,8 @@ func (p Position) Before(q Position) bool {
 type Kind[V any] struct {
 	Name string
 	Acts []protocol.ActSpec // those of its deeds
-	// Of names the affair that a message with one of these acts is a deed of, by what stands
-	// in that message alone; it is not ok where it is of none.
+	// Of names the affair to which a message with one of these acts belongs. It looks at
+	// that message alone. It is not ok where the message is a deed of none.
 	Of func(m *protocol.Message) (name string, ok bool)
 	// Hands says that humans decide its deeds with keys of their own, so that a deed is given
 	// with its Hand. To know that can take a look at all that its host wrote.

@@ -21,7 +21,7 @@ func SynthesisSections() []string {
 	return []string{SectionConvergence, SectionDivergence, SectionIntegrated, SectionBasis}
 }
 
-// synthesize joins the results: each claim of the assessment rests on words of a result, of a
+// synthesize joins the results. Each claim of the assessment rests on words of a result, of a
 // report or of the human, or is marked as the coordinator's own joining of them.
 func (v Inquiry) synthesize(w protocol.InquirySynthesis) (Inquiry, error) {
 	if err := v.in(Synthesize); err != nil {

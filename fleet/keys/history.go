@@ -149,7 +149,7 @@ func (h *History) Settle() (turned bool) {
 func (h *History) Moved() { h.epochs[""]++ }
 
 // Forked notes that a message has come to stand beside another in its host's chain, or stands
-// there no more: what a human of the host decided may be contested by that.
+// there no more. That may contest what a human of the host decided.
 func (h *History) Forked(host protocol.Name) { h.epochs[host]++ }
 
 // unsettles reports whether a join changes more than what is known of its own host. It does if it

@@ -53,9 +53,9 @@ func (k *Ring) AllHosts() []*Host {
 	return all
 }
 
-// HostOfKey is the alias of the host whose key this is at that time, the last one
-// or an older one that still counts: the first by name, should several hosts share
-// it. A revoked key is nobody's.
+// HostOfKey is the alias of the host that has this key at that time, as its last
+// one or an older one that still counts. Where several hosts share it, it is the
+// first by name. A revoked key is nobody's.
 func (k *Ring) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
 	for _, alias := range k.aliases[key] {
 		if k.HasKey(alias, key, now) {

@@ -8,7 +8,7 @@ import (
 )
 
 // HumanKey is a key with which a human of a host signs decisions (R35). Its words are the
-// host's own, in the order in which the host wrote them: what the host writes between the
+// host's own, in the order in which the host wrote them. What the host writes between the
 // first and the last of them is what the key can have signed.
 type HumanKey struct {
 	Key   string // public nkey

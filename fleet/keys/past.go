@@ -4,8 +4,8 @@ import "github.com/parleyfleet/parley/protocol"
 
 // past is what led to a word of a host: what is reached from it by going backwards, each time
 // to the message that a file follows (prev). What a host wrote before its word is told by
-// that and by no date: who has the host's key writes any date, but no file that an older one
-// names by its hash.
+// that and by no date. Whoever has the host's key can write any date, but no file that an
+// older one names by its hash.
 type past struct {
 	of    *File               // the word
 	next  string              // by its hash, the file at which the way back goes on; empty: it has ended

@@ -130,8 +130,8 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 }
 
 // environment is the environment of the program: that of this process without what
-// would mislead git, and an ssh that asks no questions, unless the user has an own
-// idea of how to run it.
+// would mislead git. Its ssh asks no questions, unless the user has an own idea of
+// how to run it.
 func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -71,7 +71,7 @@ func broughtMain(said string) bool {
 }
 
 // confirmFetch compares what was fetched with the remote's main, where git has not
-// said that it is that: there are ways to fetch nothing, or another branch, that git
+// said that it is that. There are ways to fetch nothing, or another branch, that git
 // calls a success.
 func (g *gitProgram) confirmFetch(ctx context.Context) error {
 	heads, err := g.Heads(ctx)

@@ -200,7 +200,7 @@ func (j *joins) setUnfit(broken *sourceError) {
 
 // join makes one pack of several and retires them. The new one has its .keep from
 // its beginning until those that it replaces are gone, for the reason that Install
-// gives; the .keep names them, so that Repair can bring it to its end.
+// gives. The .keep names them, so that Repair can bring it to its end.
 func (w *Writer) join(ctx context.Context, sources []candidate) error {
 	j, err := newJoiner(w.folder, sources)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // Shaken says what was removed or changed behind the store's back since Settle, ""
 // where nothing was. Before anything is given up because it is in this store, it looks
-// whether the files are still those that are known: at the packs and at the folders of
-// loose objects, not into them. That costs one look at the names of some files, however
-// large the record is.
+// whether the files are still those that are known. It looks at the packs and at the
+// folders of loose objects, not into them. That costs one look at the names of some
+// files, however large the record is.
 func (s *Store) Shaken() (string, error) {
 	if err := s.packs.look(); err != nil {
 		return "", err

@@ -63,9 +63,9 @@ func (f packFolder) placeFiles(base string, idx []byte, pack ...[]byte) error {
 	return durable.Folder(string(f))
 }
 
-// removePack removes a pack whose objects are all elsewhere: the .idx first, so
-// that nobody opens what is about to go, the .keep last, so that a crash leaves
-// something that Repair recognises as ours.
+// removePack removes a pack whose objects are all elsewhere. The .idx goes
+// first, so that nobody opens what is about to go. The .keep goes last, so that
+// a crash leaves something that Repair recognises as ours.
 func removePack(base string) error {
 	for _, ending := range []string{".idx", ".rev", ".bitmap", ".pack", ".keep"} {
 		if err := removeFile(base + ending); err != nil {

@@ -19,8 +19,8 @@ func (v *Survey) PieceTogether(
 	return p.folder("", versions, unordered, known, 0)
 }
 
-// enough is how many versions of a folder without folders are looked at, besides those
-// in no order: each holds what those before it held, but for what hosts wrote at the same
+// enough is how many versions of a folder without folders are looked at, besides those in
+// no order. Each holds what those before it held, but for what hosts wrote at the same
 // time.
 const enough = 8
 

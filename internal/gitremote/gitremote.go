@@ -19,9 +19,9 @@ import (
 // helper is how a name begins that has git run a program of its own choice.
 var helper = pattern.New(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
 
-// Check refuses what cannot name a shared repository: what git would take for an option
-// or for a program to run, and a path that would mean another folder wherever the node
-// is started. The empty name, which is none, passes.
+// Check refuses what cannot name a shared repository. That is what git would take for
+// an option or for a program to run, and a path that would mean another folder wherever
+// the node is started. The empty name, which is none, passes.
 func Check(remote string) error {
 	shown := redact.Remote(remote)
 	switch {
@@ -73,10 +73,10 @@ type Login struct {
 	At string
 }
 
-// Split takes the password out of a remote: the address may stand in the list of processes
-// and in files that others read. login is nil where there is no password, and where none is
-// asked for, as with ssh. Where git is spoken to in a way that only a program of the user's
-// knows, the address is the whole remote.
+// Split takes the password out of a remote, because the address may stand in the list of
+// processes and in files that others read. login is nil where there is no password, and
+// where none is asked for, as with ssh. Where git is spoken to in a way that only a program
+// of the user's knows, the address is the whole remote.
 func Split(remote string) (address string, login *Login) {
 	scheme, rest, ok := strings.Cut(remote, "://")
 	if !ok {

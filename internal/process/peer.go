@@ -21,8 +21,8 @@ type Peer struct {
 	top    atomic.Pointer[ID] // see Remember
 }
 
-// Remember keeps what stays true of the peer as long as it runs: that of it and all above
-// it nothing was found, and which process is at the top of them.
+// Remember keeps what stays true of the peer as long as it runs: that nothing was found
+// of it and of all above it, and which process is at the top of them.
 func (p *Peer) Remember(top ID) { p.top.Store(&top) }
 
 // Remembered is that process, where one was remembered and it is certain that the peer's own

@@ -1,6 +1,6 @@
 // Package psi finds ψ, the folder in which an agent keeps what it knows, and reads what is
-// there. Whoever may write to the folder may put anything into it at any moment: nothing here
-// follows a link that leaves it, waits for a pipe, or reads more than it was told.
+// there. Whoever may write to the folder may put anything into it at any moment. So nothing
+// here follows a link that leaves it, waits for a pipe, or reads more than it was told.
 package psi
 
 import (

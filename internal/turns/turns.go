@@ -1,6 +1,6 @@
-// Package turns is a queue whose items are of somebody: whoever has some gets a turn before
-// anybody gets a second one, so that who brings a thousand keeps nobody else from the first.
-// Of each the oldest comes first, and of what belongs together too, whoever brought it.
+// Package turns is a queue whose items are of somebody: each who has some gets a turn before
+// anybody gets a second one. Whoever brings a thousand keeps nobody else from the first. Of
+// each the oldest comes first, and of what belongs together too, whoever brought it.
 package turns
 
 import (

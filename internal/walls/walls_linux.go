@@ -39,7 +39,7 @@ func init() {
 }
 
 // Around is the program that puts up the walls and becomes a command, and its words. attr is given
-// name spaces of users and of mounts: whoever is in such a one sees no process outside.
+// name spaces of users and of mounts. Whoever is in such a one sees no process outside.
 func (w Walls) Around(attr *syscall.SysProcAttr, dir, path string, args []string) (program string, words []string) {
 	uid, groups := os.Geteuid(), []int{os.Getegid()}
 	if of := attr.Credential; of != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Slots bound how many commands of agents run at once on this host, and share that
-// among the agents: whoever has waited longest is next, and stands last again once it
+// among the agents. Whoever has waited longest is next, and stands last again once it
 // has been served. So an agent with a thousand messages does not keep another from its
 // first. An agent is known by the channel that wakes it.
 type Slots struct {

@@ -1,9 +1,9 @@
 // Package caller decides who calls a node (R37).
 //
-// A Book knows the runs of the node's agents: beneath which process each runs, for
-// which message, and since when it is over. Judge says of a call whether it comes
-// from such a run, from an agent that the node does not start itself, from the
-// operator of the host, or from somebody of whom nothing is known.
+// A Book knows the runs of the node's agents: beneath which process each runs, for which
+// message, and since when it is over. Judge says of a call whether it comes from such a
+// run, from an agent that the node does not start itself, or from the operator of the
+// host. Else it comes from somebody of whom nothing is known.
 //
 // What counts, the strictest first:
 //

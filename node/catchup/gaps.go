@@ -19,16 +19,17 @@ const (
 	gapTries = 5
 	gapRest  = time.Second
 	// gapBusy is how often in a row hosts may say that they are asked too much, until
-	// that counts as one time in vain: who says so for ever holds up nobody else.
+	// that counts as one time in vain. A host that says so for ever holds up nobody
+	// else.
 	gapBusy = 30
 	// mostOfOne is how many gaps of one chain are remembered as one host tells of them, and
-	// gapChains of how many chains in all: where there are more, who tells of most loses
-	// one. What is forgotten shows again with the next message or head.
+	// gapChains of how many chains in all. Where there are more, whoever tells of most
+	// loses one. What is forgotten shows again with the next message or head.
 	mostOfOne = 8
 	gapChains = 256
 	// atOnce is how many chains are mended at a time, and gapsByOne how many of them as one
-	// host tells of them: one that has others wait for answers leaves a place for what is
-	// true.
+	// host tells of them. A host that has others wait for answers leaves a place for what
+	// is true.
 	atOnce    = 4
 	gapsByOne = atOnce - 1
 )

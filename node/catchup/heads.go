@@ -61,9 +61,9 @@ func (m *Mender) publishHeads(linked bool) {
 }
 
 // heads are the last message of this host, and those of hosts that are away and have
-// messages which the remote lacks: what this host heard of them may be nowhere else.
-// When a link has come up they are those of all such hosts, away or not: who is behind
-// the link has not heard them meanwhile, and they know nothing of the link.
+// messages which the remote lacks. What this host heard of those may be nowhere else.
+// When a link has come up they are those of all such hosts, away or not. Those behind
+// the link have not heard them meanwhile, and they know nothing of the link.
 func (m *Mender) heads(linked bool) (heads []protocol.Head) {
 	type last struct {
 		protocol.Head

@@ -44,8 +44,8 @@ func (c *Collab) allParties(s *fleet.State) iter.Seq[parties.Party] {
 }
 
 // partyFiles are those parties as files have them. Where channels are named in which something
-// happened, they are those of names with which it has to do: what happens to one party may give
-// another one of its name another file. It is asked in a look at the state.
+// happened, they are those of the names concerned. What happens to one party may give another
+// one of its name another file. It is asked in a look at the state.
 func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.ChannelID) (files []notebook.Party) {
 	mine := c.partiesOf(s, who)
 	touched := map[protocol.Slug]bool{}

@@ -112,8 +112,8 @@ func (c *Collab) contact(me, other string) psi.Contact {
 	return c.friends.files[me].all[other]
 }
 
-// soul is whose somebody is as another one sees it, and where that is from: what the agent's
-// file says, else the other one's contacts, else the human of the host that serves it (R21). A
+// soul is whose somebody is as another one sees it, and where that is from. The agent's file
+// says it, else the other one's contacts, else the human of the host that serves it (R21). A
 // human is their own. It is asked in a look at the state.
 func (c *Collab) soul(s *fleet.State, me, name string) whose {
 	file := ""

@@ -56,8 +56,8 @@ func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
 }
 
 // Trust is how far a member of a party is trusted that gave these scores on its topic, the last
-// one last: by whoever asked last, else by the agent through which the party is led. It is
-// asked in a look at the state.
+// one last. It is trusted so by whoever asked last, else by the agent through which the party
+// is led. It is asked in a look at the state.
 func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topics.Trust {
 	if len(scores) == 0 { // what follows takes long where there are a thousand members
 		return topics.TrustIn(0, 0, nil)

@@ -54,8 +54,8 @@ type Agent struct {
 // AgentState is what an agent is at.
 type AgentState string
 
-// What an agent can be at. Of one that asks for its mail its sessions say it; where they
-// say nothing it is idle while it waits for mail and for a while after it has asked for some.
+// What an agent can be at. Of one that asks for its mail its sessions say it. Where they say
+// nothing it is idle while it waits for mail, and for a while after it has asked for some.
 const (
 	AgentRunning AgentState = "running" // it works: a command of it runs, or a session of it says so
 	AgentIdle    AgentState = "idle"    // it is there, and has nothing to do

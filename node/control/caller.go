@@ -38,7 +38,7 @@ func (k CallerKind) String() string {
 
 // Caller is who asks the node. The door through which a request comes decides it,
 // from what it knows of the process at the other end and of the token that this
-// bears; nothing in a request can say or change it.
+// bears. Nothing in a request can say or change it.
 type Caller struct {
 	Kind CallerKind
 	// Name is as whom it speaks where a request does not say it. An agent without a

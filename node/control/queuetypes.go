@@ -73,8 +73,9 @@ var Cancel = NewVerb[CancelRequest, []Job](VerbSpec{
 	Doc: "Ends agents' work on a message, and tells its sender. Returns what was ended, as it stood.",
 })
 
-// CancelRequest names the message (a path, or the unique end of one) and, where several
-// agents of this host work on it and not all of them are to stop, the agent.
+// CancelRequest names the message by a path, or the unique end of one. Where several
+// agents of this host work on it and not all of them are to stop, it names the agent
+// too.
 type CancelRequest struct {
 	Message string `json:"message"`
 	Agent   string `json:"agent,omitempty"`

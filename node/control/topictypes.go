@@ -55,8 +55,9 @@ type TopicPage struct {
 	Text string `json:"text"` // Markdown
 }
 
-// Acting says for whom something is asked (R59): the agent that calls; for a human the one
-// that is named, else the one whose folder holds Dir, else the only one of the host.
+// Acting says for whom something is asked (R59). That is the agent that calls. For a human
+// it is the one that is named, else the one whose folder holds Dir, else the only one of
+// the host.
 type Acting struct {
 	As  string `json:"as,omitempty"`
 	Dir string `json:"dir,omitempty"` // where it is asked; an absolute path

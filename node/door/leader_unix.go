@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// waitLeader blocks until the command has ended, and leaves it to be waited for:
-// as long as it is, its group can be signalled without the danger that the id
-// belongs to somebody else by then.
+// waitLeader blocks until the command has ended, and leaves it to be waited for.
+// Until then its group can be signalled without the danger that the id belongs
+// to somebody else by then.
 func (g group) waitLeader() {
 	const byPID = 1
 	var info [16]uint64 // a siginfo_t, which is 128 bytes at most and not read

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// wrong says what is wrong with the options, in the words of whoever gave them: a
+// wrong says what is wrong with the options, in the words of whoever gave them. A
 // setting of the configuration is called by its flag, unless somebody has written it
 // into a file that was laid ready.
 func (o Options) wrong(hint string, err error) error {

@@ -30,7 +30,7 @@ func CheckOrigin(home configs.Home, moved bool) (noted bool, err error) {
 }
 
 // NoteOrigin notes that the home belongs where it is. Where that fails the home is no
-// worse than one of an earlier version, which knows nothing of it; but one that is said
+// worse than one of an earlier version, which knows nothing of it. But one that is said
 // to have been moved would be refused at its next start.
 func NoteOrigin(home configs.Home, now time.Time, moved bool, log zerolog.Logger) error {
 	err := home.NoteOrigin(now)

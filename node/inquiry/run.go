@@ -76,7 +76,7 @@ func (g *going) trouble(v inquiries.Inquiry) string {
 	return strings.Join(why, "; ")
 }
 
-// call is a call and the epoch in which the coordinator makes it, 0 for a member's: members work on
+// call is a call and the epoch in which the coordinator makes it, 0 for a member's. Members work on
 // while another host coordinates, and the coordinator's calls are made anew (R54).
 type call struct {
 	inquiries.Call
@@ -290,8 +290,9 @@ func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
 }
 
 // done notes what came of a call. One that failed is made again in another epoch, or at the
-// node's next start. Whatever came of it, it is looked again at what is to be done: a deed that
-// came while the call was in flight may have made it, or undone it, and that look passed it over.
+// node's next start. Whatever came of it, it is looked again at what is to be done. A deed that
+// came while the call was in flight may have made it, or undone it, and its look passed the call
+// over.
 func (q *Inquiries) done(v inquiries.Inquiry, c inquiries.Call, err error) {
 	defer q.Look()
 	now := q.value(v.Channel)

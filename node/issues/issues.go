@@ -1,7 +1,7 @@
 // Package issues reads and writes comments of issues on GitHub, on which topics hang. It does
-// that by the program gh, where that is installed and signed in: parley has no access of its own
-// (R34). gh is given words, never a line of a shell, and its time is bounded. What it brings was
-// written by strangers. It is bounded too, and whoever shows it makes it harmless.
+// that by the program gh, where that is installed and signed in, because parley has no access of
+// its own (R34). gh is given words, never a line of a shell, and its time is bounded. What it
+// brings was written by strangers. It is bounded too, and whoever shows it makes it harmless.
 package issues
 
 import (

@@ -25,7 +25,7 @@ type Section struct {
 }
 
 // A section stands between two marks. The first one names the lines that parley wrote, each
-// by a hash: what else stands there is somebody's, whoever saved the file, and however old
+// by a hash. What else stands there is somebody's, whoever saved the file, and however old
 // the copy was that they began with.
 var (
 	beginning = pattern.New(`^\s*<!-- parley:begin ([a-z]+)((?: [0-9a-f]{8})*) -->\s*$`)

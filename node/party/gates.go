@@ -85,7 +85,7 @@ func (p *Parties) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange
 	return &control.GateChange{Change: change, Path: g.Path, Title: g.Title(), Party: f.Name, Host: g.Host, Outcome: string(g.Outcome())}
 }
 
-// maxAsked bounds how many gates of one agent may wait for its human at once: one that went
+// maxAsked bounds how many gates of one agent may wait for its human at once. One that went
 // wrong would bury what others ask, and a human who has hundreds to read accepts unread.
 const maxAsked = 20
 

@@ -74,9 +74,9 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	return v
 }
 
-// syncDue reports whether it is time for a sync by the party's rule: daily where none of its
-// members was synced for a day, on-trigger where somebody came or something was settled since.
-// It reminds people, and asks nobody (seed, "sync_cadence").
+// syncDue reports whether it is time for a sync by the party's rule. daily: where none of its
+// members was synced for a day. on-trigger: where somebody came or something was settled
+// since. It reminds people, and asks nobody (seed, "sync_cadence").
 func (p *Parties) syncDue(f found, v control.Party) bool {
 	if v.State != stateActive || len(v.Members) < 2 {
 		return false

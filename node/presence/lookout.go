@@ -17,8 +17,8 @@ import (
 const (
 	// lookoutTime is how long both answers are waited for.
 	lookoutTime = 3 * time.Second
-	// greetTime is how long, once the bus is linked, for any other host to say that it
-	// has heard of this one; twinTime how much longer for the twin, which may be further away.
+	// greetTime is how long any other host has, once the bus is linked, to say that it has
+	// heard of this one. twinTime is how much longer the twin has, which may be further away.
 	greetTime = time.Second
 	twinTime  = 300 * time.Millisecond
 )

@@ -100,10 +100,11 @@ func onMachine(name string) string {
 	return "on " + name + " "
 }
 
-// Look notices, by what came from others, that this host's name is used by another node:
-// a new message that this node's key signed after its start, or a join with another key
-// that was there first. Of two with one key the one whose first message is later stays
-// out. all is every message of the record. Who calls it holds what guards both.
+// Look notices, by what came from others, that this host's name is used by another node.
+// That is a new message that this node's key signed after its start, or a join with
+// another key that was there first. Of two with one key the one whose first message is
+// later stays out. all is every message of the record. Who calls it holds what guards
+// both.
 func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item], key string) {
 	if it.Host != t.host {
 		return

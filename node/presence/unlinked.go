@@ -15,7 +15,7 @@ const relinkTime = 1500 * time.Millisecond
 
 // Unlinked is the bus's news that the last link to a host has ended, or with "" the
 // connection to an existing NATS system. A moment later the host is asked whether it is
-// still there: a node that was killed says nothing any more, and is shown as away then,
+// still there. A node that was killed says nothing any more, and is shown as away then,
 // not only when its last word is 15 s old. Where no link is left, none of the others can
 // be heard either. Who heard it through this host is told.
 func (pr *Presence) Unlinked(host protocol.Name) {
@@ -43,7 +43,7 @@ func (pr *Presence) LookFor(ctx context.Context, host protocol.Name, ended time.
 }
 
 // lostBehind asks the hosts that another one can reach no more whether they are there,
-// each now and then: what a host says of others is no more than a reason to look.
+// each now and then. What a host says of others is no more than a reason to look.
 func (pr *Presence) lostBehind(p bus.Presence) {
 	for _, host := range p.Lost {
 		if host == pr.o.Host || !pr.o.Live.mayLookFor(host) {

@@ -89,7 +89,7 @@ func pairs(run string) []string {
 }
 
 // clusters are the letters of a run, each with the marks that stand on it, as far as
-// maxWord: no script needs more, and a text of nothing but marks is no word of a megabyte.
+// maxWord. No script needs more, and a text of nothing but marks is no word of a megabyte.
 func clusters(run string) []string {
 	var all []string
 	begin, end, count := 0, 0, 0

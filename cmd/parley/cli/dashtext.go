@@ -87,8 +87,8 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// mistypedFlag refuses a word of a text that is most likely a flag with a slip in it:
-// sent as text, it would not do what was wanted, and nobody would notice.
+// mistypedFlag refuses a word of a text that is most likely a flag with a slip in it.
+// Sent as text it would not do what was wanted, and nobody would notice.
 func mistypedFlag(cmd *cobra.Command, word string) error {
 	name, _, _ := strings.Cut(word, "=")
 	if !dashed(word) || strings.ContainsAny(name, " \t\n") {

@@ -16,7 +16,7 @@ type Squeeze struct {
 }
 
 // Table shows t. Where its lines would be wider than the terminal, columns give
-// way in the order of squeezes, each no more than is needed; what is then still
+// way in the order of squeezes, each no more than is needed. What is then still
 // too much is taken from t.Flexible.
 func (v View) Table(t term.Table, squeezes ...Squeeze) {
 	for _, s := range squeezes {

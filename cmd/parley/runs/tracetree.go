@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// How much of what was sent because of a message is shown where nothing is said: of two
+// How much of what was sent because of a message is shown where nothing is said. Of two
 // agents that go on writing to each other a trace had hundreds of lines.
 const (
 	shownSent  = 20 // messages
