@@ -2,15 +2,37 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// Confirm asks whoever types; anything but y or yes is a no.
-func (p *Program) Confirm(question string) bool {
+// Confirm asks whoever types; anything but y or yes is a no, and so is Ctrl-C.
+func (p *Program) Confirm(ctx context.Context, question string) bool {
 	p.Err.Printf("%s", strings.Join(term.Wrap(question, p.Err.Width), "\n"))
-	line, _ := bufio.NewReader(p.Stdin).ReadString('\n') // who closes the input says no
+	line, _ := Line(ctx, bufio.NewReader(p.Stdin)) // who closes the input says no
+	if ctx.Err() != nil {
+		p.Err.Printf("\n")
+	}
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"
+}
+
+// Line reads a line. The error is that of ctx where it ends first: the goroutine that reads
+// goes on until a line comes or the process ends, which is soon after a Ctrl-C.
+func Line(ctx context.Context, in *bufio.Reader) (string, error) {
+	var line string
+	var err error
+	read := make(chan struct{})
+	go func() {
+		line, err = in.ReadString('\n')
+		close(read)
+	}()
+	select {
+	case <-read:
+		return line, err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

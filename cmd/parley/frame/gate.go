@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -163,22 +164,12 @@ func place(q protocol.InquiryQuestion, key string) int {
 	return slices.IndexFunc(q.Options, func(o protocol.InquiryOption) bool { return o.Key == key })
 }
 
-// line asks for a line. Ctrl-C ends the wait: the goroutine that reads goes on until a line comes
-// or the process ends, which is at once.
-func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (line string, err error) {
+// line asks for a line. Ctrl-C ends the wait.
+func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (string, error) {
 	s.view.Err.Printf("%s", question)
-	read := make(chan struct{})
-	var typed string
-	var failed error
-	go func() {
-		typed, failed = in.ReadString('\n')
-		close(read)
-	}()
-	select {
-	case <-read:
-		line, err = typed, failed
-	case <-ctx.Done():
-		return "", ctx.Err()
+	line, err := cli.Line(ctx, in)
+	if err != nil && err == ctx.Err() {
+		return "", err
 	}
 	if err == io.EOF && line != "" {
 		err = nil

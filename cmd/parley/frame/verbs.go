@@ -270,7 +270,7 @@ later is kept as late.`,
 			}
 			if !yes && term.IsTerminal(p.Stdin) {
 				s.head(f)
-				if !p.Confirm("End it at once? [y/N] ") {
+				if !p.Confirm(cmd.Context(), "End it at once? [y/N] ") {
 					s.view.Out.Printf("It goes on.\n")
 					return cli.ExitCode(1)
 				}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 type adoptFlags struct{ on, yes bool }
 
 // register has o.Adopt show what is to happen, and ask.
-func (f adoptFlags) register(p *cli.Program, o *homes.Options) {
+func (f adoptFlags) register(ctx context.Context, p *cli.Program, o *homes.Options) {
 	if !f.on {
 		return
 	}
@@ -26,7 +27,7 @@ func (f adoptFlags) register(p *cli.Program, o *homes.Options) {
 			return nil
 		case !p.Err.Terminal || !term.IsTerminal(p.Stdin):
 			return control.Errorf(control.KindUsage, "to do it unasked, add --yes", "nothing was changed: nobody is there to ask")
-		case !p.Confirm("Take the record over? [y/N] "):
+		case !p.Confirm(ctx, "Take the record over? [y/N] "):
 			v.Err.Printf("nothing was changed\n")
 			return cli.ErrSaid
 		}

@@ -70,7 +70,7 @@ and the agents to serve.`,
 			if adopt.on && o.Remote == "" && o.From == "" {
 				return cli.UsageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
 			}
-			adopt.register(p, &o)
+			adopt.register(cmd.Context(), p, &o)
 			return runInit(cmd.Context(), o, p.View())
 		},
 	}

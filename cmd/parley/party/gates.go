@@ -216,7 +216,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		return control.Errorf(control.KindRefused, "parley human add", "%s has no key of their own, which a gate needs", list.Human)
 	case !yes && !term.IsTerminal(s.p.Stdin):
 		return control.Errorf(control.KindRefused, "run it at a terminal; scripts: --yes --key FILE", "nobody is here to be asked")
-	case !yes && !s.p.Confirm(fmt.Sprintf("%s it as %s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:], list.Human)):
+	case !yes && !s.p.Confirm(ctx, fmt.Sprintf("%s it as %s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:], list.Human)):
 		s.view.Out.Printf("Nothing was decided.\n")
 		return cli.ExitCode(1)
 	}

@@ -57,7 +57,7 @@ func (s *session) organize(ctx context.Context, r control.OrganizeRequest) error
 	done := planned
 	if planned.Party.Name == "" {
 		r.Try, r.At = false, planned.Plan.At
-		s.consents(planned.Plan, &r.Announcing)
+		s.consents(ctx, planned.Plan, &r.Announcing)
 		if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
 			return err
 		}

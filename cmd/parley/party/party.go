@@ -78,7 +78,7 @@ func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.P
 		return planned, err
 	}
 	r.Try, r.At = false, planned.Plan.At
-	s.consents(planned.Plan, &r.Announcing)
+	s.consents(ctx, planned.Plan, &r.Announcing)
 	r.As = planned.Me // what is done is what was shown
 	if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
 		return planned, err

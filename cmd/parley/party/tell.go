@@ -101,9 +101,9 @@ func ShowAnnouncement(v cli.View, a *control.Announcement) {
 }
 
 // consents asks whether agents of other hosts may be told, where that is asked for.
-func (s *session) consents(plan control.PartyPlan, a *control.Announcing) {
+func (s *session) consents(ctx context.Context, plan control.PartyPlan, a *control.Announcing) {
 	if plan.Consent && !a.Consent {
-		a.Consent = s.p.Confirm("⚠ cross-host broadcast: agents of other hosts are told of it. Proceed? [y/N] ")
+		a.Consent = s.p.Confirm(ctx, "⚠ cross-host broadcast: agents of other hosts are told of it. Proceed? [y/N] ")
 	}
 }
 

@@ -93,7 +93,7 @@ func runBroadcast(ctx context.Context, c *call) error {
 		return err
 	}
 	if would.Skipped != "" {
-		r.Consent = c.confirm("⚠ cross-host broadcast: agents of other hosts are told of the topic. Proceed? [y/N] ")
+		r.Consent = c.confirm(ctx, "⚠ cross-host broadcast: agents of other hosts are told of the topic. Proceed? [y/N] ")
 	}
 	r.Try = false
 	done, err := control.BroadcastTopic.Ask(ctx, c.client, r)

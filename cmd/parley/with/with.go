@@ -29,7 +29,7 @@ type call struct {
 	wait                              time.Duration
 	persist                           bool // tell it on the topic's issue too
 	byAgent                           bool // an agent calls, for itself
-	confirm                           func(question string) bool
+	confirm                           func(ctx context.Context, question string) bool
 
 	client control.Service
 	view   cli.View
