@@ -120,6 +120,7 @@ func newClaims(o claimsOptions, v *vigil) *claims {
 func (c *claims) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
+	running.Go(func() { c.vigil.keep(ctx) })
 	running.Go(func() {
 		ticker := time.NewTicker(claimsLook)
 		defer ticker.Stop()

@@ -114,7 +114,9 @@ func answerTo(t testing.TB, n control.Service, p protocol.Path) control.Message 
 	t.Helper()
 	m, err := control.Wait.Ask(t.Context(), n, control.WaitRequest{Re: p.String(), Within: within})
 	if err != nil {
-		t.Fatal(err)
+		way, _ := control.Trace.Ask(t.Context(), n, control.TraceRequest{Path: p.String(), Here: true})
+		status, _ := control.ShowStatus.Ask(t.Context(), n)
+		t.Fatalf("%v; its way: %+v; the node says %q, at\n%s", err, way, status.Warned, goroutines())
 	}
 	return m
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -61,6 +62,21 @@ func (v *vigil) look() {
 	for _, p := range present {
 		v.note(p.Host, v.lastHeard(p.Host), p.Seen.Round(0))
 		v.heard[p.Host] = p.Seen.Round(0)
+	}
+}
+
+// keep looks until ctx ends. Who settles claims may wait for a slow remote: that is no sleep, and
+// hosts that are gone would count as heard after it.
+func (v *vigil) keep(ctx context.Context) {
+	ticker := time.NewTicker(claimsLook)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			v.look()
+		}
 	}
 }
 

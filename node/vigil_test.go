@@ -1,9 +1,17 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/presence"
 )
@@ -29,3 +37,35 @@ func TestVigilLooksOnceASecond(t *testing.T) {
 		t.Errorf("three hours of sleep went unnoticed: awake since %s", v.woke)
 	}
 }
+
+// A remote that takes minutes to answer a claim is no sleep of this host: who is gone would count
+// as heard after it, and what such hosts had to do would never be taken over.
+func TestASlowRemoteIsNoSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		v := newVigil(time.Now, presence.NewLive(time.Now, feed.NewEvents(time.Now)), began)
+		c := newClaims(claimsOptions{
+			now: time.Now, log: zerolog.Nop(), roster: new(agents.Roster), record: slowRemote{}, nudge: func() {},
+			folded: func(read func(*fleet.State)) { read(new(fleet.State)) },
+		}, v)
+		c.want(work{agent: "mawjs"}, "white")
+		stop := c.start()
+		time.Sleep(2 * slowAnswer)
+		if !v.woke.Equal(began) {
+			t.Errorf("it counts as having slept until %s after its start", v.woke.Sub(began))
+		}
+		stop()
+	})
+}
+
+// slowAnswer is how long a slow remote takes.
+const slowAnswer = 10 * time.Minute
+
+type slowRemote struct{ *gitsync.Record }
+
+func (slowRemote) Claim(context.Context, string, string) (bool, error) {
+	time.Sleep(slowAnswer)
+	return false, errors.New("no answer")
+}
+
+func (slowRemote) Status() gitsync.Status { return gitsync.Status{} }

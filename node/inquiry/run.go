@@ -408,6 +408,7 @@ func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Ca
 				if ctx.Err() != nil || try == callTries {
 					return fmt.Errorf("%s, asked for %s: %s", c.By.Name, c.Do, problem)
 				}
+				q.asksAgain(v, c, problem)
 				continue
 			}
 			answer = result.Output
@@ -426,7 +427,13 @@ func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Ca
 			return fmt.Errorf("%s, asked for %s: %w", c.By.Name, c.Do, err)
 		}
 		s.Refused, s.Last = err.Error(), answer
+		q.asksAgain(v, c, s.Refused)
 	}
+}
+
+// asksAgain logs why an agent is asked once more: what that costs is seen nowhere else.
+func (q *Inquiries) asksAgain(v inquiries.Inquiry, c inquiries.Call, why string) {
+	q.Log.Info().Str("inquiry", id8(v.Channel)).Str("call", string(c.Do)).Stringer("agent", c.By).Str("why", why).Msg("an agent is asked again")
 }
 
 // errOvertaken says that another deed came between a call and what it answered, so that it is to be
