@@ -177,7 +177,7 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 		for _, a := range h.Agents {
 			names = append(names, a.Name.String())
 		}
-		why += "; until they have written, write to " + strings.Join(names, ", ") + " with --anyway"
+		why += "; until they have written, parley send --anyway writes to " + strings.Join(names, ", ")
 	}
 	s.leave(f.Path, why)
 	return nil
