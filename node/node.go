@@ -614,7 +614,7 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 	return n.books.Read()
 }
 
-// kinds are the affairs that a node folds.
+// kinds are the affairs that a node folds, besides runs of agents: fleet itself adds those.
 func (o Options) kinds(recordID string) []affair.Any {
 	return append([]affair.Any{topics.Kind(recordID), parties.Kind(recordID), inquiryrules.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
 }

@@ -18,7 +18,7 @@ const (
 	ClassMail     Class = iota // taken to the agents that it is for
 	ClassNotice                // shown to those it is for, and runs nobody
 	ClassReceipt               // says that a message was read
-	ClassDeed                  // changes what is agreed, and is mail besides
+	ClassDeed                  // changes what is agreed, and is mail besides; deeds that no agent should get are notices
 	ClassHostWord              // the fleet's own book-keeping, signed by a host
 )
 
@@ -31,7 +31,7 @@ func (c Class) String() string {
 // the page about them, comes from the table of these alone (DESIGN, section 10).
 type ActSpec struct {
 	Act     Act
-	Heading string // the words before " | " by which a body says the act; "" where only the field does
+	Heading string // the words before " | " by which a body says the act, in files without the field; "" where only the field does
 	Class   Class
 	Wakes   bool   // an agent's command is run for it, unless the agent's wakes_on says otherwise (R63)
 	Doc     string // what it does, in one line

@@ -6,7 +6,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Draft is a deed that somebody wants to do. The time comes from whoever writes it.
+// Draft is a deed that somebody wants to do. Its message says From, To, Type, Act, Body and, where
+// it refers to another one, Re. The time and all else come from whoever writes it.
 type Draft struct {
 	Message protocol.Message
 	Channel protocol.ChannelID
