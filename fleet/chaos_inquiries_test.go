@@ -112,6 +112,9 @@ func (w *walk) step() {
 		}
 		return
 	}
+	if v.State != inquiries.None && v.State.String() == "" {
+		w.Errorf("people are told nothing of the state %q", string(v.State))
+	}
 	calls := inquiries.Next(v)
 	if g := v.Open(); g != nil && (len(calls) == 0 || w.IntN(4) > 0) {
 		w.answer(g)

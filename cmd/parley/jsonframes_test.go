@@ -26,7 +26,7 @@ func exampleFrame() control.Frame {
 	gate := protocol.InquiryQuestion{ID: "onwards", Options: []protocol.InquiryOption{{Key: "extend", About: "Deepen Operations: its figures rest on one month"}}}
 	return control.Frame{
 		ID: "1f2e3d4c", Channel: examplePath("b2c3d4f2").Channel(), Path: examplePath("b2c3d4f2").String(), Hash: protocol.Hash([]byte("file")), Question: "Which of the two stores should we keep?",
-		QuestionHash: protocol.Hash([]byte("question")), State: "GATE_ROUTE", Over: true, Waits: "nat@white to decide", Trouble: "mawjs, asked for frame-brief: it is no JSON", Began: exampleTime(0), Ended: exampleTime(2),
+		QuestionHash: protocol.Hash([]byte("question")), State: "GATE_ROUTE", StateText: "how to go on", Over: true, Waits: "nat@white to decide", Trouble: "mawjs, asked for frame-brief: it is no JSON", Began: exampleTime(0), Ended: exampleTime(2),
 		By: "nat@white", Deciders: []string{"nat@white"}, Coordinator: "mawjs@white", Epoch: 1, Mode: "inquire", In: "/home/nat/stores", Cycle: 1, Cost: 20, Last: examplePath("b2c3d4f3").String(),
 		Gate: &control.FrameGate{
 			Path: examplePath("b2c3d4f3").String(), Hash: protocol.Hash([]byte("gate")), Gate: "route", Perspective: "Operations", Set: protocol.InquirySet("route", []protocol.InquiryQuestion{gate}),
@@ -54,7 +54,7 @@ func exampleFrame() control.Frame {
 
 func exampleProof() control.FrameProof {
 	return control.FrameProof{
-		Record: "5e1b2c", Frame: examplePath("b2c3d4f2").Channel().String(), Question: "Which of the two stores should we keep?", State: "WRAPPED_UP", Deeds: 41, Holds: true,
+		Record: "5e1b2c", Frame: examplePath("b2c3d4f2").Channel().String(), Question: "Which of the two stores should we keep?", State: "WRAPPED_UP", StateText: "wrapped up", Deeds: 41, Holds: true,
 		Lines:  []control.FrameLine{{Line: "F42", Text: "the hash of each result is there before the text of any", Result: "holds", Shown: examplePath("b2c3d4f3").String()}},
 		Faults: []control.FrameFault{{Line: "F42", At: examplePath("b2c3d4f3").String(), Why: "it is another result than the one whose hash was told"}},
 	}

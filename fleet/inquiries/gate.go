@@ -217,12 +217,12 @@ func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 		m := v.Member(w.Perspective)
 		switch {
 		case v.State != Await && v.State != Collect || v.Open() != nil:
-			return v, refusal.New(refusal.Forbidden, "see: parley frame show", "nobody is waited for in %s, or a human is asked already", v.State)
+			return v, refusal.New(refusal.Forbidden, "see: parley frame show", "nobody is waited for, or a human is asked already: %s", v.State)
 		case m == nil || !v.Awaits(m):
 			return v, senseless("nobody waits for %q", w.Perspective)
 		}
 	} else if w.Gate != due || w.Perspective != perspective {
-		return v, refusal.New(refusal.Forbidden, "see: parley frame show", "the gate %q is not to be asked in %s", w.Gate, v.State)
+		return v, refusal.New(refusal.Forbidden, "see: parley frame show", "the gate %q is not to be asked now: %s", w.Gate, v.State)
 	}
 	if want := v.Questions(w.Gate); protocol.InquirySet(w.Gate, want) != w.Set {
 		return v, breach("F71", "its options are not those of the gate %q: nothing is added, left out or replaced", w.Gate)
@@ -293,7 +293,7 @@ func (v Inquiry) answer(d affair.Deed) (Inquiry, error) {
 	case !ok || g == nil:
 		return v, refusal.New(refusal.Unknown, "see what waits: parley gates", "it answers no gate of the inquiry")
 	case v.State.Over():
-		return v, refusal.New(refusal.Forbidden, "", "the inquiry is over: it is %s", v.State)
+		return v, refusal.New(refusal.Forbidden, "", "the inquiry is over: %s", v.State)
 	case g.Moot:
 		return v, refusal.New(refusal.Forbidden, "", "the gate has answered itself")
 	case w.Gate != g.Gate || w.Set != g.Set:

@@ -60,6 +60,20 @@ const (
 	Escaped          State = "ESCAPED"
 )
 
+// String is a state as people read it: what is done in it, or what is to be decided.
+func (s State) String() string {
+	return map[State]string{
+		Opened: "the brief is drafted", BriefDraft: "the brief is drafted", GateBrief: "confirm the brief", Gather: "context is gathered",
+		Propose: "perspectives are proposed", GateZero: "no perspective was found", GatePerspectives: "choose perspectives",
+		GateUnderMinimum: "one perspective alone", Established: "perspectives are settled", Recommended: "perspectives recommended, none investigated",
+		Map: "who fits is looked for", GateMap: "choose who investigates", Spawn: "members are started", Await: "members investigate",
+		Collect: "results are collected", Preview: "the results are summed up", Detect: "tensions are looked for", Dialogue: "those in tension talk",
+		Outcomes: "what came of the dialogues is summed up", Synthesize: "what was found is joined", Present: "the ways to go on are worded",
+		GateRoute: "how to go on", GateExtend: "what to extend", Trace: "what each perspective gave is listed", GatePreserve: "what to preserve",
+		Shutdown: "the team ends", WrappedUp: "wrapped up", Withdrawn: "withdrawn", Escaped: "ended early",
+	}[s]
+}
+
 // Over reports whether nothing follows any more.
 func (s State) Over() bool {
 	return s == Recommended || s == WrappedUp || s == Withdrawn || s == Escaped
@@ -190,7 +204,7 @@ func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
 		return v.answer(d)
 	}
 	if v.State.Over() {
-		return v, refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: it is %s", v.State)
+		return v, refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: %s", v.State)
 	}
 	switch d.Act {
 	case protocol.ActFrameEsc:
@@ -292,7 +306,7 @@ func writes(d affair.Deed, agent protocol.Address) bool {
 // in says that a deed does not belong to the state that the inquiry is in.
 func (v Inquiry) in(states ...State) error {
 	if !slices.Contains(states, v.State) {
-		return refusal.New(refusal.Forbidden, "see: parley frame show", "the inquiry is in %s, and that is not what comes next", v.State)
+		return refusal.New(refusal.Forbidden, "see: parley frame show", "that is not what comes next: %s", v.State)
 	}
 	return nil
 }

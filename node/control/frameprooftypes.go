@@ -4,14 +4,15 @@ import "time"
 
 // FrameProof is what can be proved of an inquiry from git alone.
 type FrameProof struct {
-	Record   string       `json:"record"`   // the record's id
-	Frame    string       `json:"frame"`    // the inquiry's channel
-	Question string       `json:"question"` // word for word
-	State    string       `json:"state"`    // in which it is by its deeds
-	Deeds    int          `json:"deeds"`    // that were read
-	Holds    bool         `json:"holds"`    // nothing is broken
-	Lines    []FrameLine  `json:"lines"`    // of the form of inquiries
-	Faults   []FrameFault `json:"faults"`   // what breaks one, and what does not count for another reason
+	Record    string       `json:"record"`    // the record's id
+	Frame     string       `json:"frame"`     // the inquiry's channel
+	Question  string       `json:"question"`  // word for word
+	State     string       `json:"state"`     // in which it is by its deeds
+	StateText string       `json:"stateText"` // the same in words
+	Deeds     int          `json:"deeds"`     // that were read
+	Holds     bool         `json:"holds"`     // nothing is broken
+	Lines     []FrameLine  `json:"lines"`     // of the form of inquiries
+	Faults    []FrameFault `json:"faults"`    // what breaks one, and what does not count for another reason
 }
 
 // FrameLine is one thing that must hold of every inquiry.

@@ -115,6 +115,7 @@ type Frame struct {
 	Question     string             `json:"question"`       // word for word
 	QuestionHash string             `json:"questionHash"`   // hex SHA-256 of it
 	State        string             `json:"state"`          // such as AWAIT
+	StateText    string             `json:"stateText"`      // the same in words
 	Over         bool               `json:"over"`           // nothing follows any more
 	Waits        string             `json:"waits"`          // for whom or what, in words; "" where it is over
 	Trouble      string             `json:"trouble"`        // why it does not go on here; "" where nothing is wrong

@@ -38,7 +38,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	v, faults := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()))
 	doc = q.document(state, v)
 	proof = control.FrameProof{
-		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), Lines: []control.FrameLine{}, Faults: []control.FrameFault{},
+		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), StateText: v.State.String(), Lines: []control.FrameLine{}, Faults: []control.FrameFault{},
 	}
 	last := map[protocol.Act]string{}
 	for c := range state.DeedsOf(inquiries.KindName, v.Channel.String()) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,20 +113,15 @@ func (s *session) news(f control.Frame, seen *told) {
 		remarks += "  ⚠ " + term.Line(r) + "\n"
 	}
 	s.part("Worth a look", remarks, &seen.remarks)
-	if about := steps[f.State]; about != "" && f.Trouble == "" && s.view.Out.Terminal {
-		s.view.Out.Printf("%s\n", s.view.Out.Dim(term.Cut("… "+about+": "+term.Line(f.Waits), max(40, s.view.Out.Width))))
+	if slices.Contains(silent, f.State) && f.Trouble == "" && s.view.Out.Terminal {
+		s.view.Out.Printf("%s\n", s.view.Out.Dim(term.Cut("… "+f.StateText+": "+term.Line(f.Waits), max(40, s.view.Out.Width))))
 		seen.step = true
 	}
 }
 
-// steps are what is done in the states in which nothing is asked and no members are shown: a call
-// of a language model takes minutes, and nothing at all looks like a fault.
-var steps = map[string]string{
-	"OPENED": "the brief is drafted", "GATHER": "context is gathered", "PROPOSE": "perspectives are proposed", "MAP": "who fits is looked for",
-	"PREVIEW": "the results are summed up", "DETECT": "tensions are looked for", "DIALOGUE": "those in tension talk",
-	"OUTCOMES": "what came of the dialogues is summed up", "SYNTHESIZE": "what was found is joined", "PRESENT": "the ways to go on are worded",
-	"TRACE": "what each perspective gave is listed",
-}
+// silent are the states in which nothing is asked and no members are shown. It is said what is done
+// in them: a call of a language model takes minutes, and nothing at all looks like a fault.
+var silent = []string{"OPENED", "GATHER", "PROPOSE", "MAP", "PREVIEW", "DETECT", "DIALOGUE", "OUTCOMES", "SYNTHESIZE", "PRESENT", "TRACE"}
 
 // part shows a part of an inquiry that is new, in lines that fit, each as far in as it begins.
 func (s *session) part(title, text string, seen *string) (shown bool) {

@@ -38,7 +38,7 @@ func TestFollowingAnInquiry(t *testing.T) {
 		err := s.follow(t.Context(), control.Frame{ID: "1f2e3d4c"})
 		return out.String(), err
 	}
-	gathers, joins := control.Frame{ID: "1f2e3d4c", State: "GATHER", Waits: "chair@white"}, control.Frame{ID: "1f2e3d4c", State: "SYNTHESIZE", Waits: "chair@white"}
+	gathers, joins := control.Frame{ID: "1f2e3d4c", State: "GATHER", StateText: "context is gathered", Waits: "chair@white"}, control.Frame{ID: "1f2e3d4c", State: "SYNTHESIZE", StateText: "what was found is joined", Waits: "chair@white"}
 	over := control.Frame{ID: "1f2e3d4c", State: "WITHDRAWN", Over: true}
 
 	text, err := follow(true, nil, gathers, joins, over)

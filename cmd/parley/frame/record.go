@@ -81,7 +81,7 @@ The record is the clone in which you stand, else that of this home.`,
 func printProof(v cli.View, proof control.FrameProof, all bool) {
 	out := v.Out
 	out.Printf("%s  %s\n", out.Bold(proof.Frame[:8]), term.Line(proof.Question))
-	out.Printf("  %s, with %s in the record %s\n\n", proof.State, cli.Count(proof.Deeds, "message"), proof.Record[:12])
+	out.Printf("  %s, with %s in the record %s\n\n", proof.StateText, cli.Count(proof.Deeds, "message"), proof.Record[:12])
 	counts := map[string]int{}
 	t := term.Table{Heading: []string{"Line", "Result", "What must hold"}, Flexible: 2}
 	for _, l := range proof.Lines {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -41,7 +42,7 @@ func newListCommand(p *cli.Program) *cobra.Command {
 			}
 			t := term.Table{Heading: []string{"ID", "State", "Waits for", "Age", "Question"}, Flexible: 4}
 			for _, f := range list.Frames {
-				t.Rows = append(t.Rows, []string{f.ID, f.State, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
+				t.Rows = append(t.Rows, []string{f.ID, f.StateText, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
 			}
 			s.view.Table(t)
 			return nil
@@ -121,7 +122,7 @@ func (s *session) head(f control.Frame) {
 	if f.Epoch > 1 {
 		epoch = fmt.Sprintf(" (epoch %d)", f.Epoch)
 	}
-	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.State, mode, f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
+	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.StateText, mode, f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
 	if f.In != "" {
 		out.Printf("  investigates %s\n", term.Line(f.In))
 	}
@@ -166,7 +167,7 @@ func (s *session) foot(f control.Frame) error {
 		} else if f.Mine {
 			s.view.Next("parley frame answer "+f.ID, "decide it")
 		}
-	case steps[f.State] != "" && out.Terminal: // said already
+	case slices.Contains(silent, f.State) && out.Terminal: // said already
 	default:
 		out.Printf("\nIt waits for %s.\n", cli.Dash(term.Line(f.Waits)))
 	}
@@ -201,7 +202,7 @@ beside it. --key names the file of a key that has no passphrase.`,
 			case err != nil:
 				return err
 			case f.Gate == nil:
-				return control.Errorf(control.KindRefused, "see: parley frame show "+f.ID, "the inquiry asks nothing at the moment: it is in %s", f.State)
+				return control.Errorf(control.KindRefused, "see: parley frame show "+f.ID, "the inquiry asks nothing at the moment: %s", f.StateText)
 			case !f.Mine:
 				return control.Errorf(control.KindRefused, "it is for them to decide", "%s decides it", strings.Join(f.Deciders, " or "))
 			}
@@ -239,7 +240,7 @@ beside it. --key names the file of a key that has no passphrase.`,
 }
 
 func (s *session) answered(f control.Frame) {
-	s.view.Out.Printf("✓ decided; the inquiry is in %s\n", f.State)
+	s.view.Out.Printf("✓ decided; now: %s\n", f.StateText)
 	if !f.Over {
 		s.view.Next("parley frame show "+f.ID+" --watch", "how it goes on")
 	}
@@ -266,7 +267,7 @@ later is kept as late.`,
 				return err
 			}
 			if f.Over {
-				return control.Errorf(control.KindRefused, "", "the inquiry is over: it is %s", f.State)
+				return control.Errorf(control.KindRefused, "", "the inquiry is over: %s", f.StateText)
 			}
 			if !yes && term.IsTerminal(p.Stdin) {
 				s.head(f)
@@ -323,7 +324,7 @@ earlier coordinator writes afterwards does not count.`,
 				return err
 			}
 			if tried.Frame.Over { // before the passphrase is asked for nothing
-				return control.Errorf(control.KindRefused, "begin another one: parley frame QUESTION", "cannot resume the inquiry: it is over, and %s", tried.Frame.State)
+				return control.Errorf(control.KindRefused, "begin another one: parley frame QUESTION", "cannot resume the inquiry: it is over (%s)", tried.Frame.StateText)
 			}
 			r.ID, r.Try = tried.Frame.Channel.String(), false
 			path, err := protocol.ParsePath(tried.Frame.Path)

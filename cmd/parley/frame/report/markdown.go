@@ -208,19 +208,12 @@ func taken(counts bool) string {
 	return " (does not count)"
 }
 
-// state is how an inquiry stands, for readers who have never seen one.
+// state is how an inquiry stands.
 func state(f control.Frame) string {
-	switch f.State {
-	case "RECOMMENDED":
-		return "perspectives recommended, none investigated"
-	case "WRAPPED_UP":
-		return "wrapped up"
-	case "WITHDRAWN":
-		return "withdrawn"
-	case "ESCAPED":
-		return "ended early"
+	if f.Over {
+		return f.StateText
 	}
-	return "not over yet (" + f.State + ")"
+	return "not over yet (" + f.StateText + ")"
 }
 
 func day(t time.Time) string { return t.Format("2 January 2006") }

@@ -18,7 +18,7 @@ func example(words string) (control.FrameDocument, control.FrameProof) {
 	d := control.FrameDocument{
 		Record: "5e1b2c",
 		Frame: control.Frame{
-			ID: "1f2e3d4c", Question: words, QuestionHash: "abc", State: "WRAPPED_UP", By: "nat@white", Coordinator: "chair@white", Mode: "inquire", Began: at, In: words,
+			ID: "1f2e3d4c", Question: words, QuestionHash: "abc", State: "WRAPPED_UP", StateText: "wrapped up", Over: true, By: "nat@white", Coordinator: "chair@white", Mode: "inquire", Began: at, In: words,
 			Brief:        control.FrameBrief{Intent: words, Deliverable: words, Scope: words},
 			Chosen:       []string{words, "Sleep"},
 			Perspectives: []control.FramePerspective{{Name: words, Contribution: words}},
@@ -89,11 +89,11 @@ func TestClaimsLeadToTheirWords(t *testing.T) {
 			t.Errorf("the HTML does not have %q", want)
 		}
 	}
-	begun := control.FrameDocument{Frame: control.Frame{ID: "1f2e3d4c", Question: "Which?", State: "OPENED"}}
+	begun := control.FrameDocument{Frame: control.Frame{ID: "1f2e3d4c", Question: "Which?", State: "OPENED", StateText: "the brief is drafted"}}
 	if html := HTML(begun, control.FrameProof{Holds: true}); !strings.Contains(html, "<title>Which?</title>") || strings.Contains(html, "Framed analysis") {
 		t.Errorf("of one that has begun:\n%s", html)
 	}
-	if md := Markdown(begun, control.FrameProof{Holds: true}); !strings.HasPrefix(md, "# Which?\n") || !strings.Contains(md, "None yet.") || !strings.Contains(md, "State: not over yet (OPENED).") {
+	if md := Markdown(begun, control.FrameProof{Holds: true}); !strings.HasPrefix(md, "# Which?\n") || !strings.Contains(md, "None yet.") || !strings.Contains(md, "State: not over yet (the brief is drafted).") {
 		t.Errorf("of one that has begun:\n%s", md)
 	}
 }
