@@ -34,6 +34,7 @@ func TestWrongUsage(t *testing.T) {
 		},
 		{line: []string{"hey", "-5", "mawjs"}, want: "parley: parley hey has no flag -5; a text that begins with a dash stands behind whom it is for, or behind \"--\"\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "--wiat", "10s"}, want: "parley: parley hey has no flag --wiat; the nearest is --wait; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "--anyway", "hello"}, want: "parley: parley hey has no flag --anyway, parley send has it; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "-json"}, want: "parley: parley hey has no flag -json; with two dashes it has: --json; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "--wait"}, want: "parley: --wait needs a value\nhint: parley hey --help\n"},
 		{line: []string{"ls", "-x"}, want: "parley: parley ls has no flag -x\nhint: parley ls --help\n"},

@@ -98,6 +98,11 @@ func mistypedFlag(cmd *cobra.Command, word string) error {
 		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
 			return UsageErrorf(cmd, "%s has no flag --%s; the nearest is --%s; %s", cmd.CommandPath(), name, near, asText)
 		}
+		for _, other := range cmd.Parent().Commands() {
+			if other.Annotations[textAfter] != "" && other.Flags().Lookup(name) != nil {
+				return UsageErrorf(cmd, "%s has no flag --%s, %s has it; %s", cmd.CommandPath(), name, other.CommandPath(), asText)
+			}
+		}
 		return nil
 	}
 	if name = name[1:]; cmd.Flags().Lookup(name) != nil {
