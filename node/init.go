@@ -41,12 +41,7 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
 	result.Notes = append(result.Notes, n.hubs.unknown()...)
 	n.freezer.FreezeLong() // so that the first start need not read it all again
-	select {
-	case err := <-n.twins.Expelled: // another host has just joined under the same name
-		return err
-	default:
-		return nil
-	}
+	return n.twins.Out()   // another host may have just joined under the same name
 }
 
 // others are the other hosts of the record.

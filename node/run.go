@@ -55,12 +55,10 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	}
 	n.startCatchup(&down)
 	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
-		select {
-		case why := <-n.twins.Expelled: // a fetch has told meanwhile whose name it is
+		if why := n.twins.Out(); why != nil { // a fetch has told meanwhile whose name it is
 			return why
-		default:
-			return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 		}
+		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
 	n.watchSessions(&down)
 	down.push(n.claims.start())

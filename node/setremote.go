@@ -88,12 +88,7 @@ func (n *Node) carryOver(ctx context.Context) error {
 	if err := n.record.Sync(ctx); err != nil {
 		return err
 	}
-	select {
-	case err := <-n.twins.Expelled: // there another host joined under the same name
-		return err
-	default:
-		return nil
-	}
+	return n.twins.Out() // there another host may have joined under the same name
 }
 
 // cannotSet is why config.yaml names no other remote.

@@ -74,6 +74,20 @@ type Answer struct {
 	TakesBack string
 }
 
+// Asks is what a gate asks, in words.
+func (g *Gate) Asks() string {
+	if g.Perspective != "" {
+		return gateWords[g.Gate] + ": " + g.Perspective
+	}
+	return gateWords[g.Gate]
+}
+
+var gateWords = map[string]string{
+	protocol.GateBrief: "confirm the brief", protocol.GateZero: "no perspective was found", protocol.GatePerspectives: "choose perspectives",
+	protocol.GateUnderMinimum: "one perspective alone", protocol.GateMap: "choose who investigates", protocol.GateLost: "the host of a member is lost",
+	protocol.GateFailed: "a member has no result", protocol.GateRoute: "how to go on", protocol.GateExtend: "what to extend", protocol.GatePreserve: "what to preserve",
+}
+
 // counted are the answers that nobody has taken back.
 func (g *Gate) counted() []Answer {
 	return slices.DeleteFunc(slices.Clone(g.Answers), func(a Answer) bool {

@@ -61,17 +61,18 @@ const (
 )
 
 // String is a state as people read it: what is done in it, or what is to be decided.
-func (s State) String() string {
-	return map[State]string{
-		Opened: "the brief is drafted", BriefDraft: "the brief is drafted", GateBrief: "confirm the brief", Gather: "context is gathered",
-		Propose: "perspectives are proposed", GateZero: "no perspective was found", GatePerspectives: "choose perspectives",
-		GateUnderMinimum: "one perspective alone", Established: "perspectives are settled", Recommended: "perspectives recommended, none investigated",
-		Map: "who fits is looked for", GateMap: "choose who investigates", Spawn: "members are started", Await: "members investigate",
-		Collect: "results are collected", Preview: "the results are summed up", Detect: "tensions are looked for", Dialogue: "those in tension talk",
-		Outcomes: "what came of the dialogues is summed up", Synthesize: "what was found is joined", Present: "the ways to go on are worded",
-		GateRoute: "how to go on", GateExtend: "what to extend", Trace: "what each perspective gave is listed", GatePreserve: "what to preserve",
-		Shutdown: "the team ends", WrappedUp: "wrapped up", Withdrawn: "withdrawn", Escaped: "ended early",
-	}[s]
+func (s State) String() string { return stateWords[s] }
+
+var stateWords = map[State]string{
+	Opened: "the brief is drafted", BriefDraft: "the brief is drafted", GateBrief: gateWords[protocol.GateBrief], Gather: "context is gathered",
+	Propose: "perspectives are proposed", GateZero: gateWords[protocol.GateZero], GatePerspectives: gateWords[protocol.GatePerspectives],
+	GateUnderMinimum: gateWords[protocol.GateUnderMinimum], Established: "perspectives are settled",
+	Recommended: "perspectives recommended, none investigated", Map: "who fits is looked for", GateMap: gateWords[protocol.GateMap],
+	Spawn: "members are started", Await: "members investigate", Collect: "results are collected", Preview: "the results are summed up",
+	Detect: "tensions are looked for", Dialogue: "those in tension talk", Outcomes: "what came of the dialogues is summed up",
+	Synthesize: "what was found is joined", Present: "the ways to go on are worded", GateRoute: gateWords[protocol.GateRoute],
+	GateExtend: gateWords[protocol.GateExtend], Trace: "what each perspective gave is listed", GatePreserve: gateWords[protocol.GatePreserve],
+	Shutdown: "the team ends", WrappedUp: "wrapped up", Withdrawn: "withdrawn", Escaped: "ended early",
 }
 
 // Over reports whether nothing follows any more.

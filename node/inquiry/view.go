@@ -226,20 +226,7 @@ func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChan
 	if g.Verdict() != nil {
 		outcome = "answered"
 	}
-	return &control.GateChange{Change: change, Path: g.Path, Title: title(g), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, Outcome: outcome}
-}
-
-// title is what a gate asks, in words.
-func title(g *inquiries.Gate) string {
-	words := map[string]string{
-		protocol.GateBrief: "confirm the brief", protocol.GateZero: "no perspective was found", protocol.GatePerspectives: "choose perspectives",
-		protocol.GateUnderMinimum: "one perspective alone", protocol.GateMap: "choose who investigates", protocol.GateLost: "the host of a member is lost",
-		protocol.GateFailed: "a member has no result", protocol.GateRoute: "how to go on", protocol.GateExtend: "what to extend", protocol.GatePreserve: "what to preserve",
-	}
-	if g.Perspective != "" {
-		return words[g.Gate] + ": " + g.Perspective
-	}
-	return words[g.Gate]
+	return &control.GateChange{Change: change, Path: g.Path, Title: g.Asks(), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, Outcome: outcome}
 }
 
 // oneLine is the beginning of a question.
@@ -311,7 +298,7 @@ const GateOfInquiry = "inquiry"
 func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) control.Gate {
 	view := q.gate(s, v, g)
 	one := control.Gate{
-		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: title(g), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
+		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: g.Asks(), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
 		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(g),
 	}
 	for _, d := range v.Deciders {

@@ -180,6 +180,16 @@ func (t *Twins) Wrote(m *protocol.Message) {
 	t.runs[m.Run] = true
 }
 
+// Out is why this node has to stay out of the fleet, nil where it has not. It is told once.
+func (t *Twins) Out() error {
+	select {
+	case why := <-t.Expelled:
+		return why
+	default:
+		return nil
+	}
+}
+
 // expel ends the node: it must stay out of the fleet.
 func (t *Twins) expel(format string, args ...any) {
 	t.StayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
