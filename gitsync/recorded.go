@@ -120,9 +120,9 @@ func (g *progress) choose(all bool, grace time.Duration) []*heldMessage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var chosen []*heldMessage
-	size := 0
+	size, now := 0, time.Now()
 	for _, h := range g.pending {
-		if !all && h.peer && time.Since(h.since) < grace {
+		if !all && h.peer && now.Sub(h.since) < grace {
 			continue
 		}
 		if len(chosen) == maxCommitMessages || size > maxCommitBytes {

@@ -15,7 +15,8 @@ import (
 const (
 	coalesce   = 2 * time.Millisecond   // messages that come within it share a commit
 	burstRest  = 5                      // times as long as a commit of many messages took, until the next
-	burstApart = 100 * time.Millisecond // at most
+	burstApart = 150 * time.Millisecond // at most
+	shareRest  = 5                      // times as long as a push of many messages took, until the next; and a fetch, until a bell makes another
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
 	ringSooner = time.Second            // the same while messages of this node wait for another host's push

@@ -181,12 +181,18 @@ func (s *sharer) pinRemote(tip objects.Hash) error {
 	return carrier.SetRemote(s.store.Dir(), s.opts.Remote)
 }
 
+// manyUnpushed is how many messages the remote lacks where git takes longer to find out what
+// changed in the lists of files than to send them whole.
+const manyUnpushed = 256
+
+func (s *sharer) lacksMany() bool { return s.progress.lag().unpushed >= manyUnpushed }
+
 // push brings main to the remote; carrier.ErrRejected means that a fetch must come
 // first. The caller holds mu.
 func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
-	err := s.git.Push(ctx, tip)
+	err := s.git.Push(ctx, tip, s.lacksMany())
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):

@@ -526,3 +526,40 @@ func TestPushesAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// It prevents: a push of many messages that git does not take, or whose failure names the
+// settings instead of what git was to do.
+func TestManyMessagesArePushedAtOnce(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	var all []MessageFile
+	for n := range manyUnpushed + 1 {
+		all = append(all, testMessage(1, n))
+	}
+	a.append(t, all...)
+	if a.main.commit(t.Context(), false) != nil || !a.share.lacksMany() {
+		t.Fatal("the remote lacks nothing")
+	}
+	away := remote + ".away"
+	if err := os.Rename(remote, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.share.push(t.Context()); !errors.Is(err, ErrRemote) || !isBuiltin(t) && !strings.Contains(err.Error(), "git push: ") {
+		t.Errorf("a push to nowhere: %v", err)
+	}
+	if err := os.Rename(away, remote); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.share.push(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.sync(t)
+	for _, one := range all {
+		if got := gitOut(t, remote, "show", "main:"+one.Path.RepoPath()); got+"\n" != string(one.Data) {
+			t.Fatalf("%s reads %q", one.Path, got)
+		}
+	}
+	if arrived := b.seen.get(&b.seen.arrived); len(arrived) != len(all) {
+		t.Errorf("%d of %d messages came", len(arrived), len(all))
+	}
+}

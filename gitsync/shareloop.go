@@ -25,7 +25,11 @@ func (s *sharer) loop(ctx context.Context) {
 				push.due = fetch.start // what kept us from fetching may have kept us from pushing
 			}
 		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
+			many := s.lacksMany()
 			push.make(ctx, s)
+			if many { // else git takes half of the processors in a burst
+				push.due = later(push.due, push.end.Add(shareRest*push.took()))
+			}
 		default:
 			until := fetch.due
 			if next := later(push.due, from); lacking && fetch.failures == 0 && next.Before(until) {
@@ -69,6 +73,9 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 	s.contact.nextTry(e.trouble, e.due.Sub(e.end))
 }
 
+// took is how long the last one took.
+func (e *effort) took() time.Duration { return e.end.Sub(e.start) }
+
 // awaitShare waits until something is due, or a bell says that it may be.
 func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time.Time) {
 	timer := time.NewTimer(time.Until(until))
@@ -87,6 +94,7 @@ func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time
 		if s.courier.waits(s.progress.lag()) {
 			apart = ringSooner
 		}
+		apart = max(apart, shareRest*fetch.took()) // what it brings came by the bus already
 		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))
 		if fetch.failures == 0 && soon.Before(fetch.due) {
 			fetch.due = soon

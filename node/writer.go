@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +22,7 @@ import (
 // writer is the one place where messages of this host come to be. It gives each
 // its path, run, seq and prev, signs it, has the record fsync it, folds it and
 // publishes it, in that order. Everything that waits is written with one fsync.
-// Its goroutine runs from newWriter until close.
+// Its goroutines run from newWriter until close.
 type writer struct {
 	writerOptions
 	requests chan *writing
@@ -46,7 +45,7 @@ type writerOptions struct {
 	storing   *sync.RWMutex // held for reading from when messages are stored until they are folded
 }
 
-// head is where this host's chain stands. Only the writer's goroutine uses it.
+// head is where this host's chain stands. Only the goroutine of loop uses it.
 type head struct {
 	run    string
 	seq    uint64
@@ -156,79 +155,114 @@ func (w *writer) close() {
 	<-w.closed
 }
 
+// batch is what one fsync serves.
+type batch struct {
+	requests []*writing
+	messages []gitsync.MessageFile
+	before   head  // where the chain stood before it
+	err      error // why it could not be stored
+}
+
+// changesKey reports whether what follows is signed with another key.
+func (b *batch) changesKey() bool {
+	n := len(b.requests)
+	return n > 0 && b.requests[n-1].next != nil
+}
+
+// loop signs what is asked for, while storeAll has what was signed before fsynced and told.
+// Whoever asks meanwhile is served by the next fsync.
 func (w *writer) loop() {
+	ready, stored := make(chan *batch), make(chan *batch)
+	go w.storeAll(ready, stored)
+	defer close(ready)
+	next, ending, closing := &batch{}, false, w.closing
+	var last *batch // is being stored
+	for !ending || last != nil || len(next.requests) > 0 || len(w.requests) > 0 {
+		requests, to := w.requests, ready // each nil while nothing may be taken, or given on
+		if len(next.requests) >= writeBatch || next.changesKey() || last != nil && last.changesKey() {
+			requests = nil
+		}
+		if len(next.requests) == 0 {
+			to = nil
+		}
+		select {
+		case r := <-requests:
+			w.add(next, r)
+		case to <- next:
+			last, next = next, &batch{}
+		case b := <-stored:
+			last, next = nil, w.after(b, next)
+		case <-closing:
+			ending, closing = true, nil
+		}
+	}
+}
+
+// add signs what is asked for, and adds it to a batch.
+func (w *writer) add(b *batch, r *writing) {
+	before := w.head
+	if len(b.requests) == 0 {
+		b.before = before
+	}
+	b.requests = append(b.requests, r)
+	if r.err = w.sign(r); r.err != nil {
+		w.head = before
+		return
+	}
+	b.messages = append(b.messages, r.messages...)
+}
+
+// after goes on with the chain when a batch is stored. If the record failed, the chain goes
+// back to where it stood, because nothing of the batch is in it: what was signed meanwhile is
+// signed anew.
+func (w *writer) after(stored, next *batch) *batch {
+	if stored.err == nil && !stored.changesKey() {
+		return next
+	}
+	if stored.err != nil {
+		w.head = stored.before
+	}
+	w.head.run, w.head.seq = random.Hex(4), 0
+	again := &batch{}
+	for _, r := range next.requests {
+		r.messages, r.written = nil, nil
+		w.add(again, r)
+	}
+	return again
+}
+
+// storeAll stores batches as they come and tells them, until there are no more. It takes no
+// other before the loop knows what became of the last one.
+func (w *writer) storeAll(ready <-chan *batch, stored chan<- *batch) {
 	defer close(w.closed)
-	for {
-		select {
-		case r := <-w.requests:
-			w.store(w.gather(r))
-		case <-w.closing:
-			for {
-				select {
-				case r := <-w.requests:
-					w.store(w.gather(r))
-				default:
-					return
-				}
-			}
-		}
+	for b := range ready {
+		w.store(b, stored)
 	}
 }
 
-// gather adds what else is waiting, so that one fsync serves all; who is about to ask gets
-// the time to. What changes the key is the last of a batch.
-func (w *writer) gather(first *writing) []*writing {
-	// Else, where the processors are busy, the first of many senders got an fsync of its own.
-	runtime.Gosched()
-	batch := []*writing{first}
-	for len(batch) < writeBatch && batch[len(batch)-1].next == nil {
-		select {
-		case r := <-w.requests:
-			batch = append(batch, r)
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
-// store writes a batch. If the record fails, the chain goes back to where it
-// stood, because nothing of the batch is in it.
-func (w *writer) store(batch []*writing) {
+func (w *writer) store(b *batch, stored chan<- *batch) {
 	w.storing.RLock()
 	defer w.storing.RUnlock()
-	before := w.head
-	var messages []gitsync.MessageFile
-	for _, r := range batch {
-		head := w.head
-		if r.err = w.sign(r); r.err != nil {
-			w.head = head
-			continue
-		}
-		messages = append(messages, r.messages...)
-	}
-	if err := w.record.Append(context.Background(), messages); err != nil {
-		w.head = before
-		w.head.run, w.head.seq = random.Hex(4), 0
-		for _, r := range batch {
-			r.err = errors.Join(r.err, fmt.Errorf("cannot store the message: %w", err))
+	if b.err = w.record.Append(context.Background(), b.messages); b.err != nil {
+		for _, r := range b.requests {
+			r.err = errors.Join(r.err, fmt.Errorf("cannot store the message: %w", b.err))
 		}
 	}
-	last := len(batch) - 1
-	if r := batch[last]; r.err == nil && r.next != nil {
-		w.tell(batch[:last])
-		batch = batch[last:]
-		w.signsWith.Store(r.next)
-		w.head.run, w.head.seq = random.Hex(4), 0
+	requests := b.requests
+	if last := len(requests) - 1; requests[last].next != nil && requests[last].err == nil {
+		w.tell(requests[:last])
+		requests = requests[last:]
+		w.signsWith.Store(requests[0].next)
 	}
-	w.tell(batch)
+	stored <- b
+	w.tell(requests)
 }
 
 // tell folds and publishes what of a batch is stored, in one look at the state, and ends
 // the waiting of who asked for it.
-func (w *writer) tell(batch []*writing) {
+func (w *writer) tell(requests []*writing) {
 	var all []written
-	for _, r := range batch {
+	for _, r := range requests {
 		if r.err == nil {
 			all = append(all, r.written...)
 		}
@@ -238,7 +272,7 @@ func (w *writer) tell(batch []*writing) {
 		w.publish(all)
 		failpoint.Hit(failpoint.Published)
 	}
-	for _, r := range batch {
+	for _, r := range requests {
 		if n := len(r.written); r.err == nil {
 			r.written, all = all[:n:n], all[n:]
 		}

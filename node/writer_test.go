@@ -1,12 +1,19 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"math"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nkeys"
+
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -38,6 +45,93 @@ func TestPathsStrictlyRise(t *testing.T) {
 	}
 	if h.seq != 20_000 {
 		t.Errorf("seq is %d after 20000 messages", h.seq)
+	}
+}
+
+// fakeRecord is a record whose fsync does what a test wants.
+type fakeRecord func([]gitsync.MessageFile) error
+
+func (f fakeRecord) Append(_ context.Context, messages []gitsync.MessageFile) error { return f(messages) }
+
+// testWriter is a writer to a fake record. Signed gets each message when it is signed.
+func testWriter(t *testing.T, store fakeRecord, publish func([]written)) (w *writer, signed chan protocol.Path) {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key atomic.Pointer[homes.Key]
+	key.Store(&homes.Key{Pair: pair})
+	signed = make(chan protocol.Path, 10)
+	return newWriter(writerOptions{
+		host: "a", limit: 1 << 20, recordID: "r", record: store, publish: publish, signsWith: &key, storing: new(sync.RWMutex),
+		examine: func(p protocol.Path, _ []byte) fleet.Examined {
+			signed <- p
+			return fleet.Examined{}
+		},
+	}, nil), signed
+}
+
+func testDraft(body string) []fleet.Draft {
+	m := protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Timestamp: time.Now(), Body: body}
+	return []fleet.Draft{{Channel: protocol.SystemChannel("record"), Message: m}}
+}
+
+// It prevents: a message whose prev is one that was never stored, because it was signed
+// while the fsync of that one failed.
+func TestWhatIsSignedWhileAnFsyncFailsIsSignedAnew(t *testing.T) {
+	storing, fail := make(chan struct{}), make(chan struct{})
+	var stored []gitsync.MessageFile
+	first := true
+	w, signed := testWriter(t, func(messages []gitsync.MessageFile) error {
+		if first {
+			first = false
+			close(storing)
+			<-fail
+			return errors.New("the disk is full")
+		}
+		stored = append(stored, messages...)
+		return nil
+	}, func([]written) {})
+	var one, two error
+	var asking sync.WaitGroup
+	asking.Go(func() { _, one = w.write(t.Context(), testDraft("one")) })
+	<-storing
+	lost := <-signed
+	asking.Go(func() { _, two = w.write(t.Context(), testDraft("two")) })
+	<-signed // behind the one that is not stored yet
+	close(fail)
+	asking.Wait()
+	if one == nil || two != nil {
+		t.Fatalf("the first: %v; the second: %v", one, two)
+	}
+	w.close()
+	if len(stored) != 1 {
+		t.Fatalf("%d messages are stored", len(stored))
+	}
+	m, err := protocol.Decode(stored[0].Path, stored[0].Data)
+	if err != nil || m.Seq != 1 || m.Prev != "" || m.Path == lost {
+		t.Errorf("the second is %+v, %v", m, err)
+	}
+}
+
+// It prevents: a message that is stored, of which the sender is told that the node stops.
+func TestWhatIsToldWhileTheWriterClosesIsAnswered(t *testing.T) {
+	telling, goOn := make(chan struct{}), make(chan struct{})
+	w, _ := testWriter(t, func([]gitsync.MessageFile) error { return nil }, func([]written) {
+		close(telling)
+		<-goOn
+	})
+	var err error
+	var asking sync.WaitGroup
+	asking.Go(func() { _, err = w.write(t.Context(), testDraft("one")) })
+	<-telling
+	asking.Go(w.close)
+	<-w.closing
+	close(goOn)
+	asking.Wait()
+	if err != nil {
+		t.Errorf("the sender is told: %v", err)
 	}
 }
 

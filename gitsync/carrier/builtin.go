@@ -125,7 +125,7 @@ func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects
 }
 
 // Push implements Carrier.
-func (b *builtin) Push(ctx context.Context, commit objects.Hash) error {
+func (b *builtin) Push(ctx context.Context, commit objects.Hash, _ bool) error {
 	err := b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
 		old := side.branches()[MainBranch]
 		if old == commit {

@@ -41,8 +41,8 @@ type Carrier interface {
 	FetchMain(ctx context.Context) error
 	// Push makes commit the remote's main, if that is one of its ancestors;
 	// ErrRejected if it is not, or no longer. It succeeds only where the remote has
-	// said that main is there.
-	Push(ctx context.Context, commit objects.Hash) error
+	// said that main is there. many says that the remote lacks hundreds of files.
+	Push(ctx context.Context, commit objects.Hash, many bool) error
 	// Claim makes ref of the remote name a commit of ours, if there is no such ref, and
 	// returns what it names now, whoever made it. An error says that nobody knows.
 	Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error)

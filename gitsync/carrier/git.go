@@ -93,6 +93,14 @@ func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	return out, err
 }
 
+// verbOf is what git is asked to do, behind settings for this one run.
+func verbOf(args []string) string {
+	for args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
+}
+
 func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (output, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -124,7 +132,7 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 		} else if line == "" {
 			line = err.Error()
 		}
-		return out, &gitError{verb: args[0], line: g.hide(line), output: out.told + out.said, err: errors.Join(ErrRemote, err)}
+		return out, &gitError{verb: verbOf(args), line: g.hide(line), output: out.told + out.said, err: errors.Join(ErrRemote, err)}
 	}
 	return out, nil
 }

@@ -89,10 +89,16 @@ func (g *gitProgram) confirmFetch(ctx context.Context) error {
 	return err
 }
 
-// Push implements Carrier.
-func (g *gitProgram) Push(ctx context.Context, commit objects.Hash) error {
-	out, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.at, commit.String()+":"+MainRef)
+// Push implements Carrier. Of a list of files git sends only what changed in it. For that it
+// reads the list from its beginning for each new file, which takes seconds where many are new.
+// Then it is sent whole.
+func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) error {
+	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
+		"--end-of-options", g.at, commit.String() + ":" + MainRef}
+	if many {
+		args = append([]string{"-c", "pack.window=0"}, args...)
+	}
+	out, err := g.run(ctx, args...)
 	var failed *gitError
 	switch {
 	case err == nil && took(out.told, commit.String()+":"+MainRef):
