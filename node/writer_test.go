@@ -51,7 +51,9 @@ func TestPathsStrictlyRise(t *testing.T) {
 // fakeRecord is a record whose fsync does what a test wants.
 type fakeRecord func([]gitsync.MessageFile) error
 
-func (f fakeRecord) Append(_ context.Context, messages []gitsync.MessageFile) error { return f(messages) }
+func (f fakeRecord) Append(_ context.Context, messages []gitsync.MessageFile) error {
+	return f(messages)
+}
 
 // testWriter is a writer to a fake record. Signed gets each message when it is signed.
 func testWriter(t *testing.T, store fakeRecord, publish func([]written)) (w *writer, signed chan protocol.Path) {
