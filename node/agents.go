@@ -54,17 +54,16 @@ func (sv *serving) Agents(context.Context) ([]control.Agent, error) {
 
 // views are the agents, or the one named, as they are shown.
 func (sv *serving) views(agent string) (all []control.Agent) {
-	sv.folded(func(s *fleet.State) {
-		for _, a := range sv.roster.All() {
-			if agent == "" || agent == a.Name.String() {
-				all = append(all, sv.doors.view(s, a))
-			}
+	for _, a := range sv.roster.All() {
+		if agent == "" || agent == a.Name.String() {
+			all = append(all, sv.view(a))
 		}
-	})
+	}
 	return all
 }
 
-// view is an agent as it is shown.
+// view is an agent as it is shown. Each has a look at the state for itself: to count mail
+// takes long where much is unread, and messages wait for it.
 func (sv *serving) view(a configs.Agent) (v control.Agent) {
 	sv.folded(func(s *fleet.State) { v = sv.doors.view(s, a) })
 	return v

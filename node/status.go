@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
@@ -33,16 +34,14 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
 	s.Warned, s.Metrics = n.warnings(), n.metricsAt
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s.Speaker = n.actors.speaker(by)
-	s.Record.Messages = n.state.Ledger.Len()
-	s.Gates = n.gatesWaiting(n.state)[n.cfg.Human.String()+"@"+n.cfg.Alias.String()]
-	s.Refused = n.flaws.CountRefused()
-	s.Flags = flagsOf(n.state, n.flaws.List())
-	for _, a := range n.roster.All() {
-		s.Agents = append(s.Agents, n.doors.view(n.state, a))
-	}
+	n.folded(func(state *fleet.State) {
+		s.Speaker = n.actors.speaker(by)
+		s.Record.Messages = state.Ledger.Len()
+		s.Gates = n.gatesWaiting(state)[n.cfg.Human.String()+"@"+n.cfg.Alias.String()]
+		s.Refused = n.flaws.CountRefused()
+		s.Flags = flagsOf(state, n.flaws.List())
+	})
+	s.Agents = n.serving.views("")
 	return s, nil
 }
 
