@@ -11,14 +11,14 @@ import (
 )
 
 // FleetStatus answers control.AskFleet.
-func (i *inquiries) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
-	hosts := i.directory.hosts(r.All)
+func (q *questioner) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
+	hosts := q.directory.hosts(r.All)
 	// What others have is compared with what was here before they were asked, so
 	// that a message on its way is no gap.
-	mine := i.report()
+	mine := q.report()
 	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
-	fleet := control.FleetStatus{Fleet: i.fleet, Asked: i.host, Hosts: make([]control.FleetHost, len(hosts))}
+	fleet := control.FleetStatus{Fleet: q.fleet, Asked: q.host, Hosts: make([]control.FleetHost, len(hosts))}
 	var all sync.WaitGroup
 	for at, h := range hosts {
 		row := &fleet.Hosts[at]
@@ -28,7 +28,7 @@ func (i *inquiries) FleetStatus(ctx context.Context, r control.HostsRequest) (co
 			row.Answered = true
 			reported(row, mine, mine)
 		case control.HostLive:
-			all.Go(func() { i.askHost(ctx, row, mine) }) // ends with its answer, or ctx
+			all.Go(func() { q.askHost(ctx, row, mine) }) // ends with its answer, or ctx
 		}
 	}
 	all.Wait()
@@ -37,12 +37,12 @@ func (i *inquiries) FleetStatus(ctx context.Context, r control.HostsRequest) (co
 
 // askHost asks a live host how it fares, and at the same time how far away it is,
 // so that a host under load has all the time for each.
-func (i *inquiries) askHost(ctx context.Context, row *control.FleetHost, mine protocol.Report) {
+func (q *questioner) askHost(ctx context.Context, row *control.FleetHost, mine protocol.Report) {
 	var ping control.Ping
 	var pingErr error
 	var pinging sync.WaitGroup
-	pinging.Go(func() { ping, pingErr = i.asker.Ping(ctx, row.Alias) }) // ends with the answer, or ctx
-	answer, took, err := i.asker.Ask(ctx, row.Alias, presence.QuestionStatus)
+	pinging.Go(func() { ping, pingErr = q.asker.Ping(ctx, row.Alias) }) // ends with the answer, or ctx
+	answer, took, err := q.asker.Ask(ctx, row.Alias, presence.QuestionStatus)
 	pinging.Wait()
 	row.Answered = err == nil || pingErr == nil || presence.HasAnswered(err)
 	var theirs protocol.Report

@@ -18,14 +18,14 @@ import (
 )
 
 // HostCertificate answers control.HostCertificate.
-func (i *inquiries) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
-	host, err := i.directory.Host(ctx, r)
+func (q *questioner) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
+	host, err := q.directory.Host(ctx, r)
 	if err != nil {
 		return control.Certificate{}, err
 	}
 	c := control.Certificate{Alias: host.Alias}
 	if host.State == control.HostHere {
-		b := i.bus()
+		b := q.bus()
 		if b == nil {
 			return c, asError(ErrDraining)
 		}
@@ -37,7 +37,7 @@ func (i *inquiries) HostCertificate(ctx context.Context, r control.HostRequest) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
-	answer, _, err := i.asker.Ask(ctx, host.Alias, presence.QuestionCertificate)
+	answer, _, err := q.asker.Ask(ctx, host.Alias, presence.QuestionCertificate)
 	if err != nil {
 		return c, asError(noAnswer(host.Alias, presence.AskWait, err))
 	}
@@ -46,7 +46,7 @@ func (i *inquiries) HostCertificate(ctx context.Context, r control.HostRequest) 
 		return c, asError(fmt.Errorf("cannot use the certificate of %s: %w", host.Alias, err))
 	}
 	counts := false
-	i.folded(func(s *fleet.State) { counts = s.Keys().HasKey(host.Alias, key, i.now()) })
+	q.folded(func(s *fleet.State) { counts = s.Keys().HasKey(host.Alias, key, q.now()) })
 	if !counts {
 		return c, control.Errorf(control.KindRefused, "", "cannot use the certificate of %s: it is made for the key %s, which is not its key", host.Alias, key)
 	}

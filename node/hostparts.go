@@ -10,12 +10,12 @@ import (
 
 // hostParts are the parts of a node that are about hosts and their keys.
 type hostParts struct {
-	directory *directory
-	reporter  *reporter
-	inquiries *inquiries
-	rotator   *rotator
-	revoker   *revoker
-	remover   *remover
+	directory  *directory
+	reporter   *reporter
+	questioner *questioner
+	rotator    *rotator
+	revoker    *revoker
+	remover    *remover
 }
 
 // newHostParts hands each of them what it needs.
@@ -33,7 +33,7 @@ func (n *Node) newHostParts() (p hostParts) {
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,
 		bus: n.currentBus, resend: n.resender.resend, trace: n.tracer.answer,
 	}
-	p.inquiries = &inquiries{
+	p.questioner = &questioner{
 		host: n.cfg.Alias, fleet: n.cfg.Fleet, version: n.version, now: n.now, folded: n.folded, directory: p.directory, hubs: n.hubs, asker: n.asker,
 		bus: n.currentBus, natsBus: &n.natsBus, report: p.reporter.report,
 	}

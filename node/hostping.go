@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// inquiries are what this host asks others because a person wants to know it: how far away
+// questioner asks other hosts what a person wants to know of them: how far away
 // they are, where they can be dialled, their certificates, how they fare.
-type inquiries struct {
+type questioner struct {
 	host, fleet protocol.Name
 	version     string
 	now         func() time.Time
@@ -30,8 +30,8 @@ type inquiries struct {
 }
 
 // PingHost answers control.PingHost.
-func (i *inquiries) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
-	host, err := i.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
+func (q *questioner) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
+	host, err := q.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
 	if err != nil {
 		return control.Ping{}, err
 	}
@@ -43,7 +43,7 @@ func (i *inquiries) PingHost(ctx context.Context, r control.PingRequest) (contro
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
-	ping, err := i.asker.Ping(ctx, host.Alias)
+	ping, err := q.asker.Ping(ctx, host.Alias)
 	if err != nil {
 		return ping, asError(noAnswer(host.Alias, r.Within, err))
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 // ProbeHost answers control.ProbeHost.
-func (i *inquiries) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
-	host, err := i.directory.Host(ctx, r)
+func (q *questioner) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
+	host, err := q.directory.Host(ctx, r)
 	if err != nil {
 		return control.Probe{}, err
 	}
-	b := i.bus()
+	b := q.bus()
 	if b == nil {
 		return control.Probe{}, asError(ErrDraining)
 	}
-	hub := i.hubs.of(host.Alias)
-	if len(hub.Addresses) == 0 && i.natsBus.Load() != nil {
+	hub := q.hubs.of(host.Alias)
+	if len(hub.Addresses) == 0 && q.natsBus.Load() != nil {
 		return control.Probe{}, control.Errorf(control.KindRefused, "how this host fares there: parley status; whether the other answers: parley host ping "+host.Alias.String(),
 			"cannot probe %s: hosts meet at an existing NATS system here, and do not dial each other", host.Alias)
 	}
@@ -33,20 +33,20 @@ func (i *inquiries) ProbeHost(ctx context.Context, r control.HostRequest) (contr
 	}
 	probe := control.Probe{Alias: host.Alias}
 	for _, p := range b.Probe(ctx, hub) {
-		probe.Addresses = append(probe.Addresses, i.probeView(host.Alias, p))
+		probe.Addresses = append(probe.Addresses, q.probeView(host.Alias, p))
 	}
 	return probe, nil
 }
 
-func (i *inquiries) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {
+func (q *questioner) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {
 	v := control.ProbedAddress{
 		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: control.Seconds(p.Took), Clock: control.Seconds(p.Clock), Version: p.Version,
 	}
-	if alias == i.host && p.Cause == bus.CauseSelf {
-		v.Works, v.Cause, v.Reason, v.Version = true, "", "", i.version // its own key answered
+	if alias == q.host && p.Cause == bus.CauseSelf {
+		v.Works, v.Cause, v.Reason, v.Version = true, "", "", q.version // its own key answered
 	}
 	var h *keys.Host
-	i.folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })
+	q.folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })
 	host, _, err := protocol.SplitHostPort(p.Address)
 	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != whereabouts.Hostname() {
 		v.Reason = "it is an address of that machine alone; " + v.Reason
