@@ -41,7 +41,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
 	joined := make(chan error, 1)
 	go func() {
-		_, err := Init(ctx, homes.Options{Home: home, Version: "test", Alias: "black", Human: "eve", Remote: remote, Join: true, Log: zerolog.Nop()})
+		_, err := Init(ctx, homes.Options{Home: home, Version: "test", Alias: "black", Human: "eve", Remote: remote, Join: true, Log: zerolog.New(zerolog.NewTestWriter(t))})
 		joined <- err
 	}()
 	eventually(t, "the remote has the join", func() bool {

@@ -114,6 +114,7 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 			undo()
 		}
 		if ctx.Err() != nil { // git says so too, but as if the URL were to blame
+			o.Log.Debug().Err(err).Msg("interrupted")
 			err = errInterrupted
 		}
 		return Result{}, err
