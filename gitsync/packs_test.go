@@ -61,6 +61,7 @@ func TestFewPacksUnderManyCommits(t *testing.T) {
 	if most := packs(); most > mostPacks {
 		t.Errorf("%d packs", most)
 	}
+	a.close(t) // else packs may be joined while git reads them
 	wantClean(t, a.repo())
 }
 
@@ -133,6 +134,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 		return packs <= mostPacks
 	})
 	stop()
+	a.close(t) // else packs may be joined while git reads them
 	wantClean(t, a.repo())
 }
 
@@ -171,5 +173,6 @@ func TestClonesDuringJoins(t *testing.T) {
 	done.Store(true)
 	writer.Wait()
 	stop()
+	a.close(t) // else packs may be joined while git reads them
 	wantClean(t, a.repo())
 }
