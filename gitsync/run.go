@@ -17,6 +17,7 @@ const (
 	burstRest  = 5                      // times as long as a commit of many messages took, until the next
 	burstApart = 150 * time.Millisecond // at most
 	shareRest  = 5                      // times as long as a push of many messages took, until the next; and a fetch, until a bell makes another
+	pushRest   = 10 * time.Second       // at most, until the next push
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
 	ringSooner = time.Second            // the same while messages of this node wait for another host's push

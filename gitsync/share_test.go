@@ -554,12 +554,26 @@ func TestManyMessagesArePushedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.sync(t)
-	for _, one := range all {
-		if got := gitOut(t, remote, "show", "main:"+one.Path.RepoPath()); got+"\n" != string(one.Data) {
-			t.Fatalf("%s reads %q", one.Path, got)
-		}
+	if got := messages(t, remote, "main"); len(got) != len(all) {
+		t.Errorf("the remote has %d of %d messages", len(got), len(all))
 	}
 	if arrived := b.seen.get(&b.seen.arrived); len(arrived) != len(all) {
 		t.Errorf("%d of %d messages came", len(arrived), len(all))
+	}
+}
+
+// It prevents: after a push of many messages over a slow line the next one waits for minutes,
+// and one that failed is not tried again as soon as others that failed.
+func TestTheRestAfterAPushOfManyIsBounded(t *testing.T) {
+	end := time.Now()
+	for _, c := range []struct {
+		took     time.Duration
+		failures int
+		want     time.Duration
+	}{{time.Second, 0, shareRest * time.Second}, {time.Hour, 0, pushRest}, {time.Hour, 1, 0}} {
+		e := effort{start: end.Add(-c.took), end: end, due: end, failures: c.failures}
+		if e.rest(); e.due.Sub(end) != c.want {
+			t.Errorf("after %s and %d failures the next is due in %s, want %s", c.took, c.failures, e.due.Sub(end), c.want)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func (s *sharer) loop(ctx context.Context) {
 			many := s.lacksMany()
 			push.make(ctx, s)
 			if many { // else git takes half of the processors in a burst
-				push.due = later(push.due, push.end.Add(shareRest*push.took()))
+				push.rest()
 			}
 		default:
 			until := fetch.due
@@ -75,6 +75,14 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 
 // took is how long the last one took.
 func (e *effort) took() time.Duration { return e.end.Sub(e.start) }
+
+// rest puts the next one off for as long as the last one is worth. What failed has pauses of
+// its own.
+func (e *effort) rest() {
+	if e.failures == 0 {
+		e.due = later(e.due, e.end.Add(min(shareRest*e.took(), pushRest)))
+	}
+}
 
 // awaitShare waits until something is due, or a bell says that it may be.
 func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time.Time) {
