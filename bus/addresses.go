@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Addresses are the addresses that are bound, all of the machine in the form in which
-// they were asked for, and those to tell others.
+// Addresses returns the addresses that are bound, and those to tell others. If all addresses of the
+// machine are bound, that is written as it was asked for.
 func (b *Bus) Addresses() Addresses {
 	if b.server == nil {
 		return Addresses{}
@@ -25,8 +25,8 @@ func (b *Bus) Addresses() Addresses {
 	return a
 }
 
-// asAsked is an address that is bound, where all of the machine are in the form in
-// which that was asked for: the system says [::] for 0.0.0.0 too.
+// asAsked is an address that is bound. If all addresses of the machine are, it is written as it was
+// asked for, because the system says [::] for 0.0.0.0 too.
 func asAsked(asked, bound string) string {
 	host, _, err := protocol.SplitHostPort(asked)
 	if err != nil {
@@ -40,8 +40,8 @@ func asAsked(asked, bound string) string {
 }
 
 // Advertised are the addresses at which others reach a port that is bound. They
-// are those that the operator says, else the bound one. Where all of the machine's
-// are bound, they are each that other machines could know.
+// are those that the operator says, else the bound one. If all addresses of the machine are bound,
+// they are those at which other machines might reach it.
 func Advertised(said []string, bound string) []string {
 	if len(said) > 0 {
 		return slices.Clone(said)

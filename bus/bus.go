@@ -198,8 +198,8 @@ func (b *Bus) Close() error {
 	return b.closed
 }
 
-// Links are the links to other servers, those that should be up and are not
-// among them, in the order of their peers.
+// Links are the links to other servers, in the order of their peers. It includes links that should be
+// up and are not.
 func (b *Bus) Links() []Link {
 	if b.system != nil {
 		return []Link{b.system.link()}
@@ -225,8 +225,8 @@ func (b *Bus) watchLinks() {
 	b.links.watch()
 }
 
-// Dropped counts the messages, letters and questions that were lost here
-// because they came faster than they were handled. Git repairs that.
+// Dropped counts the messages, letters and questions that were lost here because they came faster than
+// they were handled. Lost messages are asked for again, or come by git.
 func (b *Bus) Dropped() uint64 {
 	lost := b.dropped.Load()
 	if n, err := b.fleetSub.Dropped(); err == nil && n > 0 {

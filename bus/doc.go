@@ -6,7 +6,8 @@
 //
 //   - At most once. A message that Publish accepted reaches every host that is
 //     linked at that moment, unless a link breaks or a receiver is too slow. The
-//     bus repeats nothing and stores nothing; the journal and git repair gaps.
+//     bus repeats nothing and stores nothing; hosts ask
+//     each other for messages that it lost, or git brings them.
 //   - Order. What one host publishes, one after the other, arrives in that order
 //     while the same links stay up. Nothing is promised between two senders, or
 //     across a reconnect. Handlers run on one goroutine. Of what queued up while

@@ -126,7 +126,7 @@ type Presence struct {
 	// Lost are hosts that the sender can reach no more, since a moment ago: others may
 	// have heard them through it. At most MaxWants.
 	Lost []protocol.Name `json:"lost,omitempty"`
-	// At is what agents are at, by name, one word each; of those that it leaves out that is
+	// At is what agents are doing, by name, one word each. Of an agent that is missing here it is
 	// not known. Hosts of earlier versions tell of none.
 	At    map[string]string `json:"at,omitempty"`
 	Seen  time.Time         `json:"-"`     // when it was received, by our clock
@@ -158,7 +158,7 @@ type Link struct {
 	HalfUp  bool          // connected, but not up yet
 	RTT     time.Duration // round trip, 0 while unknown
 	Since   time.Time     // when it came to be up, or down
-	Young   bool          // it is not up for so short a time only that it may be on its way
+	Young   bool          // it is down since a short time only, and may be on its way up
 	Problem string        // why it is not up, as far as known, or what is amiss though it is
 }
 

@@ -29,8 +29,8 @@ func (c *Chains) GapBefore(it *Item) (keys.Gap, bool) {
 	return keys.Gap{Host: it.Host, Hash: it.Prev, Path: it.Path, Run: it.Run, Seq: it.Seq}, true
 }
 
-// On are the messages of a host that follow on the one with the hash after, in their order and up
-// to most of them. They end before the first hole, and with the one that has the hash until.
+// On returns messages of a host in their order, at most `most` of them. They follow the message with
+// the hash `after`. They end before the first hole, or with the message that has the hash `until`.
 func (c *Chains) On(host protocol.Name, after, until string, most int) (chain []*Item) {
 	for len(chain) < most && after != until {
 		next := ofHost(host, following.find(c.ledger, after))
@@ -42,8 +42,8 @@ func (c *Chains) On(host protocol.Name, after, until string, most int) (chain []
 	return chain
 }
 
-// Back are up to most messages of a host up to the one with the given hash, in
-// their order. It has none from behind a hole, and none that is not behind after.
+// Back returns the last messages of a host's chain up to the one with the given hash, in their
+// order, at most `most` of them. It stops at a hole, and at the path `after`.
 func (c *Chains) Back(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
 	for len(chain) < most && hash != "" {
 		last := ofHost(host, hashed.find(c.ledger, hash))

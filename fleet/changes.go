@@ -44,16 +44,15 @@ func (c *Changes) placed(it *Item, to time.Time) {
 }
 
 // Epoch rises whenever what a host has said comes to be judged otherwise: its keys have
-// changed, or whom it has declared. Two looks at one epoch of all hosts that a look
-// concerned have seen the same.
+// changed, or whom it has declared. While the epochs of the hosts that a look used have not risen,
+// another look judges the same.
 func (s *State) Epoch(host protocol.Name) int { return s.keys.Epoch(host) }
 
 // Epochs is the sum of the epochs of all hosts.
 func (s *State) Epochs() int { return s.keys.Epochs() }
 
 // Turn is how often a message came to a place in a channel, or left one, since this state
-// was made. Two looks at the same turn have seen the same messages there. Where there
-// were as many turns between them as messages stand behind the last one that the first
-// look saw, these have come and nothing else is changed. That of "" is for all channels
-// together.
+// was made. Two looks at the same turn have seen the same messages there. A later
+// look may find n messages behind the last one that an earlier look saw. If the turn rose by n, these
+// have come and nothing else is changed. The turn of "" is for all channels together.
 func (s *State) Turn(c protocol.ChannelID) int { return s.turned[c] }

@@ -7,9 +7,8 @@ import (
 )
 
 // Ends are the last known messages of each run that a host's key signed. They are all
-// those that no other follows in its run, so that nothing known is left out. With
-// after they are of those that led to that message. later is how many of the known
-// ones that leaves out.
+// those that no other follows in its run, so that nothing known is left out. If `after` names a
+// message, only the messages that led to it count, and `later` is how many known ones do not.
 func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
 	within := func(*Item) bool { return true }
 	if last := c.ledger.at(after); last != nil {

@@ -61,9 +61,9 @@ func (s *State) Snapshot() *Snapshot {
 // Len is how many messages it would add to the archive.
 func (sn *Snapshot) Len() int { return len(sn.loose) }
 
-// Only leaves out the files for which kept is false. It is false, and the snapshot
-// of no use, where that cannot be done. Of the files that claim one path, which kept
-// tells as contested, all must be kept or none.
+// Only leaves out the files for which `kept` is false. `kept` is told whether a file is contested: other
+// files claim its path. Every contested file must be kept, else Only returns false and the snapshot is
+// of no use.
 func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool) bool) bool {
 	contested := map[protocol.Path]bool{}
 	for _, it := range sn.rest.rivals {

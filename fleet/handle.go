@@ -23,7 +23,7 @@ type Limits struct {
 	Reads       bool // the agent reads its mail itself: all of it is its to act on
 	MaxHops     int  // answers of agents to agents in a row
 	RunsReplies bool // whether an answer to the agent's own message is run
-	Verified    bool // nothing is run for what no host signed that declares its author
+	Verified    bool // the command is run only for messages that a host signed which declares the author
 	Examined    bool // sync-checks are answered without the agent (R66)
 	// WakesOn are the acts for which the agent's command is run; none: those that say so
 	// of themselves (R63).

@@ -14,8 +14,9 @@ import (
 // it stands among the others, and by what messages are found. What an archive holds stays
 // there; what has come since, or has another place now, is loose.
 //
-// It knows of keys only what judge tells of a file, and tells moved of each message that
-// comes to a place or leaves one, and forked of those beside others of their host's chain.
+// It knows nothing of keys: the function `judge` says what a file's signature is worth. It calls
+// `moved` for each message that comes to a place or leaves one, and `forked` when a message comes to
+// stand beside others of its host's chain, or does so no more.
 type Ledger struct {
 	system protocol.ChannelID
 	judge  func(*keys.File) keys.Verdict

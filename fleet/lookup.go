@@ -155,9 +155,9 @@ func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	}
 }
 
-// Heads is Channel, or ChannelAfter where a message is given, for whoever looks at each once
-// and keeps none: what is yielded says something until the next one is. A year has too many
-// messages to make each of them anew.
+// Heads yields what Channel does, or ChannelAfter if `after` is given, for callers that keep no item:
+// an item is valid only until the next one is yielded. A year has too many messages to make each of
+// them anew.
 func (l *Ledger) Heads(c protocol.ChannelID, after *Item) iter.Seq[*Item] {
 	frozen, loose := l.listed(listChannels, c.String()), l.channels[c].all()
 	if after != nil {

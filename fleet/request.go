@@ -40,10 +40,10 @@ func (s *State) Requested(host protocol.Name, id string, now time.Time) (*Item, 
 	return nil, false
 }
 
-// Repeats reports whether a command to say something asks for what it is already:
-// the same author, addressees and, as far as the command names one, channel, and
-// the same message answered. Texts are not compared: a state holds none. To all in a
-// channel may have become any list: that of who its members were then.
+// Repeats reports whether a command would say again what the message `it` says: it has the same
+// author and addressees, the same channel if the command names one, and answers the same message.
+// Texts are not compared, because a state holds none. A command to all in a channel matches any list
+// of addressees, because the message named those who were members then.
 func Repeats(c Command, it *Item) bool {
 	switch c := c.(type) {
 	case Say:

@@ -9,8 +9,8 @@ import (
 )
 
 // Admits says of examined files that came together which would be refused for the key
-// that signed them, and why; nil for those that would not. A revoked key's message
-// counts where others of them that do go back to it.
+// that signed them, and why; nil for those that would not. A message of a
+// revoked key counts if a later one of these files counts and leads back to it.
 func (s *State) Admits(all []Examined) []error {
 	ring, refused := s.Keys(), make([]error, len(all))
 	order := make([]int, len(all))

@@ -24,9 +24,9 @@
 // Repetition. A message is in main once however often it is appended. Events are
 // about what happened since [Open]; they are not repeated, and those that a
 // crash prevented are not made up for. [Record.Walk] at the next start is how a
-// node learns what it missed. Between Append and Arrived a message can be
-// reported although a concurrent Append of it succeeds: the receiver must take a
-// second arrival as nothing.
+// node learns what it missed. A message may be appended
+// while a fetch brings it. Then Append succeeds and Arrived reports the message too: the
+// receiver must take a second arrival as nothing.
 //
 // Blocking. Append waits for one fsync, which it shares with all concurrent
 // callers. It never waits for commits or the network. Commits wait for no

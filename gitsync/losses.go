@@ -113,8 +113,8 @@ func (r *Record) NoteLost(paths []string) error {
 	return r.losses.set(r.losses.now().and(more))
 }
 
-// Recover does what Open does where it finds that something was removed. It is for who
-// finds by reading that the disk has damaged a folder of main, before Run.
+// Recover does what Open does if it finds that something was removed. It is to be called before Run,
+// if reading shows that the disk has damaged a folder of main.
 func (r *Record) Recover(ctx context.Context) error {
 	r.main.work.Lock()
 	defer r.main.work.Unlock()
@@ -170,8 +170,8 @@ func (r *Record) AcceptLoss() error {
 	return r.losses.set(newLosses())
 }
 
-// NameLost says which messages the record has had, as who folds them remembers. Those
-// of them that were in a folder that is lost, and are nowhere else, are lost.
+// NameLost is given the messages that the record has had, as the fold remembers them. It notes as lost
+// those that were in a lost folder and are nowhere else.
 func (r *Record) NameLost(known []protocol.Path) error {
 	tree := r.progress.mainTree()
 	lost := r.losses.now()

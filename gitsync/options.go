@@ -94,9 +94,9 @@ type Options struct {
 	Check func(read func(path string) ([]byte, bool, error)) error
 }
 
-// Events tell what happened. They are called one at a time, from a goroutine of
-// Run or from Sync, never while Append waits for them; any may be nil. They may
-// call every method of the Record but Run, Sync and Close.
+// Events tell what happened. They are called one at a time, by Run or in a call of Sync, Fetch or Told.
+// Append never waits for them. Any may be nil. They must not call Run, Sync, Fetch, Told or Close, but
+// may call every other method of the Record.
 type Events struct {
 	// Arrived has messages that are new in main and that this node's journal did not hold, in the
 	// order of their paths, at most 256 at a time. It also has those that lost their path and are

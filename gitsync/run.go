@@ -70,9 +70,8 @@ func (r *Record) drain(ctx context.Context) error {
 	return nil
 }
 
-// StopBy says that Run is about to be ended, and until when it should have: nothing is
-// fetched or pushed any more but the last push, which is given no longer. Everything
-// stored is committed all the same.
+// StopBy says that Run is about to be ended, and by when it should have ended. Nothing is fetched or
+// pushed any more but the last push, which ends by then. Everything stored is committed all the same.
 func (r *Record) StopBy(at time.Time) {
 	r.state.mu.Lock()
 	r.state.stopBy = at

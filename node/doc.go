@@ -5,6 +5,6 @@
 // fleet decides. The one writer gives the messages their place in the host's chain and signs
 // them. The record fsyncs them ("stored"). The state takes them in, the bus carries them, and the
 // record commits and pushes them. What other hosts wrote comes in through Receive, by the bus or
-// by git, and takes the same steps from the fsync on. Behind the state stand the doors: the exec
+// by git. What the bus brought is fsynced first. Then the state takes it in. Behind the state stand the doors: the exec
 // door runs an agent's command and writes its answer, the inbox door waits to be asked.
 package node

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Revocation is what a host says in the body of host-revoke: a key counts no more
-// but for what it signed up to the named messages, whatever date the others bear.
+// Revocation is what a host says in the body of host-revoke: a key counts no more.
+// Only the named messages, and those before them, still count, whatever date others bear.
 type Revocation struct {
 	Host    Name // who says it
 	Revokes HostKey

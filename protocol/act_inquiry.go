@@ -12,8 +12,8 @@ import (
 )
 
 // InquiryWords is what the words of all deeds of an inquiry have. That is a first line as the
-// seeds' forms have it, a text as it was written, and a block of JSON with the rest. The
-// coordinator's name the epoch in which they were written: those of an older one are void
+// seeds' forms have it, a text as it was written, and a block of JSON with the rest. Words of
+// the coordinator also name the epoch in which they were written: those of an older epoch are void
 // (R54).
 type InquiryWords struct {
 	FormHead `json:"-"`

@@ -117,8 +117,8 @@ type InquiryLens struct {
 	About       string `json:"about"` // what it is good for here
 }
 
-// InquiryEstablished ends an inquiry that recommends: each perspective, what so many are good
-// for, and how to go on.
+// InquiryEstablished ends an inquiry that recommends. It has the perspectives, what that number of
+// them is good for, and how to go on.
 type InquiryEstablished struct {
 	InquiryWords
 	Lenses []InquiryLens `json:"lenses"`

@@ -15,8 +15,8 @@ func PartyChannel(recordID string, host Name, slug Slug, at time.Time) ChannelID
 	return DeriveChannel(recordID, host.String(), "@party "+slug.String()+" "+formatInstant(at))
 }
 
-// Organizing makes a party. Where an agent says it that nobody asked to, it is a gate: its
-// human decides, and nothing comes of it before (R64).
+// Organizing makes a party. If an agent says it unasked, the message is a gate: the agent's human
+// decides, and nothing comes of it before (R64).
 type Organizing struct {
 	FormHead        // From is the agent, Topic the party's name; At makes its channel
 	Leader   Name   // the human who leads it
@@ -173,8 +173,8 @@ func formatRuleChange(c RuleChange) string {
 }
 
 // Decides is what the leader's signature is about: the change of the rules of the party that
-// a message began, as it was decided then. A copy of it changes no other party's, and is
-// known where it is to undo a later change.
+// a message began, as it was decided then. It names the party and
+// the time. So a copy changes no other party, and is recognized if it is to undo a later change.
 func (c RuleChange) Decides(party Path) string {
 	return c.Words() + "\nin " + party.String() + "\nat " + formatInstant(c.At)
 }

@@ -32,13 +32,13 @@ var Invite = NewAct(ActSpec{
 	AnswerBy: exampleTime.Add(7 * 24 * time.Hour),
 })
 
-// InviteDecides is what the signature is about by which a human has an agent invite another
-// one to the party that the message began.
+// InviteDecides is the text that a human signs to have an agent invite another one. `party` is the
+// message that began the party.
 func InviteDecides(party Path, whom Address) string {
 	return "invite " + whom.String() + " to " + party.String()
 }
 
-// JoinDecides is what the signature is about by which a human has an agent ask to be let in.
+// JoinDecides is the text that a human signs to have an agent ask to be let in.
 func JoinDecides(party Path, who Address) string {
 	return "join " + party.String() + " as " + who.String()
 }

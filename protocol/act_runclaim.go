@@ -20,7 +20,7 @@ type RunClaimed struct {
 // ActRunClaim is the act of a RunClaimed.
 const ActRunClaim Act = "run-claim"
 
-// RunClaim is the act by which a host takes a message, of several that serve its agent.
+// RunClaim is the act by which a host takes the work on a message, if several hosts serve its agent.
 var RunClaim = NewAct(ActSpec{
 	Act: ActRunClaim, Heading: "RUN-CLAIM", Class: ClassNotice,
 	Doc: "Says which host has claimed an agent's work on a message.",

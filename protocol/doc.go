@@ -5,7 +5,7 @@
 // The package is pure: it does no I/O, starts no goroutine and asks no clock,
 // so that the same bytes mean the same thing on every host. It implements the
 // file format of Crosstalk 5.0 and the extensions that the explanation page
-// docs/explanation/architecture.md describes.
+// docs/explanation/message-file.md describes.
 //
 // It is the only package of parley that promises a stable Go API.
 package protocol

@@ -27,7 +27,8 @@ const unattended = "yes"
 
 // Encode writes m as a file of the strict form: fields in a fixed order, what
 // YAML would retype in quotes, one newline at the end. It refuses what a reader
-// would skip. Act is left out where the body's first word already says it.
+// would skip. Act is left out if a reader finds the same act without it:
+// by the body's heading, or as plain talk or a receipt.
 func Encode(m *Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err

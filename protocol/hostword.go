@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// HostWord is what a message of the fleet's own book-keeping says: a HostState, a
-// Vouch, a Rotation or a Revocation, by its act.
+// HostWord is what a message of the fleet's own book-keeping says: a HostState, a Vouch, a Rotation, a
+// Revocation, a HumanKey or a HumanEnd, by its act.
 type HostWord interface {
 	// Speaker is the host that says it.
 	Speaker() Name

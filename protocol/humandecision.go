@@ -11,8 +11,8 @@ import (
 // decisionContext begins what a human signs to decide.
 const decisionContext = "parley-decision-v1"
 
-// HumanDecision is what a human signs with a key of their own (R35): everything on which it
-// depends what is decided, so that it cannot be used for anything else.
+// HumanDecision is what a human signs with a key of their own (R35). It names all that the decision
+// depends on, so that the signature fits nothing else.
 type HumanDecision struct {
 	RecordID string
 	Human    Name

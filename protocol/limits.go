@@ -1,6 +1,6 @@
 package protocol
 
-// How large a message may be, in bytes. What else depends on that is said by these.
+// How large a message may be, in bytes. Other limits follow from these.
 // They say which values message_limit may have (configs), and what the bus carries in
 // one piece. They say how long a request to a node may be (node/control), and what is
 // read of standard input (cmd/parley).

@@ -37,7 +37,7 @@ type Message struct {
 	Hops    int    // on what an agent writes because of a message: 1 + that message's (R13)
 	Because string // that message: below the channel, or "<uuid>/path"
 	Host    Name   // the sending host
-	Run     string // eight hex digits that a node draws when it starts
+	Run     string // eight hex digits that a node draws at each start, after a change of key and after a failed store
 	Seq     uint64 // counter within the run, from 1
 	Prev    string // hex SHA-256 of the host's previous file
 	Request string // what the sender's program calls its request, so that it is carried out once

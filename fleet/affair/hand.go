@@ -16,9 +16,8 @@ type Hand struct {
 	// Had says that the human had a key when the deed was written, though none may count for
 	// it: it was revoked, or it is contested which one is theirs.
 	Had, Contested bool
-	// Later says that the deed is dated before the human's first key, though the host did not
-	// write it before it told of that key. Whoever has the host's key can date a deed so at any
-	// time.
+	// Later says that the deed is dated before the human's first key, but does not stand before that
+	// key in the host's chain. Whoever has the host's key can date a deed so at any time.
 	Later bool
 	// Stray says that another message stands beside the deed in its host's chain, so that the
 	// host's key is used in two places (R38).
