@@ -549,7 +549,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.state, n.system = n.cache.Empty(n.anchor), protocol.SystemChannel(record.ID())
 	n.indexer = search.NewIndexer(search.IndexerOptions{
-		Dir: n.home.SearchIndex(), RecordID: record.ID(), Folded: n.folded, Load: n.views.load, Log: n.log,
+		Dir: n.home.SearchIndex(), RecordID: record.ID(), Folded: n.folded, Load: n.views.loadAt, Log: n.log,
 	})
 	n.finder = &finder{folded: n.folded, indexer: n.indexer, views: n.views}
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{

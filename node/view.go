@@ -59,24 +59,29 @@ func factsOfAll(s *fleet.State, items []*fleet.Item) []facts {
 // load reads a whole message of the state. Where other bytes stand at its
 // path in the record, because the path was decided before a host's key was known,
 // its own are among those that lost.
-func (vs *views) load(it *fleet.Item) (*protocol.Message, error) {
-	data, err := vs.file(it)
+func (vs *views) load(it *fleet.Item) (*protocol.Message, error) { return vs.loadAt(it.Path, it.Hash) }
+
+// loadAt is load for whoever keeps no item, by its path and hash.
+func (vs *views) loadAt(p protocol.Path, hash string) (*protocol.Message, error) {
+	data, err := vs.fileAt(p, hash)
 	if err != nil {
 		return nil, err
 	}
-	return protocol.Decode(it.Path, data)
+	return protocol.Decode(p, data)
 }
 
 // file is the file of a message of the state.
-func (vs *views) file(it *fleet.Item) ([]byte, error) {
-	data, err := vs.record.Get(it.Path)
+func (vs *views) file(it *fleet.Item) ([]byte, error) { return vs.fileAt(it.Path, it.Hash) }
+
+func (vs *views) fileAt(p protocol.Path, hash string) ([]byte, error) {
+	data, err := vs.record.Get(p)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
+		return nil, fmt.Errorf("cannot read %s: %w", p, err)
 	}
-	if protocol.Hash(data) != it.Hash {
-		kept, ok, err := vs.record.GetConflict(it.Path, it.Hash)
+	if protocol.Hash(data) != hash {
+		kept, ok, err := vs.record.GetConflict(p, hash)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
+			return nil, fmt.Errorf("cannot read %s: %w", p, err)
 		}
 		if ok {
 			data = kept

@@ -41,7 +41,7 @@ type IndexerOptions struct {
 	Dir      string // belongs to the index alone
 	RecordID string
 	Folded   folded.State
-	Load     func(*fleet.Item) (*protocol.Message, error)
+	Load     func(protocol.Path, string) (*protocol.Message, error) // by path and hash
 	Log      zerolog.Logger
 }
 
@@ -145,9 +145,12 @@ func (x *Indexer) close(index *Index) {
 	}
 }
 
+// document is what is indexed of a message. In a burst a hundred thousand of them wait, so
+// nothing in it leads to the item.
 func (x *Indexer) document(it *fleet.Item) Document {
-	return Document{Path: it.Path, Hash: it.Hash, From: authorNames(it), At: it.Timestamp, Body: func() (string, error) {
-		m, err := x.o.Load(it)
+	path, hash := it.Path, it.Hash
+	return Document{Path: path, Hash: hash, From: authorNames(it), At: it.Timestamp, Body: func() (string, error) {
+		m, err := x.o.Load(path, hash)
 		if err != nil {
 			return "", err
 		}
