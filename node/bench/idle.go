@@ -14,9 +14,9 @@ func idleMeasure() Measure {
 	return Measure{
 		Name: "idle", What: "two linked nodes with nothing to do", take: takeIdle,
 		Figures: []Spec{
-			{Name: "idle_memory", Unit: "MB", What: "a node with nothing to do, linked to another, as a process: its anonymous memory, the larger of the two", Better: Lower,
+			{Name: "idle_memory", Unit: "MiB", What: "a node with nothing to do, linked to another, as a process: its anonymous memory, the larger of the two", Better: Lower,
 				Aim: 60, AimOn: OnValue},
-			{Name: "idle_resident", Unit: "MB", What: "the same process: all its resident memory, with what it shares with the file it was started from", Better: Lower},
+			{Name: "idle_resident", Unit: "MiB", What: "the same process: all its resident memory, with what it shares with the file it was started from", Better: Lower},
 			{Name: "idle_cpu", Unit: "%", What: "processor time of such a process and of the programs it runs, of one processor", Better: Lower,
 				Aim: 1, AimOn: OnValue, Full: true},
 		},
@@ -84,8 +84,8 @@ func (s *stand) rested(ctx context.Context, all []*process) (readings, error) {
 	}
 	note := fmt.Sprintf("over %s", took.Round(time.Second))
 	return readings{
-		"idle_memory":   {value: float64(anonymous) / megabyte},
-		"idle_resident": {value: float64(resident) / megabyte},
+		"idle_memory":   {value: float64(anonymous) / mebibyte},
+		"idle_resident": {value: float64(resident) / mebibyte},
 		"idle_cpu":      {value: share, note: note},
 	}, nil
 }

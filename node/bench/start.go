@@ -21,7 +21,7 @@ const (
 	largeScale = 1_000_000
 )
 
-const megabyte = 1 << 20
+const mebibyte = 1 << 20
 
 // startMeasure starts a node on a record of scale messages; 0 means usualScale.
 func startMeasure(scale int) Measure {
@@ -41,7 +41,7 @@ func startMeasure(scale int) Measure {
 	case scale <= largeScale:
 		start.Aim, start.AimOn = 5, OnValue
 	}
-	memory := Spec{Name: "memory_cached", Unit: "MB", What: "most anonymous memory of that process while it starts and for a second after, " + on,
+	memory := Spec{Name: "memory_cached", Unit: "MiB", What: "most anonymous memory of that process while it starts and for a second after, " + on,
 		Better: Lower, Beside: bytes, Full: scale == usualScale}
 	if scale <= largeScale {
 		memory.Aim, memory.AimOn = 300, OnValue
@@ -51,7 +51,7 @@ func startMeasure(scale int) Measure {
 		take: func(ctx context.Context, s *stand) (readings, error) { return takeStart(ctx, s, scale) },
 		Figures: []Spec{start, memory,
 			{Name: "start_uncached", Unit: "s", What: "start_cached without the cache: all is read from git", Better: Lower, Beside: read},
-			{Name: "memory_uncached", Unit: "MB", What: "memory_cached without the cache, until that is whole again", Better: Lower, Beside: bytes},
+			{Name: "memory_uncached", Unit: "MiB", What: "memory_cached without the cache, until that is whole again", Better: Lower, Beside: bytes},
 		},
 	}
 }
@@ -98,8 +98,8 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 		"start_uncached": {value: without.took.Seconds(), yardstick: archiving.Seconds(), note: note},
 	}
 	if with.memory > 0 {
-		taken["memory_cached"] = reading{value: float64(with.memory) / megabyte, yardstick: float64(size) / megabyte, note: note}
-		taken["memory_uncached"] = reading{value: float64(without.memory) / megabyte, yardstick: float64(size) / megabyte, note: note}
+		taken["memory_cached"] = reading{value: float64(with.memory) / mebibyte, yardstick: float64(size) / mebibyte, note: note}
+		taken["memory_uncached"] = reading{value: float64(without.memory) / mebibyte, yardstick: float64(size) / mebibyte, note: note}
 	}
 	return taken, nil
 }

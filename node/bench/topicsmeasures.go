@@ -35,8 +35,8 @@ func yearMeasure() Measure {
 			figure("year_list", "an agent's list (work-with --list): median", 100),
 			figure("year_relation", "the view of one relationship (work-with PARTNER): median", 100),
 			figure("year_fleet", "who works with whom (work-with --fleet-status): median", 100),
-			{Name: "year_before", Unit: "MB", What: "anonymous memory of the node at rest, before it was asked, " + of, Better: Lower, Beside: "the messages' own bytes"},
-			{Name: "year_after", Unit: "MB", What: "the same after all those questions: topics stay folded", Better: Lower, Beside: "the messages' own bytes"},
+			{Name: "year_before", Unit: "MiB", What: "anonymous memory of the node at rest, before it was asked, " + of, Better: Lower, Beside: "the messages' own bytes"},
+			{Name: "year_after", Unit: "MiB", What: "the same after all those questions: topics stay folded", Better: Lower, Beside: "the messages' own bytes"},
 		},
 	}
 }
@@ -80,8 +80,8 @@ func takeYear(ctx context.Context, s *stand) (_ readings, err error) {
 	}
 	taken["year_rested"] = reading{value: milliseconds(rested.took["year_first"][0]), yardstick: milliseconds(archiving), note: note}
 	if rested.after > 0 {
-		taken["year_before"] = reading{value: float64(rested.before) / megabyte, yardstick: float64(size) / megabyte, note: note}
-		taken["year_after"] = reading{value: float64(rested.after) / megabyte, yardstick: float64(size) / megabyte, note: note}
+		taken["year_before"] = reading{value: float64(rested.before) / mebibyte, yardstick: float64(size) / mebibyte, note: note}
+		taken["year_after"] = reading{value: float64(rested.after) / mebibyte, yardstick: float64(size) / mebibyte, note: note}
 	}
 	return taken, nil
 }

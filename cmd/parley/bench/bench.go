@@ -27,7 +27,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley bench record --quick`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs record, bus, dispatch, sync, topics or party", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs record, bus, dispatch, sync, topics, party or frame", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newRecordCommand(p), newBusCommand(p), newDispatchCommand(p), newSyncCommand(p), newTopicsCommand(p), newPartyCommand(p), newFrameCommand(p))

@@ -25,7 +25,7 @@ no two are given the same message. What is not read is given back when the
 session ends, after --claim-for, or when the node stops. The session is the
 program that runs this command, past shells such as "sh -c". Where that ends too
 early or cannot be seen, as in a container, --session or PARLEY_SESSION names
-the session, and only time ends its claims.`,
+the session. Its claims end with time, or by "parley presence away".`,
 		Example: `  parley inbox
   parley inbox --as mawjs --all --json
   parley inbox --wait 10m --claim -n 1`,

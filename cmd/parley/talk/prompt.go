@@ -23,7 +23,7 @@ the channel is for, the memories that apply, the conversation that it may see,
 and the message. Before the agent is run, and with --now, it is what it would be
 given now.
 
-What was given is kept by this host, 64 MB of it; the oldest is let go.`,
+What was given is kept by this host, 64 MiB of it; the oldest is let go.`,
 		Example: `  parley prompt b2c3d4e5
   parley prompt b2c3d4e5 --agent mawjs --attempt 1
   parley prompt b2c3d4e5 --json`,
