@@ -202,6 +202,11 @@ func checkPresence(p Presence) error {
 			return fmt.Errorf("what the agent %s is at is no word of 1 to %d small letters", a, maxWord)
 		}
 	}
+	if p.Lacks != "" {
+		if err := protocol.CheckForeignName(p.Lacks); err != nil {
+			return fmt.Errorf("what it lacks: %w", err)
+		}
+	}
 	for _, hosts := range [][]protocol.Name{p.Wants, p.Lost} {
 		if len(hosts) > MaxWants {
 			return fmt.Errorf("it names %d hosts, more than %d", len(hosts), MaxWants)

@@ -128,11 +128,14 @@ type Presence struct {
 	Lost []protocol.Name `json:"lost,omitempty"`
 	// At is what agents are doing, by name, one word each. Of an agent that is missing here it is
 	// not known. Hosts of earlier versions tell of none.
-	At    map[string]string `json:"at,omitempty"`
-	Seen  time.Time         `json:"-"`     // when it was received, by our clock
-	Sent  time.Time         `json:"-"`     // when it was sent, by that of the host
-	Start uint64            `json:"start"` // rises with every start of its node: tells an old presence from a new one
-	Count uint64            `json:"count"` // set by Announce: rises within a run
+	At map[string]string `json:"at,omitempty"`
+	// Lacks is the agent or program of which members of inquiries are made, as the fleet's policy
+	// says, and which this host does not have; "" for none. Hosts of earlier versions tell of none.
+	Lacks string    `json:"lacks,omitempty"`
+	Seen  time.Time `json:"-"`     // when it was received, by our clock
+	Sent  time.Time `json:"-"`     // when it was sent, by that of the host
+	Start uint64    `json:"start"` // rises with every start of its node: tells an old presence from a new one
+	Count uint64    `json:"count"` // set by Announce: rises within a run
 }
 
 // MaxWants is how many hosts one presence letter asks for, or tells of.

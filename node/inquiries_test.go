@@ -553,3 +553,35 @@ func TestInquiryGateDisturbsNoMember(t *testing.T) {
 	}
 	st.release(lost.Gate.Perspective)
 }
+
+// Members are made on the hosts that have what the fleet's policy names. It prevents: a member
+// fails at once where it is not, and its human has to say what becomes of it.
+func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	hub, _ := aHub(t)
+	left, _, _ := linkedTo(t, hub, "left")
+	right, _, _ := linkedTo(t, hub, "right")
+	if _, err := control.SetPolicy.Ask(t.Context(), hub, control.SetPolicyRequest{Key: "frame-member", Value: "lens"}); err != nil {
+		t.Fatal(err)
+	}
+	nat := sit(t, hub)
+	st.lens(hub, "chair")
+	st.lens(right, "lens")
+	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "right", control.HostLive).Agents) == 1 })
+	eventually(t, "hub knows what left lacks", func() bool {
+		last, live := hub.live.PresenceOf(left.cfg.Alias)
+		return live && last.Lacks == "lens"
+	})
+	eventually(t, "right has said since that it lacks nothing", func() bool {
+		last, live := hub.live.PresenceOf(right.cfg.Alias)
+		return live && last.Lacks == ""
+	})
+	f := nat.frames()
+	nat.toMembers(f)
+	for _, m := range nat.reaches(f.ID, "GATE_ROUTE").Members {
+		if m.Agent != "lens-1@right" && m.Agent != "lens-2@right" {
+			t.Errorf("%s investigates %s", m.Agent, m.Perspective)
+		}
+	}
+}

@@ -451,6 +451,10 @@ func (n *Node) openDoors() {
 			_, err := n.shelves.AddMemory(ctx, control.Itself(), r)
 			return err
 		},
+		LackedBy: func(host protocol.Name) string {
+			last, _ := n.live.PresenceOf(host)
+			return last.Lacks
+		},
 		Seen: n.lastSeen, Halted: n.doors.worker.halted, Spool: n.home.Spool(), Places: n.home.Members(),
 		Wrong: func(about, text string) {
 			if text == "" {
@@ -534,7 +538,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
 		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.states,
-		AnswerTwin: n.own.answerTwin,
+		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.own.answerTwin,
 	})
 	n.tidings.presence = n.presence
 	n.hearing = &hearing{

@@ -60,6 +60,8 @@ type Options struct {
 	Remember func(ctx context.Context, r control.AddMemoryRequest, as string) error
 	// Seen is when a host was heard last, and whether it is there now.
 	Seen func(host protocol.Name) (last time.Time, live bool)
+	// LackedBy is what another host has said that it lacks, as bus.Presence has it.
+	LackedBy func(host protocol.Name) string
 	// Halted reports that no command may be run at the moment.
 	Halted func() bool
 	// Wrong tells what is wrong with an inquiry, "" for nothing any more.

@@ -133,8 +133,34 @@ func cut(text string, most int) string {
 // fleet has settled for this host. So another host never has this one run a program that nobody
 // chose, neither here nor for the fleet.
 func (q *Inquiries) config(m *inquiries.Member) (configs.Agent, error) {
-	base := madeAfter(m.Agent.Name)
-	for _, name := range []string{m.Agent.Name, base} {
+	return q.configOf(m.Agent.Name, q.settledMember())
+}
+
+// settledMember is of what the fleet's policy has members made, and where.
+func (q *Inquiries) settledMember() (settled string) {
+	q.Folded(func(s *fleet.State) { settled = q.settled(s, policy.KeyFrameMember) })
+	return settled
+}
+
+// Lacks is the agent or preset of which the fleet's policy has members made on this host, if
+// none can be: no agent of that name is served here, and its program is not installed. It is ""
+// if nothing is lacking.
+func (q *Inquiries) Lacks() string {
+	settled := q.settledMember()
+	wanted, _, _ := strings.Cut(settled, "@")
+	if wanted == "" || !isSettled(settled, wanted, q.Host) {
+		return ""
+	}
+	if _, err := q.configOf(wanted, settled); err != nil {
+		return wanted
+	}
+	return ""
+}
+
+// configOf is config for a member of that name, where the policy is known.
+func (q *Inquiries) configOf(member, settled string) (configs.Agent, error) {
+	base := madeAfter(member)
+	for _, name := range []string{member, base} {
 		if a, ok := q.served(name); ok {
 			if a.Paused {
 				return a, fmt.Errorf("%s is paused on %s", name, q.Host)
@@ -142,11 +168,9 @@ func (q *Inquiries) config(m *inquiries.Member) (configs.Agent, error) {
 			return a, nil
 		}
 	}
-	settled := ""
-	q.Folded(func(s *fleet.State) { settled = q.settled(s, policy.KeyFrameMember) })
 	p, err := configs.FindPreset(base)
 	if err != nil || !isSettled(settled, base, q.Host) {
-		return configs.Agent{}, fmt.Errorf("%s serves no agent %s with a command", q.Host, m.Agent.Name)
+		return configs.Agent{}, fmt.Errorf("%s serves no agent %s with a command", q.Host, member)
 	}
 	if _, err := exec.LookPath(p.Program); err != nil {
 		return configs.Agent{}, fmt.Errorf("%s is not installed on %s: %w", p.Program, q.Host, err)
@@ -322,10 +346,13 @@ func (q *Inquiries) isThere(host string) bool {
 
 // makers are after whom members can be made, on each host in turn, and the agents whose profiles
 // say what they are for. Hosts that are there come first; where none could investigate, those
-// count of which nothing was heard: git alone may bring what they say. It is asked in a look at
-// the state.
+// count of which nothing was heard: git alone may bring what they say. A host that lacks the
+// program is taken only if there is nobody else: its failure says what is missing. It is asked in
+// a look at the state.
 func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protocol.Address, all []calls.Candidate) {
+	var lacking []protocol.Address
 	for _, unheard := range []bool{false, true} {
+		lacking = nil
 		for _, h := range s.Keys().Hosts() {
 			last, _ := q.Seen(h.Alias)
 			there := q.isThere(h.Alias.String()) || unheard && last.IsZero()
@@ -333,13 +360,30 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 				continue
 			}
 			ofHost, fit := q.makersOf(s, v, h)
-			bases, all = append(bases, ofHost...), append(all, fit...)
+			for _, base := range ofHost {
+				if q.isLackedBy(s, h.Alias, base.Name) {
+					lacking = append(lacking, base)
+				} else {
+					bases = append(bases, base)
+				}
+			}
+			all = append(all, fit...)
 		}
 		if len(bases)+len(all) > 0 {
-			break
+			return bases, all
 		}
 	}
-	return bases, all
+	return lacking, nil
+}
+
+// isLackedBy reports whether a host is known to have nothing of which members with a name can be made.
+// It is asked in a look at the state.
+func (q *Inquiries) isLackedBy(s *fleet.State, host protocol.Name, name string) bool {
+	if host == q.Host {
+		_, err := q.configOf(name, q.settled(s, policy.KeyFrameMember))
+		return err != nil
+	}
+	return q.LackedBy(host) == name
 }
 
 // makersOf are those of one host: the named agents, else the fleet's policy.

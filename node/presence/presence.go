@@ -41,6 +41,7 @@ type Options struct {
 	Record  Courier
 	Agents  func() []protocol.Name   // that are served here
 	At      func() map[string]string // what they are at, where that is known
+	Lacks   func() string            // see bus.Presence
 
 	AnswerTwin func(context.Context) // writes a message, by which another node of this name learns of this one
 }
@@ -96,7 +97,7 @@ func (pr *Presence) announceAs(live bool) {
 	p := bus.Presence{
 		Host: pr.o.Host, Live: live, Since: pr.o.Started, Version: pr.o.Version, Agents: []string{},
 		Pushes: pr.o.Record.CanPush(), Run: pr.o.Twins.run, Machine: whereabouts.Hostname(), Start: pr.o.Start,
-		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(),
+		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(), Lacks: pr.o.Lacks(),
 	}
 	for _, name := range pr.o.Agents() {
 		p.Agents = append(p.Agents, name.String())
