@@ -166,7 +166,9 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 		var to []string
 		p.Folded(func(s *fleet.State) {
 			for _, one := range p.everybody(s, channel) {
-				if one.Outcome != control.ToldSkipped && one.Who != g.By+"@"+p.Host.String() {
+				a, _ := protocol.ParseAddress(one.Who)
+				known := f.Member(a.Name, protocol.Name(a.Host)) != nil || one.Who == g.By+"@"+p.Host.String()
+				if one.Outcome != control.ToldSkipped && !known {
 					to = append(to, one.Who)
 				}
 			}

@@ -67,6 +67,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		o.Anchor = a.String()
 	}
 	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
+	var there found // a party of that name, which is loaded and never overwritten (R24)
 	var command affair.Command
 	var channel protocol.ChannelID
 	p.Folded(func(s *fleet.State) {
@@ -92,14 +93,15 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 			err = control.Errorf(control.KindUsage, "", "%v", none)
 			return
 		}
-		for _, f := range p.all(s) { // an existing one is loaded, never overwritten (R24)
+		for _, f := range p.all(s) {
 			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
-				done.Party = p.whole(s, f, who.me)
+				there, done.Party = f, p.whole(s, f, who.me)
+				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, nil)
 				return
 			}
 		}
 		if who.human == "" {
-			if err = p.mayAsk(s, who.me); err != nil {
+			if err = cmp.Or(announcedLater(r.Announcing), p.mayAsk(s, who.me)); err != nil {
 				return
 			}
 		}
@@ -108,12 +110,16 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		}
 		if who.human != "" {
 			done.Plan.Decides = o.Decides()
-			done.Plan.Consent = r.Broadcast && !r.Quiet && o.Team == "" && p.crosses(found{}, o.With)
+			done.Plan.Consent = o.Team == "" && p.needsConsent(who.human, r.Announcing, found{}, o.With)
 		}
 		command, channel, err = p.actor(s, who.me, who.human, r.Hsig).Organize(o)
 	})
-	if err != nil || r.Try || done.Party.Name != "" {
+	if err != nil || r.Try || done.Party.Name != "" && !r.Broadcast {
 		return done, problem("organize the party", err)
+	}
+	if done.Party.Name != "" {
+		done.Announced = p.announceOrganized(ctx, by, who, there, r.Announcing, nil)
+		return done, nil
 	}
 	if who.human != "" {
 		if err := p.Signed(protocol.HumanDecision{Act: protocol.ActOrganize, Reason: o.Decides()}, r.Hsig); err != nil {
@@ -135,9 +141,32 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	}
 	var f found
 	p.Folded(func(s *fleet.State) { f = p.in(s, channel) })
-	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
-	done.Announced = p.announce(ctx, by, who, f, announcing{Announcing: r.Announcing, what: what, apart: o.With, cross: p.crosses(f, o.With)})
+	done.Announced = p.announceOrganized(ctx, by, who, f, r.Announcing, o.With)
 	return done, nil
+}
+
+// announceOrganized tells others that there is a party, into which some were just invited.
+func (p *Parties) announceOrganized(ctx context.Context, by control.Caller, who acting, f found, r control.Announcing, invited []protocol.Address) *control.Announcement {
+	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
+	apart := invited[:len(invited):len(invited)]
+	for _, m := range f.Members {
+		apart = append(apart, m.Address())
+	}
+	return p.announce(ctx, by, who, f, announcing{Announcing: r, what: what, apart: apart, cross: p.crosses(f, invited)})
+}
+
+// needsConsent reports whether a human is to agree first that agents of other hosts are told.
+func (p *Parties) needsConsent(human string, r control.Announcing, f found, more []protocol.Address) bool {
+	return human != "" && r.Broadcast && !r.Quiet && f.Team == "" && p.crosses(f, more)
+}
+
+// announcedLater refuses that an agent has others told of what its human has not agreed to yet.
+func announcedLater(r control.Announcing) error {
+	if !r.Broadcast {
+		return nil
+	}
+	return control.Errorf(control.KindRefused, "leave --broadcast out; when your human has agreed: parley organize NAME --broadcast",
+		"nobody can be told of it before a human agrees to it")
 }
 
 func texts(paths []protocol.Path) []string {
@@ -301,10 +330,13 @@ func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.Pa
 	}
 	done.Plan.With = []string{whom.String()}
 	if me.Human == "" {
+		if err := announcedLater(r.Announcing); err != nil {
+			return affair.Command{}, err
+		}
 		return me.Wish(f.channel, protocol.Wish{For: protocol.WishInvite, Whom: whom}, humansOf(s, p.Host)), p.mayAsk(s, me.Me)
 	}
 	done.Plan.Decides = protocol.InviteDecides(f.Organized, whom)
-	done.Plan.Consent = r.Broadcast && !r.Quiet && f.Team == "" && p.crosses(f, []protocol.Address{whom})
+	done.Plan.Consent = p.needsConsent(me.Human, r.Announcing, f, []protocol.Address{whom})
 	return me.Invite(f.channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), protocol.Path{}), nil
 }
 

@@ -22,7 +22,8 @@ func NewOrganizeCommand(p *cli.Program) *cobra.Command {
 human. Those named by --with are invited; a human of each one's host decides.
 
 Where an agent organizes, its human is asked first, and nobody is invited before
-they agree. A party of that name that you are in is shown, never made anew.`,
+they agree. A party of that name that you are in is shown, never made anew;
+--broadcast announces it.`,
 		Example: `  parley organize "party system design" --with mawjs mawui
   parley organize "triage" --team fleet-core --anchor maw-js#332
   parley organize "triage" --rules '{"consensus_mode": "majority"}'`,
@@ -55,7 +56,7 @@ func (s *session) organize(ctx context.Context, r control.OrganizeRequest) error
 		return err
 	}
 	done := planned
-	if planned.Party.Name == "" {
+	if planned.Party.Name == "" || r.Broadcast { // a party that is there can be announced
 		r.Try, r.At = false, planned.Plan.At
 		s.consents(ctx, planned.Plan, &r.Announcing)
 		if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
@@ -79,6 +80,9 @@ func (s *session) organized(done control.PartyDeed) {
 	case len(done.Messages) == 0:
 		out.Printf("There is a party of that name: %s\n\n", term.Line(party.Name))
 		s.table(party)
+		if done.Announced != nil {
+			s.announced(done.Announced, true)
+		}
 		return
 	case done.Gate != nil:
 		out.Printf("%s wants a party: %s\n", term.Line(done.Me), term.Line(party.Name))
