@@ -98,6 +98,9 @@ func (s *system) explain(err error) string {
 	o := s.bus.opts
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && o.Login.ownKey(o.URL):
+		if shown, err := o.Key.PublicKey(); err != nil || shown != s.bus.identity().public {
+			return "the system does not accept the key that this host had when it started: stop and start the node, so that it shows its new key, " + s.bus.identity().public
+		}
 		return "the system does not accept this host's key: " + s.request("ask its operator for a user with the nkey "+s.bus.identity().public+" who may ")
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
 		return "the system does not accept " + o.Login.what() + ": check that, or ask its operator"

@@ -148,6 +148,16 @@ func TestPlainServerThatDenies(t *testing.T) {
 	awaitUp(t, h)
 	other.publish(t, 1)
 	h.await(t, "a message", func() bool { return len(h.messages) == 1 })
+
+	// The connection goes on with the key that it was made with.
+	next := newKey(t)
+	if err := h.Rekey(next); err != nil {
+		t.Fatal(err)
+	}
+	srv.Stop()
+	srv.Configure(t, users(nkeyUser(t, other)))
+	srv.Start(t)
+	awaitProblem(t, h, "does not accept the key that this host had when it started: stop and start the node", publicKey(t, next))
 }
 
 // operator is who runs a NATS system with decentralised accounts.
