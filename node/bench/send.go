@@ -98,8 +98,8 @@ func (s *stand) sendAlone(ctx context.Context, n *runningNode) (sent, synced []t
 	return sent, synced, nil
 }
 
-// sendTogether has that many programs send `n` messages in all. It returns how long it took until
-// the last one was in a commit.
+// sendTogether has as many programs as there are `senders` send `many` messages in all. It returns
+// how long it took until the last one was in a commit.
 func (s *stand) sendTogether(ctx context.Context, n *runningNode, many int) (time.Duration, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
