@@ -275,7 +275,7 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 		for j, section := range r.Sections {
 			r.Sections[j] = keyword(section, inquiries.SynthesisSections()...)
 		}
-		r.Sections = slices.DeleteFunc(r.Sections, func(s string) bool { return s == inquiries.SectionBasis }) // it shows what is asked here
+		r.Sections = slices.DeleteFunc(r.Sections, func(s string) bool { return s == inquiries.SectionBasis }) // its content is what is asked for here
 		sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 		var unaddressed []string
 		for _, gap := range r.Unaddressed {
