@@ -9,7 +9,7 @@ import (
 )
 
 // Addresses returns the addresses that are bound, and those to tell others. If all addresses of the
-// machine are bound, that is written as it was asked for.
+// machine are bound, the bound address stands as the operator wrote it.
 func (b *Bus) Addresses() Addresses {
 	if b.server == nil {
 		return Addresses{}
@@ -25,8 +25,8 @@ func (b *Bus) Addresses() Addresses {
 	return a
 }
 
-// asAsked is an address that is bound. If all addresses of the machine are, it is written as it was
-// asked for, because the system says [::] for 0.0.0.0 too.
+// asAsked is an address that is bound. If all addresses of the machine are bound, it is the address
+// as the operator wrote it, because the system says [::] for 0.0.0.0 too.
 func asAsked(asked, bound string) string {
 	host, _, err := protocol.SplitHostPort(asked)
 	if err != nil {
@@ -39,9 +39,9 @@ func asAsked(asked, bound string) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// Advertised are the addresses at which others reach a port that is bound. They
-// are those that the operator says, else the bound one. If all addresses of the machine are bound,
-// they are those at which other machines might reach it.
+// Advertised are the addresses at which others reach a port that is bound. They are those in
+// `said`, which the operator has set. If that is empty, it is the bound address. If all addresses
+// of the machine are bound, they are those at which other machines might reach it.
 func Advertised(said []string, bound string) []string {
 	if len(said) > 0 {
 		return slices.Clone(said)

@@ -16,8 +16,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// AnswerError is a question's answer that says why there is none: the other
-// host did answer.
+// AnswerError is an answer that gives a reason why there is no other: so the other host did answer.
 type AnswerError struct {
 	Host, What protocol.Name
 	Reason     string // the other host's words
@@ -28,11 +27,10 @@ func (e *AnswerError) Error() string {
 	return fmt.Sprintf("cannot ask %s for %s: it says %q", e.Host, e.What, e.Reason)
 }
 
-// BusyError is a question's answer that says that this host has asked so much that
-// it has to wait.
+// BusyError is the answer that this host has asked so much that it has to wait.
 type BusyError struct {
 	Host, What protocol.Name
-	Wait       time.Duration // before it is worth to ask again, 100 ms to 16 s
+	Wait       time.Duration // how long to wait before asking again, 100 ms to 16 s
 }
 
 // Error tells who was asked for what, and when to ask again.
@@ -40,20 +38,20 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("cannot ask %s for %s: this host has asked it for too much; it answers again in %s", e.Host, e.What, e.Wait)
 }
 
-// An answer begins with a line that says whether it is one; it is part of what
-// is signed.
+// The first line of an answer says which kind of answer it is. The signature covers it too.
 const (
 	answerOK    = "ok\n"
 	answerError = "error\n"
-	answerBusy  = "busy\n" // and milliseconds after it
+	answerBusy  = "busy\n" // the number of milliseconds stands behind it
 )
 
-// encodeWait writes how long to wait.
+// encodeWait writes how long the asker has to wait.
 func encodeWait(wait time.Duration) []byte {
 	return strconv.AppendInt(nil, int64((wait+time.Millisecond-1)/time.Millisecond), 10)
 }
 
-// decodeWait reads what encodeWait writes, within bounds, whatever the other host says.
+// decodeWait reads what encodeWait writes. It keeps the time within bounds, whatever the other host
+// says.
 func decodeWait(text []byte) time.Duration {
 	const least, most = 100, 16_000
 	ms, err := strconv.Atoi(string(text))
@@ -63,17 +61,16 @@ func decodeWait(text []byte) time.Duration {
 	return time.Duration(min(max(ms, least), most)) * time.Millisecond
 }
 
-// waiting is who waits for an answer.
+// waiting is the calls of Ask that wait for an answer.
 type waiting struct {
 	mu   sync.Mutex                // guards asks
-	asks map[string]chan *nats.Msg // by the inbox that is asked for
+	asks map[string]chan *nats.Msg // by the inbox at which the answer arrives
 }
 
-// Ask asks host for what and waits for the answer until ctx ends. Question and
-// answer are signed, and the answer refers to the question; anything else that
-// arrives in its place is counted as refused and passed over. Without an
-// answer the error is that of ctx; where the other host gives a reason, it is
-// an *AnswerError, and where this one has asked too much, a *BusyError.
+// Ask asks `host` the question `what`, and waits for the answer until ctx ends. Question and answer
+// are signed, and the answer refers to the question. Anything else that arrives in its place is
+// counted as refused and ignored. Without an answer, the error is that of ctx. If the other host
+// gives a reason, it is an *AnswerError. If this host has asked too much, it is a *BusyError.
 func (b *Bus) Ask(ctx context.Context, host, what protocol.Name, request []byte) ([]byte, error) {
 	if host == b.opts.Alias {
 		return nil, fmt.Errorf("cannot ask %s for %s: that is this host itself", host, what)
@@ -107,7 +104,7 @@ func (b *Bus) Ask(ctx context.Context, host, what protocol.Name, request []byte)
 	}
 }
 
-// openAnswer is what host signed as its answer to the question q.
+// openAnswer is what `host` has signed as its answer to the question `q`.
 func (b *Bus) openAnswer(q *protocol.Letter, host protocol.Name, msg *nats.Msg) ([]byte, error) {
 	l, err := readLetter(msg, q.Subject)
 	if err != nil {
@@ -135,7 +132,7 @@ func readAnswer(host, what protocol.Name, data []byte) ([]byte, error) {
 	return nil, fmt.Errorf("cannot ask %s for %s: its answer is neither ok nor an error", host, what)
 }
 
-// expect registers an inbox. forget must be called.
+// expect registers an inbox. The caller must call `forget`.
 func (w *waiting) expect(inbox string) (answers <-chan *nats.Msg, forget func()) {
 	c := make(chan *nats.Msg, 4)
 	w.mu.Lock()
@@ -148,12 +145,11 @@ func (w *waiting) expect(inbox string) (answers <-chan *nats.Msg, forget func())
 	}
 }
 
-// answered hands an answer to whoever waits for it. One that comes too late, or
-// behind more of them than a question can have, is dropped. It runs on the
-// connection's goroutine and never waits.
+// answered hands an answer to the call that waits for it. It drops an answer that comes too late,
+// or if more wait than a question can have. It runs on the connection's goroutine and never waits.
 func (w *waiting) answered(msg *nats.Msg) {
 	if nobodyHears(msg) {
-		return // the host may come in time
+		return // the host may still come in time
 	}
 	w.mu.Lock()
 	c := w.asks[msg.Subject]
@@ -164,8 +160,8 @@ func (w *waiting) answered(msg *nats.Msg) {
 	}
 }
 
-// nobodyHears reports whether a message is the server's word that nobody subscribes to
-// what was asked.
+// nobodyHears reports whether a message is the server's word that nobody is subscribed to what was
+// asked.
 func nobodyHears(msg *nats.Msg) bool {
 	return len(msg.Data) == 0 && msg.Header.Get("Status") == "503"
 }

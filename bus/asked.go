@@ -7,7 +7,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// asked counts the questions of other hosts that were answered here.
+// asked counts the questions of other hosts that this host has answered.
 type asked struct {
 	mu     *sync.Mutex // guards byName and what is in it
 	byName map[protocol.Name]*askedFor
@@ -22,8 +22,8 @@ type askedFor struct {
 
 func newAsked() asked { return asked{mu: &sync.Mutex{}, byName: map[protocol.Name]*askedFor{}} }
 
-// note counts one question. Its kind is one that is answered here, so that what
-// strangers ask for takes no room.
+// note counts one question. It must be of a kind that this host answers. So what strangers ask
+// takes no room.
 func (a asked) note(what protocol.Name, took time.Duration, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

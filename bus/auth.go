@@ -20,10 +20,10 @@ import (
 //	link of another host                  the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
 //	client without a key, on the loopback parley.>                       nothing
 //
-// Links have proved their keys at the entrance. Anybody else is refused: whose key
-// does not count or is not proved, and who comes to the leaf port past the entrance.
-// On a port that other machines can reach, everybody without a key is refused too.
-// On $SRV.> it is asked which NATS services there are; answers go to inboxes.
+// Links have proved their keys at the entrance. Everybody else is refused: anybody whose key does
+// not count or is not proved, and anybody who comes to the leaf port past the entrance. On a port
+// that other machines can reach, everybody without a key is refused too. With $SRV.>, tools ask
+// which NATS services there are; the answers go to inboxes.
 type guard struct {
 	bus     *Bus
 	opts    *Options
@@ -67,7 +67,7 @@ func (g *guard) admit(c server.ClientAuthentication, remote string) (*server.Use
 	return nil, errors.New("it is neither a client nor a link")
 }
 
-// admitLink lets a link in that the entrance has let in.
+// admitLink admits a link that the entrance has let in.
 func (g *guard) admitLink(remote string) (*server.User, error) {
 	if g.bus.entrance == nil {
 		return nil, errors.New("this host takes no links")
@@ -111,7 +111,7 @@ func (g *guard) aliasOf(key string) (protocol.Name, error) {
 	return alias, nil
 }
 
-// proveKey checks that the holder of key signed nonce.
+// proveKey checks that the holder of `key` has signed `nonce`.
 func proveKey(key, sig string, nonce []byte) error {
 	if len(nonce) == 0 {
 		return errors.New("it was given nothing to sign")
@@ -135,7 +135,7 @@ func proveKey(key, sig string, nonce []byte) error {
 	return nil
 }
 
-// lookups is the pattern of the subjects on which it is asked for NATS services.
+// lookups is the pattern of the subjects with which tools ask for NATS services.
 const lookups = micro.APIPrefix + ".>"
 
 func readerPermissions() *server.Permissions {
@@ -153,8 +153,8 @@ func hostPermissions(fleet, alias protocol.Name) *server.Permissions {
 	}
 }
 
-// clientPermissions are those of a host for a client with its key, which may also ask
-// for all that a client without one may: there is nothing but the fleet's subjects.
+// clientPermissions are the permissions of a client with the key of a host. Like a client without a
+// key, it may ask for everything: there is nothing but the fleet's subjects.
 func clientPermissions(fleet, alias protocol.Name) *server.Permissions {
 	p := hostPermissions(fleet, alias)
 	p.Subscribe.Allow = append(p.Subscribe.Allow, readerPermissions().Subscribe.Allow...)

@@ -10,26 +10,26 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What one host may ask of this one: so many questions and bytes of answers at once,
-// and so many more in each second. A question costs 200 bytes to ask and up to 1 MiB to
-// answer. Who catches up after a partition takes in less than that in a second, and
-// has the whole of most partitions at once.
+// What one host may ask of this one: so many questions and bytes of answers at once, and so many
+// more in each second. A question costs 200 bytes to ask and up to 1 MiB to answer. A host that
+// catches up after a partition takes in less than that in a second, and has all of it at once after
+// most partitions.
 const (
 	questionsAtOnce, questionsASecond = 500, 100
 	bytesAtOnce, bytesASecond         = 64 << 20, 8 << 20
 )
 
-// How many requests for NATS services are answered, whoever asks: nothing tells who
-// that is.
+// How many requests for NATS services are answered, from everybody together: nothing tells who
+// asks.
 const looksAtOnce, looksASecond = 500, 50
 
-// maxWaiting is how many questions of one host may wait for their turn, so that a flood
-// from one leaves room for the others.
+// maxWaiting is how many questions of one host may wait for their turn. So a flood from one host
+// leaves room for the others.
 const maxWaiting = maxQuestions / 4
 
-// budget is what each host has left to ask. Who has all of it is not remembered, so
-// that there are never more than those that asked within the last seconds, all of them
-// hosts of the fleet.
+// budget is what each host may still ask. A host that has spent nothing is not remembered. So there
+// are never more entries than hosts that asked within the last seconds, and all of them are hosts
+// of the fleet.
 type budget struct {
 	now   func() time.Time
 	looks *rate.Limiter
@@ -39,15 +39,15 @@ type budget struct {
 	waiting map[protocol.Name]int // questions that wait for their turn
 }
 
-// purse is what one host has left. An answer may overspend the bytes; they have to come
-// back then before it may ask again.
+// purse is what one host may still ask. An answer may overspend the bytes. Then these must come
+// back before the host may ask again.
 type purse struct{ questions, bytes *rate.Limiter }
 
 func newPurse() *purse {
 	return &purse{rate.NewLimiter(questionsASecond, questionsAtOnce), rate.NewLimiter(bytesASecond, bytesAtOnce)}
 }
 
-// full reports whether nothing was spent lately.
+// full reports whether nothing was spent in the last time.
 func (p *purse) full(now time.Time) bool {
 	return p.questions.TokensAt(now) >= questionsAtOnce && p.bytes.TokensAt(now) >= bytesAtOnce
 }
@@ -59,8 +59,8 @@ func newBudget(now func() time.Time) *budget {
 	}
 }
 
-// queue notes a question that waits for its turn, or reports that there are too many
-// that say they are of this host. Who has said yes calls unqueue.
+// queue notes a question that waits for its turn. It returns false if there are too many that claim
+// to be from this host. If it returns true, the caller must call unqueue.
 func (b *budget) queue(from protocol.Name) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,8 +79,8 @@ func (b *budget) unqueue(from protocol.Name) {
 	}
 }
 
-// ask takes one question out of what a host has left. If there is none, it says how
-// long it takes until one may be asked.
+// ask takes one question out of what a host may still ask. If there is none left, it returns how
+// long it takes until the host may ask again.
 func (b *budget) ask(from protocol.Name) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,18 +95,18 @@ func (b *budget) ask(from protocol.Name) (wait time.Duration) {
 	return wait
 }
 
-// answered takes the bytes of an answer out of what a host has left.
+// answered takes the bytes of an answer out of what a host may still get.
 func (b *budget) answered(from protocol.Name, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.of(from).bytes.ReserveN(b.now(), min(bytes, bytesAtOnce))
 }
 
-// look reports whether one more request for NATS services is answered.
+// look reports whether one more request for NATS services may be answered.
 func (b *budget) look() bool { return b.looks.AllowN(b.now(), 1) }
 
-// of is what a host has left. Before one more is remembered, those are forgotten that
-// have all. The caller holds mu.
+// of is what a host may still ask. Before it remembers one more host, it forgets those that have
+// spent nothing. The caller holds mu.
 func (b *budget) of(from protocol.Name) *purse {
 	p := b.left[from]
 	if p == nil {

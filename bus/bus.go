@@ -20,40 +20,40 @@ import (
 // closeWait bounds each step of Close that waits for others.
 const closeWait = 2 * time.Second
 
-// Bus is one host's place on the bus. Its methods may be called from any
-// goroutine; after Close the ones that send return ErrClosed.
+// Bus is one host's place on the bus. Its methods may be called from any goroutine. After Close,
+// those that send return ErrClosed.
 type Bus struct {
 	opts     Options
 	subjects protocol.Subjects
 	current  atomic.Pointer[identity]
 	inner    nkeys.KeyPair  // proves our own connection to our own server
-	server   *server.Server // nil where an existing system is used
+	server   *server.Server // nil if an existing system is used
 	tree     *tree
-	entrance *entrance // nil where no links are taken
-	dialler  *dialler  // nil where nobody is dialled
+	entrance *entrance // nil if no links are taken
+	dialler  *dialler  // nil if nobody is dialled
 	conn     *nats.Conn
 	inboxSub *nats.Subscription
 	fleetSub *nats.Subscription
-	inbox    string // answers to us arrive below it
+	inbox    string // answers to this host arrive below it
 
 	queue      *queue
 	links      *links
-	system     *system // nil where the server is our own
+	system     *system // nil if the server is our own
 	questions  chan question
 	waiting    waiting
 	services   services
 	discover   *discover
 	replays    *replays
 	budget     *budget
-	quiet      zerolog.Logger // for what others can make this host say
-	announcing sync.Mutex     // held from when a presence is numbered until it is sent; guards announced
-	announced  uint64         // presences sent
+	quiet      zerolog.Logger // for what others can make this host log
+	announcing sync.Mutex     // held from the numbering of a presence until it is sent; guards announced
+	announced  uint64         // number of presences sent
 
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
 	refused   atomic.Uint64
-	offence   atomic.Pointer[string]    // the last that was refused, and why
-	offended  atomic.Pointer[time.Time] // when something was refused or could not be read last
+	offence   atomic.Pointer[string]    // what was last refused, and why
+	offended  atomic.Pointer[time.Time] // when something was last refused or unreadable
 
 	ctx      context.Context // ends when Close begins
 	cancel   context.CancelFunc
@@ -63,18 +63,17 @@ type Bus struct {
 	closed   error
 }
 
-// ErrClosed says that the bus has been closed. ErrNotConnected says that the
-// existing system has not been reached since Start; later breaks are bridged, as
-// far as 8 MiB of what is published last.
+// ErrClosed says that the bus was closed. ErrNotConnected says that the existing system was never
+// reached since Start. Later breaks are bridged, for up to 8 MiB of what is published.
 var (
 	ErrClosed       = errors.New("the bus is closed")
 	ErrNotConnected = errors.New("the NATS system cannot be reached yet")
 )
 
-// Start starts the server, or dials the existing system, and subscribes to the
-// fleet. When it returns the server is ready and we are subscribed. Links are
-// retried for ever, and so is the connection to an existing system that is out
-// of reach. ctx bounds only the starting: Close ends the bus.
+// Start starts the server, or dials the existing system, and subscribes to the fleet. When it
+// returns, the server is ready and this host is subscribed. Links are retried for ever, and so is
+// the connection to an existing system that cannot be reached. `ctx` bounds only the start: Close
+// ends the bus.
 func Start(ctx context.Context, opts Options) (*Bus, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("cannot start the bus: %w", err)
@@ -141,8 +140,7 @@ func (b *Bus) start(ctx context.Context) error {
 	return nil
 }
 
-// subscribe waits until the server knows our subscriptions, where there is a
-// connection.
+// subscribe waits until the server knows our subscriptions, if there is a connection.
 func (b *Bus) subscribe(ctx context.Context) error {
 	var err error
 	if b.inboxSub, err = b.conn.Subscribe(b.inbox+".*", b.waiting.answered); err != nil {
@@ -151,7 +149,7 @@ func (b *Bus) subscribe(ctx context.Context) error {
 	if b.fleetSub, err = b.conn.Subscribe(b.subjects.All(), b.arrived); err != nil {
 		return fmt.Errorf("cannot subscribe to the fleet: %w", err)
 	}
-	// What is sorted leaves this buffer at once; the queue behind it counts bytes too.
+	// This buffer is emptied at once. The queue behind it counts bytes too.
 	if err := b.fleetSub.SetPendingLimits(-1, maxUnsortedBytes); err != nil {
 		return fmt.Errorf("cannot bound what arrives: %w", err)
 	}
@@ -169,8 +167,8 @@ func (b *Bus) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// wait gives the workers, and through them a handler that still runs, closeWait
-// to end.
+// wait waits up to closeWait for the workers to end and, through them, for a handler that still
+// runs.
 func (b *Bus) wait() error {
 	done := make(chan struct{})
 	go func() { // ends with the last worker
@@ -185,9 +183,8 @@ func (b *Bus) wait() error {
 	}
 }
 
-// Close sends what was published (for at most 2 s), leaves the fleet and stops
-// the server. What has not reached the handlers by then is dropped. It may be
-// called again, and then says the same.
+// Close sends what was published, for at most 2 s, leaves the fleet and stops the server. It drops
+// what has not reached the handlers by then. It may be called again, and returns the same.
 func (b *Bus) Close() error {
 	b.close.Do(func() {
 		b.cancel()
@@ -198,8 +195,8 @@ func (b *Bus) Close() error {
 	return b.closed
 }
 
-// Links are the links to other servers, in the order of their peers. It includes links that should be
-// up and are not.
+// Links are the links to other servers, in the order of their peers. Links that should be up and
+// are not are among them.
 func (b *Bus) Links() []Link {
 	if b.system != nil {
 		return []Link{b.system.link()}
@@ -207,8 +204,7 @@ func (b *Bus) Links() []Link {
 	return b.links.list()
 }
 
-// Linked reports whether one of the Links is up. It asks nobody, so it takes no round
-// trip.
+// Linked reports whether one of the Links is up. It asks nobody, so it is fast.
 func (b *Bus) Linked() bool {
 	if b.system != nil {
 		return b.system.up()
@@ -216,7 +212,7 @@ func (b *Bus) Linked() bool {
 	return slices.ContainsFunc(b.Links(), func(l Link) bool { return l.Up })
 }
 
-// watchLinks looks after the links until the bus closes.
+// watchLinks watches the links until the bus closes.
 func (b *Bus) watchLinks() {
 	if b.system != nil {
 		b.system.watch()
@@ -225,8 +221,8 @@ func (b *Bus) watchLinks() {
 	b.links.watch()
 }
 
-// Dropped counts the messages, letters and questions that were lost here because they came faster than
-// they were handled. Lost messages are asked for again, or come by git.
+// Dropped counts the messages, letters and questions that were lost here because they came faster
+// than they were handled. Lost messages are asked for again, or come by git.
 func (b *Bus) Dropped() uint64 {
 	lost := b.dropped.Load()
 	if n, err := b.fleetSub.Dropped(); err == nil && n > 0 {
@@ -238,11 +234,11 @@ func (b *Bus) Dropped() uint64 {
 // Malformed counts what arrived on the fleet's subjects and could not be read.
 func (b *Bus) Malformed() uint64 { return b.malformed.Load() }
 
-// Refused counts the letters, questions and answers whose signature or key does
-// not prove their sender, or whose time is too far from ours.
+// Refused counts the letters, questions and answers whose signature or key does not prove their
+// sender, or whose time is too far from ours.
 func (b *Bus) Refused() uint64 { return b.refused.Load() }
 
-// Offended is when something was refused or could not be read last; zero: never.
+// Offended is when something was last refused or could not be read; zero if nothing was.
 func (b *Bus) Offended() time.Time {
 	if at := b.offended.Load(); at != nil {
 		return *at
@@ -250,8 +246,7 @@ func (b *Bus) Offended() time.Time {
 	return time.Time{}
 }
 
-// LastRefused says what of them was refused last and why, in one line; "" before the
-// first.
+// LastRefused says what was last refused, and why, in one line; "" if nothing was.
 func (b *Bus) LastRefused() string {
 	if last := b.offence.Load(); last != nil {
 		return *last

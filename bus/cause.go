@@ -13,25 +13,25 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Cause is the kind of reason why a host cannot be linked.
+// Cause is the kind of a reason why a host cannot be linked.
 type Cause string
 
 // The causes, in the order in which a dial meets them.
 const (
-	CauseName    Cause = "name"    // the address' name cannot be looked up
+	CauseName    Cause = "name"    // the name in the address cannot be looked up
 	CauseRoute   Cause = "route"   // no way there: unreachable, or no answer in time
 	CauseRefused Cause = "refused" // the machine is there, nobody listens at the port
 	CauseTLS     Cause = "tls"     // what listens there is no links port of parley
-	CauseKey     Cause = "key"     // the key shown there, or our key there, does not count
-	CauseSelf    Cause = "self"    // that is this host itself
+	CauseKey     Cause = "key"     // the key shown there does not count here, or our key does not count there
+	CauseSelf    Cause = "self"    // this host itself is at the address
 	CauseVersion Cause = "version" // it speaks another version of links
-	CauseBusy    Cause = "busy"    // it takes no link of this host now
-	CauseClock   Cause = "clock"   // it can be linked, but the clocks are far apart
+	CauseBusy    Cause = "busy"    // it takes no link of this host at the moment
+	CauseClock   Cause = "clock"   // a link works, but the clocks are far apart
 )
 
-// DialError is why a host was not linked at one of its addresses.
+// DialError says why a host was not linked at one of its addresses.
 type DialError struct {
-	Host    protocol.Name // "" where it is not known
+	Host    protocol.Name // "" if it is not known
 	Address string
 	Cause   Cause
 	Reason  string // for people
@@ -50,7 +50,7 @@ func hostAt(host protocol.Name, address string) string {
 	return fmt.Sprintf("%s at %s", host, address)
 }
 
-// noRoute says why nobody could be connected to at an address.
+// noRoute says why no connection to an address was possible.
 func noRoute(err error) (Cause, string) {
 	var lookup *net.DNSError
 	switch {
@@ -83,7 +83,7 @@ func noHandshake(err error) (Cause, string) {
 	return CauseTLS, "no link could be made: " + said(lastError(err))
 }
 
-// pinError says that a key which was shown is not the one that was expected.
+// pinError says that the key that was shown is not the expected one.
 type pinError struct {
 	cause  Cause
 	reason string

@@ -19,18 +19,16 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The dates of a host's certificate say nothing: how long a key counts is what
-// the record says. They must not depend on the moment, so that the certificate is
-// the same after every start.
+// The dates of a host's certificate mean nothing: the record says how long a key counts. The dates
+// do not depend on the time of a start. So the certificate is the same after every start.
 var (
 	certificateFrom = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	certificateTo   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 )
 
-// hostCertificate is the self-signed certificate of a host, made in memory from
-// its key: the same key, alias and addresses give the same bytes. Its names
-// matter to NATS clients alone, which may be told to trust it (Certificate);
-// hosts look at nothing but the key.
+// hostCertificate is the self-signed certificate of a host, made in memory from its key. The same
+// key, alias and addresses give the same bytes. Its names matter only to NATS clients, which can be
+// told to trust it (Certificate). Hosts look only at the key.
 func hostCertificate(key nkeys.KeyPair, alias protocol.Name, addresses []string) (tls.Certificate, error) {
 	private, err := privateKey(key)
 	if err != nil {
@@ -58,7 +56,7 @@ func hostCertificate(key nkeys.KeyPair, alias protocol.Name, addresses []string)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, nil
 }
 
-// addName puts the host of an address among those that the certificate is for.
+// addName adds the host of an address to the names of the certificate.
 func addName(template *x509.Certificate, address string) {
 	host, _, err := protocol.SplitHostPort(address)
 	if err != nil {
@@ -71,7 +69,7 @@ func addName(template *x509.Certificate, address string) {
 	}
 }
 
-// privateKey is the ed25519 key that an nkey with its seed stands for.
+// privateKey is the ed25519 key in an nkey that has its seed.
 func privateKey(key nkeys.KeyPair) (ed25519.PrivateKey, error) {
 	seed, err := key.Seed()
 	if err != nil {
@@ -84,8 +82,8 @@ func privateKey(key nkeys.KeyPair) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(raw), nil
 }
 
-// peerKey is the public nkey that the other end of a TLS connection proved to
-// hold. Nothing else of its certificate is looked at.
+// peerKey is the public nkey that the other end of a TLS connection has proved to hold. Nothing
+// else in its certificate is looked at.
 func peerKey(state tls.ConnectionState) (string, error) {
 	if len(state.PeerCertificates) == 0 {
 		return "", errors.New("it shows no certificate")
@@ -101,10 +99,10 @@ func peerKey(state tls.ConnectionState) (string, error) {
 	return string(key), nil
 }
 
-// Certificate is the certificate that the clients port shows where it is not on
-// the loopback, in PEM: what NATS clients are given as --tlsca.
+// Certificate is the certificate that the clients port shows if it is not on the loopback, in PEM.
+// NATS clients are given it as --tlsca.
 func (b *Bus) Certificate() []byte {
 	var out bytes.Buffer
-	_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: b.identity().cert.Certificate[0]}) // a buffer takes all
+	_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: b.identity().cert.Certificate[0]}) // writing to a buffer does not fail
 	return out.Bytes()
 }

@@ -10,13 +10,13 @@ import (
 
 const (
 	connectWait    = 5 * time.Second
-	maxUnsentBytes = 8 << 20 // kept while an existing system is out of reach
+	maxUnsentBytes = 8 << 20 // bytes that are kept while an existing system cannot be reached
 
-	maxUnsortedBytes = 64 << 20 // that arrived and were not looked at yet
+	maxUnsortedBytes = 64 << 20 // bytes that have arrived and were not looked at yet
 )
 
-// connect makes our own connection: in process to the embedded server, or to
-// the existing system, which may be out of reach for now.
+// connect makes our own connection: inside the process to the embedded server, or to the existing
+// system, which may be unreachable at the moment.
 func (b *Bus) connect() error {
 	opts := []nats.Option{
 		nats.Name("parley " + b.opts.Alias.String()),
@@ -56,7 +56,7 @@ func (b *Bus) connect() error {
 	return nil
 }
 
-// existingOptions are those for an existing system, and who we are there.
+// existingOptions are the options for an existing system. They say who this host is there.
 func (b *Bus) existingOptions() ([]nats.Option, error) {
 	if err := b.opts.Login.Check(); err != nil {
 		return nil, err
@@ -88,11 +88,11 @@ func (b *Bus) disconnect() error {
 	return nil
 }
 
-// connected runs whenever the connection is made, and again after a break, in
-// which we may have missed something.
+// connected runs whenever the connection is made, and again after a break. Something may have been
+// missed during the break.
 func (b *Bus) connected() {
 	if b.system != nil {
-		b.system.connected() // which tells that it can be used
+		b.system.connected() // this tells others that it can be used
 		return
 	}
 	b.queue.linked()

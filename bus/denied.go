@@ -12,14 +12,13 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// What an existing system refuses us, in words that say what to ask its operator
-// for.
+// What an existing system refuses us, in words that say what to ask its operator for.
 
-// permissionError is how NATS names a subject that is denied.
+// permissionError is how NATS names a subject that it denies.
 var permissionError = pattern.New(`(?i)permissions violation for (publish|subscription) to "([^"]+)"`)
 
-// permissionOf is what a permission error says: whether it is about publishing
-// or a subscription, and which subject. It is nil for other errors and for none.
+// permissionOf is the content of a permission error: whether it is about publishing or about a
+// subscription, and the subject. It is nil for other errors and for none.
 func permissionOf(err error) []string {
 	if err == nil {
 		return nil
@@ -27,9 +26,9 @@ func permissionOf(err error) []string {
 	return permissionError.FindStringSubmatch(err.Error())
 }
 
-// reported takes in what the system says without being asked: that it does not
-// know us any more, or denies us a subject. It reports false where that is no
-// matter of the fleet. The log is told once an hour.
+// reported takes in what the system says without being asked: that it no longer knows us, or that
+// it denies us a subject. It returns false for an error that does not concern the fleet. It is
+// logged once an hour.
 func (s *system) reported(err error) bool {
 	if m := permissionOf(err); m != nil && s.bus.needs(m[2]) {
 		s.mu.Lock()
@@ -54,7 +53,7 @@ func (s *system) reported(err error) bool {
 	return false
 }
 
-// tell logs a problem. s.mu is held.
+// tell logs a problem. The caller holds s.mu.
 func (s *system) tell(problem string) {
 	now := s.bus.opts.Now()
 	if s.told == problem && now.Sub(s.toldAt) < time.Hour {
@@ -64,14 +63,13 @@ func (s *system) tell(problem string) {
 	s.bus.opts.Log.Warn().Str("problem", problem).Msg("the NATS system does not carry the bus; it is tried again")
 }
 
-// needs reports whether subject is one of those without which the bus does not
-// work.
+// needs reports whether the bus does not work without that subject.
 func (b *Bus) needs(subject string) bool {
 	return strings.HasPrefix(subject, strings.TrimSuffix(b.subjects.All(), ">")) ||
 		strings.HasPrefix(subject, strings.TrimSuffix(inboxes(b.opts.Fleet), ">")) || strings.HasPrefix(subject, b.inbox)
 }
 
-// denial is what the system denies us now, "" for nothing. s.mu is held.
+// denial is what the system denies us now, or "". The caller holds s.mu.
 func (s *system) denial() string {
 	what := ""
 	switch {
@@ -93,7 +91,7 @@ func (s *system) request(begin string) string {
 	return fmt.Sprintf("%spublish to %s, and subscribe to %s", begin, strings.Join(publish, " and "), strings.Join(subscribe, " and "))
 }
 
-// explain is why a try to connect failed, and what to do where that is known.
+// explain says why an attempt to connect failed and, if that is known, what to do.
 func (s *system) explain(err error) string {
 	o := s.bus.opts
 	switch {

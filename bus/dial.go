@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// dialer dials an existing NATS system so that one client serves two kinds of servers: those that
-// ask for a key and those that do not. The client refuses to show its key to a server that gives
-// it nothing to sign. So something to sign is put into such a server's greeting. The server
-// ignores the key, as it ignores everything that it did not ask for.
+// dialer dials an existing NATS system. With it, one client serves two kinds of servers: those that
+// ask for a key and those that do not. The client refuses to show its key to a server that gives it
+// nothing to sign. So dialer puts something to sign into the greeting of such a server. The server
+// ignores the key, like everything for which it did not ask.
 type dialer struct{ timeout time.Duration }
 
-// greets reports whether the servers at url greet a connection at once, which
-// websockets and those where TLS comes first do not.
+// greets reports whether the servers at `url` greet a connection at once. Servers behind
+// websockets, and those that begin with TLS, do not.
 func greets(url string, l Login) bool {
 	return !l.TLSFirst && !strings.HasPrefix(url, "ws://") && !strings.HasPrefix(url, "wss://")
 }
 
-// maxGreeting bounds a server's INFO line.
+// maxGreeting bounds a server's INFO line, in bytes.
 const maxGreeting = 64 << 10
 
 // Dial implements nats.CustomDialer.
@@ -38,7 +38,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return &greeted{Conn: conn, rest: withNonce(greeting)}, nil
 }
 
-// readGreeting reads up to the end of the first line and whatever came with it.
+// readGreeting reads up to the end of the first line, and what has come together with it.
 func readGreeting(conn net.Conn, timeout time.Duration) ([]byte, error) {
 	if err := conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func readGreeting(conn net.Conn, timeout time.Duration) ([]byte, error) {
 	return greeting, conn.SetReadDeadline(time.Time{})
 }
 
-// withNonce adds a nonce to a greeting that has none. What is no INFO line is
-// left for the client to judge.
+// withNonce adds a nonce to a greeting that has none. If it is no INFO line, it leaves it to the
+// client to judge it.
 func withNonce(greeting []byte) []byte {
 	line, rest, _ := bytes.Cut(greeting, []byte("\n"))
 	text, ok := bytes.CutPrefix(line, []byte("INFO "))
@@ -87,7 +87,7 @@ type greeted struct {
 	rest []byte
 }
 
-// Read gives back what was read first.
+// Read first returns the bytes that have been read already.
 func (g *greeted) Read(p []byte) (int, error) {
 	if len(g.rest) > 0 {
 		n := copy(p, g.rest)

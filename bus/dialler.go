@@ -20,37 +20,37 @@ const (
 	minBackoff = 250 * time.Millisecond
 	maxBackoff = 3 * time.Second
 
-	// joinBackoff bounds the pauses of a host whose key is not known yet, in the
-	// first joinFor of its bus.
+	// joinBackoff bounds the pauses of a host whose key is not known yet, during the first joinFor
+	// of its bus.
 	joinBackoff = 500 * time.Millisecond
 	joinFor     = 20 * time.Second
-	stagger     = 250 * time.Millisecond // between the beginnings of two dials of one round
-	shortLink   = 5 * time.Second        // a link that lasted less is no success
-	// holdFor is how long the server waits for the greeting of a hub, which comes
-	// when there is one: for ever.
+	stagger     = 250 * time.Millisecond // time between the beginnings of two dials of one round
+	shortLink   = 5 * time.Second        // a link that was shorter is no success
+	// holdFor is how long the server waits for the greeting of a hub. It comes when there is a hub,
+	// so this is practically for ever.
 	holdFor = 10 * 365 * 24 * time.Hour
 )
 
-// dialler dials hubs for the embedded server. The server has one leaf remote for ever: the
-// dialler's own port on the loopback. For each connection that the server makes there, the
-// dialler finds a hub, proves both ends to each other, and passes bytes. So hubs and keys may
-// change while all runs, each dial is pinned to a key, and why one fails is known. There is at
-// most one outgoing link.
+// dialler dials hubs for the embedded server. The server has one leaf remote, which never changes:
+// the dialler's own port on the loopback. For each connection that the server makes there, the
+// dialler finds a hub, makes both ends prove their keys to each other, and passes bytes. So hubs
+// and keys may change while everything runs, each dial is pinned to a key, and it is known why a
+// dial fails. There is at most one outgoing link.
 type dialler struct {
 	bus     *Bus
 	tree    *tree
 	door    *door
-	poked   chan struct{} // holds one token when it is worth to try again
+	poked   chan struct{} // holds one token if another attempt is worthwhile
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	passing tally // the link that is there
+	passing tally // the link that exists
 	began   time.Time
-	turn    sync.Mutex // held by the one connection that is served
+	turn    sync.Mutex // held by the one connection that is being served
 
 	mu      sync.Mutex           // guards the fields below
-	end     context.CancelFunc   // ends the connection that is served, nil for none
-	worked  map[string]time.Time // addresses at which a hub was linked last, and when
+	end     context.CancelFunc   // ends the connection that is being served; nil for none
+	worked  map[string]time.Time // addresses at which a hub was last linked, and when
 	failed  []*DialError         // what the last round of dials met
 	backoff time.Duration
 }
@@ -70,8 +70,8 @@ func newDialler(b *Bus) (*dialler, error) {
 	return d, nil
 }
 
-// close ends the dialler, after the server that it serves: what that said last passes
-// first.
+// close ends the dialler. Call it after the server was ended, so that the server's last words still
+// pass.
 func (d *dialler) close() error {
 	d.passing.wait(lingerFor)
 	d.cancel()
@@ -95,10 +95,10 @@ func (d *dialler) remote() *server.RemoteLeafOpts {
 	return remote
 }
 
-// poke has the dialler try again at once.
+// poke makes the dialler try again at once.
 func (d *dialler) poke() { wait.Nudge(d.poked) }
 
-// drop ends the link that is there, so that it is made anew.
+// drop ends the existing link, so that it is made anew.
 func (d *dialler) drop() {
 	if o := d.tree.dialled(); o != nil {
 		o.end()
@@ -106,8 +106,8 @@ func (d *dialler) drop() {
 	d.poke()
 }
 
-// serve finds a hub for a connection of the server and passes bytes until one of
-// them ends. A newer connection means that the server has given up the older one.
+// serve finds a hub for a connection of the server, and passes bytes until one of the two ends. A
+// newer connection means that the server has given up the older one.
 func (d *dialler) serve(conn net.Conn) {
 	ctx, cancel := context.WithCancel(d.ctx)
 	defer cancel()
@@ -131,7 +131,7 @@ func (d *dialler) serve(conn net.Conn) {
 	d.ended(hub, time.Since(began))
 }
 
-// pass carries the bytes of a link to a hub, with those that came already.
+// pass carries the bytes of a link to a hub, beginning with those that have come already.
 func (d *dialler) pass(ctx context.Context, conn net.Conn, hub *knocked) {
 	if !d.bus.takesLinks() {
 		pass(ctx, conn, newUnmarked(hub.conn, io.MultiReader(bytes.NewReader(hub.greets), hub.conn)))
@@ -144,7 +144,7 @@ func (d *dialler) pass(ctx context.Context, conn net.Conn, hub *knocked) {
 	}
 }
 
-// ended notes how long the link to a hub lasted.
+// ended notes how long the link to a hub has lasted.
 func (d *dialler) ended(hub *knocked, lasted time.Duration) {
 	d.tree.lost(time.Now())
 	d.mu.Lock()
@@ -158,8 +158,7 @@ func (d *dialler) ended(hub *knocked, lasted time.Duration) {
 	d.bus.links.poke()
 }
 
-// find dials until a hub is linked or ctx ends. end ends what the caller makes of
-// it.
+// find dials until a hub is linked or `ctx` ends. `end` ends what the caller makes of the hub.
 func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, error) {
 	for {
 		dialling, done, err := d.tree.begin(ctx)
@@ -171,12 +170,12 @@ func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, e
 		if hub != nil && d.tree.commit(&outlink{host: hub.host, key: hub.key, address: hub.address, end: end}) {
 			d.linked(hub)
 			if alias, counts := d.bus.opts.Trusted(hub.key); !counts || alias != hub.host {
-				end() // revoked since it was judged, when Recheck could not see it yet
+				end() // its key was revoked after it was judged, when Recheck could not see the link yet
 			}
 			return hub, nil
 		}
 		if hub != nil {
-			_ = hub.conn.Close() // a link up was taken in the meantime
+			_ = hub.conn.Close() // in the meantime this host has taken a link up
 		}
 		if err := d.rest(ctx, failed); err != nil {
 			return nil, err
@@ -184,7 +183,7 @@ func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, e
 	}
 }
 
-// linked notes where a hub was linked.
+// linked notes at which address a hub was linked.
 func (d *dialler) linked(hub *knocked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +194,7 @@ func (d *dialler) linked(hub *knocked) {
 	d.failed = nil
 }
 
-// maxWorked bounds the addresses that are remembered.
+// maxWorked bounds how many addresses are remembered.
 const maxWorked = 1024
 
 // rest waits until it is time for the next round.
@@ -221,9 +220,9 @@ func (d *dialler) rest(ctx context.Context, failed []*DialError) error {
 	}
 }
 
-// longer is the pause that follows one, of which half to one and a half are waited.
-// A host that has just joined is refused until the others have fetched its key, which
-// takes them two seconds: it asks again soon, for a while.
+// longer is the pause that follows `pause`. The actual wait is half to one and a half times as
+// long. A host that has just joined is refused until the others have fetched its key, which takes
+// them two seconds. So for a while it asks again soon.
 func longer(pause time.Duration, failed []*DialError, age time.Duration) time.Duration {
 	most := maxBackoff
 	if age < joinFor && slices.ContainsFunc(failed, func(e *DialError) bool { return e.Cause == CauseKey }) {
@@ -232,7 +231,7 @@ func longer(pause time.Duration, failed []*DialError, age time.Duration) time.Du
 	return min(max(2*pause, minBackoff), most)
 }
 
-// problems are why the last round linked nobody.
+// problems say why the last round has linked nobody.
 func (d *dialler) problems() []*DialError {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,25 +15,25 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Discovery is what a host says to whoever looks for NATS services: each host is
-// one instance of the service "parley", and answers $SRV.PING, $SRV.INFO and
-// $SRV.STATS, also with .parley and .parley.<id> behind. What is said proves
-// nothing: it is for tools and people, and no part of parley relies on it.
+// Discovery is what a host answers to anybody who looks for NATS services. Each host is one
+// instance of the service "parley". It answers $SRV.PING, $SRV.INFO and $SRV.STATS, also with
+// .parley and .parley.<id> behind. These answers prove nothing. They are for tools and people, and
+// no part of parley relies on them.
 type Discovery struct {
 	Version string     // of the program
-	Agents  func() int // how many agents are served here now; nil: the host does not answer
+	Agents  func() int // how many agents this host serves now; nil: the host does not answer
 }
 
 const (
 	serviceName        = "parley"
 	serviceDescription = "a host of a parley fleet: agents that talk live, with every word in git"
 
-	// maxLooks bounds the requests of one subject that wait to be answered.
+	// maxLooks bounds the requests on one subject that wait for an answer.
 	maxLooks      = 256
 	maxLooksBytes = 1 << 20
 )
 
-// discover answers those who look for services, where that is wanted.
+// discover answers anybody who looks for services, if that is wanted.
 type discover struct {
 	bus     *Bus
 	id      string
@@ -46,8 +46,8 @@ func newDiscover(b *Bus) *discover {
 	return &discover{bus: b, id: rand.Text(), version: semver(b.opts.Discovery.Version), started: b.opts.Now().UTC(), asked: newAsked()}
 }
 
-// subscribe listens for requests. An existing system may forbid it: then nobody
-// finds this host so, and all else works.
+// subscribe listens for requests. An existing system may forbid it. Then nobody finds this host in
+// that way, and everything else works.
 func (d *discover) subscribe() error {
 	if d.bus.opts.Discovery.Agents == nil {
 		return nil
@@ -81,8 +81,8 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 	return nil
 }
 
-// reply answers one request, if there are not too many. What would not go to
-// somebody's inbox is no answer but a word on a subject that means something else.
+// reply answers one request, unless there are too many. It answers only into somebody's inbox: on
+// another subject the answer would mean something else.
 func (d *discover) reply(msg *nats.Msg, answer func() any) {
 	root, _, _ := strings.Cut(msg.Reply, ".")
 	if !d.bus.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
@@ -133,8 +133,8 @@ func (d *discover) stats() micro.Stats {
 	return stats
 }
 
-// forbidden reports whether an existing system says with err that this host may
-// not answer those who look for services.
+// forbidden reports whether `err` is the word of an existing system that this host may not answer
+// those who look for services.
 func (d *discover) forbidden(err error) bool {
 	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+micro.APIPrefix+".")
 }

@@ -19,12 +19,12 @@ const (
 	doorUser    = "parley"
 	doorTimeout = 2 * time.Second
 	doorPlaces  = 32      // connections that have not shown the secret yet
-	maxRequest  = 4 << 10 // bytes of the request that shows it
+	maxRequest  = 4 << 10 // bytes of the request with the secret
 )
 
-// door is a listener on the loopback for the embedded server alone. The server asks
-// there as it would ask an HTTP proxy for a connection, with a secret that only this
-// process knows. Whoever else connects is shown out.
+// door is a listener on the loopback that is only for the embedded server. The server asks there
+// for a connection as it would ask an HTTP proxy, with a secret that only this process knows.
+// Anybody else who connects is turned away.
 type door struct {
 	listener net.Listener
 	secret   string
@@ -38,7 +38,7 @@ func openDoor(ctx context.Context) (*door, error) {
 	return &door{listener: l, secret: rand.Text()}, nil
 }
 
-// serve hands each connection that shows the secret to take, until ctx ends.
+// serve hands each connection that shows the secret to `take`, until `ctx` ends.
 func (d *door) serve(ctx context.Context, work *sync.WaitGroup, take func(net.Conn)) {
 	places := make(chan struct{}, doorPlaces)
 	acceptAll(ctx, d.listener, func(conn net.Conn) {
@@ -48,7 +48,7 @@ func (d *door) serve(ctx context.Context, work *sync.WaitGroup, take func(net.Co
 			_ = conn.Close()
 			return
 		}
-		work.Go(func() { // ends with ctx, which ends what take does
+		work.Go(func() { // ends with ctx, because take ends then
 			defer conn.Close()
 			inside := d.admit(conn)
 			<-places
@@ -59,7 +59,7 @@ func (d *door) serve(ctx context.Context, work *sync.WaitGroup, take func(net.Co
 	})
 }
 
-// admit reads the request of a connection, and reports whether it is the server's.
+// admit reads the request of a connection, and reports whether it is from the server.
 func (d *door) admit(conn net.Conn) bool {
 	if conn.SetDeadline(time.Now().Add(doorTimeout)) != nil {
 		return false

@@ -14,29 +14,28 @@ import (
 
 const (
 	maxKnocking = 128 // connections that have not proved a key yet
-	maxFromOne  = 16  // of them from one address
+	maxFromOne  = 16  // of these, connections from one address
 	maxInlinks  = 512
-	maxOfHost   = 8 // of them from one host: more than a restart or two leave behind
+	maxOfHost   = 8 // of these, connections from one host: more than a restart or two leave behind
 )
 
-// entrance is the port for links of other hosts. It speaks TLS always, and lets a
-// host in that proves a key which counts. It passes the host's bytes to the leaf port
-// of the embedded server. That port is on the loopback and takes nobody else (guard).
-// Strangers never reach the server.
+// entrance is the port for links of other hosts. It always speaks TLS, and lets in a host that
+// proves a key which counts. It passes the host's bytes to the leaf port of the embedded server.
+// That port is on the loopback and takes nobody else (guard). So strangers never reach the server.
 type entrance struct {
 	bus      *Bus
-	asked    string // the address, as the operator wrote it
+	asked    string // the address as the operator wrote it
 	listener net.Listener
 	ctx      context.Context
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
-	carrying tally // links that are there
+	carrying tally // the links that exist
 
 	mu       sync.Mutex         // guards the fields below
-	leafPort string             // of the server, "" until it is ready
-	knocking map[string]int     // by address
-	count    int                // all of knocking
-	inside   map[string]*inlink // by the address at which the server sees them
+	leafPort string             // leaf port of the server; "" until it is ready
+	knocking map[string]int     // number of connections by address
+	count    int                // sum of knocking
+	inside   map[string]*inlink // links by the address at which the server sees them
 }
 
 // inlink is a link that another host dialled.
@@ -45,8 +44,8 @@ type inlink struct {
 	key     string
 	address string // of the other host
 	takes   bool   // it takes links itself
-	carries bool   // it may carry what hosts behind it say
-	up      bool   // see tree
+	carries bool   // it may carry what the hosts behind it say
+	up      bool   // it is a link up: see tree
 	entered bool   // the other server has said who it is; guarded by entrance.mu
 	end     context.CancelFunc
 }
@@ -68,7 +67,7 @@ func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error)
 // address is the bound address.
 func (e *entrance) address() string { return asAsked(e.asked, e.listener.Addr().String()) }
 
-// open begins to take links for the server, whose leaf port is at the address.
+// open begins to take links for the server, whose leaf port is `leafPort`.
 func (e *entrance) open(leafPort string) {
 	e.mu.Lock()
 	e.leafPort = leafPort
@@ -76,7 +75,8 @@ func (e *entrance) open(leafPort string) {
 	e.work.Go(func() { acceptAll(e.ctx, e.listener, e.knock) }) // ends with e.ctx
 }
 
-// close ends all links, after the server: what it said last passes first.
+// close ends all links. Call it after the server was ended, so that the server's last words still
+// pass.
 func (e *entrance) close() error {
 	_ = e.listener.Close()
 	e.carrying.wait(lingerFor)
@@ -85,7 +85,7 @@ func (e *entrance) close() error {
 	return nil
 }
 
-// knock takes a connection in hand, or closes it where there are too many.
+// knock serves a new connection, or closes it if there are too many.
 func (e *entrance) knock(conn net.Conn) {
 	from := origin(conn.RemoteAddr())
 	e.mu.Lock()
@@ -99,7 +99,7 @@ func (e *entrance) knock(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	e.work.Go(func() { // ends with the connection, which ends with e.ctx
+	e.work.Go(func() { // ends with the connection, and that ends with e.ctx
 		defer conn.Close()
 		stop := context.AfterFunc(e.ctx, func() { _ = conn.Close() })
 		defer stop()
@@ -116,8 +116,8 @@ func (e *entrance) knock(conn net.Conn) {
 	})
 }
 
-// origin is what counts as one address: of IPv6 the first half, because whoever has
-// one such address has all with that half.
+// origin is the part of an address by which connections are counted. Of an IPv6 address it is the
+// first half, because whoever has one such address has all addresses with that half.
 func origin(a net.Addr) string {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -131,8 +131,8 @@ func origin(a net.Addr) string {
 	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
-// greet shakes hands with whoever has connected, and answers. It returns the link that
-// is to be, nil for none.
+// greet does the handshake with a host that has connected, and answers it. It returns the future
+// link; nil for none.
 func (e *entrance) greet(conn net.Conn) (*tls.Conn, *inlink) {
 	if conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
 		return nil, nil
@@ -162,7 +162,7 @@ func (e *entrance) greet(conn net.Conn) (*tls.Conn, *inlink) {
 	return secure, in
 }
 
-// judge decides whether a link may be. Where it may, the caller has leave called.
+// judge decides whether a link is allowed. If it is, the caller must call leave.
 func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
 	b := e.bus
 	answer := welcome{Link: linkVersion, Version: b.opts.Discovery.Version, Time: b.opts.Now().UTC()}
@@ -227,13 +227,13 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.inside[seenAt] = in
 	e.mu.Unlock()
 	if host, counts := e.bus.opts.Trusted(in.key); !counts || host != in.host {
-		cancel() // revoked since it was judged, when Recheck could not see it yet
+		cancel() // its key was revoked after it was judged, when Recheck could not see the link yet
 	}
 	if in.carries != (in.takes && e.bus.carries(in.host)) {
-		cancel() // the record has said since then whether it takes links
+		cancel() // after that the record has said something else about whether it takes links
 	}
 	if in.up && e.bus.tree.isShut(time.Now()) {
-		cancel() // ended since it was judged, when look could not see it yet
+		cancel() // it was ended after it was judged, when look could not see it yet
 	}
 	defer func() {
 		e.mu.Lock()
@@ -241,7 +241,7 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 		e.mu.Unlock()
 		e.bus.links.poke()
 		if e.bus.dialler != nil {
-			e.bus.dialler.poke() // that host may have to be dialled now
+			e.bus.dialler.poke() // now that host may have to be dialled
 		}
 	}()
 	e.bus.links.poke()
@@ -255,9 +255,9 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	}
 }
 
-// enter is the link that the server sees at an address, the first time that the other
-// server enters by it; nil after that and where there is none. NATS takes what is said
-// in a second CONNECT for as good as what the first one said, which alone is checked.
+// enter is the link that the server sees at an address. It returns the link only the first time
+// that the other server enters by it. After that, and if there is none, it returns nil. NATS trusts
+// what a second CONNECT says as much as the first one, and only the first one is checked.
 func (e *entrance) enter(address string) *inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -269,14 +269,14 @@ func (e *entrance) enter(address string) *inlink {
 	return in
 }
 
-// at is the link that the server sees at an address, nil for none.
+// at is the link that the server sees at an address; nil for none.
 func (e *entrance) at(address string) *inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inside[address]
 }
 
-// linksOf is how many links of a host there are.
+// linksOf is how many links a host has to this one.
 func (e *entrance) linksOf(host protocol.Name) int {
 	n := 0
 	for _, in := range e.links() {
@@ -287,7 +287,7 @@ func (e *entrance) linksOf(host protocol.Name) int {
 	return n
 }
 
-// links are the links that are there.
+// links are the links that exist.
 func (e *entrance) links() []*inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,32 +10,31 @@ import (
 )
 
 const (
-	// rttWait bounds the measuring of a round trip to the existing system.
+	// rttWait bounds how long a round trip to the existing system is measured.
 	rttWait = time.Second
-	// deniedFor is how long a subject counts as one that we may not publish to
-	// after the system has said so. The node announces itself more often.
+	// deniedFor is how long a subject counts as denied for publishing after the system has said so.
+	// The node announces itself more often than that.
 	deniedFor = 12 * time.Second
-	// deniedRetry is the time between two new connections while the system denies
-	// us a subject: new permissions count, and renewed credentials are read, then.
+	// deniedRetry is the time between two new connections while the system denies us a subject.
+	// With a new connection, new permissions count and renewed credentials are read.
 	deniedRetry = 30 * time.Second
 )
 
-// system is the connection to an existing NATS system: whether it is up, and
-// what keeps it from being of use.
+// system is the connection to an existing NATS system: whether it is up, and why it cannot be used.
 type system struct {
 	bus  *Bus
-	came chan struct{} // holds one token after it came up
+	came chan struct{} // holds one token after the connection has come up
 
 	mu          sync.Mutex // guards the fields below
-	since       time.Time  // when it came up last
-	down        time.Time  // when it went down last
-	problem     string     // why the last try failed
-	subscribe   string     // a subject that we need and may not subscribe to, "" for none
-	earlier     bool       // that was said in an earlier connection
-	publish     string     // one that we may not publish to
-	publishedAt time.Time  // when that was said last
-	told        string     // the problem that was logged last
-	toldAt      time.Time  // when
+	since       time.Time  // when it last came up
+	down        time.Time  // when it last went down
+	problem     string     // why the last attempt failed
+	subscribe   string     // a subject that we need but may not subscribe to; "" for none
+	earlier     bool       // the system has said that in an earlier connection
+	publish     string     // a subject on which we may not publish
+	publishedAt time.Time  // when the system last said that
+	told        string     // the problem that was last logged
+	toldAt      time.Time  // when it was logged
 }
 
 func newSystem(b *Bus) *system {
@@ -50,12 +49,12 @@ func (s *system) connected() {
 	wait.Nudge(s.came)
 }
 
-// arrived waits until the system, which has just been connected, knows our
-// subscriptions: only then can we hear who answers. A subscription that it denied
-// in an earlier connection, and has not denied by then, is granted now.
+// arrived waits until the system, which has just been connected, knows our subscriptions. Only then
+// can we hear answers. If it denied a subscription in an earlier connection and has not denied it
+// by then, the subscription is granted now.
 func (s *system) arrived() {
 	if s.bus.conn.FlushTimeout(connectWait) != nil {
-		return // it is gone again
+		return // it has gone again
 	}
 	s.mu.Lock()
 	if s.earlier {
@@ -65,7 +64,8 @@ func (s *system) arrived() {
 	s.bus.queue.linked()
 }
 
-// disconnected notes that it no longer is, or that a try to connect failed.
+// disconnected notes that the system is no longer connected, or that an attempt to connect has
+// failed.
 func (s *system) disconnected(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *system) disconnected(err error) {
 	}
 }
 
-// up reports whether the system carries the bus, as far as is known.
+// up reports whether the system carries the bus, as far as this host knows.
 func (s *system) up() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *system) link() Link {
 	conn := s.bus.conn
 	link := Link{Peer: redact.URLs(s.bus.opts.URL), Out: true, Up: conn.IsConnected()}
 	if link.Up {
-		// A server without a name of its own is called by its id.
+		// A server without a name of its own has its id as its name.
 		if name := conn.ConnectedServerName(); name != "" && name != conn.ConnectedServerId() {
 			link.Peer = name
 		}
@@ -114,8 +114,8 @@ func (s *system) link() Link {
 	return link
 }
 
-// watch tells when the system has come up and can be used, and connects anew
-// from time to time while it denies something, until the bus closes.
+// watch tells when the system has come up and can be used. While the system denies something, it
+// connects anew from time to time. It ends when the bus closes.
 func (s *system) watch() {
 	timer := time.NewTicker(deniedRetry)
 	defer timer.Stop()
@@ -132,12 +132,12 @@ func (s *system) watch() {
 	}
 }
 
-// tellDown logs why the system is not connected, where that is so.
+// tellDown logs why the system is not connected, if it is not.
 func (s *system) tellDown() {
 	if s.bus.conn.IsConnected() {
 		return
 	}
-	link := s.link() // takes in the last error
+	link := s.link() // this takes in the last error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !link.Up && link.Problem != "" {
@@ -145,7 +145,7 @@ func (s *system) tellDown() {
 	}
 }
 
-// retry connects anew where the system denies us something.
+// retry connects anew if the system denies us something.
 func (s *system) retry() {
 	s.mu.Lock()
 	denial := s.denial()

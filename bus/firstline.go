@@ -11,21 +11,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxConnect bounds the first line of a linked server.
+// maxConnect bounds the first line of a linked server, in bytes.
 const maxConnect = 8 << 10
 
-// firstLine is a connection of another host's server. Its first line must say what its key
-// proves. Two servers of one name throw each other off, so a host must not take the name of
-// another's. And a server that dials must not say that it is the hub.
+// firstLine is a connection of another host's server. Its first line must agree with the key that
+// was proved. Two servers with the same name throw each other off, so a host must not take the name
+// of another host's server. And a server that dials must not say that it is the hub.
 type firstLine struct {
 	*tls.Conn
 	host    protocol.Name
-	like    string // the id of a server (Options.ServerID), all of which have one form
+	like    string // an id of a server (Options.ServerID); all ids have the same form
 	checked bool
-	rest    []byte // what has been read and not handed out
+	rest    []byte // what has been read and not returned yet
 }
 
-// Read hands out nothing before the first line is there and right.
+// Read returns nothing before the first line is there and correct.
 func (f *firstLine) Read(p []byte) (int, error) {
 	for !f.checked {
 		n, err := f.Conn.Read(p)
@@ -53,10 +53,9 @@ func (f *firstLine) Read(p []byte) (int, error) {
 	return f.Conn.Read(p)
 }
 
-// checkConnect checks the line with which a server of host enters. The id behind the
-// host's name has as many hyphens as one like it. Else a host could take the name of
-// another host's server, where that host's name begins with its own, as black-ops does
-// with black.
+// checkConnect checks the line with which a server of `host` enters. The part behind the host's
+// name must have as many hyphens as `like`. Otherwise a host could take the name of another host's
+// server if that host's name begins with its own, as black-ops begins with black.
 func checkConnect(line []byte, host protocol.Name, like string) error {
 	text, ok := bytes.CutPrefix(line, []byte("CONNECT "))
 	if !ok {

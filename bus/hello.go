@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// A link begins, after the TLS handshake, with one line of JSON each way, before
-// anything of NATS: who dials says what it wants, who listens says yes or why not.
-// So both know the cause when a link does not come to be, and nobody whose key
-// does not count ever speaks to the NATS server.
+// A link begins, after the TLS handshake, with one line of JSON in each direction, before anything
+// of NATS. The host that dials says what it wants. The host that listens says yes, or why not. So
+// both know the cause if there is no link, and nobody whose key does not count ever speaks to the
+// NATS server.
 
 const (
-	linkVersion = 1 // of these lines and of what follows them
+	linkVersion = 1 // version of these lines and of what follows them
 	linkName    = "parley-link"
 	maxHello    = 2 << 10 // bytes of a line
-	maxSaid     = 200     // bytes of a reason that is repeated to people
+	maxSaid     = 200     // bytes of a reason that people are shown
 )
 
-// hello is what who dials says.
+// hello is what the host that dials says.
 type hello struct {
 	Link    int       `json:"link"` // linkVersion
 	Version string    `json:"version"`
 	Time    time.Time `json:"time"`
-	Takes   bool      `json:"takes"` // it takes links of others itself
-	Probe   bool      `json:"probe"` // it only looks
+	Takes   bool      `json:"takes"` // it takes links of other hosts itself
+	Probe   bool      `json:"probe"` // it only tests the connection
 }
 
-// welcome is what who listens answers.
+// welcome is what the host that listens answers.
 type welcome struct {
 	Link    int       `json:"link"`
 	Version string    `json:"version"`
@@ -38,7 +38,7 @@ type welcome struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// writeLine sends one of them.
+// writeLine sends a hello or a welcome.
 func writeLine(w io.Writer, v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -48,7 +48,7 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// readLine reads one of them and not a byte of what follows.
+// readLine reads a hello or a welcome, and not a byte of what follows.
 func readLine(r io.Reader, v any) error {
 	var line []byte
 	one := make([]byte, 1)
@@ -69,7 +69,7 @@ func readLine(r io.Reader, v any) error {
 	return nil
 }
 
-// said is a text of the other end as it may be kept: short, and valid text.
+// said is a text of the other end in a form that may be kept: short and valid.
 func said(s string) string {
 	s = s[:min(len(s), maxSaid)]
 	return strings.ToValidUTF8(s, "\uFFFD")

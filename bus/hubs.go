@@ -8,12 +8,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Hub is a host that others can dial.
+// Hub is a host that other hosts can dial.
 type Hub struct {
-	Alias     protocol.Name // "" where an operator named only an address
-	Keys      []string      // that count for it now; with an Alias of "" any key of the fleet does
-	Addresses []string      // host:port, the one to try first in front
-	Named     bool          // an operator named it here: it is dialled without waiting for others
+	Alias     protocol.Name // "" if an operator has named only an address
+	Keys      []string      // keys that count for it now; if Alias is "", any key of the fleet counts
+	Addresses []string      // host:port, the first one to try first
+	Named     bool          // an operator has named it here: it is dialled without waiting for other hubs
 }
 
 // target is one address of a hub.
@@ -22,9 +22,9 @@ type target struct {
 	address string
 }
 
-// targets are the addresses to dial, in their order. A host that takes links dials
-// those before it in the alphabet. Where none of them could be linked for a while it
-// is lonely, and dials those behind it as well (see tree).
+// targets are the addresses to dial, in their order. A host that takes links dials the hosts before
+// it in the alphabet. If it could link none of them for a while, `lonely` is true, and it also
+// dials those behind it (see tree).
 func (d *dialler) targets(lonely bool) []target {
 	b := d.bus
 	linked := b.linkedHere()
@@ -44,7 +44,7 @@ func (d *dialler) targets(lonely bool) []target {
 	return all
 }
 
-// linkedHere are the hosts that have linked to this one.
+// linkedHere are the hosts that have a link to this one.
 func (b *Bus) linkedHere() map[protocol.Name]bool {
 	if b.entrance == nil {
 		return nil
@@ -56,7 +56,7 @@ func (b *Bus) linkedHere() map[protocol.Name]bool {
 	return hosts
 }
 
-// hubs are the hubs of the moment.
+// hubs are the present hubs.
 func (b *Bus) hubs() []Hub {
 	if b.opts.Hubs == nil {
 		return nil
@@ -64,11 +64,11 @@ func (b *Bus) hubs() []Hub {
 	return b.opts.Hubs()
 }
 
-// takesLinks reports whether other hosts can link up here.
+// takesLinks reports whether other hosts can link to this one.
 func (b *Bus) takesLinks() bool { return b.entrance != nil }
 
-// isOwn reports whether an address is the one at which this host takes links, as
-// far as that shows without looking up names. What it misses, the key shows.
+// isOwn reports whether this host takes links at an address, as far as that shows without looking
+// up names. If it misses that, the key shows it.
 func (b *Bus) isOwn(address string) bool {
 	if b.entrance == nil {
 		return false
@@ -76,8 +76,8 @@ func (b *Bus) isOwn(address string) bool {
 	return sameListener(address, b.entrance.address())
 }
 
-// sameListener reports whether the address dialled leads to the listener at own on
-// this machine.
+// sameListener reports whether the address `dialled` leads to the listener at `own` on this
+// machine.
 func sameListener(dialled, own string) bool {
 	host, port, err := protocol.SplitHostPort(dialled)
 	if err != nil {
@@ -96,8 +96,7 @@ func sameListener(dialled, own string) bool {
 	})
 }
 
-// literal are the addresses of a host that is written as an address, or as
-// localhost.
+// literal are the addresses of a host that is given as an address, or as localhost.
 func literal(host string) []net.IP {
 	if host == "localhost" {
 		return []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
@@ -123,6 +122,6 @@ func machineAddresses() []net.IP {
 	return ips
 }
 
-// upAfter is how long a host that takes links looks for a hub before it in the
-// alphabet, until it dials those behind it.
+// upAfter is how long a host that takes links looks for a hub before it in the alphabet. After that
+// it also dials those behind it.
 const upAfter = 2 * time.Second

@@ -7,8 +7,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// identity is the key that this host shows and signs with now. A rotation puts
-// another in its place.
+// identity is the key that this host now shows and with which it signs. A rotation replaces it.
 type identity struct {
 	key    nkeys.KeyPair
 	public string
@@ -17,8 +16,8 @@ type identity struct {
 
 func (b *Bus) identity() *identity { return b.current.Load() }
 
-// setIdentity makes key this host's, with a certificate for the addresses that it
-// is reached at.
+// setIdentity makes `key` the key of this host, with a certificate for the addresses at which it is
+// reached.
 func (b *Bus) setIdentity(key nkeys.KeyPair) error {
 	public, err := key.PublicKey()
 	if err != nil {
@@ -35,11 +34,10 @@ func (b *Bus) setIdentity(key nkeys.KeyPair) error {
 	return nil
 }
 
-// Rekey makes key this host's own from now on: letters are signed with it, and
-// links and clients that are accepted or dialled see it. The link that this host
-// dialled is made anew; others stay, because their peers proved their own keys. It
-// is called when the record holds the new key. A connection to an existing system
-// keeps the key it was made with until it is made anew.
+// Rekey makes `key` the key of this host from now on. Letters are signed with it, and links and
+// clients that are accepted or dialled see it. The link that this host has dialled is made anew.
+// The others stay, because their peers have proved their own keys. Call Rekey when the record holds
+// the new key. A connection to an existing system keeps its old key until it is made anew.
 func (b *Bus) Rekey(key nkeys.KeyPair) error {
 	if err := b.setIdentity(key); err != nil {
 		return fmt.Errorf("cannot change the key of the bus: %w", err)
@@ -50,8 +48,7 @@ func (b *Bus) Rekey(key nkeys.KeyPair) error {
 	return nil
 }
 
-// serverTLS is how this host's ports speak TLS: 1.3 alone, with the certificate of
-// the moment.
+// serverTLS is how this host's ports speak TLS: only 1.3, with the present certificate.
 func (b *Bus) serverTLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,

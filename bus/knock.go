@@ -14,25 +14,25 @@ import (
 // helloTimeout bounds the TLS handshake and the two lines after it.
 const helloTimeout = 3 * time.Second
 
-// keepAlive lets the system notice a machine that is gone; where bytes flow, the
-// pings of NATS notice it earlier.
+// keepAlive lets the system notice that a machine is gone. While bytes flow, the pings of NATS
+// notice it earlier.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
 
-// knocked is a connection to a host that proved its key and said yes, and whose server
-// has greeted ours.
+// knocked is a connection to a host that has proved its key and said yes, and whose server has
+// greeted ours.
 type knocked struct {
 	conn    *tls.Conn
 	host    protocol.Name
 	key     string
 	address string
-	took    time.Duration // round trip of the two lines
-	off     time.Duration // its clock less ours
+	took    time.Duration // round trip time of the two lines
+	off     time.Duration // its clock minus ours
 	version string
-	greets  []byte // what its server said first, nil in a probe
+	greets  []byte // what its server has said first; nil in a probe
 }
 
-// knock connects to one address of a hub, makes sure that it is that hub, and asks
-// for a link. The error is a *DialError.
+// knock connects to one address of a hub, makes sure that it is that hub, and asks for a link. The
+// error is a *DialError.
 func (b *Bus) knock(ctx context.Context, t target, probe bool) (*knocked, error) {
 	k := &knocked{host: t.hub.Alias, address: t.address}
 	fail := func(cause Cause, reason string) (*knocked, error) {
@@ -52,12 +52,12 @@ func (b *Bus) knock(ctx context.Context, t target, probe bool) (*knocked, error)
 	return k, nil
 }
 
-// dialTLS is how a hub is dialled: TLS 1.3, our own key shown, and its key must be
-// one that counts. Names, dates and who signed its certificate are not looked at.
+// dialTLS is how a hub is dialled: with TLS 1.3, showing our own key, and insisting on a key of the
+// hub that counts. Names, dates and signer of its certificate are not looked at.
 func (b *Bus) dialTLS(hub Hub, k *knocked) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // VerifyConnection does it, by the key
+		InsecureSkipVerify: true, // VerifyConnection checks it, by the key
 		NextProtos:         []string{linkName},
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return &b.identity().cert, nil
@@ -77,7 +77,7 @@ func (b *Bus) dialTLS(hub Hub, k *knocked) *tls.Config {
 	}
 }
 
-// pinned is the host whose key was shown, which must be the hub that was dialled.
+// pinned is the host whose key was shown. It must be the hub that was dialled.
 func (b *Bus) pinned(hub Hub, key string) (protocol.Name, error) {
 	if key == b.identity().public {
 		return hub.Alias, &pinError{CauseSelf, "that is this host itself, or a copy of it"}
@@ -123,7 +123,7 @@ func (k *knocked) introduce(ctx context.Context, b *Bus, probe bool) error {
 	if says.Cause != "" {
 		return &pinError{says.known(), said(says.Reason)}
 	}
-	if !probe { // who takes a link and then hangs must not keep this host from others
+	if !probe { // a host that takes a link and then hangs must not keep this host from other hubs
 		var err error
 		if k.greets, err = readGreeting(k.conn, helloTimeout); err != nil {
 			return &pinError{CauseBusy, "it took the link, but its NATS server says nothing: " + said(lastError(err))}
@@ -135,7 +135,7 @@ func (k *knocked) introduce(ctx context.Context, b *Bus, probe bool) error {
 	return k.conn.SetDeadline(time.Time{})
 }
 
-// known is the cause that the other end names, as far as it is one that it may.
+// known is the cause that the other end names, if it is one that it may name.
 func (w welcome) known() Cause {
 	if slices.Contains([]Cause{CauseKey, CauseSelf, CauseVersion, CauseBusy}, w.Cause) {
 		return w.Cause

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// letterWindow is how far a letter's time may be from ours. It is wide, because
-	// clocks that are a day apart must not silence a host. Within it letters that were
-	// said before are told from new ones where that matters: see replays.
+	// letterWindow is how far a letter's time may be from ours. It is wide, because a clock that is
+	// a day off must not silence a host. Letters that are repeated within the window are recognized
+	// if that matters: see replays.
 	letterWindow = 36 * time.Hour
 
 	maxAgents  = 4096
 	maxVersion = 128
-	maxWord    = 32 // letters of what an agent is at
+	maxWord    = 32 // letters of the word for what an agent is doing
 )
 
-// letter is a letter of this host, not yet signed.
+// letter makes a letter of this host, not signed yet.
 func (b *Bus) letter(subject, re string, data []byte) *protocol.Letter {
 	now := b.opts.Now().UTC().Truncate(time.Millisecond)
 	return &protocol.Letter{Subject: subject, Host: b.opts.Alias, Time: now, Re: re, Data: data}
 }
 
-// seal signs l and puts it into a NATS message to subject, which for an answer
-// is not the subject that is signed.
+// seal signs `l` and puts it into a NATS message to `subject`. For an answer, that is not the
+// subject that is signed.
 func (b *Bus) seal(l *protocol.Letter, subject string) (*nats.Msg, error) {
 	if err := l.Seal(b.opts.RecordID, b.identity().key); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (b *Bus) seal(l *protocol.Letter, subject string) (*nats.Msg, error) {
 	return msg, nil
 }
 
-// readLetter reads the letter in msg, unchecked, as one that was signed for
-// subject.
+// readLetter reads the letter in `msg`, without checking it, as a letter that was signed for
+// `subject`.
 func readLetter(msg *nats.Msg, subject string) (*protocol.Letter, error) {
 	host, err := protocol.ParseName(msg.Header.Get(protocol.HeaderHost))
 	if err != nil {
@@ -71,8 +71,8 @@ func readLetter(msg *nats.Msg, subject string) (*protocol.Letter, error) {
 	}, nil
 }
 
-// verify checks that l comes from the host from: signed for this record, by a
-// key that is trusted for it.
+// verify checks that `l` comes from the host `from`: signed for this record, by a key that is
+// trusted for that host.
 func (b *Bus) verify(l *protocol.Letter, from protocol.Name) error {
 	if l.Host != from {
 		return fmt.Errorf("it says it is from %s and came as one from %s", l.Host, from)
@@ -84,11 +84,11 @@ func (b *Bus) verify(l *protocol.Letter, from protocol.Name) error {
 	return l.Open(b.opts.RecordID)
 }
 
-// toldRevoked is what the holder of a revoked key is told, who may not know it yet: the
-// record says so to everybody.
+// toldRevoked is what the holder of a revoked key is told, who may not know it yet. It tells
+// nothing new: the record says so to everybody.
 const toldRevoked = "the key of this host is revoked, and what it says or asks is refused"
 
-// revokedHost is the host whose key this was until it was revoked, "" for none.
+// revokedHost is the host whose key this was until it was revoked; "" for none.
 func (b *Bus) revokedHost(key string) protocol.Name {
 	if b.opts.Revoked == nil {
 		return ""
@@ -99,7 +99,7 @@ func (b *Bus) revokedHost(key string) protocol.Name {
 	return ""
 }
 
-// checkTime refuses a letter whose time is further than window from ours.
+// checkTime returns an error for a letter whose time is more than `window` away from ours.
 func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	if off := l.Time.Sub(b.opts.Now()); off.Abs() > window {
 		return fmt.Errorf("its time is %s from the clock of %s, more than %s", span.Text(off.Abs().Round(time.Second)), b.opts.Alias, span.Text(window))
@@ -107,7 +107,7 @@ func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	return nil
 }
 
-// encodeHeard writes paths, one a line.
+// encodeHeard writes paths, one on each line.
 func encodeHeard(paths []protocol.Path) []byte {
 	lines := make([]string, len(paths))
 	for i, p := range paths {
@@ -147,8 +147,8 @@ func encodePresence(p Presence) ([]byte, error) {
 	return data, nil
 }
 
-// decodePresence reads what encodePresence writes. Fields it does not know are
-// skipped, so that later versions can add some.
+// decodePresence reads what encodePresence writes. It skips fields that it does not know, so that
+// later versions can add some.
 func decodePresence(data []byte) (Presence, error) {
 	var p Presence
 	if err := json.Unmarshal(data, &p); err != nil {

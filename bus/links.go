@@ -16,28 +16,27 @@ import (
 )
 
 const (
-	linksIdle  = time.Second           // between two looks at the links
-	linksEager = 10 * time.Millisecond // while one is coming up
-	eagerFor   = 3 * time.Second       // after something happened to a link
+	linksIdle  = time.Second           // time between two looks at the links
+	linksEager = 10 * time.Millisecond // the same while a link is coming up
+	eagerFor   = 3 * time.Second       // for this long after something has happened to a link
 
-	// quietFor is how long a link may be missing before that is worth a warning: a
-	// host that has just joined is refused until the others have its key.
+	// quietFor is how long a link may be missing before that is worth a warning. A host that has
+	// just joined is refused until the others have its key.
 	quietFor = 5 * time.Second
 )
 
 const halfUp = "connected, but the peer does not hear the fleet's subjects yet"
 
-// links watches the links to other servers. The server has no event for "the
-// peer's subscriptions have arrived", the moment from which a letter reaches
-// it. So that has to be looked for: quickly while something happens, else once
-// a second.
+// links watches the links to other servers. A letter reaches a peer only when the peer's
+// subscriptions have arrived, and the server has no event for that. So it has to be looked for:
+// often while something happens, else once a second.
 type links struct {
 	bus  *Bus
-	wake chan struct{} // holds one token while something has happened
+	wake chan struct{} // holds one token if something has happened
 
 	mu    sync.Mutex // guards the fields below
 	known map[uint64]Link
-	told  bool      // that no hub is linked has been logged since one was linked last
+	told  bool      // it was logged that no hub is linked, since the last one was
 	down  time.Time // since when no hub is linked
 }
 
@@ -45,7 +44,7 @@ func newLinks(b *Bus) *links {
 	return &links{bus: b, wake: make(chan struct{}, 1), known: map[uint64]Link{}, down: b.opts.Now()}
 }
 
-// failed tells once, after a while, why no hub is linked.
+// failed logs once, after a while, why no hub is linked.
 func (l *links) failed() {
 	l.mu.Lock()
 	down, tell, linked := l.down, !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor, len(l.known) > 0
@@ -85,10 +84,9 @@ func (l *links) watch() {
 	}
 }
 
-// look compares the server's links with those that are known, and tells when one has
-// come up, whoever it is that looks. The server is asked under the lock. Else
-// somebody who asked it before a link ended could write that link down as one that
-// has come up, after another had noted its end.
+// look compares the server's links with the known ones, and tells when one has come up. Several
+// goroutines may call it. It asks the server under the lock. Otherwise one caller could ask before
+// a link ends, and write that link down as new after another caller has noted its end.
 func (l *links) look() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +111,7 @@ func (l *links) look() {
 	}
 }
 
-// lost notes which of the known links are not among those that are there now.
-// l.mu is held.
+// lost notes which of the known links are not among those in `there`. The caller holds l.mu.
 func (l *links) lost(there map[uint64]Link, now time.Time) {
 	for id, link := range l.known {
 		if _, ok := there[id]; ok {
@@ -130,7 +127,7 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 	}
 }
 
-// hasHost reports whether one of the links is to that host.
+// hasHost reports whether one of the links goes to that host.
 func hasHost(links map[uint64]Link, host protocol.Name) bool {
 	for _, link := range links {
 		if link.Host == host {
@@ -140,13 +137,12 @@ func hasHost(links map[uint64]Link, host protocol.Name) bool {
 	return false
 }
 
-// read is what the server tells about one link, and since when that holds. l.mu
-// is held.
+// read is what the server tells about one link, and since when that holds. The caller holds l.mu.
 func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	link := Link{Peer: leaf.Name, Out: leaf.IsSpoke, Since: now}
 	link.Host, link.Address = l.bus.peerOf(leaf)
 	before, known := l.known[leaf.ID]
-	if known && link.Host == "" { // the link ends, and the server does not know it yet
+	if known && link.Host == "" { // the link is ending, and the server does not know it yet
 		link.Host, link.Address = before.Host, before.Address
 	}
 	if link.Peer == "" {
@@ -164,12 +160,11 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	return link
 }
 
-// young reports whether a link that is not up may be on its way, as many are for a
-// moment: that is no trouble yet.
+// young reports whether a link that is not up may still be coming up, as links do for a moment.
+// That is no trouble yet.
 func (b *Bus) young(l Link, now time.Time) bool { return !l.Up && now.Sub(l.Since) < quietFor }
 
-// peerOf is the host at the other end of a link, whose key was proved, and its
-// address.
+// peerOf is the host at the other end of a link, whose key was proved, and its address.
 func (b *Bus) peerOf(leaf *server.LeafInfo) (protocol.Name, string) {
 	if leaf.IsSpoke {
 		if o := b.tree.dialled(); o != nil {

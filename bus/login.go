@@ -11,10 +11,9 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Login is who this host is at an existing NATS system. At most one of Creds,
-// NKey, User, Token and a user in the URL says so; the zero value is the host's
-// own key. A credentials file is read again at each connect, so that a renewed
-// one counts.
+// Login is who this host is at an existing NATS system. At most one of Creds, NKey, User, Token and
+// a user in the URL says so. The zero value means the host's own key. A credentials file is read
+// again at each connect, so that a renewed one counts.
 type Login struct {
 	Creds       string // file with a user's JWT and its key
 	NKey        string // file with the seed of a user nkey
@@ -22,16 +21,16 @@ type Login struct {
 	Password    string
 	Token       string
 	Cert, Key   string // PEM files of a client certificate, both or none
-	CA          string // PEM file of the certificates to believe; "": the machine's
+	CA          string // PEM file of the certificates to trust; "": the machine's
 	TLSFirst    bool   // TLS before the server's greeting
 	InboxPrefix string // where answers arrive, "" for _INBOX
 }
 
-// maxLoginFile bounds what is read of a file with a credential.
+// maxLoginFile bounds how many bytes are read of a file with a credential.
 const maxLoginFile = 64 << 10
 
-// Check reads the files once. Its errors name the setting, and show nothing of
-// what is in a file.
+// Check reads the files once. Its errors name the setting, and show nothing of the content of a
+// file.
 func (l Login) Check() error {
 	if l.Creds != "" {
 		if _, err := l.jwt(); err != nil {
@@ -59,12 +58,12 @@ func (l Login) Check() error {
 	return nil
 }
 
-// ownKey reports whether nothing but the host's own key says who it is at url.
+// ownKey reports whether only the host's own key says who it is at `url`.
 func (l Login) ownKey(url string) bool {
 	return l.Creds == "" && l.NKey == "" && l.User == "" && l.Token == "" && !strings.Contains(url, "@")
 }
 
-// what is what says who the host is, where that is not its own key.
+// what is the name of what says who the host is, if that is not its own key.
 func (l Login) what() string {
 	switch {
 	case l.Creds != "":
@@ -75,8 +74,8 @@ func (l Login) what() string {
 	return "the user and password, or the token, that it is given"
 }
 
-// options are those of the NATS client, for a system at url; own is this host's
-// key, which is shown where nothing else says who we are.
+// options are the options of the NATS client for a system at `url`. `own` is this host's key, which
+// is shown if nothing else says who the host is.
 func (l Login) options(url string, own nkeys.KeyPair) ([]nats.Option, error) {
 	who, err := l.identity(url, own)
 	if err != nil {
@@ -118,7 +117,7 @@ func (l Login) identity(url string, own nkeys.KeyPair) (nats.Option, error) {
 	case l.ownKey(url):
 		return nkeyOption(own)
 	}
-	return func(*nats.Options) error { return nil }, nil // the URL says it
+	return func(*nats.Options) error { return nil }, nil // the URL says who the host is
 }
 
 func nkeyOption(key nkeys.KeyPair) (nats.Option, error) {
@@ -181,15 +180,15 @@ func readSecret(path string) ([]byte, error) {
 	return data, err
 }
 
-// maxNonce bounds what a server may give to sign; those of NATS have 15 bytes.
+// maxNonce bounds what a server may give to sign, in bytes. The nonces of NATS have 15 bytes.
 const maxNonce = 128
 
 var errNonce = errors.New("the server asks for a signature over something else than a nonce; nothing was signed")
 
-// nonceSigner signs what a server gives a client to sign, as proof of its key.
-// The same key signs messages and letters. So whatever is not the short base64
-// text of a nonce is refused: else a server could have messages signed in our
-// name. What parley signs has line ends, which no nonce has.
+// nonceSigner signs what a server gives a client to sign, as proof of its key. The same key signs
+// messages and letters. So everything that is not the short base64 text of a nonce is refused.
+// Otherwise a server could have messages signed in our name. What parley signs has line ends, and a
+// nonce has none.
 func nonceSigner(key nkeys.KeyPair) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
 		if !isNonce(nonce) {

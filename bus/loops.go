@@ -11,31 +11,31 @@ import (
 	"strconv"
 )
 
-// loopMarks begins the subjects by which NATS servers find cycles of links. Each server has one
-// of its own. A server that hears of its own by a link ends that link, and makes none for half a
-// minute. Whoever is linked may say that it has the mark of another's server, because NATS
-// excepts such subjects from permissions.
+// loopMarks begins the subjects by which NATS servers find cycles of links. Each server has one of
+// its own. If a server gets its own one over a link, it ends that link and makes none for half a
+// minute. NATS excepts such subjects from permissions. So any linked server could claim to have the
+// mark of another server.
 const loopMarks = "$LDS."
 
-// maxLine bounds a line of a linked server.
+// maxLine bounds a line of a linked server, in bytes.
 const maxLine = 32 << 10
 
-// unmarked is a link of which one end takes no other links, so that no cycle goes through
-// it (see tree): nothing that feigns one passes. Neither does what a server calls an
-// error, which may have ours wait as long: it ends the link anyway.
+// unmarked is a link of which one end takes no other links. So no cycle goes through it (see tree),
+// and it lets nothing pass that feigns one. It does not let pass either what a server calls an
+// error, which could make our server wait as long: it ends the link in any case.
 type unmarked struct {
 	*tls.Conn
 	in   *bufio.Reader
-	line []byte // the rest of a line that passes
-	left int    // bytes of a message that pass as they are
+	line []byte // the rest of a line that may pass
+	left int    // bytes of a message that pass unchanged
 }
 
-// newUnmarked reads what comes by conn from in, which is conn or something before it.
+// newUnmarked reads what comes by `conn` from `in`, which is `conn` or a reader in front of it.
 func newUnmarked(conn *tls.Conn, in io.Reader) *unmarked {
 	return &unmarked{Conn: conn, in: bufio.NewReaderSize(in, maxLine)}
 }
 
-// Read hands out what has come already, and waits only where that is nothing.
+// Read returns what has come already. It waits only if that is nothing.
 func (u *unmarked) Read(p []byte) (n int, err error) {
 	for n < len(p) && (n == 0 || u.ready()) {
 		switch {
@@ -56,7 +56,7 @@ func (u *unmarked) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// ready reports whether there is more to hand out without waiting.
+// ready reports whether there is more to return without waiting.
 func (u *unmarked) ready() bool {
 	if len(u.line) > 0 {
 		return true
@@ -65,8 +65,8 @@ func (u *unmarked) ready() bool {
 	return len(came) > 0 && (u.left > 0 || bytes.IndexByte(came, '\n') >= 0)
 }
 
-// next reads a line. What is none of a linked server ends the link, so that the server
-// behind it sees the same lines.
+// next reads a line. A line that is none of a linked server ends the link. So the server behind it
+// sees the same lines.
 func (u *unmarked) next() error {
 	line, err := u.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

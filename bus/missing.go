@@ -11,12 +11,14 @@ import (
 )
 
 // missing is the link that this host should have dialled and that the server has lacked since
-// down, if there is one. Either the connection is there, and the servers have not agreed yet or
-// no longer agree. Or no hub could be linked. A host that others have linked to misses only hubs
-// before it in the alphabet, and those that its operator names: the others miss it. In the first
-// moments it is not said that a hub does not know this host's key: the hub is about to read it in
-// the record. linked says that the server has a link. While a link up is on its way there, the
-// link that would be dialled without it is still missing.
+// `down`; none if there is no such link. Either the connection is there, and the servers have not
+// agreed yet or no longer agree. Or no hub could be linked.
+//
+// If others have linked to a host, it misses only hubs before it in the alphabet, and those that
+// its operator names: the others have to dial it. In the first moments, it is no problem that a hub
+// does not know this host's key: the hub is about to read it in the record. `linked` says that the
+// server has a link. While a link up is on its way to this host, the link that it would dial
+// without it is still missing.
 func (b *Bus) missing(down time.Time, linked bool) []Link {
 	if b.dialler == nil || linked && b.tree.linkedUp() {
 		return nil
@@ -41,7 +43,7 @@ func (b *Bus) missing(down time.Time, linked bool) []Link {
 	return []Link{{Peer: whom, Out: true, Since: down, Young: young, Problem: problem}}
 }
 
-// failure is why a host was not linked, at one address or several.
+// failure says why a host was not linked, at one address or several.
 type failure struct {
 	host      protocol.Name
 	addresses []string
@@ -52,8 +54,8 @@ func (f failure) String() string {
 	return hostAt(f.host, strings.Join(f.addresses, " and "))
 }
 
-// grouped are the failures of a round of dials, those that differ only by the
-// address as one.
+// grouped are the failures of a round of dials. Those that differ only by the address are one
+// failure.
 func grouped(errs []*DialError) []failure {
 	var all []failure
 	for _, e := range errs {
@@ -67,12 +69,12 @@ func grouped(errs []*DialError) []failure {
 	return all
 }
 
-// toldMissing names the hosts that are not linked, and says in one line why: the
-// reasons of some of them; "" while the first round goes on.
+// toldMissing names the hosts that are not linked and says why, in one line. It gives the reasons
+// of some of them, or "" while the first round goes on.
 func toldMissing(targets []target, failed []failure) (whom, problem string) {
 	const most = 3
 	if len(failed) == 1 && len(failed[0].addresses) == len(targets) {
-		return failed[0].String(), failed[0].reason // whom it is about stands before it
+		return failed[0].String(), failed[0].reason // the names stand before it
 	}
 	if len(targets) == 1 {
 		return hostAt(targets[0].hub.Alias, targets[0].address), ""

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	acceptPause = 50 * time.Millisecond // of a listener that cannot accept
-	lingerFor   = time.Second           // for the other way, when one way has ended
+	acceptPause = 50 * time.Millisecond // after a listener could not accept
+	lingerFor   = time.Second           // how long the other direction may go on when one has ended
 )
 
-// acceptAll hands over what l accepts until ctx ends, which closes it. Trouble that
-// passes, such as too many open files, is waited out.
+// acceptAll hands what `l` accepts to `take` until `ctx` ends, which closes it. It waits for
+// temporary trouble to pass, such as too many open files.
 func acceptAll(ctx context.Context, l net.Listener, take func(net.Conn)) {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -34,8 +34,8 @@ func acceptAll(ctx context.Context, l net.Listener, take func(net.Conn)) {
 	}
 }
 
-// pass carries bytes between two connections until one of them ends, and what is under
-// way then for a moment longer, or until ctx ends. Then both are closed.
+// pass carries bytes between two connections until one of them ends, or `ctx` ends. What is on its
+// way then has a moment longer. Then both are closed.
 func pass(ctx context.Context, a, b net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

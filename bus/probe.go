@@ -10,22 +10,21 @@ import (
 	"github.com/parleyfleet/parley/internal/span"
 )
 
-// Probed is how far a dial to one address of a host gets.
+// Probed says how far a dial to one address of a host gets.
 type Probed struct {
 	Address string
-	Cause   Cause  // "" where nothing is wrong; CauseClock where a link works all the same
+	Cause   Cause  // "" if nothing is wrong; with CauseClock a link works all the same
 	Reason  string // for people
 	Took    time.Duration
-	Clock   time.Duration // its clock less ours
-	Version string        // of the program there
+	Clock   time.Duration // its clock minus ours
+	Version string        // version of the program there
 }
 
 // Works reports whether a link can be made at the address.
 func (p Probed) Works() bool { return p.Cause == "" || p.Cause == CauseClock }
 
-// Probe dials each address of a host, all at the same time, up to where a link
-// would begin, and says how far that gets. It changes no link. It takes 6 s at most,
-// or until ctx ends.
+// Probe dials each address of a host, all at the same time, up to the point where a link would
+// begin. It says how far each gets, and changes no link. It takes 6 s at most, or until `ctx` ends.
 func (b *Bus) Probe(ctx context.Context, hub Hub) []Probed {
 	all := make([]Probed, len(hub.Addresses))
 	var dials sync.WaitGroup
@@ -53,11 +52,10 @@ func (b *Bus) probe(ctx context.Context, t target) Probed {
 	return p
 }
 
-// farClock is how far two clocks may be apart before it is worth a word.
+// farClock is how far two clocks may be apart before that is worth telling.
 const farClock = 5 * time.Minute
 
-// offClock is what is to be said of two clocks that differ, "" where they agree well
-// enough.
+// offClock is what to say about two clocks that differ, or "" if they agree well enough.
 func offClock(off time.Duration) string {
 	if off.Abs() <= farClock {
 		return ""

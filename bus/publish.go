@@ -11,13 +11,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxHeard is the most paths that one letter carries.
+// maxHeard is how many paths one letter carries at most.
 const maxHeard = 500
 
-// Publish sends the message m, whose file has the bytes data, on its one
-// subject. It does not wait for delivery. A message of another host is refused,
-// because a host speaks only below its own name; so is one that
-// has more bytes than protocol.MaxFile with its headers.
+// Publish sends the message `m`, whose file has the bytes `data`, on its one subject. It does not
+// wait for delivery. It returns an error for a message of another host, because a host speaks only
+// below its own name. It also does for a message that has more bytes than protocol.MaxFile with its
+// headers.
 func (b *Bus) Publish(m *protocol.Message, data []byte) error {
 	if m.Host != b.opts.Alias {
 		return fmt.Errorf("cannot publish %s: it was sent by %q, not by this host", m.Path, m.Host)
@@ -34,8 +34,8 @@ func (b *Bus) Publish(m *protocol.Message, data []byte) error {
 	return nil
 }
 
-// PublishHeard tells the fleet that this host has fsynced the messages at
-// paths, 500 in a letter. No paths, no letter.
+// PublishHeard tells the fleet that this host has fsynced the messages at `paths`, up to 500 in one
+// letter. Without paths it sends nothing.
 func (b *Bus) PublishHeard(paths []protocol.Path) error {
 	for len(paths) > 0 {
 		n := min(len(paths), maxHeard)
@@ -47,8 +47,8 @@ func (b *Bus) PublishHeard(paths []protocol.Path) error {
 	return nil
 }
 
-// PublishHeads tells the fleet how far the chains of hosts go, as this host knows,
-// 64 in a letter. No heads, no letter.
+// PublishHeads tells the fleet how far the chains of hosts go, as far as this host knows, up to 64
+// in one letter. Without heads it sends nothing.
 func (b *Bus) PublishHeads(heads []protocol.Head) error {
 	for part := range slices.Chunk(heads, protocol.MaxHeads) {
 		if err := b.publishLetter(protocol.KindHead, protocol.EncodeHeads(part)); err != nil {
@@ -61,8 +61,9 @@ func (b *Bus) PublishHeads(heads []protocol.Head) error {
 // Ring rings the bell: the remote has moved.
 func (b *Bus) Ring() error { return b.publishLetter(protocol.KindBell, nil) }
 
-// Announce tells the fleet about this host; p.Host and p.Count are set. Who hears one
-// after a later one takes it for a repetition, so they are sent as they are numbered.
+// Announce tells the fleet about this host. It sets p.Host and p.Count. A receiver takes a presence
+// that comes after a later one for a repetition. So presences are sent in the order of their
+// numbers.
 func (b *Bus) Announce(p Presence) error {
 	b.announcing.Lock()
 	defer b.announcing.Unlock()
@@ -79,7 +80,7 @@ func (b *Bus) publishLetter(kind protocol.Kind, data []byte) error {
 	l := b.letter(b.subjects.Letter(b.opts.Alias, kind), "", data)
 	msg, err := b.seal(l, l.Subject)
 	if err == nil && b.revokedHost(l.Key) != "" {
-		return nil // a host that was removed ends: its farewell would only be refused, and told as an offence
+		return nil // a host that was removed is ending: its farewell would only be refused, and reported as an offence
 	}
 	if err == nil {
 		err = b.send(msg)
@@ -97,7 +98,7 @@ func (b *Bus) send(msg *nats.Msg) error {
 	case errors.Is(err, nats.ErrConnectionClosed):
 		return ErrClosed
 	case errors.Is(err, nats.ErrHeadersNotSupported) && !b.conn.IsConnected():
-		return ErrNotConnected // the client knows nothing about a server it has not seen
+		return ErrNotConnected // the client knows nothing about a server that it has never seen
 	}
 	return err
 }

@@ -10,11 +10,12 @@ import (
 )
 
 const (
-	// maxQueuedBytes is what may wait for the handlers; one sender may use two
-	// thirds of it, so that a flood from one host leaves room for the others. That
-	// is room for 50,000 messages of a usual size from one host.
+	// maxQueuedBytes is how many bytes may wait for the handlers. One sender may use two thirds of
+	// it, so that a flood from one host leaves room for the others. That is room for 50,000
+	// messages of usual size from one host.
 	maxQueuedBytes = 96 << 20
-	// What waits takes more memory than its payload: headers, path, list.
+	// messageOverhead is the memory for a waiting message besides its payload, in bytes: headers,
+	// path, list.
 	messageOverhead = 512
 	letterOverhead  = 2 << 10
 )
@@ -25,7 +26,7 @@ type letterIn struct {
 	msg     *nats.Msg
 }
 
-// batch is what has queued up.
+// batch is everything that has queued up.
 type batch struct {
 	linked   bool
 	unlinked []protocol.Name
@@ -33,10 +34,10 @@ type batch struct {
 	letters  []letterIn
 }
 
-// queue is where the connection leaves what arrives, without waiting, and the
-// dispatcher finds it.
+// queue is where the connection leaves what arrives, without waiting, and where the dispatcher
+// takes it.
 type queue struct {
-	wake  chan struct{} // holds one token while something is queued
+	wake  chan struct{} // holds one token if something is queued
 	limit int           // bytes that may wait
 
 	mu    sync.Mutex // guards the fields below
@@ -45,7 +46,7 @@ type queue struct {
 	by    map[protocol.Name]int // bytes of each sender
 }
 
-// newQueue makes a queue with room for limit bytes, 0 for maxQueuedBytes.
+// newQueue makes a queue with room for `limit` bytes; 0 means maxQueuedBytes.
 func newQueue(limit int) *queue {
 	if limit == 0 {
 		limit = maxQueuedBytes
@@ -53,19 +54,19 @@ func newQueue(limit int) *queue {
 	return &queue{wake: make(chan struct{}, 1), limit: limit, by: map[protocol.Name]int{}}
 }
 
-// message queues m, or reports that there is no room.
+// message queues `m`. It returns false if there is no room.
 func (q *queue) message(m Incoming) bool {
 	size := len(m.Data) + messageOverhead
 	return q.add(m.Sender, size, func(b *batch) { b.messages = append(b.messages, m) })
 }
 
-// letter queues l, or reports that there is no room.
+// letter queues `l`. It returns false if there is no room.
 func (q *queue) letter(l letterIn) bool {
 	size := l.msg.Size() + letterOverhead
 	return q.add(l.subject.Sender, size, func(b *batch) { b.letters = append(b.letters, l) })
 }
 
-// linked queues that a link came up, for which there is always room.
+// linked queues that a link has come up. There is always room for that.
 func (q *queue) linked() {
 	q.mu.Lock()
 	q.next.linked = true
@@ -73,9 +74,8 @@ func (q *queue) linked() {
 	q.signal()
 }
 
-// unlinked queues that the last link to a host, or with "" the connection to an existing
-// system, has ended, for which there is always
-// room: there are not many links.
+// unlinked queues that the last link to a host has ended. "" means the connection to an existing
+// system. There is always room for that, because there are not many links.
 func (q *queue) unlinked(host protocol.Name) {
 	q.mu.Lock()
 	q.next.unlinked = append(q.next.unlinked, host)
@@ -99,7 +99,7 @@ func (q *queue) add(from protocol.Name, size int, put func(*batch)) bool {
 
 func (q *queue) signal() { wait.Nudge(q.wake) }
 
-// take empties the queue.
+// take empties the queue and returns what was in it.
 func (q *queue) take() batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// arrived sorts what comes on the fleet's subjects. It runs on the connection's
-// own goroutine and must never wait.
+// arrived sorts what comes on the fleet's subjects. It runs on the connection's own goroutine and
+// must never wait.
 func (b *Bus) arrived(msg *nats.Msg) {
 	s, err := b.subjects.Parse(msg.Subject)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *Bus) deliver(next batch) {
 	for _, l := range next.letters {
 		b.deliverLetter(l)
 	}
-	for _, host := range next.unlinked { // after what it said last
+	for _, host := range next.unlinked { // after what the host has said last
 		if h.Unlinked != nil {
 			h.Unlinked(host)
 		}
@@ -107,10 +107,10 @@ func (b *Bus) deliverLetter(in letterIn) {
 	}
 }
 
-// repeatedError says that a letter was said before and is refused now.
+// repeatedError says that a letter has come before and is refused now.
 type repeatedError struct{ error }
 
-// handleLetter hands a letter that has been checked to its handler.
+// handleLetter hands a letter that was checked to its handler.
 func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 	h := b.opts.Handlers
 	switch s.Kind {

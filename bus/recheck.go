@@ -7,9 +7,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Recheck says that Options.Hubs or Options.Trusted may answer otherwise than before. The dialler
-// tries again at once. Every link and client is thrown out whose key no longer counts, or may now
-// do more or less. Those that may come back do so by themselves.
+// Recheck says that Options.Hubs or Options.Trusted may now give other answers. The dialler tries
+// again at once. Every link and client is thrown out whose key no longer counts, or whose rights
+// may have changed. Those that may come back do so by themselves.
 func (b *Bus) Recheck() {
 	if b.server == nil {
 		return
@@ -24,7 +24,7 @@ func (b *Bus) Recheck() {
 	b.recheckClients()
 }
 
-// recheckOut ends the link that this host dialled if its key no longer counts.
+// recheckOut ends the link that this host has dialled if its key no longer counts.
 func (b *Bus) recheckOut() {
 	o := b.tree.dialled()
 	if o == nil {
@@ -47,7 +47,7 @@ func (b *Bus) recheckIn() {
 	}
 }
 
-// recheckClients ends the connections of clients with a key that counts no longer.
+// recheckClients ends the connections of clients whose key no longer counts.
 func (b *Bus) recheckClients() {
 	inner, err := b.inner.PublicKey()
 	if err != nil {
@@ -63,13 +63,13 @@ func (b *Bus) recheckClients() {
 			continue
 		}
 		if _, counts := b.opts.Trusted(key); !counts {
-			_ = b.server.DisconnectClientByID(c.Cid) // one that has just gone is what is wanted
+			_ = b.server.DisconnectClientByID(c.Cid) // if it has just gone, that is what is wanted
 		}
 	}
 }
 
-// carries reports whether the host may carry what hosts behind it say: whether the
-// fleet knows it as one that takes links.
+// carries reports whether the host may carry what the hosts behind it say: the fleet must know it
+// as one that takes links.
 func (b *Bus) carries(host protocol.Name) bool {
 	for _, hub := range b.hubs() {
 		if hub.Alias == host && len(hub.Addresses) > 0 {

@@ -9,30 +9,31 @@ import (
 )
 
 const (
-	// rejoinEvery is how often a host that dials nobody, because it has taken a link up,
-	// looks whether that keeps it from others, and rejoinFor how long it then takes none.
+	// A host dials nobody while it has taken a link up. rejoinEvery is how often it looks whether
+	// that keeps it from other hosts. rejoinFor is how long it then takes no link up.
 	rejoinEvery = 10 * time.Second
 	rejoinFor   = 5 * time.Second
-	// rejoinRest is how long a hub that it dialled so is not a reason to do it again.
+	// rejoinRest is how long a hub that was dialled for this reason is no reason to do it again.
 	rejoinRest = 10 * time.Minute
-	// rejoinLooks is how many addresses it tries each time.
+	// rejoinLooks is how many addresses are tried each time.
 	rejoinLooks = 16
 )
 
-// rejoin keeps a host of bad intent from cutting off others by links up. The host that
-// makes such a link says that it takes links itself, and is believed. There is no way to
-// know, because others may reach it where this host does not. While it lasts this host
-// dials nobody, and where those before it in the alphabet cannot dial it either, they do
-// not meet. So it looks whether a hub that it would dial answers and is not heard on the
-// bus: that is in another tree. If the same one does so twice in a row, the links up
-// end, none is taken for a while, and the hub is dialled: then links up are refused
-// anyway. So no host ever has a link up and one of its own (see tree).
+// rejoin protects a host from being cut off by somebody who means it ill and makes a link up to it.
+// The host that makes such a link says that it takes links itself, and is believed: there is no way
+// to know, because others may reach it even if this host does not. While a link up lasts, this host
+// dials nobody. If the hosts before it in the alphabet cannot dial it either, they never meet.
+//
+// So it looks whether a hub that it would dial answers and is not heard on the bus. Then that hub
+// is in another tree. If the same hub does so twice in a row, the links up are ended, no link up is
+// taken for a while, and the hub is dialled. While a host has a link of its own, it refuses links
+// up anyway. So it never has both (see tree).
 type rejoin struct {
-	apart map[protocol.Name]bool      // hubs that answered the last look and are not heard
+	apart map[protocol.Name]bool      // hubs that answered at the last look and are not heard
 	done  map[protocol.Name]time.Time // hubs that were a reason to end links up, and when
 }
 
-// rejoinAlways looks until the dialler ends.
+// rejoinAlways looks again and again until the dialler ends.
 func (d *dialler) rejoinAlways() {
 	tick := time.NewTicker(rejoinEvery)
 	defer tick.Stop()
@@ -47,7 +48,7 @@ func (d *dialler) rejoinAlways() {
 	}
 }
 
-// look ends the links up if there is a reason.
+// look ends the links up if there is a reason for it.
 func (d *dialler) look(t *rejoin, now time.Time) {
 	before := t.apart
 	t.apart = nil
@@ -94,12 +95,12 @@ func (d *dialler) apart() map[protocol.Name]bool {
 	return found
 }
 
-// ups are the links up that were taken.
+// ups are the links up that this host has taken.
 func (e *entrance) ups() []*inlink {
 	return slices.DeleteFunc(e.links(), func(in *inlink) bool { return !in.up })
 }
 
-// refuseUps has no link up taken until then, and the hosts that made those not dialled.
+// refuseUps has no link up taken until that time. Until then, the hosts in `ups` are not dialled.
 func (t *tree) refuseUps(until time.Time, ups []*inlink) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,14 +110,14 @@ func (t *tree) refuseUps(until time.Time, ups []*inlink) {
 	}
 }
 
-// isShut reports whether no link up is taken now.
+// isShut reports whether no link up is taken at the moment.
 func (t *tree) isShut(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return now.Before(t.refusedUntil)
 }
 
-// avoids reports whether a host is not dialled now.
+// avoids reports whether a host is not dialled at the moment.
 func (t *tree) avoids(host protocol.Name, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

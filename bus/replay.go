@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	maxSeen = 2048 // questions of one host that are known again
-	maxRuns = 8    // runs of one host whose presence is known again
+	maxSeen = 2048 // questions of one host that are remembered
+	maxRuns = 8    // runs of one host whose presence is remembered
 )
 
-// replays tells letters that were said before from new ones. Of the other letters
-// repetition is harmless: heard was true, a bell looks at the remote at most every two
-// seconds, a head that is known says nothing.
+// replays recognizes letters that have come before. Of other letters a repetition is harmless: what
+// a heard letter says was true, a bell makes a look at the remote at most every two seconds, and a
+// known head says nothing new.
 type replays struct {
 	mu        sync.Mutex // guards what follows
 	questions map[protocol.Name]*lastQuestions
 	presences map[protocol.HostKey]map[string]told // by run
 }
 
-// lastQuestions are the signatures of a host's last questions, in a ring.
+// lastQuestions are the signatures of a host's last questions, as a ring.
 type lastQuestions struct {
 	seen map[string]struct{}
 	ring []string
@@ -35,9 +35,9 @@ func newReplays() *replays {
 	return &replays{questions: map[protocol.Name]*lastQuestions{}, presences: map[protocol.HostKey]map[string]told{}}
 }
 
-// question says why a question of a host is refused, if it has been asked before. The
-// signature must have been checked. Who has asked 2,048 others since may be heard twice,
-// which costs an answer.
+// question returns an error if a host has asked a question before. The signature must have been
+// checked. If the host has asked 2,048 others since, the question may be answered twice, which
+// costs an answer.
 func (r *replays) question(from protocol.Name, sig string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,10 +60,10 @@ func (r *replays) question(from protocol.Name, sig string) error {
 	return nil
 }
 
-// presence says why a host's presence is refused, if that host has told a later one with
-// the same key. Its count rises within a run, and the start of its node with every run.
-// A key that follows counts anew, or who had stolen the one before could have named a
-// start that the host never comes to.
+// presence returns an error if the host has sent a later presence with the same key. The count of a
+// presence rises within a run, and the start of its node with every run. After a change of key,
+// counting begins anew: otherwise a thief of the old key could have named a start that the host
+// never reaches.
 func (r *replays) presence(p Presence, key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

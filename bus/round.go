@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// sorted are addresses with those in front at which a hub was linked last.
+// sorted are the addresses. Those at which a hub was last linked come first.
 func (d *dialler) sorted(addresses []string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -16,8 +16,8 @@ func (d *dialler) sorted(addresses []string) []string {
 	return all
 }
 
-// round dials all targets, each a moment after the one before it or as soon as that
-// one has failed. The first that says yes is the hub; the others are left.
+// round dials all targets, each a moment after the one before it, or as soon as that one has
+// failed. The first one that says yes is the hub; the others are given up.
 func (d *dialler) round(ctx context.Context) (*knocked, []*DialError) {
 	targets := d.targets(d.tree.alone(time.Now()) >= upAfter)
 	ctx, cancel := context.WithCancel(ctx)
@@ -33,7 +33,7 @@ func (d *dialler) round(ctx context.Context) (*knocked, []*DialError) {
 	start := func() {
 		at := started
 		started, running = started+1, running+1
-		d.work.Go(func() { // ends with its dial, which ctx ends
+		d.work.Go(func() { // ends with its dial, and ctx ends that
 			hub, err := d.bus.knock(ctx, targets[at], false)
 			outcomes <- outcome{at, hub, err}
 		})

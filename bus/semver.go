@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// semver is a version of this program as NATS services must state theirs, by
-// semver.org. What is no such version, as that of a build by hand, becomes a word
-// behind 0.0.0.
+// semver is a version of this program in the form that NATS services must state, by semver.org. A
+// version of another form, like that of a build by hand, becomes a word behind 0.0.0.
 func semver(version string) string {
 	const number = `(0|[1-9]\d*)`
 	const word = `[0-9A-Za-z-]+`

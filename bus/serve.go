@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	maxQuestions = 256              // that wait for their turn
-	maxAnswering = 16               // that are answered at a time
-	serviceTime  = 30 * time.Second // for one answer
-	answerSlack  = 4 << 10          // of the payload limit, for an answer's headers
+	maxQuestions = 256              // questions that may wait for their turn
+	maxAnswering = 16               // questions that are answered at a time
+	serviceTime  = 30 * time.Second // time for one answer
+	answerSlack  = 4 << 10          // bytes of the payload limit that are kept for an answer's headers
 )
 
-// question is a question to us that waits for its turn.
+// question is a question to this host that waits for its turn.
 type question struct {
 	from, what protocol.Name
 	msg        *nats.Msg
 }
 
-// services is who answers what.
+// services are the functions that answer questions.
 type services struct {
 	mu     *sync.RWMutex // guards byName
 	byName map[protocol.Name]Service
@@ -47,28 +47,28 @@ func (s services) get(what protocol.Name) Service {
 	return s.byName[what]
 }
 
-// names are the questions that are answered, sorted.
+// names are the questions that this host answers, sorted.
 func (s services) names() []protocol.Name {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return slices.Sorted(maps.Keys(s.byName))
 }
 
-// MaxAnswer is the most bytes that the answer to a question may have.
+// MaxAnswer is how many bytes the answer to a question may have.
 func (b *Bus) MaxAnswer() int {
 	return int(b.conn.MaxPayload()) - answerSlack - len(answerOK)
 }
 
-// Serve lets h answer the questions of other hosts for what, from now on, in
-// place of what answered them before.
+// Serve lets `h` answer the question `what` of other hosts from now on. It replaces what answered
+// it before.
 func (b *Bus) Serve(what protocol.Name, h Service) {
 	b.services.mu.Lock()
 	defer b.services.mu.Unlock()
 	b.services.byName[what] = h
 }
 
-// asked queues a question to us, or reports that there is no room. It runs on
-// the connection's goroutine.
+// asked queues a question to this host. It returns false if there is no room. It runs on the
+// connection's goroutine.
 func (b *Bus) asked(s protocol.Subject, msg *nats.Msg) bool {
 	what, err := protocol.ParseName(s.Rest[1])
 	if err != nil {
@@ -87,8 +87,8 @@ func (b *Bus) asked(s protocol.Subject, msg *nats.Msg) bool {
 	}
 }
 
-// answerAll takes the questions in their order and answers maxAnswering at a
-// time, until the bus closes.
+// answerAll takes the questions in their order, and answers maxAnswering at a time, until the bus
+// closes.
 func (b *Bus) answerAll() {
 	places := make(chan struct{}, maxAnswering)
 	for {
@@ -110,8 +110,8 @@ func (b *Bus) answerAll() {
 	}
 }
 
-// answer checks one question and answers it. One that is not proved gets no
-// answer at all, but that the key was revoked which proves it.
+// answer checks one question and answers it. A question that no key proves gets no answer, with one
+// exception: if a revoked key proves it, the answer says that the key was revoked.
 func (b *Bus) answer(q question) {
 	l, err := readLetter(q.msg, q.msg.Subject)
 	if err != nil {
@@ -132,19 +132,18 @@ func (b *Bus) answer(q question) {
 	b.reply(q, l)
 }
 
-// allRevoked stands for the holders of all revoked keys, where it is remembered how much
-// a host asks. A host that has a new key must not pay for what somebody asks with its
-// old one.
+// allRevoked stands for the holders of all revoked keys when it is counted how much a host asks. So
+// a host that has a new key does not pay for what somebody asks with its old one.
 const allRevoked = protocol.Name("")
 
-// signedByRevoked reports whether a question is new and signed with a key that was its
-// sender's until it was revoked.
+// signedByRevoked reports whether a question is new, and signed with a key that was its sender's
+// until it was revoked.
 func (b *Bus) signedByRevoked(l *protocol.Letter, from protocol.Name) bool {
 	return l.Host == from && b.revokedHost(l.Key) == from && l.Open(b.opts.RecordID) == nil && b.replays.question(allRevoked, l.Sig) == nil
 }
 
-// replyGoesTo reports whether reply is an inbox of the host from. On an existing
-// system that may have prescribed an inbox of its own to it.
+// replyGoesTo reports whether `reply` is an inbox of the host `from`. An existing system may have
+// given that host a prefix of its own.
 func (b *Bus) replyGoesTo(from protocol.Name, reply string) bool {
 	return inboxOf(reply, b.opts.Fleet, from) || b.system != nil && foreignInboxOf(reply, b.opts.Fleet, from)
 }

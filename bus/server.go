@@ -16,20 +16,20 @@ import (
 const (
 	startWait      = 10 * time.Second
 	stopWait       = 5 * time.Second
-	maxPayload     = protocol.MaxFile // with the headers: what NATS systems carry unless told otherwise
-	maxPending     = 64 << 20         // bytes that wait for one slow client before it is cut
+	maxPayload     = protocol.MaxFile // bytes with the headers: what NATS systems carry unless they are configured otherwise
+	maxPending     = 64 << 20         // bytes that wait for one slow client before it is disconnected
 	maxConnections = 1024
-	maxSubs        = 4096 // of one connection
+	maxSubs        = 4096 // subscriptions of one connection
 	pingInterval   = 2 * time.Second
-	maxPings       = 2 // unanswered ones before a connection counts as dead
+	maxPings       = 2 // unanswered pings before a connection counts as dead
 	authTimeout    = 5 // seconds
 	dialTimeout    = 3 * time.Second
 	reconnectWait  = 500 * time.Millisecond
-	leafRetry      = 50 * time.Millisecond // of the server at the dialler's door; the dialler has a backoff of its own
+	leafRetry      = 50 * time.Millisecond // pause of the server at the dialler's door; the dialler has longer pauses of its own
 )
 
-// startServer starts the embedded server, with the links port and the dialler where
-// they are wanted, and waits until it is ready.
+// startServer starts the embedded server, with the links port and the dialler if they are wanted,
+// and waits until it is ready.
 func (b *Bus) startServer(ctx context.Context) error {
 	if err := b.startLinks(ctx); err != nil {
 		return err
@@ -111,13 +111,13 @@ func (b *Bus) serverOptions(g *guard) (*server.Options, error) {
 	return opts, nil
 }
 
-// leafOptions set up both ends of links: the leaf port on the loopback, to which the
-// entrance passes what it lets in, and the one remote, which is the dialler.
+// leafOptions set up both ends of links: the leaf port on the loopback, to which the entrance
+// passes the links that it lets in, and the one remote, which is the dialler.
 func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
 	leaf.AuthTimeout = authTimeout
 	leaf.NoAdvertise = true
 	leaf.ReconnectInterval = leafRetry
-	// Without compression an unknown peer cannot make us unpack anything.
+	// Without compression, no unknown peer can make us unpack anything.
 	leaf.Compression.Mode = server.CompressionOff
 	if b.entrance != nil {
 		leaf.Host, leaf.Port = "127.0.0.1", server.RANDOM_PORT
@@ -127,7 +127,7 @@ func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
 	}
 }
 
-// anyPort is port as the server wants it, which calls port 0 -1.
+// anyPort is `port` in the form of the server, which writes -1 for port 0.
 func anyPort(port int) int {
 	if port == 0 {
 		return server.RANDOM_PORT
@@ -135,7 +135,7 @@ func anyPort(port int) int {
 	return port
 }
 
-// awaitServer waits until srv is ready or says why it cannot be.
+// awaitServer waits until `srv` is ready, or says why it cannot be.
 func awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()

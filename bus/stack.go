@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// stack is what must be undone, the last thing first. It is filled by Start and
-// unwound once.
+// stack is what must be undone, the last thing first. Start fills it, and it is unwound once.
 type stack []step
 
 type step struct {

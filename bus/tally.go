@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// tally counts what is under way, and lets one wait until nothing is. Unlike a
-// WaitGroup it may be entered while that one waits.
+// tally counts what is under way, and lets one goroutine wait until nothing is. Unlike a WaitGroup,
+// it may be entered during the wait.
 type tally struct {
 	mu   sync.Mutex // guards n and zero
 	n    int
@@ -28,7 +28,7 @@ func (t *tally) leave() {
 	}
 }
 
-// wait waits until nothing is under way, for so long at most. Only one may wait.
+// wait waits until nothing is under way, for at most `most`. Only one goroutine may wait.
 func (t *tally) wait(most time.Duration) {
 	t.mu.Lock()
 	if t.n == 0 {

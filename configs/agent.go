@@ -27,21 +27,21 @@ const (
 // Whose mail makes an agent work.
 const (
 	AcceptAnyone   = "anyone"
-	AcceptVerified = "verified" // only what a host signed that declares its author
+	AcceptVerified = "verified" // only messages that a host signed which declares the author
 )
 
 // Placeholders in command lines.
 const (
 	PlaceholderPrompt  = "{prompt}"  // of exec, with InputPrompt: the prompt as an argument, not on standard input
-	PlaceholderContext = "{context}" // of open: what the program should know
+	PlaceholderContext = "{context}" // of the setting open: what the program should know
 )
 
 // ExaminerMechanical has the node answer sync-checks for an agent (R66).
 const ExaminerMechanical = "mechanical"
 
-// What becomes of a message whose run the end of its node cut short (R19).
+// What becomes of a message if the end of the node cut its run short (R19).
 const (
-	RerunAgain = "again" // it is tried again, as after any attempt that failed
+	RerunAgain = "again" // it is tried again, like after a failed attempt
 	RerunAsk   = "ask"   // it is a dead letter: somebody decides
 )
 
@@ -51,40 +51,40 @@ type Agent struct {
 	Door string // DoorExec or DoorInbox
 	// Dir is the absolute working directory of the command; "" is the node's.
 	Dir string
-	// Tiers are the instances of the agent in the order of the file; each
-	// stands Count times in the group that R6 chooses from. An agent behind
-	// the inbox door has none.
+	// Tiers are the instances of the agent in the order of the file. Each stands Count times in the
+	// group from which R6 chooses. An agent with the inbox door has none.
 	Tiers      []Tier
 	Timeout    time.Duration // 0: the command_timeout of the configuration
 	Attempts   int           // how often a command that fails is started for a message; 0: DefaultAttempts
-	Rerun      string        // RerunAgain (also "") or RerunAsk: what becomes of a run that its node's end cut short (R19)
+	Rerun      string        // RerunAgain (also "") or RerunAsk: what becomes of a run that the end of its node cut short (R19)
 	Input      string        // InputText (also "") or InputPrompt; of the exec door
-	Profile    protocol.Name // actor profile that prompts begin with; "" = the one called like the agent, if any
-	Preset     string        // what it was made from, for show
+	Profile    protocol.Name // actor profile with which prompts begin; "" = the one with the agent's name, if there is one
+	Preset     string        // the preset from which it was made; only shown
 	Open       string        // command line of its own interactive program
 	Paused     bool          // its mail waits
-	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
+	RunReplies bool          // "answers: true": it is also run for answers to its own messages (R13)
 	// Accepts is whose mail makes it work: AcceptAnyone (also "") or AcceptVerified.
 	Accepts string
-	// WakesOn are the acts for which its command is run; none: those that the table of
-	// acts says (R63).
+	// WakesOn are the acts for which its command is run. If it is empty, each act says so itself
+	// (R63).
 	WakesOn []protocol.Act
-	// Examiner is who answers sync-checks: ExaminerMechanical, the node itself, by what the
-	// agent wrote; "": the agent.
+	// Examiner is who answers sync-checks: ExaminerMechanical means the node itself, by what the
+	// agent wrote; "" means the agent.
 	Examiner string
-	// Soul is whose it is (R21); "": what the contacts of whoever looks say, else the host's human.
+	// Soul is the human to whom it belongs (R21). If it is "", the contacts of whoever asks say it,
+	// else it is the host's human.
 	Soul   protocol.Name
-	RunAs  string     // the user of the system as whom the command runs; "": the node's own
-	Env    Variables  // what of the environment the command gets
+	RunAs  string     // the user of the system under whom the command runs; "": the node's own
+	Env    Variables  // which variables of the environment the command gets
 	Limits Limits     // what a run of the command may use
-	Wake   string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
-	Quiet  QuietHours // when it is not woken, and not run for what agents cause
-	// TakeoverAfter is for how long this host must be gone before another one that serves
-	// the agent does its work (R7). 0 is protocol.DefaultTakeover. With
-	// protocol.NoTakeover none does, and this host does the work of no other.
+	Wake   string     // command line that wakes the program of an agent with an inbox; "": the program asks by itself
+	Quiet  QuietHours // when it is not woken, and not run for messages that agents have caused
+	// TakeoverAfter is for how long this host must be gone before another host that serves the
+	// agent does its work (R7). 0 means protocol.DefaultTakeover. With protocol.NoTakeover no host
+	// ever does, and this host does not take over work either.
 	TakeoverAfter time.Duration
-	// DispatchSince is the commit of main when the agent was added: what it
-	// contains is shown and never run (R8). "" where main had no commit.
+	// DispatchSince is the commit of main when the agent was added. What that commit contains is
+	// shown and never run (R8). It is "" if main had no commit.
 	DispatchSince string
 	Added         time.Time // kept to the second, in UTC
 }
@@ -96,20 +96,20 @@ type Tier struct {
 	Exec  string // the command line, split as a shell would and run without one
 }
 
-// DefaultAttempts is how often a command is started for a message, where the agent does
-// not say it, before the message is given up (R16).
+// DefaultAttempts is how often a command is started for a message before the message is given up
+// (R16), if the agent's file does not say it.
 const DefaultAttempts = 3
 
 const maxAttempts = 20
 
-// A host is not known to be gone before it was silent for a while, see presence.Lasts.
+// A host is only known to be gone after it was silent for a while: see presence.Lasts.
 const (
 	minTakeover = time.Minute
 	maxTakeover = 30 * 24 * time.Hour
 )
 
-// ParseTakeover reads for how long a host must be gone before its work is taken over: a
-// duration such as 10m, or never.
+// ParseTakeover reads for how long a host must be gone before its work is taken over: a duration
+// such as 10m, or "never".
 func ParseTakeover(s string) (time.Duration, error) {
 	if s == "never" {
 		return protocol.NoTakeover, nil
@@ -117,7 +117,7 @@ func ParseTakeover(s string) (time.Duration, error) {
 	return parseDuration(s)
 }
 
-// ShowTakeover is what ParseTakeover reads.
+// ShowTakeover is the text that ParseTakeover reads.
 func ShowTakeover(after time.Duration) string {
 	if after == protocol.NoTakeover {
 		return "never"
@@ -125,10 +125,10 @@ func ShowTakeover(after time.Duration) string {
 	return span.Exact(after)
 }
 
-// maxTierCount is less than a reader takes.
+// maxTierCount is less than protocol.MaxTierCount, the most that a reader takes.
 const maxTierCount = 1000
 
-// Validate says all that is wrong with the agent as one *Error.
+// Validate returns everything that is wrong with the agent, as one *Error.
 func (a Agent) Validate() error { return asError("", a.problems()) }
 
 func (a Agent) problems() []Problem {
@@ -195,7 +195,7 @@ func (a Agent) problems() []Problem {
 	return append(ps, a.doorProblems()...)
 }
 
-// whyNoWaking is why no command can be run for messages of an act.
+// whyNoWaking says why no command can be run for messages of an act.
 func whyNoWaking(spec protocol.ActSpec, known bool) string {
 	if !known {
 		return "is no act"
@@ -203,7 +203,7 @@ func whyNoWaking(spec protocol.ActSpec, known bool) string {
 	return fmt.Sprintf("is a %s, for which nothing is run", spec.Class)
 }
 
-// wakingActs are those for which an agent's command can be run.
+// wakingActs are the acts for which an agent's command can be run.
 func wakingActs() (names []string) {
 	for _, spec := range protocol.Acts() {
 		if spec.Act.Mail() {

@@ -9,9 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// editedAgent is an agent's file with what has changed put into the text that was there.
-// So the comments and the order of a person stay. ok is false where that cannot be done,
-// such as for a file that nobody can read.
+// editedAgent puts what has changed into the text of an agent's file. So the comments and the order
+// of a person stay. `ok` is false if that cannot be done, such as for a file that cannot be read.
 func editedAgent(old, fresh []byte) (edited []byte, ok bool) {
 	var whole yaml.Node // with the comments that stand before its first key
 	if was, _ := document(old); was == nil || yaml.Unmarshal(old, &whole) != nil {
@@ -31,8 +30,8 @@ func editedAgent(old, fresh []byte) (edited []byte, ok bool) {
 	return out.Bytes(), len(wrong)+len(wrongToo) == 0 && reflect.DeepEqual(want, got)
 }
 
-// takeOver makes a mapping say what another one says, and leaves alone what they have
-// in common.
+// takeOver makes the mapping `was` say what `is` says, and leaves what they have in common as it
+// is.
 func takeOver(was, is *yaml.Node) {
 	for i := 0; i+1 < len(was.Content); {
 		if valueOf(is, was.Content[i].Value) == nil {
@@ -51,7 +50,7 @@ func takeOver(was, is *yaml.Node) {
 	}
 }
 
-// become makes a value another one.
+// become makes the value `was` equal to `is`.
 func become(was, is *yaml.Node) {
 	switch {
 	case was.Kind == yaml.ScalarNode && is.Kind == yaml.ScalarNode:
@@ -74,7 +73,7 @@ func become(was, is *yaml.Node) {
 	}
 }
 
-// valueOf is the value of a key of a mapping, nil where it has none.
+// valueOf is the value of a key of a mapping, nil if it has none.
 func valueOf(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {

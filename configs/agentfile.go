@@ -24,10 +24,9 @@ const (
 	stampForm  = "20060102T150405.000Z"
 )
 
-// ReadAgents reads the agents' files of a folder, sorted by name. A file must
-// be called after the agent in it. Where files are wrong it returns the agents
-// of the others and an error that joins one *Error for each. A folder that does
-// not exist has no agents.
+// ReadAgents reads the agents' files of a folder, sorted by name. A file must be called after the
+// agent in it. If files are wrong, it returns the agents of the other files, and an error that
+// joins one *Error for each wrong file. A folder that does not exist has no agents.
 func ReadAgents(dir string) ([]Agent, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,8 +188,8 @@ func timeSetting(key string, at *time.Time) setting {
 	}, func(t time.Time) string { return t.UTC().Format(time.RFC3339) })
 }
 
-// WriteAgent writes the agent's file into dir, in place of one it may have, of which
-// comments stay. After a crash the old file or the new one is there, whole.
+// WriteAgent writes the agent's file into `dir`. It replaces the file that is there, whose comments
+// stay. After a crash, either the old file or the new one is there, complete.
 func WriteAgent(dir string, a Agent) error {
 	if err := a.Validate(); err != nil {
 		return fmt.Errorf("cannot write the agent %s: %w", a.Name, err)
@@ -211,7 +210,7 @@ func WriteAgent(dir string, a Agent) error {
 	return nil
 }
 
-// agentFile is the file's form; what has its default is left out.
+// agentFile is the form of the file. A field with its default value is left out.
 type agentFile struct {
 	Name          string      `yaml:"name"`
 	Door          string      `yaml:"door"`
@@ -246,8 +245,8 @@ type tierFile struct {
 	Exec  commandLine `yaml:"exec"`
 }
 
-// commandLine is quoted where it has several lines: as a block, the encoder
-// loses line ends at its beginning.
+// commandLine is a command line that is quoted if it has several lines: as a block, the encoder
+// would lose line ends at its beginning.
 type commandLine string
 
 // MarshalYAML implements yaml.Marshaler.
@@ -298,9 +297,8 @@ func renderAgent(a Agent) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// RemoveAgent moves the agent's file to removed/NAME-<UTC time>.yaml below dir;
-// nothing is deleted. The error matches fs.ErrNotExist where there is no such
-// agent.
+// RemoveAgent moves the agent's file to removed/NAME-<UTC time>.yaml below dir; nothing is deleted.
+// The error matches fs.ErrNotExist if there is no such agent.
 func RemoveAgent(dir string, name protocol.Name, now time.Time) error {
 	from := filepath.Join(dir, name.String()+agentExt)
 	if _, err := os.Lstat(from); err != nil {

@@ -8,18 +8,17 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// isTemp reports whether that is the name of a half-written file, which readers pass over.
+// isTemp reports whether that is the name of an unfinished file. Readers pass over such files.
 func isTemp(name string) bool { return strings.HasPrefix(name, durable.TempPrefix) }
 
-// writeAtomic puts data at path so that after a crash either the old file or
-// the new one is there, whole. The file has mode 0600.
+// writeAtomic puts `data` at `path`. After a crash, either the old file or the new one is there,
+// complete. The file has mode 0600.
 func writeAtomic(path string, data []byte) error {
 	return durable.WriteFile(path, data, privateFile)
 }
 
-// moveToNew moves from to a path that no file had, keeping both folders on disk
-// as the move left them. It returns an error that matches fs.ErrExist where the
-// path is taken.
+// moveToNew moves `from` to a path that no file had, and makes the change of both folders durable.
+// The error matches fs.ErrExist if the path is taken.
 func moveToNew(from, to string) error {
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, privateFile)
 	if err != nil {
@@ -29,7 +28,7 @@ func moveToNew(from, to string) error {
 		return err
 	}
 	if err := os.Rename(from, to); err != nil {
-		os.Remove(to) // ours, and empty
+		os.Remove(to) // the file that this function made, which is empty
 		return err
 	}
 	if err := durable.Folder(filepath.Dir(to)); err != nil {

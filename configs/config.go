@@ -11,39 +11,39 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Config is config.yaml: what one node is called, where its record is shared
-// and how it reaches other hosts. configs/config.example.yaml documents every
-// key. Load and Validate make sure that the values are usable.
+// Config is config.yaml: the name of one node, where its record is shared and how it reaches other
+// hosts. configs/config.example.yaml documents every key. Load and Validate make sure that the
+// values are usable.
 type Config struct {
 	Fleet protocol.Name // required: all hosts that share one record
 	Alias protocol.Name // required: this host's name in the fleet
 	Human protocol.Name // required: the human who decides here
-	// Remote is the git URL or absolute path that the fleet shares; "" keeps
-	// the record on this host alone.
+	// Remote is the git URL or absolute path that the fleet shares. If it is "", the record stays
+	// on this host alone.
 	Remote string
 	Bus    Bus
 
-	FetchInterval time.Duration // how often the remote is looked at unasked
-	// PushInterval is the least time between two pushes; 0 (written "auto")
-	// lets the remote decide. PushEvery gives the figure to use.
+	FetchInterval time.Duration // how often the remote is looked at without a reason
+	// PushInterval is the least time between two pushes. With 0, written "auto", it depends on the
+	// remote. PushEvery returns the time to use.
 	PushInterval time.Duration
-	// CourierGrace is how long another host's message may be missing from the
-	// remote before this host commits and pushes it in its place.
+	// CourierGrace is how long a message of another host may be missing from the remote before this
+	// host commits and pushes it.
 	CourierGrace time.Duration
-	MaxHops      int // answers of agents to answers of agents before it stops (R13)
-	MaxRuns      int // of one agent within an hour, for what agents cause, before the rest waits (R13)
-	// MaxConversationRuns is how often agents may have each other run in a conversation
-	// since a human last spoke in it, before the rest waits (R13).
+	MaxHops      int // how many answers of agents to answers of agents there may be before it stops (R13)
+	MaxRuns      int // how many runs of one agent within an hour agents may cause before the rest waits (R13)
+	// MaxConversationRuns is how often agents may have each other run in a conversation since a
+	// human last spoke in it, before the rest waits (R13).
 	MaxConversationRuns int
-	// MaxCommands is how many commands of agents run at once on this host; 0 (written
-	// "auto") lets the machine decide. Commands gives the figure to use.
+	// MaxCommands is how many commands of agents run at the same time on this host. With 0, written
+	// "auto", it depends on the machine. Commands returns the number to use.
 	MaxCommands    int
 	MessageLimit   int           // bytes of one message file
-	CommandTimeout time.Duration // for agents that set no timeout of their own
-	ClaimFor       time.Duration // how long mail that a session took is given to no other
+	CommandTimeout time.Duration // for agents that set none of their own
+	ClaimFor       time.Duration // how long mail that a session has taken is given to no other session
 	LogLevel       string        // trace, debug, info, warn or error
-	// Metrics is the host:port where Prometheus reads /metrics, and whoever asks
-	// /healthz; "" opens no port. Port 0 lets the system choose.
+	// Metrics is the host:port where Prometheus reads /metrics, and where anybody may read
+	// /healthz. "" opens no port. Port 0 lets the system choose.
 	Metrics string
 	// Notify are the commands by which the human is told what happens.
 	Notify []Notification
@@ -55,32 +55,32 @@ type Bus struct {
 	// Listen is the host:port where other NATS clients may connect; "" opens
 	// no port. Port 0 lets the system choose.
 	Listen string
-	// Links is the host:port where other hosts of the fleet connect; "" means
-	// what LinksAddress says.
+	// Links is the host:port where other hosts of the fleet connect. "" means the result of
+	// LinksAddress.
 	Links string
-	// Advertise are the host:port at which other hosts reach Links; none means the
-	// address that is bound.
+	// Advertise are the host:port at which other hosts reach Links. If it is empty, that is the
+	// bound address.
 	Advertise []string
-	// Hubs are hosts to dial before those of the record, ALIAS@host:port or
-	// host:port; see ParseHub.
+	// Hubs are hosts to dial before those of the record, as ALIAS@host:port or host:port: see
+	// ParseHub.
 	Hubs []string
-	// URL is an existing NATS system to use instead of a server of our own; it
-	// excludes the other four.
+	// URL is an existing NATS system, to use in place of a server of our own. It excludes the four
+	// fields above.
 	URL string
-	// Creds and NKey are files that say who this host is at URL, one of them at
-	// most: a NATS credentials file, or the seed of a user nkey. "" means the user
-	// in URL, else this host's own key.
+	// Creds and NKey are files that say who this host is at URL; only one may be set. Creds is a
+	// NATS credentials file, NKey the seed of a user nkey. If both are "", it is the user in URL,
+	// or else this host's own key.
 	Creds, NKey string
-	// CA is a file with the certificates to believe of a URL with TLS; "" means
-	// those of this machine.
+	// CA is a file with the certificates to trust for a URL with TLS. "" means those of this
+	// machine.
 	CA string
-	// Context is a context of the NATS command line, by name or as the absolute
-	// path of its file, in place of URL, Creds, NKey and CA.
+	// Context is a context of the NATS command line, by name or as the absolute path of its file.
+	// It takes the place of URL, Creds, NKey and CA.
 	Context string
 }
 
-// Default is the configuration with every default set. Fleet, Alias and Human
-// have none, so Validate refuses it as it is.
+// Default is the configuration with all defaults. Fleet, Alias and Human have no default, so
+// Validate refuses it as it is.
 func Default() Config {
 	return Config{
 		FetchInterval:       10 * time.Second,
@@ -95,9 +95,9 @@ func Default() Config {
 	}
 }
 
-// LinksAddress is the host:port for the links of other hosts: Links where it is
-// set, else the port after that of Listen on the same host (any port, 0, where
-// Listen has port 0), else "" for no port at all.
+// LinksAddress is the host:port for the links of other hosts. It is Links if that is set. Otherwise
+// it is the port after that of Listen on the same host, or any port (0) if Listen has port 0. If
+// Listen is not set either, it is "" and there is no port.
 func (b Bus) LinksAddress() string {
 	if b.Links != "" || b.Listen == "" {
 		return b.Links
@@ -116,9 +116,9 @@ func (b Bus) LinksAddress() string {
 	return net.JoinHostPort(host, strconv.Itoa(n))
 }
 
-// PushEvery is the least time between two pushes: PushInterval where it is set.
-// Else it is 10 s for a remote on a public hosting service, which asks for at
-// most six pushes a minute, and 1 s for paths and servers of one's own.
+// PushEvery is the least time between two pushes. It is PushInterval if that is set. Otherwise it
+// is 10 s for a remote on a public hosting service, because these ask for at most six pushes a
+// minute, and 1 s for paths and private servers.
 func (c Config) PushEvery() time.Duration {
 	switch {
 	case c.PushInterval != 0:
@@ -129,8 +129,8 @@ func (c Config) PushEvery() time.Duration {
 	return time.Second
 }
 
-// Commands is how many commands of agents run at once on this host: MaxCommands where
-// it is set, else two for each processor, because most of them wait for a model.
+// Commands is how many commands of agents run at the same time on this host. It is MaxCommands if
+// that is set. Otherwise it is two for each processor, because most of them wait for a model.
 func (c Config) Commands() int {
 	if c.MaxCommands != 0 {
 		return c.MaxCommands
@@ -151,8 +151,8 @@ func hosted(remote string) bool {
 	return false
 }
 
-// remoteHost is the host that a git URL names, in lower case, or "" for a path.
-// Besides URLs git knows the form [user@]host:path.
+// remoteHost is the host that a git URL names, in lower case, or "" for a path. Git also knows the
+// form [user@]host:path.
 func remoteHost(remote string) string {
 	if strings.Contains(remote, "://") {
 		u, err := url.Parse(remote)

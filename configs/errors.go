@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// ErrNoConfig is matched by the error of Load where there is no config.yaml:
-// nobody has run "parley init" here.
+// ErrNoConfig is what the error of Load matches if there is no config.yaml: nobody has run
+// "parley init" here.
 var ErrNoConfig = errors.New("there is no configuration")
 
-// LostHint is what to do with a home that holds a record and no configuration.
+// LostHint says what to do with a home that has a record and no configuration.
 const LostHint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up"
 
 // NotFoundError says that a home has no configuration. It matches ErrNoConfig
 // and fs.ErrNotExist.
 type NotFoundError struct {
-	Path string // of the file that is missing
+	Path string // the file that is missing
 }
 
 // Error names the file that is missing and how to make one.
@@ -34,8 +34,8 @@ func (e *NotFoundError) Is(target error) bool {
 
 // Problem is one thing that is wrong with a file.
 type Problem struct {
-	Line int    // 1 is the first; 0 where the trouble is in no line
-	Key  string // such as "bus.listen"; "" where it is about no key
+	Line int    // 1 is the first; 0 if the problem is in no line
+	Key  string // such as "bus.listen"; "" if it is about no key
 	Text string // what is wrong and what would be right
 }
 
@@ -54,11 +54,11 @@ func (p Problem) String() string {
 
 // Error lists all problems of one file, or of a struct that is in no file.
 type Error struct {
-	File     string // "" where the struct was not read from a file
+	File     string // "" if the struct was not read from a file
 	Problems []Problem
 }
 
-// Error returns one line for one problem, else a list.
+// Error returns one line for one problem, and a list for several.
 func (e *Error) Error() string {
 	what := e.File
 	if what == "" {
@@ -75,7 +75,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// asError puts the problems in the order of the file, those of no line last.
+// asError puts the problems in the order of the file. Problems of no line come last.
 func asError(file string, problems []Problem) error {
 	if len(problems) == 0 {
 		return nil

@@ -36,57 +36,54 @@ func (h Home) Humans() string { return filepath.Join(h.Dir, "humans") }
 // Record is the bare git repository of the record.
 func (h Home) Record() string { return filepath.Join(h.Dir, "record.git") }
 
-// Journal is the folder of what is stored and not yet safe in git.
+// Journal is the folder of messages that are stored and not yet safe in git.
 func (h Home) Journal() string { return filepath.Join(h.Dir, "journal") }
 
-// Cache is the folder of what can be computed again.
+// Cache is the folder of everything that can be computed again.
 func (h Home) Cache() string { return filepath.Join(h.Dir, "cache") }
 
-// StateCache is the folder, below Cache, of what the record says as it was folded
-// last, so that a start need not read the whole record.
+// StateCache is the folder, below Cache, of the folded record. With it, a start need not read the
+// whole record.
 func (h Home) StateCache() string { return filepath.Join(h.Cache(), "state") }
 
 // SearchIndex is the folder, below Cache, of the index of words.
 func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 
-// Runs is the log of what has become of runs of agents.
+// Runs is the log of the runs of agents.
 func (h Home) Runs() string { return filepath.Join(h.Dir, "runs.log") }
 
-// Notified is what the human of the host was notified of.
+// Notified is the file that says of what the human of the host was notified.
 func (h Home) Notified() string { return filepath.Join(h.Dir, "notified.json") }
 
-// Current is which party each agent means where it names none.
+// Current is the file that says which party each agent means if it names none.
 func (h Home) Current() string { return filepath.Join(h.Dir, "parties.json") }
 
-// Spool is where results of inquiries wait until they may be told, and Members where their
-// members work.
+// Spool is the folder in which results of inquiries wait until they may be told.
 func (h Home) Spool() string { return filepath.Join(h.Dir, "spool") }
 
 // Members is the folder of the places in which members of inquiries work.
 func (h Home) Members() string { return filepath.Join(h.Dir, "members") }
 
-// Prompts is the folder of what agents' commands were given.
+// Prompts is the folder of the prompts that agents' commands were given.
 func (h Home) Prompts() string { return filepath.Join(h.Dir, "prompts") }
 
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 
-// AgentSocket is the socket of the running node on which everybody is an agent. It
-// lies in a folder of its own, so that a container can be given that and nothing else
-// of the home.
+// AgentSocket is the socket of the running node on which every caller is an agent. It lies in a
+// folder of its own. So a container can be given that folder and nothing else of the home.
 func (h Home) AgentSocket() string { return filepath.Join(h.Dir, "door", "agent.sock") }
 
 // Lock is the file that the running node holds locked.
 func (h Home) Lock() string { return filepath.Join(h.Dir, "lock") }
 
-// Log is the file that the node writes its log to.
+// Log is the file into which the node writes its log.
 func (h Home) Log() string { return filepath.Join(h.Dir, "node.log") }
 
-// DefaultHome is the home to use when none was named: PARLEY_HOME, else
-// $XDG_DATA_HOME/parley, else ~/.local/share/parley; on Windows
-// %LocalAppData%\parley instead of the last two. A relative PARLEY_HOME counts
-// from the working directory; a relative XDG_DATA_HOME is ignored, as its
-// specification asks.
+// DefaultHome is the home to use if none was named: PARLEY_HOME, else $XDG_DATA_HOME/parley, else
+// ~/.local/share/parley. On Windows, %LocalAppData%\parley takes the place of the last two. A
+// relative PARLEY_HOME is relative to the working directory. A relative XDG_DATA_HOME is ignored,
+// as its specification asks.
 func DefaultHome(getenv func(string) string) (string, error) {
 	if dir := getenv("PARLEY_HOME"); dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -98,8 +95,8 @@ func DefaultHome(getenv func(string) string) (string, error) {
 	return userHome(getenv)
 }
 
-// Create makes the home and its folders, open to their owner alone. What is
-// there already is left as it is.
+// Create makes the home and its folders, open only to their owner. It leaves what is there already
+// as it is.
 func (h Home) Create() error {
 	for _, dir := range []string{h.Dir, h.Agents(), h.Keys(), h.Journal(), h.Cache()} {
 		if err := os.MkdirAll(dir, privateDir); err != nil {
@@ -112,7 +109,7 @@ func (h Home) Create() error {
 // HomeError says why a folder cannot be a home.
 type HomeError struct {
 	Dir    string
-	Reason string // with the fix where there is one
+	Reason string // with what to do, if there is something
 }
 
 // Error names the folder and the reason.
@@ -120,10 +117,9 @@ func (e *HomeError) Error() string {
 	return fmt.Sprintf("cannot use %s as a home: %s", e.Dir, e.Reason)
 }
 
-// Check refuses, as a *HomeError, a folder that is not ours: owned by another
-// user, open to others (both not on Windows), no folder at all, or full of
-// something else. A folder that is missing, empty or left by an interrupted
-// init is fine.
+// Check returns a *HomeError for a folder that cannot be our home: another user owns it, or it is
+// open to others (neither is checked on Windows), or it is no folder, or something else is in it. A
+// folder that is missing, empty or left by an interrupted init is fine.
 func (h Home) Check() error {
 	info, err := os.Stat(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +133,7 @@ func (h Home) Check() error {
 	}
 	contents := h.checkContents()
 	if no := new(HomeError); errors.As(contents, &no) {
-		return no // before its modes: nobody is to be told to close /etc to others
+		return no // before its modes are checked: nobody is to be told to close /etc to others
 	}
 	if reason := foreign(h.Dir, info); reason != "" {
 		return &HomeError{Dir: h.Dir, Reason: reason}
@@ -145,8 +141,8 @@ func (h Home) Check() error {
 	return contents
 }
 
-// checkContents lets a home pass, and a folder in which only things stand that
-// init makes before it writes config.yaml last.
+// checkContents accepts a home. It also accepts a folder that has only what init makes before
+// config.yaml, which it writes last.
 func (h Home) checkContents() error {
 	entries, err := os.ReadDir(h.Dir)
 	if err != nil {
@@ -164,7 +160,7 @@ func (h Home) checkContents() error {
 		case name == filepath.Base(h.Config()):
 			return nil
 		case stranger == "" && !slices.Contains(ours, name) && !isTemp(name) &&
-			!strings.HasPrefix(name, filepath.Base(h.Record())) && // such as a record half made
+			!strings.HasPrefix(name, filepath.Base(h.Record())) && // such as an unfinished record
 			!strings.HasPrefix(name, filepath.Base(h.Runs())): // or the log of runs before this one
 			stranger = name
 		}

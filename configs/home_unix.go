@@ -22,7 +22,7 @@ func userHome(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "share", "parley"), nil
 }
 
-// foreign says why a folder is not for us alone, or "".
+// foreign says why a folder is not only for us, or "".
 func foreign(dir string, info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		if reason := foreignOwner(int(stat.Uid), os.Geteuid()); reason != "" {
@@ -42,7 +42,7 @@ func foreignOwner(owner, self int) string {
 	return fmt.Sprintf("it belongs to another user (uid %d, and you are uid %d)", owner, self)
 }
 
-// othersMay reports whether a mode gives users other than the owner any right.
+// othersMay reports whether a mode gives any right to users other than the owner.
 func othersMay(mode fs.FileMode) bool { return mode&0o077 != 0 }
 
 // openToOthers reports whether users other than the owner can read a file.

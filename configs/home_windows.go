@@ -14,8 +14,8 @@ func userHome(getenv func(string) string) (string, error) {
 	return filepath.Join(local, "parley"), nil
 }
 
-// foreign finds nothing: on Windows what lies below a user's profile is closed
-// to others by inherited access lists, which file modes do not show.
+// foreign finds nothing. On Windows, inherited access lists close to others what is below a user's
+// profile, and file modes do not show that.
 func foreign(string, fs.FileInfo) string { return "" }
 
 // othersMay finds nothing, for the same reason.

@@ -12,25 +12,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Limits are what each run of an agent's command may use: "limits" in its file. A zero
-// is no limit.
+// Limits are what each run of an agent's command may use: "limits" in its file. 0 is no limit.
 type Limits struct {
-	Nice      int           // how far it gives way to other programs
+	Nice      int           // by how much it gives way to other programs
 	Memory    int           // bytes
-	CPU       time.Duration // time of processors
+	CPU       time.Duration // processor time
 	Files     int           // open files of each process
 	Processes int           // processes and threads at once
 	NoNetwork bool          // "network: none"
-	Output    int           // bytes that it prints
+	Output    int           // bytes that it may print
 }
 
 // The networks of a run.
 const (
-	networkNone = "none" // not even that of the machine with itself
-	networkHost = "host" // that of the node
+	networkNone = "none" // no network, not even that of the machine with itself
+	networkHost = "host" // the network of the node
 )
 
-// limitSettings are all limits, bound to l, in the order in which they are written.
+// limitSettings are all limits, bound to `l`, in the order in which they are written.
 func limitSettings(l *Limits) []setting {
 	return []setting{
 		numberSetting("nice", &l.Nice),
@@ -57,7 +56,7 @@ func showNetwork(none bool) string {
 	return networkHost
 }
 
-// problems are values out of their ranges.
+// problems are the values that are out of their ranges.
 func (l Limits) problems() []Problem {
 	const (
 		minMemory, maxMemory = 16 * mib, 16 << 40
@@ -81,7 +80,7 @@ func (l Limits) problems() []Problem {
 	return ps
 }
 
-// Change sets a limit as "memory=2GB" says; "memory=" takes it back.
+// Change sets a limit, such as "memory=2GB". "memory=" removes it.
 func (l *Limits) Change(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
@@ -98,7 +97,7 @@ func (l *Limits) Change(text string) error {
 	return readLimits(n, l)
 }
 
-// Texts are the limits that are set, as Change reads them.
+// Texts are the limits that are set, in the form that Change reads.
 func (l Limits) Texts() []string {
 	var texts []string
 	none := limitSettings(new(Limits))
@@ -122,7 +121,7 @@ func readLimits(n *yaml.Node, l *Limits) error {
 	return asError("", readMapping(n, "limits.", fields, nil))
 }
 
-// yaml is the limits as they are written, nil where there are none.
+// yaml is the limits in the form of the file, nil if there are none.
 func (l Limits) yaml() *yaml.Node {
 	texts := l.Texts()
 	if len(texts) == 0 {

@@ -9,9 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Load reads and checks config.yaml. What the file leaves out has its default.
-// The error is a *NotFoundError where there is no file, an *Error that lists
-// all problems with their lines where its content is wrong.
+// Load reads and checks config.yaml. What the file leaves out has its default value. The error is a
+// *NotFoundError if there is no file. It is an *Error if the content is wrong, with all problems
+// and their lines.
 func Load(path string) (Config, error) {
 	data, err := readCapped(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +45,7 @@ func parse(data []byte) (Config, []Problem) {
 	}
 	for _, p := range c.problems() {
 		if said[p.Key] {
-			continue // its value could not even be read
+			continue // the value could not even be read
 		}
 		p.Line = lines[p.Key]
 		problems = append(problems, p)
@@ -77,7 +77,7 @@ func readConfig(root *yaml.Node, c *Config) []Problem {
 	return readMapping(root, "", top, append(known, "bus"))
 }
 
-// keyLines is the line of each key, by its full name, such as "bus.listen" or
+// keyLines is the line of each key, by the full name of the key, such as "bus.listen" or
 // "tiers[0].exec".
 func keyLines(root *yaml.Node) map[string]int {
 	lines := map[string]int{}

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// natsContext is what parley reads of a context of the NATS command line. What
-// is about that program alone (its colours, JetStream) has no field here.
+// natsContext is what parley reads of a context of the NATS command line. It has no fields for what
+// concerns only that program, such as its colours and JetStream.
 type natsContext struct {
 	URL         string `json:"url"`
 	User        string `json:"user"`
@@ -25,8 +25,8 @@ type natsContext struct {
 	TLSFirst    bool   `json:"tls_first"`
 	InboxPrefix string `json:"inbox_prefix"`
 
-	// What a client needs other programs or libraries for; parley refuses these
-	// rather than connect in another way than the operator meant.
+	// SocksProxy and the fields below need other programs or libraries in a client. parley refuses
+	// them: otherwise it would connect in another way than the operator meant.
 	SocksProxy string `json:"socks_proxy"`
 	NSC        string `json:"nsc"`
 	UserJWT    string `json:"user_jwt"`
@@ -47,7 +47,7 @@ func checkContextName(name string) error {
 	return nil
 }
 
-// contextFile is where the NATS command line keeps a context.
+// contextFile is the file in which the NATS command line keeps a context.
 func contextFile(name string, getenv func(string) string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -72,7 +72,7 @@ func personalFolder(getenv func(string) string) (string, error) {
 	return "", errors.New("cannot find the folder of NATS contexts: set HOME or XDG_CONFIG_HOME to an absolute path, or write the full path of the context's file")
 }
 
-// readContext reads a context by its name. Errors show nothing of what is in it.
+// readContext reads a context by its name. Errors show nothing of its content.
 func readContext(name string, getenv func(string) string) (System, error) {
 	file, err := contextFile(name, getenv)
 	if err != nil {
@@ -114,7 +114,7 @@ func parseContext(data []byte) (natsContext, error) {
 	return c, c.check()
 }
 
-// check refuses what parley cannot do, and two ways to say who we are.
+// check returns an error for what parley cannot do, and for two ways to say who this host is.
 func (c natsContext) check() error {
 	switch {
 	case c.SocksProxy != "":
@@ -149,8 +149,8 @@ func (c natsContext) check() error {
 	return checkURL(c.URL)
 }
 
-// inboxPrefix reports whether s can stand before the rest of a subject, and is
-// none that means something else.
+// inboxPrefix reports whether `s` can be the beginning of a subject, and of no subject that means
+// something else.
 func inboxPrefix(s string) bool {
 	if s == "" {
 		return true

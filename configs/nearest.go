@@ -6,9 +6,8 @@ import (
 	"github.com/parleyfleet/parley/internal/spelling"
 )
 
-// Nearest is the known key that a misspelt one most likely meant, or "" where
-// none is close. A key in the wrong place is close to the same key in the
-// right one: "listen" to "bus.listen".
+// Nearest is the known key that somebody most likely meant, or "" if none is similar. A key in a
+// wrong place is similar to the same key in the right place: "listen" to "bus.listen".
 func Nearest(key string, known []string) string {
 	best, bestDistance := "", 3
 	norm := plainKey(key)

@@ -10,25 +10,25 @@ import (
 
 // Notification is a command by which the human of a host is told what happens.
 type Notification struct {
-	Command string     // a command line, split as a shell would; it is run without one
+	Command string     // a command line; it is split as a shell would split it, and run without a shell
 	For     []string   // what it is run for: some of NotifiedOf; none: all
-	Quiet   QuietHours // when it is not run; what came meanwhile is told together when they end
+	Quiet   QuietHours // when it is not run; what has come in the meantime is told when they end
 }
 
-// What a human can be notified of.
+// Of what a human can be notified.
 const (
 	NotifyGate       = "gate"        // something waits for their decision
 	NotifyMention    = "mention"     // mail for them
 	NotifyFailure    = "failure"     // an agent failed on what they sent
-	NotifyDeadLetter = "dead-letter" // an agent of this host failed on a message for good
+	NotifyDeadLetter = "dead-letter" // an agent of this host has failed for good on a message
 )
 
-// NotifiedOf are all of them.
+// NotifiedOf are all matters of which a human can be notified.
 func NotifiedOf() []string {
 	return []string{NotifyGate, NotifyMention, NotifyFailure, NotifyDeadLetter}
 }
 
-// IsFor reports whether the command is run for that.
+// IsFor reports whether the command is run for that matter.
 func (n Notification) IsFor(what string) bool { return len(n.For) == 0 || slices.Contains(n.For, what) }
 
 // maxNotify bounds how many commands there are: each is run for each matter.
@@ -80,7 +80,7 @@ func notifySetting(at *[]Notification) setting {
 	}
 }
 
-// checkNotify says what is wrong with those commands.
+// checkNotify returns an error if something is wrong with those commands.
 func checkNotify(list []Notification) error {
 	if len(list) > maxNotify {
 		return fmt.Errorf("%d commands are more than %d", len(list), maxNotify)

@@ -12,13 +12,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Origin is the file of a home that says where the home is, so that a copy of it knows
-// that it is one. Homes of parley 0.1.0 get it when their node starts next.
+// Origin is the file of a home that says where the home is. With it, a copy of the home recognizes
+// that it is one. A home of parley 0.1.0 gets the file when its node next starts.
 func (h Home) Origin() string { return filepath.Join(h.Dir, "origin") }
 
-// originFile is that file. Path and host are for people: a home may be renamed.
+// originFile is the content of that file. Path and host are for people: a home may be renamed.
 type originFile struct {
-	Since   time.Time `yaml:"since"` // when the home came to be here, or was told that it is here
+	Since   time.Time `yaml:"since"` // since when the home is here, or when an operator said that it belongs here
 	Host    string    `yaml:"host"`
 	Path    string    `yaml:"path"`
 	Machine string    `yaml:"machine,omitempty"`
@@ -26,14 +26,14 @@ type originFile struct {
 	Born    time.Time `yaml:"born,omitempty"`
 }
 
-// CopiedError says that a home is a copy of another one, or that home after it was
-// moved or brought back from a backup: its files cannot tell which.
+// CopiedError says that a home is a copy of another one, or the same home after it was moved or
+// restored from a backup. Its files cannot tell which.
 type CopiedError struct {
 	Dir     string    // this home
-	Path    string    // where it was
-	Host    string    // the name of the machine on which it was, "" where that had none
-	Machine bool      // that was another machine
-	Since   time.Time // when it came to be there
+	Path    string    // where the home was
+	Host    string    // the name of the machine on which it was; "" if that had none
+	Machine bool      // it was on another machine
+	Since   time.Time // since when it was there
 }
 
 // Error says where the home was, and why nothing may be done with it.
@@ -51,14 +51,14 @@ func (e *CopiedError) Error() string {
 		text, e.Since.UTC().Format("2006-01-02 15:04Z"))
 }
 
-// Hint is what the operator can do, who alone knows whether the other home is there still.
+// Hint is what the operator can do. Only the operator knows whether the other home still exists.
 func (e *CopiedError) Hint() string {
 	return "for a second host, remove this copy and join with a home of its own: parley --home DIR join URL --alias NAME; " +
 		"if the other home is gone for good, or this is that home after it was moved or restored: parley up --moved"
 }
 
-// CheckOrigin says, as a *CopiedError, that the home is not where it was made. It
-// writes nothing. known is false for a home that has not noted yet where it is.
+// CheckOrigin returns a *CopiedError if the home is not where it was made. It writes nothing.
+// `known` is false for a home that has not yet noted where it is.
 func (h Home) CheckOrigin() (known bool, err error) {
 	data, err := readCapped(h.Origin())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func (h Home) NoteOrigin(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // it is for people
+	host, _ := os.Hostname() // the name is for people
 	data, err := yaml.Marshal(originFile{
 		Since: now.UTC().Truncate(time.Second), Host: host, Path: h.Dir, Machine: is.Machine, Folder: is.Folder, Born: is.Born})
 	if err == nil {

@@ -9,29 +9,29 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Preset is what is publicly documented of an agent program: how it is run for
-// one question, and how a person opens it. "parley agent add --preset" takes it
-// over into the agent's own file. There the operator can change it.
+// Preset is what is publicly documented about an agent program: how it is run for one question, and
+// how a person opens it. "parley agent add --preset" copies it into the agent's own file, where the
+// operator can change it.
 type Preset struct {
 	Name    string
 	Title   string        // what the program is called
-	Program string        // what must be in the node's PATH
+	Program string        // the program that must be in the node's PATH
 	Exec    string        // command line that answers one message
 	Input   string        // InputText or InputPrompt
-	Open    string        // command line of the interactive program; "" = it has none
+	Open    string        // command line of the interactive program; "" if it has none
 	Timeout time.Duration // how long an answer may take
-	Resume  string        // command line that goes on with the last session of the same folder; "" = it cannot
-	Login   []string      // files below the user's home without which it is not signed in
-	Install string        // one line: how to get it
+	Resume  string        // command line that continues the last session in the same folder; "" if it cannot
+	Login   []string      // files below the user's home without which the user is not signed in
+	Install string        // how to install it, in one line
 	Note    string        // what the operator should know
-	Source  string        // the documentation it was checked against
+	Source  string        // the documentation against which it was checked
 }
 
 //go:embed presets.yaml
 var presetsFile []byte
 
-// Presets are the known agent programs in the order of presets.yaml, which comes
-// with the program. An error is a fault of that file.
+// Presets are the known agent programs, in the order of presets.yaml, which is part of the program.
+// An error is a fault of that file.
 func Presets() ([]Preset, error) {
 	root, problems := document(presetsFile)
 	if len(problems) > 0 || root == nil {
@@ -67,7 +67,7 @@ func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
 	return p, problems
 }
 
-// FindPreset is the preset of that name. The error names the nearest one.
+// FindPreset is the preset with that name. The error names the most similar one.
 func FindPreset(name string) (Preset, error) {
 	presets, err := Presets()
 	if err != nil {

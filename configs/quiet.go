@@ -9,17 +9,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// QuietHours are spans of the day in which an agent is left alone, by the clock on the
-// wall of its host.
+// QuietHours are spans of the day in which an agent is left alone, by the local time of its host.
 type QuietHours []QuietSpan
 
-// QuietSpan is part of a day, or of one and the next. Both are minutes since midnight as
-// a clock shows them; From belongs to it, To does not.
+// QuietSpan is a part of a day, or of two days if it goes over midnight. Both times are minutes
+// since midnight, as a clock shows them. From belongs to the span, To does not.
 type QuietSpan struct{ From, To int }
 
 const (
 	minutesOfDay = 24 * 60
-	maxQuiet     = 24 // spans of an agent
+	maxQuiet     = 24 // number of spans of an agent
 )
 
 // ParseQuiet reads a span such as 22:00-07:00.
@@ -48,7 +47,7 @@ func ParseQuiet(text string) (QuietSpan, error) {
 	return s, nil
 }
 
-// String is the span as ParseQuiet reads it.
+// String is the span in the form that ParseQuiet reads.
 func (s QuietSpan) String() string {
 	return fmt.Sprintf("%02d:%02d-%02d:%02d", s.From/60, s.From%60, s.To/60, s.To%60)
 }
@@ -58,10 +57,10 @@ func (s QuietSpan) holds(minute int) bool {
 	if s.From < s.To {
 		return s.From <= minute && minute < s.To
 	}
-	return minute >= s.From || minute < s.To // across midnight
+	return minute >= s.From || minute < s.To // the span goes over midnight
 }
 
-// Texts are the spans as ParseQuiet reads them.
+// Texts are the spans in the form that ParseQuiet reads.
 func (q QuietHours) Texts() []string {
 	var texts []string
 	for _, s := range q {
@@ -70,7 +69,7 @@ func (q QuietHours) Texts() []string {
 	return texts
 }
 
-// ParseQuietHours reads spans. One empty text stands for none.
+// ParseQuietHours reads spans. A single empty text stands for none.
 func ParseQuietHours(texts []string) (QuietHours, error) {
 	if len(texts) == 1 && texts[0] == "" {
 		return nil, nil
@@ -97,9 +96,9 @@ func (q QuietHours) Hold(at time.Time) bool {
 	return false
 }
 
-// Until is when the quiet hours end in which a moment is, zero where it is in none. Where
-// they never end it is two days later. It goes by what the clock shows from minute to
-// minute, because a night in which clocks are changed has an hour more or less.
+// Until is when the quiet hours end that contain the moment `at`. It is zero if none contains it.
+// If they never end, it is two days later. It looks at what the clock shows, minute by minute,
+// because a night in which clocks are changed has an hour more or less.
 func (q QuietHours) Until(at time.Time) time.Time {
 	if !q.Hold(at) {
 		return time.Time{}

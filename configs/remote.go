@@ -9,9 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// SetRemote changes remote in a config.yaml, and not a byte besides: what people wrote
-// around it is theirs. It refuses a file that Load refuses, and one that says remote in
-// a way that is not changed by changing one line.
+// SetRemote changes "remote" in a config.yaml, and not a byte besides, because the rest is people's
+// own text. It returns an error for a file that Load refuses. It also does for one in which a
+// change of one line does not change the remote.
 func SetRemote(path, remote string) error {
 	at, err := filepath.EvalSymlinks(path) // the file may be kept elsewhere
 	if err != nil {
@@ -39,8 +39,8 @@ func SetRemote(path, remote string) error {
 	return nil
 }
 
-// withRemote is the text of a config.yaml with another remote in the line that says it,
-// or in one more.
+// withRemote is the text of a config.yaml with another remote, in the line that had it or in a new
+// line.
 func withRemote(data []byte, remote string) []byte {
 	said := "remote: " + quoted(remote)
 	root, _ := document(data)
@@ -58,7 +58,7 @@ func withRemote(data []byte, remote string) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-// entry is a key of a mapping and its value, nil where it is not there.
+// entry is a key of a mapping and its value. Both are nil if the key is not there.
 func entry(root *yaml.Node, name string) (key, value *yaml.Node) {
 	if root == nil {
 		return nil, nil
@@ -71,8 +71,8 @@ func entry(root *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// scalarEnd is where, in the rest of a line behind its key, the value ends: what follows
-// is space, a comment and the end of the line.
+// scalarEnd is the place in the rest of a line, behind its key, at which the value ends. Behind it
+// come only space, a comment and the end of the line.
 func scalarEnd(rest string, value *yaml.Node) int {
 	begin := len(rest) - len(strings.TrimLeft(rest, " \t"))
 	switch value.Style {
@@ -98,7 +98,7 @@ func scalarEnd(rest string, value *yaml.Node) int {
 	}
 	end := len(strings.TrimRight(rest, "\r\n"))
 	if strings.HasPrefix(rest[begin:], "#") {
-		return max(0, begin-1) // nothing is said but a comment
+		return max(0, begin-1) // the line has nothing but a comment
 	}
 	if comment := strings.Index(rest, " #"); comment >= 0 {
 		end = comment

@@ -12,12 +12,12 @@ import (
 //go:embed config.example.yaml
 var example string
 
-// Example is the documented example file: the reference of all keys, with their
-// defaults as values. Its fleet, alias and human are made up.
+// Example is the documented example file. It is the reference of all keys, and has their defaults
+// as values. Its fleet, alias and human are made up.
 func Example() string { return example }
 
-// Render is the text of a config.yaml that means c, with the comments of the
-// example. Load reads it back where c is valid.
+// Render is the text of a config.yaml with the values of `c` and the comments of the example. Load
+// reads it back if `c` is valid.
 func Render(c Config) []byte {
 	values := map[string]string{}
 	for _, s := range settings(&c) {
@@ -38,7 +38,7 @@ func Render(c Config) []byte {
 			name = section + name
 		}
 		value, ok := values[name]
-		if !ok { // the head of a section
+		if !ok { // the beginning of a section
 			out.WriteString(line)
 			continue
 		}
@@ -47,9 +47,9 @@ func Render(c Config) []byte {
 	return []byte(out.String())
 }
 
-// WriteConfig writes config.yaml once, readable by its owner alone. It refuses
-// to replace a file (the error matches fs.ErrExist) and to write a
-// configuration that is not valid. The caller holds the home's lock.
+// WriteConfig writes config.yaml once, readable only by its owner. It does not replace a file (then
+// the error matches fs.ErrExist), and does not write a configuration that is not valid. The caller
+// holds the home's lock.
 func WriteConfig(path string, c Config) error {
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)

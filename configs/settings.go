@@ -11,8 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// setting is one key of config.yaml: how it is read from the file and how it is
-// written into it.
+// setting is one key of config.yaml: how it is read from the file, and how it is written.
 type setting struct {
 	key  string // "remote", "bus.listen"
 	set  func(n *yaml.Node) error
@@ -51,7 +50,7 @@ func settings(c *Config) []setting {
 	}
 }
 
-// valueSetting is a setting of one value of any type.
+// valueSetting is a setting with one value of any type.
 func valueSetting[T any](key string, at *T, parse func(string) (T, error), show func(T) string) setting {
 	return setting{
 		key: key,
@@ -75,7 +74,7 @@ func nameSetting(key string, at *protocol.Name) setting {
 	return valueSetting(key, at, optionalName, func(n protocol.Name) string { return plainOrQuoted(n.String()) })
 }
 
-// optionalName leaves the empty name to Validate, which says that it is needed.
+// optionalName accepts the empty name. Validate says if a name is needed.
 func optionalName(s string) (protocol.Name, error) {
 	if s == "" {
 		return "", nil
@@ -95,7 +94,7 @@ func durationSetting(key string, at *time.Duration) setting {
 	return valueSetting(key, at, parseDuration, span.Exact)
 }
 
-// autoSetting is a duration whose zero is written "auto".
+// autoSetting is a duration that is written "auto" if it is 0.
 func autoSetting(key string, at *time.Duration) setting {
 	parse := func(s string) (time.Duration, error) {
 		if s == "auto" {
@@ -128,7 +127,7 @@ func parseNumber(s string) (int, error) {
 	return n, nil
 }
 
-// autoNumberSetting is a number above zero, whose zero is written "auto".
+// autoNumberSetting is a number above 0 that is written "auto" if it is 0.
 func autoNumberSetting(key string, at *int) setting {
 	parse := func(s string) (int, error) {
 		if s == "auto" {
@@ -183,7 +182,7 @@ func listSetting(key string, at *[]string) setting {
 	}
 }
 
-// plainOrQuoted quotes what YAML could take for something else than a word.
+// plainOrQuoted quotes a text that YAML could take for something else.
 func plainOrQuoted(s string) string {
 	var n yaml.Node
 	if yaml.Unmarshal([]byte(s), &n) == nil && len(n.Content) == 1 {

@@ -12,28 +12,28 @@ import (
 	"strings"
 )
 
-// System is an existing NATS system that carries the bus, and who this host is
-// there. At most one of Creds, NKey, User, Token and the user in URL is set; with
-// none of them the host shows its own key.
+// System is an existing NATS system that carries the bus, and who this host is there. At most one
+// of Creds, NKey, User, Token and the user in URL is set. With none of them, the host shows its own
+// key.
 type System struct {
-	URL         string // one or several addresses, separated by commas; "" for a server of our own
-	Context     string // the NATS context that the rest comes from, "" for none
+	URL         string // one or several addresses, separated by commas; "" means a server of our own
+	Context     string // the NATS context that has the other values; "" for none
 	Creds       string // file with a user's JWT and its key
 	NKey        string // file with the seed of a user nkey
 	User        string
 	Password    string
 	Token       string
 	Cert, Key   string // files of a client certificate
-	CA          string // file with the certificates to believe
+	CA          string // file with the certificates to trust
 	TLSFirst    bool   // TLS before the first word of NATS
-	InboxPrefix string // where answers to us arrive; "" for that of NATS
+	InboxPrefix string // prefix of the subjects on which answers to us arrive; "" means that of NATS
 
-	Warnings []string // what the operator should mend, though it works
+	Warnings []string // what the operator should change, although it works
 }
 
-// System reads what the configuration says about an existing NATS system: the
-// context where it names one, and looks at the files, without reading what is in
-// them. It is the zero System where none is used. Errors name the setting.
+// System reads what the configuration says about an existing NATS system. It reads the context if
+// one is named. It checks the files without reading their content. It is the zero System if none is
+// used. Errors name the setting.
 func (b Bus) System(getenv func(string) string) (System, error) {
 	s := System{URL: b.URL, Creds: b.Creds, NKey: b.NKey, CA: b.CA}
 	creds, nkey, ca := "bus.creds", "bus.nkey", "bus.ca"
@@ -77,8 +77,8 @@ func (s System) As() string {
 	return "with this host's own key"
 }
 
-// checkFile makes sure that a file can be read, and warns where other users can
-// read a secret. "" is no file.
+// checkFile makes sure that a file can be read. If it is a secret, and other users can read it,
+// there is a warning. "" is no file.
 func checkFile(path string, secret bool) (warning string, err error) {
 	if path == "" {
 		return "", nil
@@ -158,7 +158,7 @@ func (b Bus) checkFileSetting(path string) error {
 	return nil
 }
 
-// checkOneWay refuses two ways to say who this host is.
+// checkOneWay returns an error if there are two ways to say who this host is.
 func (b Bus) checkOneWay() error {
 	var ways []string
 	for _, way := range []struct {
@@ -178,7 +178,7 @@ func (b Bus) checkOneWay() error {
 // hasUser reports whether one of the addresses names a user or token.
 func hasUser(addresses string) bool { return strings.Contains(addresses, "@") }
 
-// checkURL never shows s, which may hold a password.
+// checkURL checks a URL. It never shows `s`, which may contain a password.
 func checkURL(s string) error {
 	web := 0
 	addresses := strings.Split(s, ",")

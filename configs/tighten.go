@@ -8,19 +8,18 @@ import (
 	"path/filepath"
 )
 
-// Opened is something in a home that other users of the machine could have read or
-// changed, if they could enter the home.
+// Opened is something in a home that other users of the machine could have read or changed if they
+// could enter the home.
 type Opened struct {
 	Path string
-	Mode fs.FileMode // as it was
+	Mode fs.FileMode // its mode before
 	Key  bool        // it is a secret key
-	Err  error       // why it could not be closed; the home keeps others out all the same
+	Err  error       // why it could not be closed; the home itself still keeps others out
 }
 
-// Tighten closes to other users what stands in the home, and returns what was open:
-// so nothing of it can be read where the home itself is opened by mistake. A key that
-// cannot be closed is an error. On Windows
-// it finds nothing, because inherited access lists close what lies in a user's profile.
+// Tighten closes everything in the home to other users, and returns what was open. So nobody can
+// read it even if the home itself is opened by mistake. A key that cannot be closed is an error. On
+// Windows it finds nothing, because inherited access lists close what lies in a user's profile.
 func (h Home) Tighten() ([]Opened, error) {
 	var opened []Opened
 	folders := []string{h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Prompts(), filepath.Dir(h.AgentSocket())}
@@ -45,8 +44,8 @@ func (h Home) Tighten() ([]Opened, error) {
 	return opened, nil
 }
 
-// closeToOthers takes the rights of other users away, and returns the mode that a file
-// or folder had where they had some. A link is left alone: it has no mode of its own.
+// closeToOthers takes away the rights of other users to a file or folder. If they had any, `had` is
+// the mode before. It does nothing to a link, which has no mode of its own.
 func closeToOthers(path string) (had fs.FileMode, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +65,7 @@ func closeToOthers(path string) (had fs.FileMode, err error) {
 	return mode, nil
 }
 
-// OpenToOthers says that other users may enter the home, and what to do; "" where they
+// OpenToOthers says that other users may enter the home, and what to do about it. It is "" if they
 // may not.
 func (h Home) OpenToOthers() string {
 	info, err := os.Stat(h.Dir)

@@ -25,11 +25,11 @@ const (
 	maxCommands = 1000
 )
 
-// Validate says all that is wrong with the configuration as one *Error. Load
-// does the same, with lines.
+// Validate returns everything that is wrong with the configuration, as one *Error. Load does the
+// same, with lines.
 func (c Config) Validate() error { return asError("", c.problems()) }
 
-// problems finds all problems; Key names the setting that each is about.
+// problems finds all problems. Key names the setting of each.
 func (c Config) problems() []Problem {
 	var ps []Problem
 	add := func(key string, err error) {
@@ -133,8 +133,8 @@ func (b Bus) advertiseProblems() []error {
 	return errs
 }
 
-// ParseHub reads an entry of bus.hubs: ALIAS@host:port, or host:port for whichever
-// host of the fleet is there, with an alias of "".
+// ParseHub reads an entry of bus.hubs: ALIAS@host:port, or host:port for any host of the fleet that
+// is there. Then the alias is "".
 func ParseHub(s string) (alias protocol.Name, address string, err error) {
 	address = s
 	if name, rest, ok := strings.Cut(s, "@"); ok {
@@ -146,8 +146,8 @@ func ParseHub(s string) (alias protocol.Name, address string, err error) {
 	return alias, address, protocol.CheckHostPort(address)
 }
 
-// checkListen checks an address to listen at. All addresses of the machine are meant
-// only where that is written: 0.0.0.0 or [::].
+// checkListen checks an address at which to listen. It stands for all addresses of the machine only
+// if it is written as 0.0.0.0 or [::].
 func checkListen(address string) error {
 	if strings.HasPrefix(address, ":") {
 		return fmt.Errorf("%q names no host, which would mean all addresses of this machine: write one, such as 127.0.0.1%s, or 0.0.0.0%s for all", address, address, address)
@@ -162,7 +162,7 @@ func checkListen(address string) error {
 	return nil
 }
 
-// checkMetricsPort refuses a port that another setting takes.
+// checkMetricsPort returns an error if another setting uses the port.
 func (c Config) checkMetricsPort() error {
 	port := portOf(c.Metrics)
 	if port == "" || port == "0" {

@@ -38,7 +38,7 @@ func parseSize(s string) (int, error) {
 	return int(n) * unit, nil
 }
 
-// showSize writes what parseSize reads, in the largest unit that loses nothing.
+// showSize writes what parseSize reads, in the largest unit without loss.
 func showSize(n int) string {
 	switch {
 	case n != 0 && n%mib == 0:

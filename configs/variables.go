@@ -11,12 +11,12 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Variables say what of the environment an agent's command gets beside the basics: "env"
-// in its file. Each is NAME or PREFIX*, of the node's own, or NAME=VALUE. None at all:
-// it gets all that the node has.
+// Variables say which variables of the environment an agent's command gets, besides the basic ones:
+// "env" in its file. Each entry is NAME or PREFIX* for the node's own variables, or NAME=VALUE.
+// Without entries, the command gets all that the node has.
 type Variables []string
 
-// variable is a name of one, or the beginning of some.
+// variable is the name of a variable, or the beginning of several.
 var variable = pattern.New(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
 
 func (vs Variables) problems() []Problem {
@@ -43,7 +43,7 @@ func (vs Variables) problems() []Problem {
 
 // Let reports whether a variable of the node's own is given to the command.
 func (vs Variables) Let(name string) bool {
-	if runtime.GOOS == "windows" { // where PATH and Path are one
+	if runtime.GOOS == "windows" { // there, PATH and Path are the same
 		name = strings.ToUpper(name)
 	}
 	for _, v := range vs {
@@ -57,7 +57,7 @@ func (vs Variables) Let(name string) bool {
 	return false
 }
 
-// Values are those that are given as NAME=VALUE.
+// Values are the entries NAME=VALUE.
 func (vs Variables) Values() []string {
 	var values []string
 	for _, v := range vs {
@@ -68,7 +68,7 @@ func (vs Variables) Values() []string {
 	return values
 }
 
-// WithoutValues are they for the eyes of others: a value may be a secret.
+// WithoutValues are the entries in a form that others may see: a value may be a secret.
 func (vs Variables) WithoutValues() []string {
 	var shown []string
 	for _, v := range vs {

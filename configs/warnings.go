@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// Warnings are what is usable in a config.yaml and yet unwise: secrets that stand in it,
-// that others may read it, and what it shows to others. A file that Load refuses has none.
+// Warnings are what works in a config.yaml but is unwise: secrets that stand in it, a file that
+// others may read, and what it shows to others. A file that Load refuses has none.
 func Warnings(path string) []Problem {
 	data, err := readCapped(path)
 	if err != nil {
@@ -53,8 +53,7 @@ func Warnings(path string) []Problem {
 	return all
 }
 
-// loopback reports whether an address that may be listened at is reached from this machine
-// alone.
+// loopback reports whether an address at which to listen can only be reached from this machine.
 func loopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()

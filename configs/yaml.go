@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// maxFileBytes bounds what is read of one file.
+// maxFileBytes bounds how many bytes are read of one file.
 const maxFileBytes = 64 * kib
 
 // readCapped returns the bytes of a file of at most maxFileBytes.
@@ -87,7 +87,7 @@ func forbidden(n *yaml.Node) []Problem {
 
 var yamlLine = pattern.New(`^line ([0-9]+): (.*)$`)
 
-// syntaxProblem takes the line out of the text of a YAML error.
+// syntaxProblem takes the line number out of the text of a YAML error.
 func syntaxProblem(err error) Problem {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
@@ -97,15 +97,15 @@ func syntaxProblem(err error) Problem {
 	return Problem{Text: "not YAML: " + text}
 }
 
-// field is one key that a mapping may hold, and what to do with its value.
+// field is one key that a mapping may have, and what to do with its value.
 type field struct {
-	key string // as it stands in the file
+	key string // the key in the file
 	set func(n *yaml.Node) error
 }
 
-// readMapping hands each value of n to the field of its key. prefix is what
-// stands before the keys where a problem names them. known are all the keys
-// that a misspelt one is compared with; nil: those of the fields.
+// readMapping hands each value of `n` to the field of its key. `prefix` stands before the keys in
+// the name of a problem. `known` are all keys with which a misspelt one is compared; nil means
+// those of the fields.
 func readMapping(n *yaml.Node, prefix string, fields []field, known []string) []Problem {
 	if known == nil {
 		for _, f := range fields {
@@ -161,7 +161,7 @@ func scalar(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// items are the elements of a list; an absent value is the empty list.
+// items are the elements of a list. A missing value is the empty list.
 func items(n *yaml.Node) ([]*yaml.Node, error) {
 	switch {
 	case n.Kind == yaml.SequenceNode:
@@ -172,6 +172,5 @@ func items(n *yaml.Node) ([]*yaml.Node, error) {
 	return nil, errors.New("should be a list, such as  [a, b]")
 }
 
-// quoted is s as a double-quoted YAML scalar; the escapes of Go are a part of
-// those of YAML.
+// quoted is `s` as a double-quoted YAML scalar. All escapes of Go are escapes of YAML too.
 func quoted(s string) string { return strconv.Quote(s) }

@@ -34,8 +34,8 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 	return to, refuse(Unknown, s.People.Suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
 }
 
-// Between is the channel that who has in common with the addressee, unless nothing could
-// be sent there. The error is a *Refusal.
+// Between is the channel that `who` and the addressee have in common. The error, a *Refusal, says
+// why nothing could be sent there.
 func (s *State) Between(who Who, addressee string) (protocol.ChannelID, error) {
 	to, err := s.resolve(Say{As: who}, addressee)
 	if err != nil {

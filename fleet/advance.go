@@ -9,8 +9,8 @@ type Advance struct {
 	Stage protocol.Stage // StageRead or StageAnswered
 }
 
-// Advance is what a receipt or an answer changes in the Progress of another message;
-// false where its author had brought that as far before, in the order of the record.
+// Advance is what a receipt or an answer changes in the Progress of another message. It is false
+// if, in the order of the record, its author had already brought that message as far.
 func (t *Talk) Advance(it *Item) (Advance, bool) {
 	if it.Type == protocol.TypeRead {
 		return t.advanceByReceipt(it)
@@ -44,7 +44,7 @@ func (t *Talk) advanceByReceipt(receipt *Item) (Advance, bool) {
 	return Advance{of, by, protocol.StageRead}, true
 }
 
-// isFor reports whether somebody is an addressee of a message; of receipts there are none.
+// isFor reports whether `name` is an addressee of the message `of`. Receipts have no addressees.
 func (t *Talk) isFor(of *Item, name string) bool {
 	return of != nil && of.Type == protocol.TypeText && t.addresses(of, name)
 }
@@ -59,5 +59,5 @@ func (t *Talk) firstAnswerBy(of *Item, by string) *Item {
 	return nil
 }
 
-// same reports whether two items are of one path; an archive makes them anew.
+// same reports whether two items have the same path: an archive makes a new item each time.
 func (it *Item) same(other *Item) bool { return other != nil && it.Path == other.Path }

@@ -13,20 +13,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// MaxWords is how long the words of a deed may be, in bytes. Those of a longer one are
-// not kept, so that it says nothing.
+// MaxWords is how long the words of a deed may be, in bytes. Longer words are not kept, so such a
+// deed says nothing.
 const MaxWords = 64 << 10
 
-// affairs are the kinds of affairs that a state folds, and those that were asked for.
+// affairs are the kinds of affairs that a state folds, and the folds of those that somebody has
+// asked for.
 type affairs struct {
 	kinds []affair.Any
 	acts  map[protocol.Act]affair.Any
 	folds map[string]map[string]*affair.Fold // by kind and name
 }
 
-// maxFolds bounds how many affairs of a kind are kept folded; all of that kind are folded
-// again where there are more. Those of another one stay: claims of runs, of which there are
-// many, would push out topics, which take long.
+// maxFolds bounds how many affairs of a kind are kept folded. If there are more, all folds of that
+// kind are dropped and made again when needed. Folds of other kinds stay: there are many runs, and
+// they would push out topics, whose folds take long.
 const maxFolds = 1024
 
 func newAffairs(kinds []affair.Any) affairs {
@@ -39,7 +40,8 @@ func newAffairs(kinds []affair.Any) affairs {
 	return a
 }
 
-// form is which acts are deeds, for the form of archives: they keep the words of deeds.
+// form names the acts that are deeds, as part of the form of archives. Archives keep the words of
+// deeds.
 func form(kinds []affair.Any) string {
 	var acts strings.Builder
 	for _, k := range kinds {
@@ -48,7 +50,7 @@ func form(kinds []affair.Any) string {
 	return archiveForm + acts.String() + "\n"
 }
 
-// keep has an item keep its words if it is a deed, and says of which affair it is.
+// keep gives an item its words and its affair, if it is a deed.
 func (a *affairs) keep(it *Item, body string) {
 	kind := a.acts[it.Act]
 	if kind == nil || it.Type != protocol.TypeText {
@@ -98,8 +100,8 @@ func Value[V any](s *State, kind *affair.Kind[V], name string, now time.Time) V 
 	return f.Value(from, now).(V)
 }
 
-// Void is why a deed does not count, nil where it holds. What is no deed of any affair
-// is refused with a reason too.
+// Void says why a deed does not count. It is nil if the deed counts. For a message that is a deed
+// of no affair, it returns a refusal too.
 func (s *State) Void(it *Item) error {
 	kind := s.affairs.acts[it.Act]
 	if kind == nil || it.affair == (affair.ID{}) {
@@ -126,8 +128,8 @@ func (s *State) Affairs(kind string) []string {
 	return slices.Compact(names)
 }
 
-// HasAffair reports whether there is an affair of a kind and name that has deeds. Who asked for
-// its value instead would have one folded for each channel of the record.
+// HasAffair reports whether there is an affair of a kind and name that has deeds. To ask for the
+// value instead would fold an affair for each channel of the record.
 func (s *State) HasAffair(kind, name string) bool {
 	return s.hasDeed(affair.ID{Kind: kind, Name: name})
 }
@@ -143,7 +145,7 @@ func (s *State) hasDeed(id affair.ID) bool {
 	return false
 }
 
-// deeds are those of one affair of a state.
+// deeds are the deeds of one affair of a state.
 type deeds struct {
 	*State
 	id affair.ID
@@ -157,7 +159,7 @@ func (s *State) DeedsOf(kind, name string) iter.Seq[*affair.Candidate] {
 	return deeds{s, affair.ID{Kind: kind, Name: name}}.After(affair.Position{})
 }
 
-// After yields what stands behind a position.
+// After yields the deeds behind a position.
 func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 	at := &Item{File: keys.File{Message: protocol.Message{Path: p.Path}}, Place: p.Place}
 	return func(yield func(*affair.Candidate) bool) {
@@ -172,8 +174,9 @@ func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 	}
 }
 
-// candidate is a message as its affair is given it. Who did not sign counts while no
-// host with a key declares the author, and before one does (DESIGN, section 10).
+// candidate is a message in the form in which its affair is given it. A message without a valid
+// signature counts if no host with a key declares its author, or if it stands before the first host
+// did so (DESIGN, section 10).
 func (s *State) candidate(it *Item) *affair.Candidate {
 	c := &affair.Candidate{
 		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}, Hash: it.Hash},
@@ -208,7 +211,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 	return c
 }
 
-// hand is the key with which the human whom a deed names could sign it.
+// hand is the key with which the human whom a deed names could have signed it.
 func (s *State) hand(h *keys.Host, it *Item) affair.Hand {
 	if it.Human == "" {
 		return affair.Hand{}

@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Answer replies to a message and, where it reached the one who answers, leaves
-// the receipt with it: both or neither.
+// Answer replies to a message. If the message reached the participant who answers, it also leaves a
+// receipt. Both are written, or neither.
 type Answer struct {
 	As      Who
 	To      protocol.Path
@@ -35,7 +35,7 @@ func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 	d.Message.Re = protocol.Refer(d.Channel, asked.Path)
 	if d.Message.Act == "" {
 		d.Message.Act = protocol.ActReply
-		if act, ok := protocol.ActOfAnswer(asked.Act, body); ok { // in the form that it was asked for (R65)
+		if act, ok := protocol.ActOfAnswer(asked.Act, body); ok { // in the form that the message asks for (R65)
 			d.Message.Act = act
 		}
 	}
@@ -45,7 +45,7 @@ func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
 }
 
-// answerable is the message at p, unless it is one that cannot be answered.
+// answerable is the message at `p`. The error says why it cannot be answered.
 func (s *State) answerable(p protocol.Path) (*Item, error) {
 	it := s.Ledger.at(p)
 	switch {
@@ -61,8 +61,8 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 	return it, nil
 }
 
-// Stop ends a conversation of agents that has run too long (R13): the host
-// tells both sides once, and the message that went too far gets its receipt.
+// Stop ends a conversation of agents that has run too long (R13). The host tells both sides once,
+// and the message that went too far gets its receipt.
 type Stop struct {
 	As   Who
 	At   protocol.Path

@@ -7,15 +7,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ErrKnown says that the state holds the same bytes at that path already.
+// ErrKnown says that the state already holds the same bytes at that path.
 var ErrKnown = errors.New("the message is known")
 
-// Apply folds the file data at path p into the state. The error is ErrKnown for
-// a second arrival and for a file that loses its path to another, a
-// *keys.RefusedError for a wrong signature, and otherwise says what is malformed.
+// Apply folds the file `data` at path `p` into the state. The error is ErrKnown if the file was
+// there before, or if it loses its path to another file. It is a *keys.RefusedError if the
+// signature is wrong. Any other error says what is malformed.
 //
-// Where two files claim one path, the one that Prefer names stays. The other is
-// remembered, because a host's key that arrives later can turn the decision.
+// If two files claim one path, the one that Prefer names stays. The other one is remembered,
+// because a host's key that arrives later can turn the decision.
 func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	return s.Take(s.Examine(p, data))
 }
@@ -27,7 +27,7 @@ type Examined struct {
 	err  error
 }
 
-// Host is the host that the file says it was sent by, "" for none.
+// Host is the host that the file names as its sender, or "".
 func (e Examined) Host() protocol.Name {
 	if e.item == nil {
 		return ""
@@ -44,20 +44,18 @@ func (e Examined) Signed() *protocol.Message {
 	return &e.item.Message
 }
 
-// Err is why the file is no message of the record, if it is none.
+// Err says why the file is no message of the record. It is nil if it is one.
 func (e Examined) Err() error { return e.err }
 
-// Examine does of Apply what takes the most time and depends on the file alone:
-// reading it and checking its signature. It may be called concurrently with every
-// method of the state.
+// Examine does the part of Apply that takes the most time and depends on the file alone: it reads
+// the file and checks its signature. It may be called concurrently with every method of the state.
 func (s *State) Examine(p protocol.Path, data []byte) Examined {
 	it, err := s.read(p, data)
 	return Examined{p, it, err}
 }
 
-// ExamineOwn is Examine for a file that this process itself has signed a moment ago, for
-// the record of this state and this path. To check the signature would take more than all
-// the rest.
+// ExamineOwn is Examine for a file that this process itself has just signed, for the record of this
+// state and this path. It does not check the signature, which would take longer than all the rest.
 func (s *State) ExamineOwn(p protocol.Path, data []byte) Examined {
 	m, err := protocol.Decode(p, data)
 	if err != nil {
@@ -93,9 +91,9 @@ func (s *State) Take(e Examined) (*Item, error) {
 	return it, nil
 }
 
-// TakeAll takes files that came together. It looks at the keys and at the order once,
-// when all are there: each word of a host can change who may sign for whom. The items
-// are those of the files that are new and stand at their paths then, nil for others.
+// TakeAll takes files that came together. It looks at the keys and at the order only once, when all
+// files are there, because each word of a host can change who may sign for whom. It returns an item
+// for each file that is new and stands at its path at the end, and nil for each other file.
 func (s *State) TakeAll(all []Examined) []*Item {
 	s.Ledger.changes = Changes{}
 	taken := make([]*Item, len(all))
@@ -107,7 +105,7 @@ func (s *State) TakeAll(all []Examined) []*Item {
 		}
 	}
 	if len(all) == 1 {
-		take() // a batch would look at all keys for any word
+		take() // a batch would look at all keys for a single word
 		return taken
 	}
 	s.together(take)
@@ -119,15 +117,15 @@ func (s *State) TakeAll(all []Examined) []*Item {
 	return taken
 }
 
-// Batch runs f, which applies many files, and gives all of them their places at
-// the end: in whatever order they come, that costs hardly more than reading
-// them. Until then the state answers nothing that has an order.
+// Batch runs `f`, which applies many files. The files get their places only at the end. So they
+// cost hardly more than reading them, in whatever order they come. Until then the state gives no
+// answer that depends on the order.
 func (s *State) Batch(f func()) {
 	s.together(f)
 	s.Ledger.changes = Changes{}
 }
 
-// together is Batch that goes on telling what changes.
+// together is Batch, except that Changes still tells what has changed.
 func (s *State) together(f func()) {
 	s.batch = true
 	defer func() {
@@ -137,7 +135,7 @@ func (s *State) together(f func()) {
 	f()
 }
 
-// settled has keys and places follow what has come, unless more comes with it.
+// settled brings keys and places up to date with what has come, unless a batch is under way.
 func (s *State) settled() {
 	if s.batch {
 		return
@@ -170,8 +168,8 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	return s.item(m, data, sig == protocol.SignatureValid)
 }
 
-// item is what is kept of a message with its file. sealed says that it is signed, and
-// that the signature fits.
+// item is what is kept of a message and its file. `sealed` says that the message is signed and that
+// the signature fits.
 func (s *State) item(m *protocol.Message, data []byte, sealed bool) (*Item, error) {
 	it := &Item{File: keys.File{Message: *m, Hash: protocol.Hash(data), Sealed: sealed}}
 	if err := it.ReadWord(s.anchor.RecordID, s.system); err != nil {

@@ -12,13 +12,13 @@ import (
 // ErrArchive says that bytes are no archive that this program can use.
 var ErrArchive = archive.ErrUnfit
 
-// archiveForm changes with the form of archives and with every rule by which the
-// fold makes a state out of messages: an older archive is then made anew.
+// archiveForm changes with the form of archives, and with every rule by which the fold makes a
+// state out of messages. An archive of another form is made anew.
 const archiveForm = "parley-archive-17"
 
-// Archive is a part of a state that does not change and is read where it lies, in
-// bytes that the caller keeps. It has messages in the order of the record, without
-// signatures. Only deeds have their bodies.
+// Archive is a part of a state that does not change. It is read where it lies, in bytes that the
+// caller keeps. It has messages in the order of the record, without signatures. Only deeds have
+// their bodies.
 //
 // The methods of an Archive may be called concurrently.
 type Archive struct {
@@ -28,10 +28,10 @@ type Archive struct {
 	rest  rest
 }
 
-// OpenArchive reads what a Snapshot wrote for the record with that id. The data must
-// stay as they are as long as the archive, or a state with it, is in use. The error
-// is ErrArchive if they are damaged, or of another form or record, or of a state that
-// folded other kinds of affairs.
+// OpenArchive reads what a Snapshot wrote for the record with that id. The data must not change
+// while the archive, or a state with it, is in use. The error is ErrArchive if the data are
+// damaged, or come from another form, another record, or a state that folded other kinds of
+// affairs.
 func OpenArchive(recordID string, data []byte, kinds ...affair.Any) (*Archive, error) {
 	kinds = withRuns(kinds)
 	opened, err := archive.Open(layout(kinds), data)
@@ -56,7 +56,7 @@ type reader struct {
 
 func newReader(a *Archive) *reader { return &reader{archive.NewReader(a.Archive), a} }
 
-// item is a message of the archive; nil where its record makes no sense.
+// item is a message of the archive. It is nil if the record of the message makes no sense.
 func (r *reader) item(i uint32) *Item {
 	c := r.Record(i)
 	it := readItem(&c)
@@ -66,8 +66,8 @@ func (r *reader) item(i uint32) *Item {
 	return it
 }
 
-// read reads a message of the archive into the memory of one that was read so before, and
-// reports whether its record makes sense.
+// read reads a message of the archive into `it`, and uses the memory of the lists that `it` has. It
+// reports whether the record makes sense.
 func (r *reader) read(i uint32, it *Item) bool {
 	c := r.Record(i)
 	*it = Item{File: keys.File{Message: protocol.Message{To: it.To[:0], Chosen: it.Chosen[:0]}}}
@@ -75,7 +75,7 @@ func (r *reader) read(i uint32, it *Item) bool {
 	return !c.Bad()
 }
 
-// stands is where a message of the archive stands.
+// stands is a message of the archive that has only its path and its place.
 func (r *reader) stands(i uint32) (it Item) {
 	c := r.Record(i)
 	readStand(&c, &it)
@@ -92,15 +92,15 @@ func (r *reader) find(p protocol.Path) (i uint32, ok bool) {
 	return 0, false
 }
 
-// from are those of some messages, rising, that do not stand before it.
+// from returns those of the messages `n`, which rise, that do not stand before `it`.
 func (r *reader) from(n numbers, it *Item) numbers {
 	begin := r.search(it)
 	from := sort.Search(n.len, func(i int) bool { return n.at(i) >= begin })
 	return numbers{n.len - from, func(i int) uint32 { return n.at(from + i) }}
 }
 
-// search is the first message that does not stand before it. In most cases none does: it
-// came after all that is in the archive.
+// search is the number of the first message that does not stand before `it`. In most cases `it`
+// came after everything in the archive, and there is none.
 func (r *reader) search(it *Item) uint32 {
 	low, high := uint32(0), uint32(r.Len())
 	if high > 0 {
@@ -119,7 +119,7 @@ func (r *reader) search(it *Item) uint32 {
 	return low
 }
 
-// emptyArchive is that of a new state.
+// emptyArchive is the archive of a new state.
 func emptyArchive(kinds []affair.Any) *Archive {
 	return &Archive{Archive: archive.Empty(layout(kinds)), kinds: kinds}
 }

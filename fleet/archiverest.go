@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// rest is what an archive holds whole, because there is little of it.
+// rest is what an archive holds as a whole, because it is small.
 type rest struct {
 	circled bool
 	rivals  []*Item // files that lost their path to another
@@ -17,7 +17,7 @@ type rest struct {
 	census  census
 }
 
-// append writes it down.
+// append writes the rest.
 func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	w.Text(recordID)
 	w.Text(stamp)
@@ -48,12 +48,12 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	r.census.append(w)
 }
 
-// displaced is a file as an item: where one of these stands says nothing.
+// displaced is a file as an item. Its place means nothing.
 func displaced(f *keys.File) *Item {
 	return &Item{File: *f, Place: f.Timestamp, reach: f.Timestamp}
 }
 
-// writeSaid writes what the item says of its host, if it does.
+// writeSaid writes what the item says of its host, if it says something.
 func writeSaid(w *archive.Pen, it *Item) {
 	if it.Word == nil {
 		w.Text("")
@@ -62,7 +62,7 @@ func writeSaid(w *archive.Pen, it *Item) {
 	w.Text(protocol.FormatHostWord(it.Act, it.Word))
 }
 
-// readRest reads it, and refuses an archive of another record.
+// readRest reads the rest. It refuses an archive of another record.
 func (a *Archive) readRest(recordID string) error {
 	c := newReader(a).Remainder()
 	if id := c.Text(); c.Bad() || id != recordID {
@@ -96,7 +96,7 @@ func (a *Archive) readRest(recordID string) error {
 	return nil
 }
 
-// readWords reads items with what they say of their hosts.
+// readWords reads items, with what they say of their hosts.
 func readWords(r *archive.Cursor) (all []*Item, err error) {
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {
 		it := readItem(r)
@@ -111,7 +111,7 @@ func readWords(r *archive.Cursor) (all []*Item, err error) {
 	return all, nil
 }
 
-// note keeps the greatest path of each signer.
+// note keeps the greatest path that each signer has signed.
 func (r *rest) note(it *Item) {
 	if it.Sealed {
 		who := it.Signer()

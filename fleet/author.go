@@ -2,9 +2,9 @@ package fleet
 
 import "github.com/parleyfleet/parley/protocol"
 
-// by reports whether the participant is the author as far as the message says: same
-// name and same host. Of an unsigned one the name alone counts, unless it names a
-// host (R4).
+// by reports whether the participant is the author, by the message's own words: it has the same
+// name and the same host. For an unsigned message only the name counts, unless it names a host too
+// (R4).
 func (it *Item) by(who Who) bool {
 	a := it.Author()
 	if it.Sealed {
@@ -13,10 +13,10 @@ func (it *Item) by(who Who) bool {
 	return a.Name == who.Name && (a.Host == "" || a.Host == who.Host.String())
 }
 
-// AuthorOf addresses the author of a message: at its host where that signed the
-// message and is not the one that answers, else by the bare name (R15a). A host that
-// an unsigned message names is kept only where it is known to serve that name, or where
-// the bare name would reach somebody else.
+// AuthorOf addresses the author of a message that the host `here` answers. If a host signed the
+// message and it is not `here`, the address has that host. Else it is the bare name (R15a). If the
+// message is unsigned and names a host, that host stays in the address only if it is known to serve
+// the name, or if the bare name would reach somebody else.
 func (t *Talk) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 	to := it.Author()
 	if t.ring().Signature(&it.File) == protocol.SignatureValid {
@@ -33,15 +33,15 @@ func (t *Talk) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 	return bare
 }
 
-// Answerable reports whether an answer to the message can be addressed. Nobody is run
-// for what cannot be answered or acknowledged: it would be run again at each start. Nor
-// is an author called "all" answered, which would be everybody.
+// Answerable reports whether an answer to the message can be addressed. No agent is run for a
+// message that cannot be answered or acknowledged: it would run again at each start. An author
+// called "all" gets no answer either, because everybody would get it.
 func (t *Talk) Answerable(it *Item) bool {
 	to := t.AuthorOf(it, "")
 	return to.Name != protocol.All && protocol.CheckAddress(to) == nil
 }
 
-// unanswerable refuses to answer or acknowledge such a message.
+// unanswerable is the refusal to answer or acknowledge such a message.
 func unanswerable(it *Item) error {
 	return refuse(Forbidden, "look at it without a receipt: parley show "+it.Path.String(),
 		"%s is from %q, and no message can be addressed to that name", it.Path, it.From)

@@ -9,11 +9,11 @@ import (
 // Called is a command with what the node knows of the program that gave it.
 type Called struct {
 	Command
-	// Because is the message for which the agent runs that gave it; zero for none. What
-	// it writes then is so many hops further (R13): an answer has those of the message
-	// that it answers anyway, but an agent can also write to somebody on its own.
+	// Because is the message for which the agent runs that gave the command; zero if there is none.
+	// What the agent writes then has one hop more than that message (R13). An answer counts the
+	// hops of the message that it answers anyway, but an agent can also write to somebody else.
 	Because protocol.Path
-	// Unattended says that nobody can tell who gave it (R37).
+	// Unattended says that nobody can tell who gave the command (R37).
 	Unattended bool
 }
 
@@ -29,8 +29,8 @@ func (c Called) decide(s *State, now time.Time) ([]Draft, error) {
 	return drafts, err
 }
 
-// because notes that an agent writes the draft because of a message. Where there are
-// two, the greater hops stay.
+// because notes in the draft that an agent writes it because of `cause`. If that is noted twice,
+// the greater number of hops stays.
 func (d *Draft) because(s *State, cause *Item) {
 	d.Message.Because = protocol.Refer(d.Channel, cause.Path)
 	d.Message.Hops = max(d.Message.Hops, s.Talk.Hops(cause)+1)

@@ -12,16 +12,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// census counts the messages of a state, or those that it has more than its archive. So
-// what people ask for whole, such as the list of channels, takes no look at each
-// message.
+// census counts the messages of a state, or the messages that a state has beyond its archive. So a
+// question about all of them, such as the list of channels, need not look at each message.
 type census struct {
-	talk    map[protocol.ChannelID]map[string]int // by who wrote or was addressed there, and under "" all messages
+	talk    map[protocol.ChannelID]map[string]int // by the author or addressee in the channel; under "" all messages
 	written map[authorship]int
 }
 
-// authorship is what messages have in common that are counted together: whether their
-// signatures count depends on nothing else, but for a key that was ended.
+// authorship is what the messages that are counted together have in common. Whether their
+// signatures count depends only on this, except if a key was ended.
 type authorship struct {
 	host   protocol.Name
 	key    string
@@ -30,7 +29,7 @@ type authorship struct {
 	sealed bool
 }
 
-// kind is what a message is to who counts messages.
+// kind is what a message is for the counts.
 type kind uint8
 
 const (
@@ -64,7 +63,7 @@ func (t census) clone() census {
 	return c
 }
 
-// add counts an item in, or with -1 out.
+// add adds `n` to the counts of an item: 1 counts it in, -1 out.
 func (t census) add(it *Item, n int) {
 	a := authorship{it.Host, it.Key, it.From, it.kind(), it.Sealed}
 	if t.written[a] += n; t.written[a] == 0 {
@@ -118,8 +117,9 @@ func (l *Ledger) HasAny(c protocol.ChannelID) bool {
 	return false
 }
 
-// Said is how many messages, without receipts, a channel has, who wrote there or was
-// addressed, sorted, and the timestamp of the last message, zero if there is none.
+// Said returns how many messages, without receipts, a channel has, who wrote or was addressed
+// there, sorted, and the timestamp of the last message. The timestamp is zero if there is no
+// message.
 func (l *Ledger) Said(c protocol.ChannelID) (messages int, who []string, last time.Time) {
 	old, more := l.archive.of.rest.census.talk[c], l.counted.talk[c]
 	for name, n := range old {
@@ -146,8 +146,8 @@ func (l *Ledger) Said(c protocol.ChannelID) (messages int, who []string, last ti
 type Totals struct {
 	Messages, Receipts, HostWords int
 	Unverified                    int       // messages without a signature that counts
-	Unsure                        bool      // Unverified is not known without a look at each: a key was revoked
-	First, Last                   time.Time // timestamps of the first and the last message, by their places
+	Unsure                        bool      // Unverified cannot be known without a look at each message, because a key was revoked
+	First, Last                   time.Time // timestamps of the first and the last message, in the order of the record
 	Hosts                         map[protocol.Name]HostTotals
 }
 
@@ -199,7 +199,7 @@ func (s *State) Totals() Totals {
 	return t
 }
 
-// append writes it down.
+// append writes the census.
 func (t census) append(w *archive.Pen) {
 	w.Number(uint64(len(t.written)))
 	for _, a := range slices.SortedFunc(maps.Keys(t.written), authorship.compare) {
@@ -225,7 +225,7 @@ func (a authorship) compare(b authorship) int {
 		cmp.Compare(when(a.sealed, 1), when(b.sealed, 1)))
 }
 
-// readCensus reads it.
+// readCensus reads what append wrote.
 func readCensus(r *archive.Cursor) census {
 	t := newCensus()
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {

@@ -7,21 +7,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Chains is the messages of each host, one after the other: each names the hash of the one
-// before it (prev). It finds what a node lacks of a chain and what another one can give,
-// where a chain ends, and where it is none any more.
+// Chains is the messages of each host in the order of its chain: each message names the hash of the
+// one before it (prev). Chains finds what this node lacks of a chain, what it can give to another
+// node, where a chain ends, and where it forks.
 type Chains struct {
 	ledger *Ledger
 	keys   *keys.History
 }
 
-// Knows reports whether there is a file of that hash, be it one that lost its
-// path to another.
+// Knows reports whether there is a file with that hash, even if the file has lost its path to
+// another one.
 func (c *Chains) Knows(hash string) bool {
 	return len(c.ledger.lost[hash]) > 0 || len(hashed.find(c.ledger, hash)) > 0
 }
 
-// GapBefore is the message that a signed one follows on and that is not here.
+// GapBefore is the gap before a signed message: the message that it follows, if that one is not
+// here.
 func (c *Chains) GapBefore(it *Item) (keys.Gap, bool) {
 	if !it.Sealed || !protocol.IsHash(it.Prev) || c.keys.Ring().Judge(&it.File).Refused() || c.Knows(it.Prev) {
 		return keys.Gap{}, false
@@ -56,8 +57,8 @@ func (c *Chains) Back(host protocol.Name, hash string, after protocol.Path, most
 	return chain
 }
 
-// ofHost is the first by path of those messages that the host signed, nil if none
-// is: a chain forks only where a host's key is used twice.
+// ofHost is the message that the host signed, nil if there is none. There are several only if the
+// host's key is used twice; then it is the first by path.
 func ofHost(host protocol.Name, items []*Item) (first *Item) {
 	for _, it := range items {
 		if it.Host == host && it.Sealed && (first == nil || keys.ByPath(&it.File, &first.File) < 0) {
@@ -67,10 +68,10 @@ func ofHost(host protocol.Name, items []*Item) (first *Item) {
 	return first
 }
 
-// LastOf is the last message of a host in the order of its own chain: the one
-// with the greatest path that its keys signed while they counted.
+// LastOf is the last message of a host in the order of its own chain: the message with the greatest
+// path of those that its keys signed while they counted.
 func (c *Chains) LastOf(host protocol.Name) (*keys.File, bool) { return c.keys.Last(host) }
 
-// Awaited are messages that revocations leave in and that are not here, up to most of
-// each host. Until they are here, what stands before them does not count.
+// Awaited are messages that revocations leave in but that are not here, at most `most` of each
+// host. Until they are here, the messages before them do not count.
 func (c *Chains) Awaited(most int) []keys.Gap { return c.keys.Awaited(most) }

@@ -8,7 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Work is an agent's run for a message, as what it has written because of it tells.
+// Work is the work of an agent on a message, as far as the messages show that it wrote because of
+// it.
 type Work struct {
 	Who
 	For protocol.Path
@@ -16,22 +17,22 @@ type Work struct {
 
 // Conversation is what agents have done in a conversation since a human last spoke in it.
 type Conversation struct {
-	Root protocol.Path // what everything in it answers, or was written because of
-	// Runs are how often agents were run in it for what agents had caused (R13), and Told
-	// says that a host has told that these are too many.
+	Root protocol.Path // the first message: all others answer it, or were written because of it, directly or not
+	// Runs is how often agents were run in the conversation for messages that agents had caused
+	// (R13). Told says that a host has told that these are too many.
 	Runs int
 	Told bool
 }
 
-// Conversation is that of a message. What is counted stands in the record, so every host that has
-// the same messages counts the same. Nothing is known yet of a run that is under way: it counts
-// from the first word that came of it.
+// Conversation is the conversation of a message. Only what stands in the record is counted, so
+// every host that has the same messages gets the same count. A run that is under way counts from
+// the first message that it wrote.
 func (t *Talk) Conversation(it *Item) Conversation {
 	c := t.conversations.of(t, it)
 	return Conversation{Root: c.root, Runs: c.count(), Told: c.human.Before(c.held)}
 }
 
-// Root is the first message of the conversation that one is in, as far as it is here.
+// Root is the first message of the conversation of `it`, as far as its messages are here.
 func (t *Talk) Root(it *Item) protocol.Path {
 	t.conversations.renew(t)
 	return t.conversations.root(t, it)
@@ -43,33 +44,34 @@ func (t *Talk) Counted(it *Item, w Work) bool {
 	return counted
 }
 
-// Caused reports whether an agent has caused the message, so that a run for it counts
-// against budgets (R13). What somebody has tried again is that somebody's.
+// Caused reports whether an agent has caused the message, so that a run for it counts against
+// budgets (R13). If somebody has the message tried again, that person has caused the run.
 func (t *Talk) Caused(it *Item, who Who) bool {
 	return t.Hops(it) > 0 && t.run(it.Path, who.Name).Again == nil
 }
 
-// maxRooted bounds of how many messages it is kept in which conversation they are; they
-// are looked at again where there are more. One conversation that is as long is kept all the
-// same: else each message of it would have all others be gone through.
+// maxRooted bounds for how many messages it is kept to which conversation they belong. If there are
+// more, all is dropped and found out again. A single conversation of that length is kept all the
+// same: otherwise each of its messages would mean going through all others.
 const maxRooted = 1 << 17
 
-// conversations are those that were asked for, kept so that each is gone through once:
-// what comes later is added. It is all made anew where that would not be the same.
+// conversations keeps the conversations that somebody has asked for, so that each is gone through
+// only once. Messages that come later are added. If adding would give another result, everything is
+// made anew.
 type conversations struct {
-	roots  map[protocol.Path]protocol.Path // of the messages that were looked at
+	roots  map[protocol.Path]protocol.Path // the roots of the messages that were looked at
 	found  map[protocol.Path]*conversation // by root
-	judged int                             // the turn of the keys when it was looked
-	most   int                             // of roots; see maxRooted
+	judged int                             // the turn of the keys at the time of looking
+	most   int                             // how many roots are kept; see maxRooted
 }
 
-// conversation is one, from its first message on. It follows what messages say of
-// themselves alone: which answers of other programs are meant is a guess.
+// conversation is one conversation, from its first message on. It follows only what messages
+// themselves say: which message an answer of another program belongs to is a guess.
 type conversation struct {
 	root  protocol.Path
 	human affair.Position // where a human last spoke
-	runs  map[Work]run    // since then
-	held  affair.Position // where a host last told that there were too many
+	runs  map[Work]run    // since that time
+	held  affair.Position // where a host last told that there were too many runs
 }
 
 // run is a piece of work that is counted.
@@ -87,7 +89,7 @@ func (c *conversations) clear() {
 	clear(c.found)
 }
 
-// renew forgets what may not be so any more, and what has become too much.
+// renew drops everything if it may have changed, or if it has become too much.
 func (c *conversations) renew(t *Talk) {
 	if judged := t.judged(); judged != c.judged || len(c.roots) > c.most {
 		c.clear()
@@ -121,7 +123,7 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 	return found
 }
 
-// root is the first message of the conversation that one is in.
+// root is the first message of the conversation of `it`.
 func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	way := map[protocol.Path]bool{}
 	root := it.Path
@@ -147,10 +149,10 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	return root
 }
 
-// has makes room for a conversation of so many messages beside others.
+// has makes room for a conversation with `messages` messages, besides others.
 func (c *conversations) has(messages int) { c.most = max(c.most, 2*messages) }
 
-// follow takes in what has changed in the order of the record.
+// follow takes in changes in the order of the record.
 func (c *conversations) follow(t *Talk, changes Changes) {
 	if len(c.roots) == 0 {
 		return
@@ -164,7 +166,7 @@ func (c *conversations) follow(t *Talk, changes Changes) {
 			continue
 		}
 		if len(t.caused(it.Path)) > 0 {
-			c.clear() // it joins conversations that were several
+			c.clear() // the new message joins what were several conversations
 			return
 		}
 		p, ok := it.causedBy()
@@ -182,8 +184,8 @@ func (c *conversations) follow(t *Talk, changes Changes) {
 	}
 }
 
-// causedBy is the message that one says it answers or, where it answers none, because of
-// which it was written.
+// causedBy is the message that `it` says it answers. If it answers none, it is the message because
+// of which `it` was written.
 func (it *Item) causedBy() (protocol.Path, bool) {
 	if it.Type != protocol.TypeText {
 		return protocol.Path{}, false
@@ -194,13 +196,13 @@ func (it *Item) causedBy() (protocol.Path, bool) {
 	return it.asideOf()
 }
 
-// caused are the messages that name that one so, in no order.
+// caused are the messages whose causedBy is `p`, in no order.
 func (t *Talk) caused(p protocol.Path) []*Item {
 	return slices.Concat(answering.find(t.ledger, p), asideOf.find(t.ledger, p))
 }
 
-// take counts a message of the conversation. Only what a host signed that declares its
-// author counts: anybody can write the rest.
+// take counts a message of the conversation. It counts only messages of a host that declares the
+// author: anybody can write others.
 func (c *conversation) take(t *Talk, it *Item) {
 	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) != protocol.SignatureValid {
 		return
@@ -231,7 +233,7 @@ func (c *conversation) take(t *Talk, it *Item) {
 		}
 		starts := 1
 		if it.Act == protocol.ActFailed {
-			starts = 0 // what was never started, because somebody canceled it
+			starts = 0 // an agent that failed without a start was canceled by somebody
 			if f, err := protocol.Failed.Parse(it.Body); err == nil {
 				starts = f.Attempts
 			}
@@ -241,8 +243,8 @@ func (c *conversation) take(t *Talk, it *Item) {
 	}
 }
 
-// speaksAsHuman reports whether a human of its host wrote the message, as far as that is
-// known: what is unattended may be anybody's.
+// speaksAsHuman reports whether a human of the host wrote the message, as far as that is known. An
+// unattended message may be anybody's.
 func speaksAsHuman(ring *keys.Ring, it *Item) bool {
 	h, joined := ring.Host(it.Host)
 	return joined && !it.Unattended && slices.Contains(h.Humans, protocol.Name(it.From))

@@ -13,9 +13,8 @@ type Command interface {
 	decide(s *State, now time.Time) ([]Draft, error)
 }
 
-// Decide turns a command into the messages that carry it out, all of them or
-// none, or a *Refusal. The state is not changed: what was decided counts once it
-// has been written and applied.
+// Decide turns a command into the messages that carry it out, all or none, or into a *Refusal. It
+// does not change the state: a message counts only after it was written and applied.
 func (s *State) Decide(c Command, now time.Time) ([]Draft, error) {
 	drafts, err := c.decide(s, now)
 	for i := range drafts {
@@ -24,12 +23,12 @@ func (s *State) Decide(c Command, now time.Time) ([]Draft, error) {
 	return drafts, err
 }
 
-// Draft is a message that is still to get its path, its place in its host's
-// chain and its signature from the writer.
+// Draft is a message before its writer gives it a path, a place in its host's chain and a
+// signature.
 type Draft struct {
 	Message protocol.Message
 	Channel protocol.ChannelID
-	Groups  []Group // for each addressed agent, the instances that one is chosen of
+	Groups  []Group // for each addressed agent, the instances of which one is chosen
 }
 
 // Group is the instances of one addressed agent in their order.
@@ -38,7 +37,7 @@ type Group struct {
 	Instances []protocol.Instance
 }
 
-// Choose picks the instances that act on the message at p (R6, R7).
+// Choose picks the instances that act on the message at `p` (R6, R7).
 func (d *Draft) Choose(p protocol.Path) []protocol.Choice {
 	var choices []protocol.Choice
 	for _, g := range d.Groups {

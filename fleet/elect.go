@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Several files can claim one path. One of them stands there, the same on every host;
-// the others are kept, because the keys decide, and those can come later.
+// Several files can claim one path. One of them stands there, the same on every host. The others
+// are kept, because keys decide which one stands there, and keys can come later.
 
 func (l *Ledger) isRival(it *Item) bool {
 	return slices.ContainsFunc(l.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
@@ -20,7 +20,7 @@ func (l *Ledger) lose(it *Item) {
 	l.lost[it.Hash] = append(l.lost[it.Hash], it)
 }
 
-// elect decides which of the files that claim p stays there.
+// elect decides which of the files that claim `p` stands there.
 func (l *Ledger) elect(p protocol.Path) {
 	old := l.at(p)
 	best := old
@@ -40,16 +40,15 @@ func (l *Ledger) elect(p protocol.Path) {
 	l.add(best)
 }
 
-// electAll decides every contested path anew after messages came to be judged
-// otherwise.
+// electAll decides every contested path anew, after messages have come to be judged differently.
 func (l *Ledger) electAll() {
 	for p := range l.rivals {
 		l.elect(p)
 	}
 }
 
-// Prefer reports whether a, rather than b, is the message at p: what is signed
-// by the key of its host beats what is not, then the lower hash wins.
+// Prefer reports whether `a`, and not `b`, is the message at `p`. A file that the key of its host
+// signed wins over any other. After that, the lower hash wins.
 func (s *State) Prefer(p protocol.Path, a, b []byte) bool {
 	x, errX := s.read(p, a)
 	y, errY := s.read(p, b)
@@ -66,8 +65,8 @@ func (l *Ledger) beats(a, b *Item) bool {
 	return a.Hash < b.Hash
 }
 
-// rank orders files that claim one path: signed by the key of the host, not
-// known to be or not to be, signed by a key that does not count.
+// rank orders files that claim one path: 2 for a file that its host's key signed, 0 for one that a
+// key signed which does not count, 1 for all others.
 func (l *Ledger) rank(it *Item) int {
 	switch v := l.judge(&it.File); {
 	case v == keys.Genuine:

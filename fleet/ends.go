@@ -6,9 +6,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Ends are the last known messages of each run that a host's key signed. They are all
-// those that no other follows in its run, so that nothing known is left out. If `after` names a
-// message, only the messages that led to it count, and `later` is how many known ones do not.
+// Ends are the last known messages of each run that a host's key signed: all messages that no other
+// one follows in its run. So nothing that is known is left out. If `after` names a message, only
+// the messages that led to it count, and `later` is how many known messages did not.
 func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
 	within := func(*Item) bool { return true }
 	if last := c.ledger.at(after); last != nil {
@@ -29,7 +29,8 @@ func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.
 	return all, later
 }
 
-// eachOf hands on what a key signed and counts, wherever it lies.
+// eachOf calls `do` for each file that the key signed and that counts, whether it stands at its
+// path or not.
 func (c *Chains) eachOf(of protocol.HostKey, do func(*Item)) {
 	for it := range c.ledger.every() {
 		if it.Sealed && it.Host == of.Host && it.Key == of.Key && !c.keys.Ring().Judge(&it.File).Refused() {
@@ -38,14 +39,15 @@ func (c *Chains) eachOf(of protocol.HostKey, do func(*Item)) {
 	}
 }
 
-// runHash is a file, by its hash, as one of a run.
+// runHash is a file, by its hash, together with a run to which it belongs.
 type runHash struct{ hash, run string }
 
-// tips finds the messages that no other follows in its run. In the order of the record
-// hardly one comes after what follows it, so that it holds few of them.
+// tips finds the messages that no other one follows in its run. It is given messages in the order
+// of the record, where a message hardly ever comes after the one that follows it. So it need not
+// hold many.
 type tips struct {
-	last     map[runHash]uint64 // their numbers
-	followed map[runHash]bool   // what is followed and was not there then
+	last     map[runHash]uint64 // the numbers of the messages in their runs
+	followed map[runHash]bool   // messages that were followed before they came themselves
 }
 
 func (t *tips) add(it *Item) {
@@ -61,8 +63,8 @@ func (t *tips) add(it *Item) {
 	}
 }
 
-// ledTo tells those messages of a key that led to one of its host. Where the way back
-// ends because a file is not here, those dated before that may have, unless they
+// ledTo reports which messages of a key led to the message `last`. If the way back ends because a
+// file is not here, messages that are dated before that point may have led to it too, unless they
 // branch off from the others.
 func (c *Chains) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	chain, seats, first := map[string]bool{}, map[slot]bool{}, last

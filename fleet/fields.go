@@ -10,15 +10,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A field is how a part of an item is kept in an archive. The two must fit.
+// A field says how one part of an item is written into an archive, and read. The two functions must
+// fit each other.
 type field struct {
 	write func(w *archive.Pen, it *Item)
 	read  func(r *archive.Cursor, it *Item)
 }
 
-// fields are all that an archive keeps of an item beside where it stands and what
-// ReadWord made of it. A field of protocol.Message that is not kept stands in the
-// test of these.
+// fields are all parts of an item that an archive keeps, besides its place and what ReadWord makes
+// of it. The test of this list names the fields of protocol.Message that are not kept.
 var fields = []field{
 	bits(func(it *Item) [2]*bool { return [2]*bool{&it.Sealed, &it.Unattended} }),
 	word(func(it *Item) *string { return &it.From }),
@@ -73,7 +73,7 @@ func word[S ~string](at func(*Item) *S) field {
 	}
 }
 
-// text is a text of the message's own.
+// text is a text that belongs to this message alone.
 func text(at func(*Item) *string) field {
 	return field{
 		func(w *archive.Pen, it *Item) { w.Text(*at(it)) },
@@ -81,7 +81,7 @@ func text(at func(*Item) *string) field {
 	}
 }
 
-// bits is what is true or not.
+// bits is two values that are true or false.
 func bits(at func(*Item) [2]*bool) field {
 	return field{
 		func(w *archive.Pen, it *Item) {
@@ -100,7 +100,7 @@ func bits(at func(*Item) [2]*bool) field {
 	}
 }
 
-// list is several of one kind.
+// list is a list of values.
 func list[T any](at func(*Item) *[]T, write func(*archive.Pen, *T), read func(*archive.Cursor, *T)) field {
 	return field{
 		func(w *archive.Pen, it *Item) {
@@ -114,7 +114,7 @@ func list[T any](at func(*Item) *[]T, write func(*archive.Pen, *T), read func(*a
 			for n := r.Number(); n > 0 && !r.Bad(); n-- {
 				var empty T
 				all := append(*at(it), empty)
-				read(r, &all[len(all)-1]) // in its place: one that is copied there would be made for each message
+				read(r, &all[len(all)-1]) // in its place: a copy would be allocated for each message
 				*at(it) = all
 			}
 		},
@@ -129,7 +129,7 @@ func reference(at func(*Item) *string) field {
 	}
 }
 
-// writeDeed writes the words of a deed and of which affair it is; few messages are one.
+// writeDeed writes the words of a deed and the name of its affair. Few messages are deeds.
 func writeDeed(w *archive.Pen, it *Item) {
 	if it.Body == "" && it.affair == (affair.ID{}) {
 		w.Number(0)
@@ -184,7 +184,7 @@ func readReference(r *archive.Cursor, c protocol.ChannelID) string {
 
 const hashBytes = 32
 
-// writeHash writes a SHA-256 in hex, and any other text too.
+// writeHash writes a SHA-256 in hex in a short form, and any other text as it is.
 func writeHash(w *archive.Pen, text string) {
 	raw, err := hex.DecodeString(text)
 	if err == nil && len(raw) == hashBytes && hex.EncodeToString(raw) == text {
@@ -204,7 +204,7 @@ func readHash(r *archive.Cursor) string {
 	return r.Text()
 }
 
-// writeRel writes a path below a channel. One of the strict form takes less room.
+// writeRel writes a path below a channel. A path of the strict form takes less room.
 func writeRel(w *archive.Pen, p protocol.Path) {
 	at, suffix, strict := strictForm(p)
 	if !strict {
@@ -217,7 +217,8 @@ func writeRel(w *archive.Pen, p protocol.Path) {
 	w.Raw(raw[:])
 }
 
-// readRel reads a path below a channel and, where it is of the strict form, its time.
+// readRel reads a path below a channel. If the path has the strict form, it also returns the time
+// in it.
 func readRel(r *archive.Cursor, c protocol.ChannelID, strict bool) (p protocol.Path, at time.Time) {
 	if strict {
 		raw := r.Raw(12)
@@ -234,7 +235,8 @@ func readRel(r *archive.Cursor, c protocol.ChannelID, strict bool) (p protocol.P
 	return p, at
 }
 
-// strictForm takes a path apart, if its two parts give exactly that path.
+// strictForm takes a path apart into time and suffix. `ok` is false if these two do not give
+// exactly that path again.
 func strictForm(p protocol.Path) (at time.Time, suffix uint32, ok bool) {
 	const tail = len("-b2c3d4e5.md")
 	rel, at := p.Rel(), p.Time()
@@ -249,12 +251,12 @@ func strictForm(p protocol.Path) (at time.Time, suffix uint32, ok bool) {
 	return at, suffix, protocol.NewPath(p.Channel(), at, suffix) == p
 }
 
-// What the first number of a record says of where the message stands.
+// The bits of the first number of a record. They say where the message stands.
 const (
-	standStrict = 1 << iota // the path is of the form that parley writes
+	standStrict = 1 << iota // the path has the form that parley writes
 	standOnTime             // the timestamp is the time of the path
 	standAtOnce             // the place is the timestamp
-	standNear               // the place is as if far dates counted too
+	standNear               // the place would be the same if far dates counted too
 )
 
 // writeItem writes the record of an item.
@@ -265,8 +267,7 @@ func writeItem(w *archive.Pen, it *Item) {
 	}
 }
 
-// writeStand writes what comes first in a record: which message it is, and where it
-// stands.
+// writeStand writes the beginning of a record: which message it is, and where it stands.
 func writeStand(w *archive.Pen, it *Item) {
 	at, _, strict := strictForm(it.Path)
 	flags := when(strict, standStrict) | when(strict && at.Equal(it.Timestamp), standOnTime) |
@@ -293,7 +294,7 @@ func when(is bool, flag uint64) uint64 {
 	return 0
 }
 
-// readStand reads what writeStand wrote into an item that says nothing yet.
+// readStand reads what writeStand wrote, into an empty item.
 func readStand(r *archive.Cursor, it *Item) {
 	flags := r.Number()
 	it.Hash = readHash(r)
@@ -319,7 +320,7 @@ func readItem(r *archive.Cursor) *Item {
 	return it
 }
 
-// readInto reads a whole record into an item that says nothing yet.
+// readInto reads a whole record into an empty item.
 func readInto(r *archive.Cursor, it *Item) {
 	readStand(r, it)
 	for _, f := range fields {

@@ -1,10 +1,10 @@
 package fleet
 
-// FlagKind is a stable word for what is the matter with files that count for
-// nothing, or of which an operator should know.
+// FlagKind is a stable word for a problem of files: files that do not count, or files about which
+// an operator should know.
 type FlagKind string
 
-// The kinds of flags that a fold gives.
+// The kinds of flags.
 const (
 	FlagOtherKey FlagKind = "other-key" // signed with a key that is not its host's
 	FlagLostJoin FlagKind = "lost-join" // a join to an alias that another key has
@@ -14,7 +14,7 @@ const (
 	FlagConflict FlagKind = "conflict"  // another file has won its path
 )
 
-// Flags counts what is flagged, by kind. Kinds without any are left out.
+// Flags counts the files with a problem, by kind. A kind without any is left out.
 func (s *State) Flags() map[FlagKind]int {
 	flags := map[FlagKind]int{}
 	set := func(kind FlagKind, n int) {

@@ -8,24 +8,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// slot is a place in a host's chain where only one message can stand: behind the
-// one with the hash prev or, where prev is empty, as number seq of a run.
+// slot is a place in a host's chain where only one message can stand: the place behind the message
+// with the hash `prev` or, if `prev` is empty, the place with the number `seq` in a run.
 type slot struct {
 	host      protocol.Name
 	prev, run string
 	seq       uint64
 }
 
-// String is the place in the count of a run, for tables.
+// String is the place by its number in the run, for tables.
 func (b slot) String() string { return fmt.Sprintf("%s/%s/%d", b.host, b.run, b.seq) }
 
-// slot is the place of a signed message in the count of its run.
+// slot is the place of a signed message by its number in the run.
 func (it *Item) slot() slot { return slot{host: it.Host, run: it.Run, seq: it.Seq} }
 
-// behind is the place of a signed message behind the one that it follows.
+// behind is the place of a signed message behind the message that it follows.
 func (it *Item) behind() slot { return slot{host: it.Host, prev: it.Prev} }
 
-// places are those of a signed message in its host's chain.
+// places are the places of a signed message in its host's chain.
 func (it *Item) places() []slot {
 	if it.Prev == "" {
 		return []slot{it.slot()}
@@ -33,14 +33,14 @@ func (it *Item) places() []slot {
 	return []slot{it.slot(), it.behind()}
 }
 
-// noteFork notes where two messages stand at one place of their host's chain, so that
-// it is no chain any more: they follow the same one, or count as the same.
+// noteFork notes if two messages stand at one place of their host's chain: both follow the same
+// message, or both have the same number. Then it is no chain any more.
 func (l *Ledger) noteFork(it *Item) {
 	if !it.Sealed {
 		return
 	}
 	for _, at := range it.places() {
-		_, noted := l.forks[at] // whoever writes there again and again must not have all of it read each time
+		_, noted := l.forks[at] // somebody may write there again and again: that must not have all messages read each time
 		if !noted && l.isCrowded(at) && len(l.standing(at)) > 1 {
 			l.forks[at], noted = struct{}{}, true
 		}
@@ -50,15 +50,15 @@ func (l *Ledger) noteFork(it *Item) {
 	}
 }
 
-// tellFork tells that a message has come to a place of its host's chain where others stand,
-// or left it. One that does not count is no fork of those that do.
+// tellFork tells that a message has come to a place of its host's chain where others stand, or has
+// left it. A message that does not count makes no fork.
 func (l *Ledger) tellFork(it *Item) {
 	if l.judge(&it.File) == keys.Genuine {
 		l.forked(it.Host)
 	}
 }
 
-// leaveFork is noteFork for a message that stands there no more.
+// leaveFork is noteFork for a message that no longer stands there.
 func (l *Ledger) leaveFork(it *Item) {
 	for _, at := range it.places() {
 		if _, noted := l.forks[at]; noted && it.Sealed {
@@ -67,8 +67,8 @@ func (l *Ledger) leaveFork(it *Item) {
 	}
 }
 
-// stray reports whether a message stands beside another that counts in its host's chain:
-// the host's key is used in two places.
+// stray reports whether another message that counts stands at the same place of its host's chain.
+// Then the host's key is used in two places.
 func (l *Ledger) stray(it *Item) bool {
 	for _, at := range it.places() {
 		if _, noted := l.forks[at]; !noted {
@@ -81,7 +81,7 @@ func (l *Ledger) stray(it *Item) bool {
 	return false
 }
 
-// isCrowded reports, without reading any message, whether several may stand there.
+// isCrowded reports, without reading a message, whether several messages may stand at a place.
 func (l *Ledger) isCrowded(at slot) bool {
 	if at.prev != "" {
 		return following.crowded(l, at.prev)
@@ -89,7 +89,7 @@ func (l *Ledger) isCrowded(at slot) bool {
 	return seated.crowded(l, at)
 }
 
-// standing are the signed messages of a host at one place of its chain.
+// standing are the signed messages of a host at a place of its chain.
 func (l *Ledger) standing(at slot) []*Item {
 	if at.prev == "" {
 		return seated.find(l, at)
@@ -97,14 +97,14 @@ func (l *Ledger) standing(at slot) []*Item {
 	return slices.DeleteFunc(slices.Clone(following.find(l, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.Sealed })
 }
 
-// Forks is how many messages of a key that count stand beside another in their host's
-// chain: more than none say that the key is used in two places.
+// Forks is how many messages of a key that count stand beside another message in their host's
+// chain. More than 0 means that the key is used in two places.
 func (c *Chains) Forks(of protocol.HostKey) int {
 	return c.beside(func(it *Item) bool { return it.Host == of.Host && it.Key == of.Key })
 }
 
-// beside is how many messages of which that holds, and which count, stand beside
-// another in their host's chain.
+// beside is how many messages for which `is` holds, and which count, stand beside another such
+// message in their host's chain.
 func (c *Chains) beside(is func(*Item) bool) int {
 	beside := map[protocol.Path]bool{}
 	for at := range c.ledger.forks {

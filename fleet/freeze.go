@@ -11,15 +11,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Snapshot is what a state was at a moment, to be written as an archive while the
-// state goes on. What is in the state's archive already is not copied.
+// Snapshot is a state at a moment. It can be written as an archive while the state goes on. It does
+// not copy what the state's archive already has.
 type Snapshot struct {
 	recordID string
-	old      *reader // of its own
+	old      *reader // a reader of its own
 	gone     map[uint32]struct{}
-	loose    []frozen // by place
+	loose    []frozen // in the order of the record
 	rest     rest
-	ring     *keys.Ring // of its own
+	ring     *keys.Ring // a ring of its own
 	judged   int
 	shaken   int
 	anew     bool // which mail is read must be found out anew
@@ -27,13 +27,13 @@ type Snapshot struct {
 
 // frozen is a message that goes into an archive.
 type frozen struct {
-	*Item        // as it was
-	source *Item // in the state
+	*Item        // as it was at that moment
+	source *Item // the item in the state
 	index  uint32
 }
 
-// Snapshot copies what is not in the state's archive yet. It must not be called
-// during Batch. Its cost grows with that, not with the archive.
+// Snapshot copies what is not in the state's archive yet, and costs as much as that. It must not be
+// called during Batch.
 func (s *State) Snapshot() *Snapshot {
 	judged, shaken := s.turns()
 	sn := &Snapshot{
@@ -46,7 +46,8 @@ func (s *State) Snapshot() *Snapshot {
 		copies = append(copies, *it)
 		sn.loose[i] = frozen{Item: &copies[i], source: it}
 	}
-	// What is loose may be left out, so what that signed last is found out when it is written.
+	// Loose messages may be left out later. So the last message of their signers is only found out
+	// when the snapshot is written.
 	sn.rest.keys.Last = map[keys.Signer]*keys.File{}
 	maps.Copy(sn.rest.keys.Last, s.Ledger.archive.of.rest.keys.Last)
 	for _, list := range s.Ledger.rivals {
@@ -58,12 +59,12 @@ func (s *State) Snapshot() *Snapshot {
 	return sn
 }
 
-// Len is how many messages it would add to the archive.
+// Len is how many messages the snapshot would add to the archive.
 func (sn *Snapshot) Len() int { return len(sn.loose) }
 
-// Only leaves out the files for which `kept` is false. `kept` is told whether a file is contested: other
-// files claim its path. Every contested file must be kept, else Only returns false and the snapshot is
-// of no use.
+// Only leaves out the files for which `kept` is false. `kept` is told whether the file is
+// contested, which means that other files claim its path. Every contested file must be kept. Else
+// Only returns false, and the snapshot is of no use.
 func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool) bool) bool {
 	contested := map[protocol.Path]bool{}
 	for _, it := range sn.rest.rivals {
@@ -89,9 +90,9 @@ func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool)
 	return whole
 }
 
-// Write writes the snapshot, with what the old archive holds, as an archive. The
-// stamp is for whoever opens it. It takes memory for what is new, and some bytes
-// for each message of the old archive.
+// Write writes the snapshot, together with the content of the old archive, as an archive. `stamp`
+// is for whoever opens the archive. Write needs memory for what is new, and some bytes for each
+// message of the old archive.
 func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 	b := archive.NewBuilder(sn.old.Archive, sn.gone)
 	for i := range sn.loose {
@@ -102,7 +103,7 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 	for _, it := range sn.rest.rivals {
 		sn.rest.note(it)
 	}
-	sn.rest.census = sn.rest.census.clone() // that of the old archive stays as it is
+	sn.rest.census = sn.rest.census.clone() // a copy, because the old archive keeps its own
 	for i := range sn.loose {
 		f := &sn.loose[i]
 		for table, x := range indexes {
@@ -129,7 +130,7 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 	return b.Write(to)
 }
 
-// count counts an item in, or with -1 out.
+// count adds `n` to the counts of an item: 1 counts it in, -1 out.
 func (sn *Snapshot) count(b *archive.Builder, it *Item, n int) {
 	for table, sum := range it.sums() {
 		b.Sum(table, archive.Key(sum.of), n*sum.n)
@@ -137,14 +138,15 @@ func (sn *Snapshot) count(b *archive.Builder, it *Item, n int) {
 	sn.rest.census.add(it, n)
 }
 
-// read lists the mail that has a receipt which counts, by the name that left it: all of
-// it, or where the old archive's lists hold, what they lack.
+// read lists mail that was read: under each name, the mail for which that name has left a receipt
+// that counts. If the lists of the old archive still hold, it adds what they lack. Else it lists
+// all mail.
 func (sn *Snapshot) read(b *archive.Builder) {
 	fresh := map[protocol.Path]*frozen{}
 	for i := range sn.loose {
 		fresh[sn.loose[i].Path] = &sn.loose[i]
 	}
-	tried := map[string]bool{} // what may be tried again is not listed, and asked about each time
+	tried := map[string]bool{} // mail that somebody may have tried again is not listed; it is looked up each time
 	for list := range sn.old.Names(listDeeds) {
 		tried[list] = true
 	}
@@ -200,8 +202,8 @@ func (sn *Snapshot) read(b *archive.Builder) {
 	}
 }
 
-// Adopt puts an archive that the snapshot wrote in the place of the state's old
-// one, which may be let go then. What has changed since the snapshot stays loose.
+// Adopt replaces the state's archive by one that the snapshot wrote. The old archive may be
+// released then. What has changed since the snapshot stays loose.
 func (s *State) Adopt(a *Archive, sn *Snapshot) {
 	s.Ledger.adopt(a, sn)
 	s.frozenAt.judged, s.frozenAt.shaken = sn.judged, sn.shaken
@@ -236,14 +238,14 @@ func (l *Ledger) adopt(a *Archive, sn *Snapshot) {
 	}
 }
 
-// vanish notes that the message of the archive at p is not what stands there.
+// vanish notes that the archive's message at `p` no longer stands there.
 func (l *Ledger) vanish(p protocol.Path) {
 	if i, ok := l.archive.find(p); ok {
 		l.gone[i] = struct{}{}
 	}
 }
 
-// Restore is the state that an archive holds.
+// Restore makes a state from an archive.
 func Restore(anchor keys.Anchor, a *Archive) *State {
 	s := New(anchor, a.kinds...)
 	s.Ledger.archive = newReader(a)

@@ -6,9 +6,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// GiveReceipt leaves a receipt for a message. Where there is nothing to
-// acknowledge (a receipt is there already, or the message is not for this
-// participant) it decides no message and no refusal.
+// GiveReceipt leaves a receipt for a message. If there is nothing to acknowledge, because a receipt
+// is there already or the message is not for this participant, it gives neither a message nor a
+// refusal.
 type GiveReceipt struct {
 	As Who
 	Of protocol.Path
@@ -26,8 +26,8 @@ func (c GiveReceipt) decide(s *State, _ time.Time) ([]Draft, error) {
 	return drafts, nil
 }
 
-// receiptFor is the receipt of who for the message: to its author, never to
-// all, never for a receipt, once (Crosstalk, "Message types").
+// receiptFor is the receipt that `who` leaves for the message: one to its author, never to all, and
+// none for a receipt (Crosstalk, "Message types").
 func (s *State) receiptFor(it *Item, who Who) []Draft {
 	if !s.Talk.Reaches(it, who) || s.Talk.isRead(it, who) {
 		return nil
@@ -44,7 +44,7 @@ func (s *State) receiptFor(it *Item, who Who) []Draft {
 	}}
 }
 
-// receiptTo addresses a receipt: to the author's bare name, where that can be written.
+// receiptTo is the address of a receipt: the author's bare name, if that can be written.
 func (s *State) receiptTo(it *Item) protocol.Address {
 	if bare := (protocol.Address{Name: it.Author().Name}); protocol.CheckAddress(bare) == nil {
 		return bare

@@ -11,22 +11,22 @@ type Handling int
 
 // The ways to handle a message.
 const (
-	Ignore  Handling = iota // it is not for this agent, done already, or could not be answered
-	Receipt                 // show it and leave a receipt, run nothing
+	Ignore  Handling = iota // the message is not for this agent, done already, or cannot be answered
+	Receipt                 // show the message and leave a receipt, run nothing
 	Run                     // run the agent's command
 	Halt                    // the conversation has run too long: stop it and tell both sides
-	Leave                   // the agent takes no mail whose author nobody vouches for: it stays in its inbox
+	Leave                   // leave the message in the inbox: the agent takes no mail whose author nobody vouches for
 )
 
 // Limits are what a host's operator allows its agents.
 type Limits struct {
-	Reads       bool // the agent reads its mail itself: all of it is its to act on
-	MaxHops     int  // answers of agents to agents in a row
+	Reads       bool // the agent reads its mail itself, and acts on all of it
+	MaxHops     int  // how many answers of agents to agents in a row are allowed
 	RunsReplies bool // whether an answer to the agent's own message is run
-	Verified    bool // the command is run only for messages that a host signed which declares the author
+	Verified    bool // the command is run only for a message that a host signed which declares the author
 	Examined    bool // sync-checks are answered without the agent (R66)
-	// WakesOn are the acts for which the agent's command is run; none: those that say so
-	// of themselves (R63).
+	// WakesOn are the acts for which the agent's command is run. If it is empty, each act says so
+	// itself (R63).
 	WakesOn []protocol.Act
 }
 
@@ -67,15 +67,14 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 	return Run
 }
 
-// answersOwn reports whether it answers a message of the participant itself.
+// answersOwn reports whether the message answers one of the participant's own.
 func (t *Talk) answersOwn(it *Item, who Who) bool {
 	asked := t.answered(it)
 	return asked != nil && asked.by(who)
 }
 
-// Misaddressed reports whether the message is meant for an agent of this host
-// that the host does not serve: worth one warning (Crosstalk, "Tier
-// validation").
+// Misaddressed reports whether the message is addressed to an agent of this host that the host does
+// not serve, which is worth one warning (Crosstalk, "Tier validation"). `agent` is that agent.
 func (t *Talk) Misaddressed(it *Item, host protocol.Name) (agent string, yes bool) {
 	h, joined := t.ring().Host(host)
 	if !joined || it.Type != protocol.TypeText {

@@ -6,11 +6,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Hold tells the author of a message and a human that it waits, and others with it,
-// because agents have caused too many runs (R13). The message gets no receipt: it is
-// run once there is room.
+// Hold tells the author of a message and a human that the message waits, and others with it,
+// because agents have caused too many runs (R13). The message gets no receipt: it is run as soon as
+// the limit allows.
 type Hold struct {
-	As     Who // the agent that it waits for
+	As     Who // the agent for which it waits
 	At     protocol.Path
 	Human  protocol.Name // of the agent's host
 	Act    protocol.WordAct[protocol.RunWord]
@@ -37,12 +37,12 @@ func (c Hold) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{d}, nil
 }
 
-// Resume has a human speak in a conversation of agents that waits for one, without a text
-// for anybody to answer (R13): what was run in it until then counts no more.
+// Resume has a human speak in a conversation of agents that waits for one. It gives nobody a text
+// to answer (R13). The runs in the conversation until then count no more.
 type Resume struct {
 	By     Who // a human
 	At     protocol.Path
-	Agent  string // whom it is to wait for no longer
+	Agent  string // the agent for which the conversation waits no longer
 	Reason string
 }
 

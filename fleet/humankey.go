@@ -41,7 +41,7 @@ func (c GiveHumanKey) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{d}, nil
 }
 
-// humanOf says why a host has no such human, as a *Refusal.
+// humanOf returns a *Refusal if a host has no such human.
 func humanOf(h *keys.Host, joined bool, host, human protocol.Name) error {
 	switch {
 	case !joined:
@@ -67,8 +67,8 @@ func (c EndHumanKey) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{s.hostDraft(protocol.ActHumanRevoke, c.HumanEnd)}, nil
 }
 
-// MayEndHumanKey says why a key of a human cannot be revoked so, as a *Refusal: it may end
-// itself, on its own host, and a human of the founder's may end any.
+// MayEndHumanKey returns a *Refusal if a key of a human cannot be revoked like this. A key may end
+// itself, on its own host. The key of a human of the founder may end any.
 func (s *State) MayEndHumanKey(e protocol.HumanEnd) error {
 	of, joined := s.Keys().Host(e.Of)
 	if err := humanOf(of, joined, e.Of, e.Human); err != nil {
@@ -98,8 +98,9 @@ func (s *State) MayEndHumanKey(e protocol.HumanEnd) error {
 	return refuse(Forbidden, "", "a human with whom the record was begun has to agree, with a key of their own")
 }
 
-// SignedBy are the messages that a key of a human of a host has signed, in no order. They
-// are those that bear a signature while that key was theirs, whether it fits or not.
+// SignedBy are the messages that a key of a human of a host has signed, in no order. It takes a
+// message that bears a signature and was written while that key was theirs, without checking the
+// signature.
 func (s *State) SignedBy(host, human protocol.Name, key string) (all []*Item) {
 	h, joined := s.Keys().Host(host)
 	if !joined {

@@ -6,30 +6,30 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// An index finds messages by a K that stands in them, in the archive and among what is
-// loose. It is declared here and nowhere else.
+// An index finds messages by a value K that stands in them, in the archive and among loose
+// messages. Each index is declared here and nowhere else.
 type index[K comparable] struct {
 	table int                      // its number, see indexes
-	of    func(*Item) (K, bool)    // what it finds the message by, if it does
+	of    func(*Item) (K, bool)    // the value by which it finds the message, if there is one
 	key   func(K) (archive uint64) // for archives
 }
 
 // The indexes of messages.
 var (
 	answering = &index[protocol.Path]{of: (*Item).AnsweredPath, key: pathKey} // by what they answer
-	asideOf   = &index[protocol.Path]{of: (*Item).asideOf, key: pathKey}      // by the message because of which an agent wrote them, without answering it
+	asideOf   = &index[protocol.Path]{of: (*Item).asideOf, key: pathKey}      // by the message because of which an agent wrote them, if they do not answer it
 	receipts  = &index[protocol.Path]{of: (*Item).ReadPath, key: pathKey}     // by what they acknowledge
 	hashed    = &index[string]{of: func(it *Item) (string, bool) { return it.Hash, true }, key: archive.Key}
 	following = &index[string]{of: func(it *Item) (string, bool) { return it.Prev, it.Prev != "" }, key: archive.Key} // by the hash that they follow
 	requested = &index[string]{of: func(it *Item) (string, bool) { return it.Request, it.Request != "" }, key: archive.Key}
 	seated    = &index[slot]{of: func(it *Item) (slot, bool) { return it.slot(), it.Sealed }, key: func(at slot) uint64 { return archive.Key(at.String()) }}
 
-	// What is loose is found by these without a table of its own.
+	// Loose messages are found by these without a table of their own.
 	pathed  = &archivedIndex{of: func(it *Item) uint64 { return pathKey(it.Path) }}
-	endings = &archivedIndex{of: func(it *Item) uint64 { return suffixKey(it.Path) }} // by the suffix of the path, or by the path below the channel
+	endings = &archivedIndex{of: func(it *Item) uint64 { return suffixKey(it.Path) }} // by the suffix of the path, or else by the path below the channel
 )
 
-// indexes are all of them, each at its number.
+// indexes are all indexes, each at its number.
 var indexes = numbered(answering, asideOf, receipts, hashed, following, requested, seated, pathed, endings)
 
 func numbered(all ...anyIndex) []anyIndex {
@@ -39,10 +39,10 @@ func numbered(all ...anyIndex) []anyIndex {
 	return all
 }
 
-// anyIndex is an index of any K.
+// anyIndex is an index of any type K.
 type anyIndex interface {
 	number(table int)
-	empty() any // the table of what is loose
+	empty() any // the empty table of loose messages
 	enter(l *loose, it *Item)
 	leave(l *loose, it *Item)
 	keyOf(it *Item) (key uint64, ok bool)
@@ -75,7 +75,7 @@ func (x *index[K]) keyOf(it *Item) (uint64, bool) {
 	return x.key(k), true
 }
 
-// find are the messages of a ledger under k, in no order.
+// find returns the messages of a ledger under `k`, in no order.
 func (x *index[K]) find(l *Ledger, k K) []*Item {
 	return l.under(x.table, x.key(k), func(it *Item) bool {
 		its, ok := x.of(it)
@@ -83,7 +83,7 @@ func (x *index[K]) find(l *Ledger, k K) []*Item {
 	}, x.loose(&l.loose)[k])
 }
 
-// crowded reports, without reading any message, whether several may be under k.
+// crowded reports, without reading a message, whether several may be under `k`.
 func (x *index[K]) crowded(l *Ledger, k K) bool {
 	for range l.archive.With(x.table, x.key(k)) {
 		return true
@@ -91,7 +91,7 @@ func (x *index[K]) crowded(l *Ledger, k K) bool {
 	return len(x.loose(&l.loose)[k]) > 1
 }
 
-// archivedIndex is an index of archives alone.
+// archivedIndex is an index that only archives have.
 type archivedIndex struct {
 	table int
 	of    func(*Item) uint64
@@ -105,8 +105,8 @@ func (x *archivedIndex) keyOf(it *Item) (uint64, bool) { return x.of(it), true }
 
 func pathKey(p protocol.Path) uint64 { return archive.PathKey(p.Channel().String(), p.Rel()) }
 
-// suffixKey is the key under which a message is found by the end of its name or,
-// where that is of no form that parley writes, by its path below the channel.
+// suffixKey is the key of a message for finding it by the end of its name. If the name does not
+// have the form that parley writes, it is found by its path below the channel.
 func suffixKey(p protocol.Path) uint64 {
 	if suffix := p.Suffix(); suffix != "" {
 		return archive.Key(suffix)
@@ -114,8 +114,8 @@ func suffixKey(p protocol.Path) uint64 {
 	return archive.Key(p.Rel())
 }
 
-// asideOf is the message because of which an agent wrote this one to somebody, where it
-// answers none: what it asked others on the way to its answer.
+// asideOf is the message because of which an agent wrote this one without answering any: what it
+// asked others on the way to its answer.
 func (it *Item) asideOf() (protocol.Path, bool) {
 	if it.Re != "" || it.Type != protocol.TypeText {
 		return protocol.Path{}, false
@@ -130,7 +130,7 @@ const (
 	sumCount
 )
 
-// addend is what a message adds to a count, and under which text.
+// addend is what a message adds to a count, and the text under which it does.
 type addend struct {
 	of string
 	n  int
@@ -141,7 +141,7 @@ func (it *Item) sums() [sumCount]addend {
 	return [sumCount]addend{sumDays: {it.Path.DayDir(), 1}, sumWriters: {it.Author().Name, it.counts()}}
 }
 
-// sum is how many messages a state has under a text.
+// sum is how many messages a state has under a text in that table.
 func (l *Ledger) sum(table int, of string) int {
 	return l.sums[table][of] + l.archive.Sum(table, archive.Key(of))
 }
@@ -149,8 +149,8 @@ func (l *Ledger) sum(table int, of string) int {
 // The lists of messages in archives.
 const (
 	listChannels = iota // by the channel's id
-	listMail            // by the addressed name, those to all under ""
-	listRead            // those of them that the name has read
+	listMail            // by the addressed name; mail to all is under ""
+	listRead            // by name, the mail that the name has read
 	listDeeds           // by the affair
 	listCount
 )

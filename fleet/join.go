@@ -8,9 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Join brings a host and its key into the fleet, or tells the fleet that who is
-// served there, or where it is reached, has changed. Where the record says the same already, it decides
-// no message, unless it is to be said Again.
+// Join brings a host and its key into the fleet, or tells the fleet that something has changed:
+// whom the host serves, or where it is reached. If the record already says the same, it gives no
+// message, unless Again is true.
 type Join struct {
 	Host  protocol.HostState
 	Again bool
@@ -34,7 +34,7 @@ func (c Join) decide(s *State, _ time.Time) ([]Draft, error) {
 	case h.Out():
 		return nil, refuse(Forbidden, joinAnew,
 			"%s is out, and the fleet takes no word of it any more: %s", h.Alias, h.WhyOut())
-	case !h.Announced(): // others named it before it said a word
+	case !h.Announced(): // others have named it before it said a word
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
 	}
 	if !c.Again && says(h, c.Host) {
@@ -55,8 +55,8 @@ func equalAgents(a, b protocol.HostedAgent) bool {
 	return a.Name == b.Name && slices.Equal(a.Tiers, b.Tiers) && a.TakeoverAfter == b.TakeoverAfter && a.AsksRerun == b.AsksRerun
 }
 
-// hostDraft addresses what a host says of itself or of others to the host's own
-// name: every node reads it, and no participant of any program takes it for mail.
+// hostDraft is a message in which a host says something of itself or of others. It is addressed to
+// the host's own name: every node reads it, and no program takes it for mail to a participant.
 func (s *State) hostDraft(act protocol.Act, says protocol.HostWord) Draft {
 	host := says.Speaker().String()
 	return Draft{

@@ -6,13 +6,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// knots are the given messages and all that come after them by reference or
-// chain, each behind everything among them that it comes after. Messages whose
-// references run in a circle are one knot; every other message is a knot alone.
-// Messages that are no longer in the state are passed over.
+// knots are the given messages and all that come after them, by reference or chain. They are in an
+// order in which each one stands behind everything among them that it comes after. Messages whose
+// references run in a circle are one knot; every other message is a knot alone. Messages that are
+// no longer in the state are passed over.
 //
-// It is Tarjan's search for strongly connected components, without recursion
-// because chains are long.
+// It is Tarjan's search for strongly connected components, without recursion because chains are
+// long.
 func (l *Ledger) knots(from []*Item) [][]*Item {
 	t := tangle{ledger: l, seen: map[protocol.Path]*visit{}}
 	for _, it := range from {
@@ -35,10 +35,10 @@ type tangle struct {
 // visit is what the search knows of one message.
 type visit struct {
 	it     *Item
-	todo   []*Item // what comes after it and has not been looked at
+	todo   []*Item // what comes after the message and has not been looked at
 	number int     // in the order of discovery
 	lowest int     // the earliest open message that can be reached from it
-	at     int     // where it stands among the open ones
+	at     int     // its index among the open ones
 	closed bool    // it is in a knot
 }
 
@@ -49,7 +49,7 @@ func (t *tangle) enter(it *Item) *visit {
 	return v
 }
 
-// walk visits everything after it.
+// walk visits `it` and everything after it.
 func (t *tangle) walk(it *Item) {
 	for way := []*visit{t.enter(it)}; len(way) > 0; {
 		v := way[len(way)-1]
@@ -73,7 +73,7 @@ func (t *tangle) walk(it *Item) {
 	}
 }
 
-// leave closes the knot of v where v is the first message of it.
+// leave closes the knot of `v` if `v` is the first message of that knot.
 func (t *tangle) leave(v *visit) {
 	if v.lowest != v.number {
 		return

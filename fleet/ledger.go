@@ -10,30 +10,30 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Ledger is what was said, in the order of the record: which file stands at a path, where
-// it stands among the others, and by what messages are found. What an archive holds stays
-// there; what has come since, or has another place now, is loose.
+// Ledger is what was said, in the order of the record: which file stands at a path, where it stands
+// among the others, and how messages are found. A message that the archive holds stays there. A
+// message that has come since, or that has another place now, is loose.
 //
 // It knows nothing of keys: the function `judge` says what a file's signature is worth. It calls
-// `moved` for each message that comes to a place or leaves one, and `forked` when a message comes to
-// stand beside others of its host's chain, or does so no more.
+// `moved` for each message that comes to a place or leaves one. It calls `forked` when a message
+// comes to stand beside others in its host's chain, or no longer does.
 type Ledger struct {
 	system protocol.ChannelID
 	judge  func(*keys.File) keys.Verdict
 	moved  func(it *Item, place time.Time)
-	forked func(host protocol.Name) // a message of that host comes to stand beside others in its chain, or does no more
+	forked func(host protocol.Name) // a message of that host came to stand beside others in its chain, or no longer does
 
 	archive *reader
-	gone    map[uint32]struct{} // messages of the archive that do not stand as they are there
+	gone    map[uint32]struct{} // messages of the archive that no longer stand as the archive has them
 	loose
 
 	rivals map[protocol.Path][]*Item // files that lost their path to another
-	lost   map[string][]*Item        // the same by hash
-	forks  map[slot]struct{}         // where several messages of one host seem to stand
+	lost   map[string][]*Item        // the same files by hash
+	forks  map[slot]struct{}         // places where several messages of one host seem to stand
 
-	unsettled    []*Item // those that have come, and those that stood behind what has gone
+	unsettled    []*Item // messages that have come, and those that stood behind a message that is gone
 	changes      Changes // since the last Apply, Take or TakeAll began
-	circled      bool    // references have been seen to run in a circle
+	circled      bool    // references that run in a circle have been seen
 	receiptsLeft int     // how many receipts have lost their paths
 }
 
@@ -49,21 +49,21 @@ func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.F
 	}
 }
 
-// Item is a message as the state keeps it: without its body, but for deeds.
+// Item is a message as the state keeps it: without its body, unless it is a deed.
 type Item struct {
 	keys.File
 	Place time.Time // where it stands in the order of the record
 
-	affair affair.ID // whose deed it is, if it is one
+	affair affair.ID // the affair whose deed it is, if it is one
 
 	placed bool      // it stands at its Place in the order
 	reach  time.Time // see stand
-	moving bool      // it goes to next
+	moving bool      // its place is about to become `next`
 	next   stand
 }
 
-// counts is 1 for a message that makes its author known, 0 for the word of a
-// host, which nobody can write to.
+// counts is 1 for a message that makes its author known, and 0 for the word of a host, because
+// nobody can write to a host.
 func (it *Item) counts() int {
 	if it.Sealed && it.From == it.Host.String() {
 		return 0
@@ -71,8 +71,8 @@ func (it *Item) counts() int {
 	return 1
 }
 
-// addressed are the names under which mail is listed: "" for mail to all, none for
-// a receipt.
+// addressed are the names under which mail is listed. Mail to all is under "", and a receipt is
+// under none.
 func (it *Item) addressed() []string {
 	if _, receipt := it.ReadPath(); receipt {
 		return nil
@@ -98,14 +98,14 @@ func addressedBefore(to []protocol.Address, name string) bool {
 	return false
 }
 
-// Len is the number of messages and receipts folded.
+// Len is the number of messages and receipts.
 func (l *Ledger) Len() int { return l.archive.Len() - len(l.gone) + len(l.items) }
 
-// Loose is how many of them are not in the state's archive.
+// Loose is how many messages and receipts are not in the state's archive.
 func (l *Ledger) Loose() int { return len(l.items) }
 
-// SameDay is the number of messages and receipts in the folder of p: those of one
-// channel and day.
+// SameDay is the number of messages and receipts in the folder of `p`: the folder of one channel
+// and day.
 func (l *Ledger) SameDay(p protocol.Path) int {
 	return l.sum(sumDays, p.DayDir())
 }
@@ -116,13 +116,13 @@ func (l *Ledger) Item(p protocol.Path) (*Item, bool) {
 	return it, it != nil
 }
 
-// has reports whether the file is old, which stands at its path, or one that has
-// lost to it.
+// has reports whether the file is there already: it is `old`, which stands at its path, or a file
+// that has lost that path.
 func (l *Ledger) has(old, it *Item) bool {
 	return old != nil && (old.Hash == it.Hash || l.isRival(it))
 }
 
-// take takes in a file, which stands at its path unless another that is there beats it.
+// take adds a file. It stands at its path, unless another file there is preferred.
 func (l *Ledger) take(it *Item, contested bool) {
 	if !contested {
 		l.add(it)
@@ -156,11 +156,11 @@ func (l *Ledger) remove(it *Item) {
 	l.unsettled = append(l.unsettled, l.after(it)...)
 }
 
-// files are those of a ledger as keys ask for them.
+// files gives the files of a ledger to package keys.
 type files struct{ *Ledger }
 
-// Signed is the sealed file with that hash, whether it stands at its path or has lost it
-// to another; nil if there is none.
+// Signed is the sealed file with that hash, whether it stands at its path or has lost the path to
+// another file. It is nil if there is none.
 func (s files) Signed(hash string) *keys.File {
 	if it := s.signed(hash); it != nil {
 		return &it.File
@@ -168,7 +168,7 @@ func (s files) Signed(hash string) *keys.File {
 	return nil
 }
 
-// Files yields all files, those last that have lost their paths.
+// Files yields all files; those that have lost their paths come last.
 func (s files) Files() iter.Seq[*keys.File] {
 	return func(yield func(*keys.File) bool) {
 		for it := range s.every() {
@@ -179,8 +179,8 @@ func (s files) Files() iter.Seq[*keys.File] {
 	}
 }
 
-// signed is the sealed file with that hash, whether it stands at its path or has lost it
-// to another; nil if there is none.
+// signed is the sealed file with that hash, whether it stands at its path or has lost the path to
+// another file. It is nil if there is none.
 func (l *Ledger) signed(hash string) *Item {
 	for _, it := range slices.Concat(hashed.find(l, hash), l.lost[hash]) {
 		if it.Sealed {

@@ -11,10 +11,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What is asked of the archive is a copy of the message each time: two items are
-// the same message if their paths are.
+// The archive gives a new copy of a message each time. Two items are the same message if they have
+// the same path.
 
-// at is the message at p, nil if there is none.
+// at is the message at `p`, nil if there is none.
 func (l *Ledger) at(p protocol.Path) *Item {
 	if it := l.items[p]; it != nil {
 		return it
@@ -28,14 +28,14 @@ func (l *Ledger) at(p protocol.Path) *Item {
 	return nil
 }
 
-// stays reports whether a message of the archive stands as it is there.
+// stays reports whether a message of the archive still stands as the archive has it.
 func (l *Ledger) stays(i uint32) bool {
 	_, gone := l.gone[i]
 	return !gone
 }
 
-// under are the messages of the archive under a key of one of its indexes for which
-// is holds, and the loose ones given.
+// under returns the messages of the archive under a key of one of its indexes for which `is` holds,
+// and with them the messages in `loose`.
 func (l *Ledger) under(table int, key uint64, is func(*Item) bool, loose []*Item) []*Item {
 	if l.archive.Len() == 0 {
 		return loose
@@ -68,8 +68,8 @@ func (l *Ledger) FindRel(rel string) []*Item {
 	return l.named(key, func(p protocol.Path) bool { return p.Rel() == rel })
 }
 
-// named are the messages under a key of the index of endings, in the order of the
-// record.
+// named returns the messages under a key of the index `endings` for which `is` holds, in the order
+// of the record.
 func (l *Ledger) named(key string, is func(protocol.Path) bool) []*Item {
 	var found []*Item
 	for _, it := range l.order.items {
@@ -82,8 +82,8 @@ func (l *Ledger) named(key string, is func(protocol.Path) bool) []*Item {
 	return found
 }
 
-// Original is the message whose bytes are those with that hash: the one that a file
-// at another path was copied from.
+// Original is the message whose bytes have that hash: the message from which a file at another path
+// was copied.
 func (l *Ledger) Original(hash string) (protocol.Path, bool) {
 	for _, it := range hashed.find(l, hash) {
 		return it.Path, true
@@ -91,19 +91,19 @@ func (l *Ledger) Original(hash string) (protocol.Path, bool) {
 	return protocol.Path{}, false
 }
 
-// All yields every message in the order of the record. The state must not change
-// meanwhile.
+// All yields every message in the order of the record. The state must not change during the
+// iteration.
 func (l *Ledger) All() iter.Seq[*Item] {
 	return weave(l.frozen(everything(l.archive.Len())), l.order.items, false)
 }
 
-// Backward yields every message, the last first, under the same terms as All.
+// Backward yields every message, the last first. The state must not change during the iteration,
+// here and in the methods below.
 func (l *Ledger) Backward() iter.Seq[*Item] {
 	return weave(l.frozen(backward(everything(l.archive.Len()))), l.order.items, true)
 }
 
-// After yields what stands after a message in the order of the record, nil standing
-// for none, under the same terms as All.
+// After yields the messages behind `it` in the order of the record. If `it` is nil, it yields all.
 func (l *Ledger) After(it *Item) iter.Seq[*Item] {
 	if it == nil {
 		return l.All()
@@ -118,20 +118,17 @@ func (l *Ledger) After(it *Item) iter.Seq[*Item] {
 	}
 }
 
-// Channel yields the messages of one channel in the order of the record, under the
-// same terms as All.
+// Channel yields the messages of one channel in the order of the record.
 func (l *Ledger) Channel(c protocol.ChannelID) iter.Seq[*Item] {
 	return weave(l.frozen(l.listed(listChannels, c.String())), l.channels[c].all(), false)
 }
 
-// ChannelBackward yields the messages of one channel, the last first, under the same
-// terms as All.
+// ChannelBackward yields the messages of one channel, the last first.
 func (l *Ledger) ChannelBackward(c protocol.ChannelID) iter.Seq[*Item] {
 	return weave(l.frozen(backward(l.listed(listChannels, c.String()))), l.channels[c].all(), true)
 }
 
-// ChannelBefore yields the messages of one channel that stand before a message, the
-// last first, under the same terms as All.
+// ChannelBefore yields the messages of one channel that stand before `it`, the last first.
 func (l *Ledger) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	frozen, end := l.listed(listChannels, c.String()), l.archive.search(it)
 	frozen.len = sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= end })
@@ -142,8 +139,7 @@ func (l *Ledger) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	return weave(l.frozen(backward(frozen)), loose, true)
 }
 
-// ChannelAfter yields the messages of one channel that stand after a message, under the
-// same terms as All.
+// ChannelAfter yields the messages of one channel that stand after `it`.
 func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	frozen := l.archive.from(l.listed(listChannels, c.String()), it)
 	return func(yield func(*Item) bool) {
@@ -155,9 +151,9 @@ func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	}
 }
 
-// Heads yields what Channel does, or ChannelAfter if `after` is given, for callers that keep no item:
-// an item is valid only until the next one is yielded. A year has too many messages to make each of
-// them anew.
+// Heads yields what Channel yields, or what ChannelAfter yields if `after` is not nil. It is for
+// callers that keep no item: an item is valid only until the next one is yielded. A year has too
+// many messages to make a new item for each.
 func (l *Ledger) Heads(c protocol.ChannelID, after *Item) iter.Seq[*Item] {
 	frozen, loose := l.listed(listChannels, c.String()), l.channels[c].all()
 	if after != nil {
@@ -180,13 +176,13 @@ func (l *Ledger) Heads(c protocol.ChannelID, after *Item) iter.Seq[*Item] {
 	}
 }
 
-// deedsFrom yields the deeds of an affair that do not stand before a message.
+// deedsFrom yields the deeds of an affair that do not stand before `it`.
 func (l *Ledger) deedsFrom(id affair.ID, it *Item) iter.Seq[*Item] {
 	frozen := l.archive.from(l.listed(listDeeds, listName(id)), it)
 	return weave(l.frozen(frozen), l.deeds[id].from(it), false)
 }
 
-// mailOf yields the mail of a name in the order of the record. With unread it may leave
+// mailOf yields the mail of a name in the order of the record. If `unread` is true, it may leave
 // out what the name had read when the archive was made.
 func (l *Ledger) mailOf(name string, unread bool) iter.Seq[*Item] {
 	loose := slices.Concat(l.mail[name], l.mail[""])
@@ -219,7 +215,7 @@ func (l *Ledger) archivedMail(name string, unread bool) numbers {
 	return numbers{len(left), func(i int) uint32 { return left[i] }}
 }
 
-// numbers are messages of an archive: how many, and which is the i-th.
+// numbers are messages of an archive: how many there are, and the number of the i-th.
 type numbers struct {
 	len int
 	at  func(i int) uint32
@@ -237,7 +233,7 @@ func (l *Ledger) listed(table int, name string) numbers {
 	return numbers{list.Len(), list.At}
 }
 
-// frozen yields those messages of the archive that stay.
+// frozen yields those messages of the archive that still stand as the archive has them.
 func (l *Ledger) frozen(n numbers) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		for i := range n.len {
@@ -250,8 +246,8 @@ func (l *Ledger) frozen(n numbers) iter.Seq[*Item] {
 	}
 }
 
-// weave yields archived and loose items in one order: both come in it, but the
-// loose ones, where it is backwards, the other way round.
+// weave yields archived and loose items in one order. Both must come in that order, except that
+// `loose` is always in the order of the record, even if `backwards` is true.
 func weave(frozen iter.Seq[*Item], loose []*Item, backwards bool) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		next := 0

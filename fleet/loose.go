@@ -5,17 +5,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// loose is the messages of a state that are not in its archive, and how they are
+// loose is the messages of a state that are not in its archive, and the tables in which they are
 // found.
 type loose struct {
 	items    map[protocol.Path]*Item
 	order    sequence // by place
 	channels map[protocol.ChannelID]*sequence
 	deeds    map[affair.ID]*sequence
-	mail     map[string][]*Item       // by addressed name, those to all under ""
-	found    []any                    // by the number of the index, its table
-	sums     [sumCount]map[string]int // how many there are more than in the archive
-	counted  census                   // the same, by what is asked for whole
+	mail     map[string][]*Item       // by addressed name; mail to all is under ""
+	found    []any                    // the table of each index, by the number of the index
+	sums     [sumCount]map[string]int // how many more there are than in the archive
+	counted  census                   // the same for questions about all messages
 }
 
 func newLoose() loose {
@@ -35,7 +35,7 @@ func newLoose() loose {
 	return l
 }
 
-// enter makes an item that can be found; it has no place yet.
+// enter makes an item that can be found, but has no place yet.
 func (l *loose) enter(it *Item) {
 	l.items[it.Path] = it
 	l.tally(it, 1)
@@ -65,7 +65,7 @@ func drop[K, V comparable](from map[K][]V, key K, v V) {
 	}
 }
 
-// tally counts an item in, or with -1 out.
+// tally adds `n` to the counts of an item: 1 counts it in, -1 out.
 func (l *loose) tally(it *Item, n int) {
 	for i, sum := range it.sums() {
 		l.sums[i][sum.of] += n * sum.n
@@ -73,7 +73,7 @@ func (l *loose) tally(it *Item, n int) {
 	l.counted.add(it, n)
 }
 
-// sequences are those that an item stands in.
+// sequences are the sequences in which an item stands.
 func (l *loose) sequences(it *Item) []*sequence {
 	all := []*sequence{&l.order, in(l.channels, it.Path.Channel())}
 	if it.affair != (affair.ID{}) {
@@ -91,8 +91,8 @@ func in[K comparable](sequences map[K]*sequence, key K) *sequence {
 	return seq
 }
 
-// own makes an item of the archive a loose one, so that it can be changed; a loose
-// one it is already.
+// own makes an item of the archive a loose one, so that it can be changed. A loose item stays as it
+// is.
 func (l *Ledger) own(it *Item) *Item {
 	if held := l.items[it.Path]; held != nil {
 		return held

@@ -11,22 +11,24 @@ import (
 // stand is where a message stands.
 type stand struct {
 	place time.Time // in the order of the record
-	// reach is what place would be if far dates counted too. It is later than that of
-	// everything which comes before the message by any reference, so it shows circles,
-	// which a place that leaves far dates out need not. Nobody is told of it.
+	// reach is the place that the message would have if far dates counted too. It is later than the
+	// reach of everything that comes before the message by any reference. So it shows circles,
+	// which `place` need not show. Nobody outside sees it.
 	reach time.Time
 }
 
 func (a stand) equal(b stand) bool { return a.place.Equal(b.place) && a.reach.Equal(b.reach) }
 
-// standOf is where a message belongs. Its place is the latest of its timestamp and, plus one
-// millisecond each, the places of the messages it refers to and of its host's message before it.
-// So an answer never sorts before its question, whatever the clocks say. References that run in a
-// circle, which only a mischievous writer makes, do not count: circle is the one that the message
-// is in, if any. Nor does a message that is dated farther ahead than clocks are apart, whoever
-// signed it. Else its date would take every answer to it, and all that the answering hosts write
-// from then on, to the end of the record for ever. Only the host's own message before it counts
-// whatever its date: that came from the host's own clock.
+// standOf is where a message belongs. Its place is the latest of these times: its timestamp, and
+// one millisecond after the place of each message to which it refers, and of its host's message
+// before it. So an answer never sorts before its question, whatever the clocks say.
+//
+// A reference within `circle` does not count. That is the circle of references in which the message
+// is, if any; only a mischievous writer makes one. A message that is dated farther ahead than
+// clocks are apart does not count either, whoever signed it. Otherwise its date would move every
+// answer to it to the end of the record for ever, and so everything that the answering hosts write
+// from then on. Only the message of the same host before it counts whatever its date, because that
+// date came from the host's own clock.
 func (l *Ledger) standOf(it *Item, circle map[protocol.Path]bool) stand {
 	own := stand{it.Timestamp, it.Timestamp}
 	for _, other := range l.before(it) {
@@ -49,17 +51,16 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// follows reports whether other is the message that the host wrote before it. What
-// anybody else wrote is not, though prev names it.
+// follows reports whether `other` is the message that the host of `it` wrote before it. If another
+// host wrote it, it is not, even if prev names it.
 func (it *Item) follows(other *Item) bool {
 	return it.Sealed && other.Sealed && it.Host == other.Host && it.Prev == other.Hash
 }
 
-// ClockReach is how far the clocks of hosts may be apart for everything to work: a
-// day and a half.
+// ClockReach is how far the clocks of hosts may be apart without harm: a day and a half.
 const ClockReach = 36 * time.Hour
 
-// newStand is where the message goes, or stays.
+// newStand is where the message goes or, if it does not move, where it is.
 func (it *Item) newStand() stand {
 	if it.moving {
 		return it.next
@@ -67,7 +68,7 @@ func (it *Item) newStand() stand {
 	return stand{it.Place, it.reach}
 }
 
-// before are the messages that it refers to or follows, as far as they are
+// before are the messages to which `it` refers and the one that it follows, as far as they are
 // there.
 func (l *Ledger) before(it *Item) []*Item {
 	var all []*Item
@@ -83,13 +84,13 @@ func (l *Ledger) before(it *Item) []*Item {
 	return slices.DeleteFunc(all, func(it *Item) bool { return it == nil })
 }
 
-// after are the messages that refer to it or follow it.
+// after are the messages that refer to `it` or follow it.
 func (l *Ledger) after(it *Item) []*Item {
 	return slices.Concat(answering.find(l, it.Path), receipts.find(l, it.Path), following.find(l, it.Hash))
 }
 
-// settle gives its place to what has come since the last time, and to what
-// stands behind it or behind something that has gone.
+// settle gives a place to each message that has come since the last time. It also moves the
+// messages that stand behind such a message, or behind one that is gone.
 func (l *Ledger) settle() {
 	from := l.unsettled
 	l.unsettled = nil
@@ -103,7 +104,7 @@ func (l *Ledger) settle() {
 	l.move(moving)
 }
 
-// untangle places messages with all that comes after them, circles among them.
+// untangle places messages together with all that come after them. It can place circles.
 func (l *Ledger) untangle(from []*Item) (moving []*Item) {
 	for _, knot := range l.knots(from) {
 		circle := circleOf(knot)
@@ -119,7 +120,7 @@ func (l *Ledger) untangle(from []*Item) (moving []*Item) {
 	return moving
 }
 
-// circleOf is the messages of a knot that is a circle.
+// circleOf is the messages of a knot, if the knot is a circle.
 func circleOf(knot []*Item) map[protocol.Path]bool {
 	if len(knot) == 1 {
 		return nil
@@ -131,15 +132,14 @@ func circleOf(knot []*Item) map[protocol.Path]bool {
 	return circle
 }
 
-// patience is how many more messages relax looks at than there are to be placed
-// before it takes it that they run in a circle. Where they do not, more than that
-// stand behind what has come so late.
+// patience is how many messages relax looks at beyond those to be placed, before it assumes that
+// references run in a circle. If they do not, then more messages than that stand behind one that
+// came very late.
 const patience = 100_000
 
-// relax places messages, and of what comes after them only what has to move. In the
-// end every message stands where what comes before it wants it. None is then in a
-// circle, and there is one such order. It is not ok, and has placed nothing, if it
-// does not come to that.
+// relax places messages. Of those that come after them, it moves only what has to move. At the end
+// every message stands where the messages before it require. Then none is in a circle, and there is
+// only one such order. `ok` is false if it does not get there; then it has placed nothing.
 func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 	var todo agenda
 	look := func(it *Item) {
@@ -162,7 +162,7 @@ func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 		}
 	}
 	left := 2*len(from) + min(patience, 4*l.Len())
-	// What comes together comes in its order, as a rule: each is looked at once then.
+	// Messages that come together usually come in their order. Then each is looked at once.
 	for _, it := range from {
 		if now := l.at(it.Path); now != nil && now.Hash == it.Hash {
 			look(now)
@@ -181,17 +181,17 @@ func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 	return moving, true
 }
 
-// task is a message that may have to move, and where to.
+// task is a message that may have to move, and its new place.
 type task struct {
 	it *Item
 	to stand
 }
 
-// agenda is tasks, as a heap: what reaches least far comes first, because it is what
-// the others may come after.
+// agenda is a heap of tasks. The one with the smallest reach comes first, because the others may
+// come after it.
 type agenda []task
 
-// Len, Less, Swap, Push and Pop are those of a heap.
+// Len, Less, Swap, Push and Pop make agenda a heap.
 func (a agenda) Len() int           { return len(a) }
 func (a agenda) Less(i, j int) bool { return a[i].to.reach.Before(a[j].to.reach) }
 func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }

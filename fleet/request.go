@@ -7,12 +7,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// RequestFor is how long after a message the request that led to it is known: one
-// that is repeated within that time is not carried out again.
+// RequestFor is how long a request is known after the message to which it led. A request that is
+// repeated within that time is not carried out again.
 const RequestFor = 24 * time.Hour
 
-// Requested is a command that came in a request with an id. The first message that
-// it leads to bears the id.
+// Requested is a command from a request with an id. The first message that carries it out bears the
+// id.
 type Requested struct {
 	Command
 	ID string
@@ -29,8 +29,8 @@ func (c Requested) decide(s *State, now time.Time) ([]Draft, error) {
 	return drafts, err
 }
 
-// Requested is the message that a request to a host led to, if that was at most
-// RequestFor ago. Only what the host signed counts.
+// Requested is the message to which a request to a host led, if that was at most RequestFor ago.
+// Only messages that the host signed count.
 func (s *State) Requested(host protocol.Name, id string, now time.Time) (*Item, bool) {
 	for _, it := range requested.find(s.Ledger, id) {
 		if it.Host == host && s.Ledger.rank(it) == 2 && now.Sub(it.Timestamp) <= RequestFor {
@@ -61,11 +61,11 @@ func answers(it *Item, asked protocol.Path) bool {
 	return p == asked
 }
 
-// sameAddressees reports whether addresses as they were asked for name those that
-// a message has. A host counts where both name one.
+// sameAddressees reports whether the addresses that were asked for name the same participants as
+// those of a message. Hosts are compared if both name one.
 func sameAddressees(asked []string, to []protocol.Address) bool {
 	if (&protocol.Message{To: to}).ToAll() {
-		return slices.Contains(asked, protocol.All) // whoever else was named
+		return slices.Contains(asked, protocol.All) // others may have been named besides
 	}
 	hosts := map[string]string{}
 	for _, a := range to {

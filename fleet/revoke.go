@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Revoke ends a key of a host: what it signed outside the named messages counts no
-// more. It cannot be undone.
+// Revoke ends a key of a host: what the key signed counts no more, except the messages in Last and
+// those that led to them. It cannot be undone.
 type Revoke struct {
 	By    protocol.Name // the host that says so
 	Human string        // who decided it (invariant 6)
@@ -32,9 +32,9 @@ func (c Revoke) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{d}, nil
 }
 
-// MayRevoke says, as a *Refusal, why a host may not revoke a key in the name of one of its
-// humans. A host may revoke its own keys. The founder may revoke those of others, in the name of
-// a human with whom the record was begun.
+// MayRevoke returns a *Refusal if the host `by` may not revoke a key in the name of `human`. A host
+// may revoke its own keys. The founder may revoke those of others, in the name of a human with whom
+// the record was begun.
 func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) error {
 	h, joined := s.Keys().Host(of.Host)
 	switch {

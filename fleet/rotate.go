@@ -6,12 +6,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Rotate gives a host a new key. The message is to be signed by the old one.
+// Rotate gives a host a new key. The old key must sign the message.
 type Rotate struct {
 	Host    protocol.Name
 	Old     string
-	Next    protocol.Rotation // proved; its Until is set by Overlap
-	Overlap time.Duration     // how long the old key counts still
+	Next    protocol.Rotation // with its proof; Overlap sets its Until
+	Overlap time.Duration     // how long the old key still counts
 }
 
 func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {

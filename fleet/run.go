@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// withRuns are the kinds that a state folds: what was read depends on runs, so they are
-// always among them.
+// withRuns are the kinds that a state folds. Runs are always among them, because whether a message
+// is read depends on runs.
 func withRuns(kinds []affair.Any) []affair.Any {
 	if slices.ContainsFunc(kinds, func(k affair.Any) bool { _, ok := k.(*affair.Kind[runs.Run]); return ok }) {
 		return kinds
@@ -32,10 +32,10 @@ func runID(p protocol.Path, agent string) affair.ID {
 	return affair.ID{Kind: runs.KindName, Name: runs.Name(p, agent)}
 }
 
-// deadRuns keeps which runs are dead letters, so that whoever asks often does not have all
-// runs folded each time. The zero value has looked at none.
+// deadRuns keeps which runs are dead letters, so that repeated questions do not fold all runs each
+// time. The zero value has looked at none.
 type deadRuns struct {
-	epochs int                 // of the keys, when it looked at them
+	epochs int                 // the epochs of the keys at the last look
 	dead   map[string]runs.Run // by the name of the affair; nil: none was looked at yet
 	moved  map[string]bool     // affairs with deeds that came or went since
 }
@@ -63,8 +63,9 @@ func (d *deadRuns) look(s *State) {
 	d.moved = map[string]bool{}
 }
 
-// DeadLetters are the messages that agents have failed on, that nobody has had tried
-// again or, unless dropped, put away; in the order in which they were given up.
+// DeadLetters are the messages on which agents have failed, in the order in which they were given
+// up. It leaves out those that somebody has had tried again. It leaves out those that were put
+// away, unless `dropped` is true.
 func (s *State) DeadLetters(dropped bool) []runs.Run {
 	s.dead.look(s)
 	var dead []runs.Run
@@ -82,8 +83,8 @@ func (s *State) DeadLetters(dropped bool) []runs.Run {
 	return dead
 }
 
-// DeadCount is how many messages an agent of a host has failed on that nobody has had
-// tried again or put away.
+// DeadCount is how many messages the agent of a host has failed on, without those that somebody has
+// had tried again or has put away.
 func (s *State) DeadCount(who Who) (n int) {
 	s.dead.look(s)
 	for _, r := range s.dead.dead {

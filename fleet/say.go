@@ -15,10 +15,10 @@ type Say struct {
 	Act     protocol.Act
 	Body    string
 	Cross   bool               // every address must name its host: a wormhole
-	Channel protocol.ChannelID // "": the one derived from who takes part, or that of Re
+	Channel protocol.ChannelID // "": that of Re, or else the one that follows from the participants
 	Re      protocol.Path      // the message that it answers, if any
-	ByAgent bool               // an agent speaks, so the hops of an answer grow (R13)
-	Anyway  bool               // also to a name that nobody is known to have (R5)
+	ByAgent bool               // an agent speaks, so an answer has one hop more (R13)
+	Anyway  bool               // also to a name of which the fleet knows nobody (R5)
 }
 
 func (c Say) decide(s *State, _ time.Time) ([]Draft, error) {
@@ -63,7 +63,7 @@ func (c Say) decide(s *State, _ time.Time) ([]Draft, error) {
 	return s.answering(c, d)
 }
 
-// channel is where the message goes, "" where that follows from who takes part.
+// channel is where the message goes, or "" if that follows from the participants.
 func (c Say) channel() protocol.ChannelID {
 	if c.Channel == "" && !c.Re.IsZero() {
 		return c.Re.Channel()
@@ -71,9 +71,9 @@ func (c Say) channel() protocol.ChannelID {
 	return c.Channel
 }
 
-// withMembers are the addresses of what is to be said, with the members of its channel,
-// without who speaks, in the place of "all". So the message itself says whom it is for:
-// it stays so when the members change, and other programs understand it.
+// withMembers are the addresses of what is to be said. In place of "all" they have the members of
+// the channel, without the speaker. So the message itself says for whom it is. That does not change
+// when the members change, and other programs understand it.
 func (s *State) withMembers(c Say) ([]string, error) {
 	members := s.Channels.Members(c.channel())
 	at := slices.Index(c.To, protocol.All)
@@ -91,7 +91,8 @@ func (s *State) withMembers(c Say) ([]string, error) {
 	return wanted, nil
 }
 
-// answering makes a message to chosen addressees the answer to another.
+// answering makes the draft an answer to the message c.Re, with the addressees that were chosen for
+// it, and adds the receipt.
 func (s *State) answering(c Say, d Draft) ([]Draft, error) {
 	asked, err := s.answerable(c.Re)
 	if err != nil {
@@ -117,9 +118,9 @@ func defaultAct(m *protocol.Message) protocol.Act {
 	return protocol.ActHey
 }
 
-// groups are the instances that one is chosen of, for the agent addressed or,
-// where to is all, for each agent of the fleet. An agent served on the sender's
-// own host is preferred there.
+// groups returns groups of instances, of each of which one is chosen: the group of the addressed
+// agent or, if `to` is all, one for each agent of the fleet. An agent that the sender's own host
+// serves is preferred there.
 func (s *State) groups(as Who, to protocol.Address) []Group {
 	if to.Name != protocol.All {
 		if g := s.preferred(as, to.Name, to.Host); len(g) > 0 {
@@ -140,8 +141,8 @@ func (s *State) groups(as Who, to protocol.Address) []Group {
 	return groups
 }
 
-// preferred is the group of an agent on the sender's own host or, where that
-// serves none, over the fleet.
+// preferred is the group of an agent on the sender's own host. If that host does not serve the
+// agent, it is the group over the fleet.
 func (s *State) preferred(as Who, agent, host string) []protocol.Instance {
 	if host == "" {
 		if local := s.People.Group(agent, as.Host.String()); len(local) > 0 {

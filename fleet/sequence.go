@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// sequence keeps items in the order of their places, ties by path. Insertion at
-// the end, the common case, costs no search.
+// sequence keeps items in the order of their places, equal places by path. Inserting at the end,
+// the common case, needs no search.
 type sequence struct{ items []*Item }
 
-// byPlace compares by place, ties by path.
+// byPlace compares by place, then by path.
 func byPlace(a, b *Item) int {
 	if c := a.Place.Compare(b.Place); c != 0 {
 		return c
@@ -19,7 +19,7 @@ func byPlace(a, b *Item) int {
 
 func before(a, b *Item) bool { return byPlace(a, b) < 0 }
 
-// all are the items of a sequence that need not be there.
+// all are the items of a sequence. The sequence may be nil.
 func (q *sequence) all() []*Item {
 	if q == nil {
 		return nil
@@ -27,7 +27,7 @@ func (q *sequence) all() []*Item {
 	return q.items
 }
 
-// from are its items that do not stand before one; it need not be there.
+// from are the items that do not stand before `it`, which need not be in the sequence.
 func (q *sequence) from(it *Item) []*Item {
 	if q == nil {
 		return nil
@@ -45,7 +45,7 @@ func (q *sequence) insert(it *Item) {
 	q.items = slices.Insert(q.items, i, it)
 }
 
-// remove takes it out; its Place must still be the one it was inserted with.
+// remove takes an item out. Its Place must still be the one with which it was inserted.
 func (q *sequence) remove(it *Item) {
 	i := q.find(it)
 	if i < len(q.items) && q.items[i] == it {
@@ -53,11 +53,11 @@ func (q *sequence) remove(it *Item) {
 	}
 }
 
-// few is how many items are moved one by one. Of more, everything from the
-// first of them on is gone through once.
+// few is how many items are moved one by one. If there are more, everything from the first of them
+// on is gone through once.
 const few = 16
 
-// takeOut removes those of the items that have a place.
+// takeOut removes those of the items that have a place already.
 func (q *sequence) takeOut(items []*Item) {
 	items = slices.DeleteFunc(slices.Clone(items), func(it *Item) bool { return !it.placed })
 	if len(items) > few {
@@ -84,7 +84,7 @@ func (q *sequence) putIn(items []*Item) {
 	}
 }
 
-// find is the index of the first item that does not stand before it.
+// find is the index of the first item that does not stand before `it`.
 func (q *sequence) find(it *Item) int {
 	return sort.Search(len(q.items), func(i int) bool { return !before(q.items[i], it) })
 }

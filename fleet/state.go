@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// State is what a set of messages says, folded. It is made of parts that can be asked each
-// for itself; what changes them is Apply and its like.
+// State is what a set of messages says, folded. It is made of parts that can be asked one by one.
+// Only Apply, Take and the like change them.
 type State struct {
 	anchor keys.Anchor
 	system protocol.ChannelID
@@ -30,11 +30,11 @@ type State struct {
 	retries  int                          // how often a word came or went that has a message tried again
 	turned   map[protocol.ChannelID]int   // see Turn
 	batch    bool                         // files are being applied whose places are given later
-	frozenAt struct{ judged, shaken int } // the turns when the archive was made
+	frozenAt struct{ judged, shaken int } // the turns at the time when the archive was made
 }
 
-// New is the state of a record before its first message, which folds runs and affairs of
-// those kinds.
+// New is the state of a record before its first message. It folds runs, and affairs of the given
+// kinds.
 func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 	kinds = withRuns(kinds)
 	s := &State{
@@ -62,14 +62,14 @@ func (s *State) Keys() *keys.Ring { return s.keys.Ring() }
 // Signature is the state of a message's signature in this fleet, see keys.Ring.
 func (s *State) Signature(it *Item) protocol.Signature { return s.Keys().Signature(&it.File) }
 
-// turns are how often it may have changed which receipts count, and how often one that
-// counted may count no more.
+// turns returns two counts: how often it may have changed which receipts count, and how often a
+// receipt that counted may have stopped to count.
 func (s *State) turns() (judged, shaken int) {
 	judged, shaken = s.keys.Turns()
 	return judged + s.Ledger.receiptsLeft + s.retries, shaken + s.Ledger.receiptsLeft + s.retries
 }
 
-// readHolds reports whether all receipts count still that counted when the archive was made.
+// readHolds reports whether all receipts still count that counted when the archive was made.
 func (s *State) readHolds() bool {
 	_, shaken := s.turns()
 	return shaken == s.frozenAt.shaken

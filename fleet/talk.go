@@ -7,22 +7,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Talk is what messages are to people: whom they are for, who has read and answered them,
-// and which conversation they are of.
+// Talk is what messages are to people: for whom they are, who has read and answered them, and to
+// which conversation they belong.
 type Talk struct {
 	recordID  string
 	ledger    *Ledger
 	ring      func() *keys.Ring
 	people    *people.Directory
 	run       func(protocol.Path, string) runs.Run // an agent's work on a message
-	readHolds func() bool                          // what the archive says of receipts holds still
+	readHolds func() bool                          // whether what the archive says of receipts still holds
 	judged    func() int                           // rises whenever it may have changed who signs for whom
 
 	conversations conversations
 }
 
-// Answers are the messages that answer the one at p, in the order of the record: those
-// that refer to it, and those of other programs that its receipts take (R15a).
+// Answers are the messages that answer the one at `p`, in the order of the record: messages that
+// refer to it, and texts of other programs that receipts for it take (R15a).
 func (t *Talk) Answers(p protocol.Path) []*Item {
 	var answers sequence
 	for _, it := range answering.find(t.ledger, p) {
@@ -38,8 +38,8 @@ func (t *Talk) Answers(p protocol.Path) []*Item {
 	return answers.items
 }
 
-// FirstAnswer is the first message by which the one at p is answered. What its author
-// sent after it, a word more or the question to somebody else, is none.
+// FirstAnswer is the first message that answers the one at `p`. A message of the same author after
+// it, such as one word more or a question to somebody else, is none.
 func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) {
 	asked := t.ledger.at(p)
 	for _, it := range t.Answers(p) {
@@ -50,8 +50,8 @@ func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) {
 	return nil, false
 }
 
-// Stage is how far the fold knows the message at p to have come: StageAnswered,
-// StageRead or StageNone. The earlier stages are the node's to know.
+// Stage is how far the message at `p` has come, as far as the fold knows: StageAnswered, StageRead
+// or StageNone. Only the node knows the earlier stages.
 func (t *Talk) Stage(p protocol.Path) protocol.Stage {
 	if _, ok := t.FirstAnswer(p); ok {
 		return protocol.StageAnswered

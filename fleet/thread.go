@@ -9,12 +9,12 @@ import (
 // ThreadItem is a message in the tree of a conversation.
 type ThreadItem struct {
 	*Item
-	Depth int // 0 for the message that everything answers
+	Depth int // 0 for the first message of the conversation
 }
 
-// Thread is the whole conversation that the message at p is in, in the order of the
-// record. It begins with the first message. Each has its answers below it, and what
-// agents asked others because of it. It is empty if there is no such message.
+// Thread is the whole conversation of the message at `p`, in the order of the record. It begins
+// with the first message. Below each message stand its answers, and what agents asked others
+// because of it. It is empty if there is no such message.
 func (t *Talk) Thread(p protocol.Path) []ThreadItem {
 	root := t.ledger.at(p)
 	if root == nil {
@@ -45,7 +45,7 @@ func (t *Talk) Thread(p protocol.Path) []ThreadItem {
 	return tree
 }
 
-// above is the message that one stands below in a thread; nil if there is none.
+// above is the message below which `it` stands in a thread; nil if there is none.
 func (t *Talk) above(it *Item) *Item {
 	if p, ok := it.asideOf(); ok {
 		return t.ledger.at(p)
@@ -53,8 +53,7 @@ func (t *Talk) above(it *Item) *Item {
 	return t.answered(it)
 }
 
-// below are the messages that stand below the one at p in a thread, in the order of the
-// record.
+// below are the messages that stand below the one at `p` in a thread, in the order of the record.
 func (t *Talk) below(p protocol.Path) []*Item {
 	all := sequence{items: slices.Clone(t.Answers(p))}
 	for _, it := range t.Sent(p) {
@@ -70,8 +69,9 @@ type Progress struct {
 	Answered bool
 }
 
-// Progress says of each addressee whether it has read and answered the message:
-// of one to all, everyone of the fleet but the author, and who else did.
+// Progress says of each addressee whether it has read and answered the message. For a message to
+// all these are all participants of the fleet except the author, and anybody else who read or
+// answered it.
 func (t *Talk) Progress(it *Item) []Progress {
 	if it.Type != protocol.TypeText {
 		return nil
@@ -104,8 +104,8 @@ func (t *Talk) Progress(it *Item) []Progress {
 	return all
 }
 
-// expected are the names that a message is to reach: as it was addressed, or the
-// fleet's directory where it is to all.
+// expected are the names that a message is to reach: its addressees or, if it is to all, those in
+// the fleet's directory.
 func (t *Talk) expected(it *Item) []string {
 	var names []string
 	if it.ToAll() {

@@ -14,8 +14,8 @@ func (t *Talk) Receipts(p protocol.Path) []*Item {
 	return all.items
 }
 
-// Sent are the messages that agents sent because of the one at p without answering one,
-// in the order of the record (R13).
+// Sent are the messages that agents sent because of the one at `p` and that answer none, in the
+// order of the record (R13).
 func (t *Talk) Sent(p protocol.Path) []*Item {
 	var all sequence
 	for _, it := range asideOf.find(t.ledger, p) {

@@ -2,10 +2,10 @@ package fleet
 
 import "github.com/parleyfleet/parley/protocol"
 
-// AnsweredBefore is the first answer that another host's instance of the same agent gave to the
-// same message. It is false where this answer is of the same host. It happens where the chosen
-// host was cut off from bus and remote while its command ran, and another one took its work
-// over. Both answers are kept, and the second is marked (R7).
+// AnsweredBefore is the first answer that the same agent gave to the same message, on another host.
+// It is false if the first answer came from the host of this one. Two answers exist if the chosen
+// host was cut off from bus and remote while its command ran, and another host took over its work.
+// Both answers are kept, and the second is marked (R7).
 func (t *Talk) AnsweredBefore(it *Item) (*Item, bool) {
 	p, ok := it.AnsweredPath()
 	if !ok || it.Type != protocol.TypeText || it.Host == "" {
@@ -23,8 +23,8 @@ func (t *Talk) AnsweredBefore(it *Item) (*Item, bool) {
 	return nil, false
 }
 
-// asksOneOf reports whether a message is for an agent on whichever host: one instance of it
-// is to answer, not each that is named.
+// asksOneOf reports whether a message is for an agent without a host: then one instance of the
+// agent is to answer.
 func (it *Item) asksOneOf(agent string) bool {
 	for _, to := range it.To {
 		if to.Name == agent && to.Host != "" {

@@ -13,10 +13,9 @@ type Who struct {
 	Host protocol.Name
 }
 
-// Inbox yields the mail of a participant in the order of the record: what is
-// unread or, with all, everything. An agent sees what is addressed to its
-// instances on its host, a human all that bears the name. The state must not
-// change meanwhile.
+// Inbox yields the mail of a participant in the order of the record: what is unread or, with all,
+// everything. An agent sees what is addressed to its instances on its host. A human sees all that
+// is addressed to the name. The state must not change during the iteration.
 func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	mail := t.ledger.mailOf(who.Name, !all && t.readHolds())
 	return func(yield func(*Item) bool) {
@@ -28,9 +27,9 @@ func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	}
 }
 
-// Reaches reports whether the message is for this participant (R4, R6, R7). It
-// is addressed to it, not its own and not refused. Where several instances
-// serve an agent's name, it is chosen for this one's host.
+// Reaches reports whether the message is for this participant (R4, R6, R7): it is addressed to the
+// participant, is not their own and is not refused. If several instances serve an agent's name, an
+// instance on this participant's host must be chosen.
 func (t *Talk) Reaches(it *Item, who Who) bool {
 	return t.addresses(it, who.Name) && t.reaches(it, who)
 }
@@ -43,8 +42,8 @@ func (t *Talk) Sees(it *Item, who Who) bool {
 		(it.by(who) || t.addresses(it, who.Name))
 }
 
-// InCommon reports whether a message stands in the channel that its author and those
-// whom it is for have without anybody making it.
+// InCommon reports whether a message stands in the channel that its author and its addressees have
+// without anybody making one.
 func (t *Talk) InCommon(it *Item) bool {
 	names := []string{it.From}
 	for _, to := range it.To {
@@ -77,9 +76,9 @@ func (t *Talk) reaches(it *Item, who Who) bool {
 	return t.ActingHost(it, who.Name) == who.Host
 }
 
-// chosenHost is the host whose instance of agent is to act on the message: the
-// one that the sender chose, else by the rule over all that serve the name.
-// Empty if no host with a key serves it.
+// chosenHost is the host whose instance of `agent` is to act on the message: the one that the
+// sender chose or, without a choice, the one that the rule finds among all that serve the name. It
+// is empty if no host with a key serves it.
 func (t *Talk) chosenHost(it *Item, agent string) protocol.Name {
 	if i, ok := it.ChosenFor(agent); ok && t.ring().Signature(&it.File) == protocol.SignatureValid {
 		return i.Host
@@ -96,9 +95,9 @@ func (t *Talk) chosenHost(it *Item, agent string) protocol.Name {
 	return group[protocol.Select(it.Path.Rel(), len(group))].Host
 }
 
-// ActingHost is the host whose instance of agent is to act on the message. It is the one
-// that has claimed it, as long as that serves the agent, else the one that is chosen.
-// Empty if no host with a key serves it.
+// ActingHost is the host whose instance of `agent` is to act on the message: the host that has
+// claimed the message, as long as it serves the agent, else the chosen one. It is empty if no host
+// with a key serves it.
 func (t *Talk) ActingHost(it *Item, agent string) protocol.Name {
 	chosen := t.chosenHost(it, agent)
 	if !t.ring().ServedBeside(chosen, agent) {
@@ -119,8 +118,8 @@ func (t *Talk) serves(host protocol.Name, agent string) bool {
 	return serves
 }
 
-// ServedOn are the hosts that serve an agent, by alias; where the message names some,
-// only those of them. One of them is to act on the message.
+// ServedOn are the hosts that serve an agent, by alias. If the message names hosts, only those
+// count. One of them is to act on the message.
 func (t *Talk) ServedOn(it *Item, agent string) (hosts []protocol.Name) {
 	for _, a := range it.To {
 		if a.Name != agent && a.Name != protocol.All {
@@ -136,8 +135,8 @@ func (t *Talk) ServedOn(it *Item, agent string) (hosts []protocol.Name) {
 	return hosts
 }
 
-// ClaimDue reports whether the participant must claim the message before acting on it. That is so
-// where several hosts serve the name and the sender chose none of them: hosts can disagree for a
+// ClaimDue reports whether the participant must claim the message before acting on it. It must if
+// several hosts serve the name and the sender chose none of them, because hosts can disagree for a
 // moment about who serves it (R7).
 func (t *Talk) ClaimDue(it *Item, who Who) bool {
 	if _, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid {
@@ -153,9 +152,9 @@ func (t *Talk) Claimed(it *Item, who Who) bool {
 	return c != nil && c.Host == who.Host
 }
 
-// Elsewhere yields the unread messages for the participant's name on which another host is
-// to act, and that host, in the order of the record: what the participant could take over.
-// The state must not change meanwhile.
+// Elsewhere yields the unread messages for the participant's name on which another host is to act,
+// together with that host, in the order of the record. The participant could take them over. The
+// state must not change during the iteration.
 func (t *Talk) Elsewhere(who Who, limits Limits) iter.Seq2[*Item, protocol.Name] {
 	return func(yield func(*Item, protocol.Name) bool) {
 		for it := range t.ledger.mailOf(who.Name, t.readHolds()) {
@@ -171,13 +170,13 @@ func (t *Talk) Elsewhere(who Who, limits Limits) iter.Seq2[*Item, protocol.Name]
 	}
 }
 
-// ChosenTier is the tier and worker of the participant that act on the message,
-// by the same rule.
+// ChosenTier is the participant's tier and worker that act on the message. The sender chose them,
+// else the rule does.
 func (t *Talk) ChosenTier(it *Item, who Who) (tier string, n int) {
 	if i, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid && i.Host == who.Host {
 		return i.Tier, i.N
 	}
-	group := t.people.Group(who.Name, who.Host.String()) // of which the rule chooses anew where the host took it over
+	group := t.people.Group(who.Name, who.Host.String()) // if this host took the message over, the rule chooses among its own instances
 	if len(group) == 0 {
 		return "", 0
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Other programs of the format answer without saying what: they post a text, and then a
-// receipt for what they have answered. So such a receipt takes the latest text of its
-// author to the author of what it acknowledges (R15a). That changes stages, threads,
-// what ends a wait, and hops, which it can only raise; never where a message stands. It
-// is worked out where it is asked for, from the messages around, so that nothing has to
-// be kept and the order in which files come makes no difference.
+// Other programs of the format answer without saying what they answer: they post a text, and then a
+// receipt for the message that they have answered. So such a receipt takes the latest text that its
+// author wrote to the author of the acknowledged message (R15a). This changes stages, threads, what
+// ends a wait, and hops, which it can only raise. It never changes where a message stands. It is
+// worked out when somebody asks for it, from the messages around. So nothing has to be kept, and
+// the order in which files come makes no difference.
 
 // unsaidReach is how many messages of its channel a receipt looks back.
 const unsaidReach = 64
@@ -20,14 +20,15 @@ const unsaidReach = 64
 // exchange is who answers whom.
 type exchange struct{ by, to string }
 
-// says reports whether the message can be an answer that does not say so.
+// says reports whether the message can be an answer in this exchange that does not say what it
+// answers.
 func (x exchange) says(it *Item) bool {
 	return !it.Sealed && it.Type == protocol.TypeText && it.Re == "" && x.by != x.to && it.Author().Name == x.by && addressedBefore(it.To, x.to)
 }
 
-// asked is the message that a receipt of another program acknowledges, and of which
-// exchange that is. It is nil where it is no such receipt, or where a host with a key
-// had declared its author before.
+// asked is the message that a receipt of another program acknowledges, and the exchange to which it
+// belongs. It is nil if `r` is no such receipt, or if a host with a key had declared its author
+// before.
 func (t *Talk) asked(r *Item) (x exchange, it *Item) {
 	p, ok := r.ReadPath()
 	if !ok || r.Sealed {
@@ -44,8 +45,8 @@ func (t *Talk) asked(r *Item) (x exchange, it *Item) {
 	return x, it
 }
 
-// undeclared reports whether no host with a key had declared the author of a receipt
-// when it and what it acknowledges were written.
+// undeclared reports whether no host with a key had declared the author of a receipt at the time
+// when the receipt and its message were written.
 func (t *Talk) undeclared(r, it *Item) bool {
 	since := t.declaredSince(r.Author().Name, "")
 	return since == nil || before(r, since) && before(it, since)
@@ -54,11 +55,11 @@ func (t *Talk) undeclared(r, it *Item) bool {
 // taking is a receipt of an exchange, what it acknowledges and the text that it takes.
 type taking struct{ receipt, asked, text *Item }
 
-// takings goes through messages of a channel, in their order: each receipt of the
-// exchange takes the latest text before it that no earlier one took. A window that
-// reaches unsaidReach before a receipt, or behind a text, shows what becomes of that one.
+// takings goes through messages of a channel, in their order. Each receipt of the exchange takes
+// the latest text before it that no earlier receipt took. To find what becomes of a receipt, the
+// window must reach unsaidReach messages before it; of a text, as many behind it.
 func (t *Talk) takings(x exchange, window []*Item) (all []taking) {
-	var open []int // texts that no receipt took
+	var open []int // texts that no receipt has taken
 	for i, it := range window {
 		if x.says(it) {
 			open = append(open, i)
@@ -79,10 +80,10 @@ func (t *Talk) takings(x exchange, window []*Item) (all []taking) {
 	return all
 }
 
-// mayAnswer reports whether a text can be the answer to the message that a receipt is for. It
-// must come after that message. Where the receipt itself is dated before its message, the
-// author's clock is behind, and the date says nothing. And the message must not be an answer to
-// the text.
+// mayAnswer reports whether a text can be the answer to the message that a receipt acknowledges.
+// The text must come after that message. If the receipt itself is dated before the message, the
+// author's clock is behind and the date says nothing. And the message must not be an answer to the
+// text.
 func mayAnswer(text, receipt, asked *Item) bool {
 	if p, ok := asked.AnsweredPath(); ok && p == text.Path {
 		return false
@@ -90,7 +91,7 @@ func mayAnswer(text, receipt, asked *Item) bool {
 	return before(asked, text) || receipt.Timestamp.Before(asked.Timestamp)
 }
 
-// unsaidAnswer is the text that a receipt takes, nil if it takes none.
+// unsaidAnswer is the text that a receipt takes. It is nil if it takes none.
 func (t *Talk) unsaidAnswer(r *Item) *Item {
 	x, asked := t.asked(r)
 	if asked == nil {
@@ -106,9 +107,9 @@ func (t *Talk) unsaidAnswer(r *Item) *Item {
 	return nil
 }
 
-// answered is the message that one answers, by what it says or by the receipt that took
-// it; nil if there is none. The receipts behind it say whom it may answer, because
-// anybody can address thousands.
+// answered is the message that `it` answers, by its own words or by the receipt that took it. It is
+// nil if there is none. The receipts behind `it` say which messages it may answer: its addressees
+// do not, because anybody can address thousands.
 func (t *Talk) answered(it *Item) *Item {
 	if p, ok := it.AnsweredPath(); ok {
 		return t.ledger.at(p)
@@ -133,13 +134,13 @@ func (t *Talk) answered(it *Item) *Item {
 	return nil
 }
 
-// hopsReach is how many answers Hops goes back. What an agent answered states the hops
-// before it, so a longer way adds up as it is gone.
+// hopsReach is how many answers Hops goes back. A message of an agent states the hops before it. So
+// a way that is longer than this adds up step by step.
 const hopsReach = 64
 
 // Hops is how many answers of agents in a row lead to the message. The message states the number.
-// It is larger where another program's answer is on the way, which states neither the number nor
-// what it answers.
+// The result is larger than that number if an answer of another program is on the way: such an
+// answer states neither the number nor what it answers.
 func (t *Talk) Hops(it *Item) int {
 	most := it.Hops
 	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.Sealed && it.Re == ""); n++ {
@@ -151,9 +152,9 @@ func (t *Talk) Hops(it *Item) int {
 	return most
 }
 
-// AwaitsReceipt reports whether the message may be another program's answer to the participant,
-// whose receipt would say so and is not here yet. That is so where its author has left receipts
-// in the channel, and none for what the participant wrote to it since.
+// AwaitsReceipt reports whether the message may be another program's answer to the participant, and
+// the receipt that would say so is not here yet. That is so if its author has left receipts in the
+// channel, but none for what the participant has written to it since.
 func (t *Talk) AwaitsReceipt(it *Item, who Who) bool {
 	x := exchange{by: it.Author().Name, to: who.Name}
 	if !x.says(it) || t.declaredSince(x.by, "") != nil || t.answered(it) != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// FindingKind is a stable word for what is the matter with a message.
+// FindingKind is a stable word for a problem of a message.
 type FindingKind string
 
 // What Verify finds.
 const (
 	FindingRefused  FindingKind = "refused"  // signed with a key that does not count
-	FindingTime     FindingKind = "time"     // its path states another time than its timestamp
-	FindingFuture   FindingKind = "future"   // it is dated later than any clock can be; not wrong
-	FindingDangling FindingKind = "dangling" // what it refers to is not there
+	FindingTime     FindingKind = "time"     // its path and its timestamp state different times
+	FindingFuture   FindingKind = "future"   // dated later than any clock can be; not wrong
+	FindingDangling FindingKind = "dangling" // what it refers to is missing
 	FindingChain    FindingKind = "chain"    // its host's chain has a hole or a fork before it
 	FindingUnsigned FindingKind = "unsigned" // nobody vouches for its author; not wrong
 )
@@ -30,17 +30,16 @@ const (
 type Finding struct {
 	Path protocol.Path
 	Kind FindingKind
-	// Wrong says that it breaks what the record promises. What is merely worth
+	// Wrong says that the message breaks what the record promises. A finding that is only worth
 	// knowing, such as a message without a signature, is not wrong.
 	Wrong bool
 	Text  string
 }
 
-// Verify looks at every message of the state: whether its path states its
-// timestamp, whether its signature holds, whether the chains of hosts have holes,
-// and whether receipts and answers point to something. What is no message, or
-// bears a broken signature, is not in the state: Check says so. now is the time of
-// looking.
+// Verify looks at every message of the state: whether its path states its timestamp, whether its
+// signature counts, whether the chains of hosts have holes, and whether receipts and answers point
+// to something. A file that is no message, or that bears a broken signature, is not in the state:
+// Check says so. `now` is the current time.
 func (s *State) Verify(now time.Time) []Finding {
 	v := s.Verification(now)
 	for it := range s.Ledger.All() {
@@ -50,9 +49,9 @@ func (s *State) Verify(now time.Time) []Finding {
 	return v.Findings()
 }
 
-// Verification is Verify in steps, for who cannot have the state stand still so long:
-// Look at each message, LookAside, Findings. Only the first two need the state. Where
-// messages come meanwhile a chain may seem to have a hole that it has not.
+// Verification is Verify in steps, for a caller that cannot stop changes of the state for so long:
+// Look at each message, LookAside, Findings. Only the first two need the state. If messages come in
+// between, a chain may seem to have a hole that it does not have.
 type Verification struct {
 	state    *State
 	now      time.Time
@@ -71,8 +70,7 @@ func (v *Verification) Look(it *Item) {
 	v.signed(it)
 }
 
-// LookAside looks at the files that have lost their path to another: they are links of
-// chains too.
+// LookAside looks at the files that have lost their paths: they are links of chains too.
 func (v *Verification) LookAside() {
 	for _, list := range v.state.Ledger.rivals {
 		for _, it := range list {
@@ -87,7 +85,7 @@ func (v *Verification) signed(it *Item) {
 	}
 }
 
-// Findings follows the chains, and is what was found, by path.
+// Findings follows the chains. It returns everything that was found, by path.
 func (v *Verification) Findings() []Finding {
 	for _, host := range slices.Sorted(maps.Keys(v.chains)) {
 		v.chain(host, v.chains[host])
@@ -100,7 +98,7 @@ func (v *Verification) wrong(p protocol.Path, kind FindingKind, format string, a
 	v.findings = append(v.findings, Finding{Path: p, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
 }
 
-// note is a finding that is not wrong.
+// note adds a finding that is not wrong.
 func (v *Verification) note(it *Item, kind FindingKind, format string, args ...any) {
 	v.findings = append(v.findings, Finding{Path: it.Path, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
@@ -135,8 +133,8 @@ func (v *Verification) message(it *Item) {
 	}
 }
 
-// statesTime reports whether at is the timestamp of a message. Who writes by hand
-// may leave the milliseconds out of one of the two.
+// statesTime reports whether `at` is the timestamp of a message. A person who writes by hand may
+// leave the milliseconds out of one of the two.
 func statesTime(at time.Time, it *Item) bool {
 	stamp := it.Timestamp.Truncate(time.Millisecond)
 	if at.Equal(stamp) {
@@ -146,8 +144,7 @@ func statesTime(at time.Time, it *Item) bool {
 	return !it.Sealed && whole.Equal(stamp.Truncate(time.Second)) && (whole.Equal(at) || whole.Equal(stamp))
 }
 
-// link is what a message is in its host's chain, with no more than that needs: there
-// may be a million.
+// link is a message as part of its host's chain, as small as possible: there may be a million.
 type link struct {
 	path       protocol.Path
 	run        string
@@ -155,7 +152,7 @@ type link struct {
 	hash, prev [16]byte
 }
 
-// digest is a hash as links hold it, zero for none.
+// digest is a hash in the form that links hold, zero for none.
 func digest(hash string) (short [16]byte) {
 	if hash != "" {
 		sum := sha256.Sum256([]byte(hash))
@@ -164,8 +161,8 @@ func digest(hash string) (short [16]byte) {
 	return short
 }
 
-// chain follows what a host signed, in the order of its paths: each message names
-// the hash of the one before, and counts on within its run.
+// chain follows what a host signed, in the order of its paths: each message must name the hash of
+// the one before, and have the next number of its run.
 func (v *Verification) chain(host protocol.Name, links []link) {
 	slices.SortFunc(links, func(a, b link) int {
 		return cmp.Or(a.path.Compare(b.path), bytes.Compare(a.hash[:], b.hash[:]))
@@ -175,8 +172,8 @@ func (v *Verification) chain(host protocol.Name, links []link) {
 		seq uint64
 	}
 	at := map[place]int{}
-	known := map[[16]byte]int{}     // by hash, of those before
-	next := make([]int, len(links)) // which one follows it, plus one
+	known := map[[16]byte]int{}     // by hash, the messages before
+	next := make([]int, len(links)) // the index of the message that follows each one, plus one
 	for i, l := range links {
 		p := place{l.run, l.seq}
 		if twin, taken := at[p]; taken {
@@ -199,7 +196,7 @@ func (v *Verification) chain(host protocol.Name, links []link) {
 	}
 }
 
-// counts checks that a message is counted on from the one that it follows.
+// counts checks that a message has the number after the one that it follows.
 func (v *Verification) counts(host protocol.Name, before, l link) {
 	due := uint64(1)
 	if before.run == l.run {

@@ -7,14 +7,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Vouch has a host say which keys of others it has seen first.
+// Vouch has a host say which keys of others it has seen before any other key claimed the same
+// place.
 type Vouch struct {
 	Host  protocol.Name
 	Knows []protocol.HostKey
 }
 
-// vouchedAtOnce is how many keys one message names that a host writes: the longest of
-// them fit into protocol.MinMessageLimit.
+// vouchedAtOnce is how many keys one message of this program names. So many of the longest keys fit
+// into protocol.MinMessageLimit.
 const vouchedAtOnce = 100
 
 func (c Vouch) decide(s *State, _ time.Time) ([]Draft, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Admits says of examined files that came together which would be refused for the key
-// that signed them, and why; nil for those that would not. A message of a
+// Admits says, for files that were examined and came together, which would be refused because of
+// the key that signed them, and why. It is nil for a file that would not be refused. A message of a
 // revoked key counts if a later one of these files counts and leads back to it.
 func (s *State) Admits(all []Examined) []error {
 	ring, refused := s.Keys(), make([]error, len(all))
@@ -17,7 +17,7 @@ func (s *State) Admits(all []Examined) []error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return all[j].Path.Compare(all[i].Path) }) // the last of a chain first
+	slices.SortFunc(order, func(i, j int) int { return all[j].Path.Compare(all[i].Path) }) // the last of a chain comes first
 	led := map[predecessor]bool{}                                                          // where those that count go on from
 	for _, i := range order {
 		it, err := all[i].item, all[i].err
@@ -35,13 +35,13 @@ func (s *State) Admits(all []Examined) []error {
 	return refused
 }
 
-// predecessor is where a message goes on from another of its run and key, by the other's hash.
+// predecessor is the message that another message of the same run and key follows, by its hash.
 type predecessor struct {
 	hash, run string
 	by        keys.Signer
 }
 
-// Kind is a stable word for why a message is refused, "" where it is not.
+// Kind is a stable word for why a message is refused, or "" if it is not.
 func (s *State) Kind(it *Item) FlagKind {
 	switch s.Keys().Judge(&it.File) {
 	case keys.Foreign:

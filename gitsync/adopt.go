@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Tree is what the main of a record holds that Init is about to adopt.
+// Tree is what main holds in a record that Init is about to adopt.
 type Tree struct {
 	store *objects.Store
 	root  objects.Hash
@@ -20,8 +20,8 @@ type Tree struct {
 // TreeFile is one file of a Tree.
 type TreeFile struct {
 	Path    string
-	Plain   bool          // false for links and other repositories, which are not read
-	Message protocol.Path // zero where a message cannot lie at Path
+	Plain   bool          // false for links and other repositories, which nobody reads
+	Message protocol.Path // zero if no message can lie at Path
 	Read    func() ([]byte, error)
 }
 
@@ -41,8 +41,8 @@ func (t Tree) Each(visit func(TreeFile) error) error {
 	})
 }
 
-// complete makes one commit on tip with the files that Options.Adopt adds. It returns
-// tip where there are none.
+// complete makes one commit on `tip` with the files that Options.Adopt adds. If there are none, it
+// returns `tip`.
 func (f *founding) complete(tip objects.Hash) (objects.Hash, error) {
 	tree, err := f.weighed(tip)
 	if err != nil || f.opts.Adopt == nil {
@@ -72,8 +72,8 @@ func (f *founding) complete(tip objects.Hash) (objects.Hash, error) {
 	return commit, f.store.Install(&b)
 }
 
-// checkFree refuses to put a file where it would take the place of something, whatever
-// that is.
+// checkFree returns an error if a new file would take the place of something that is there,
+// whatever it is.
 func (f *founding) checkFree(tree objects.Hash, files map[string][]byte) error {
 	folders, others := map[string]bool{}, map[string]bool{}
 	err := f.store.Files(tree, "", func(file string, _ objects.Entry) error {
@@ -96,7 +96,8 @@ func (f *founding) checkFree(tree objects.Hash, files map[string][]byte) error {
 	return err
 }
 
-// weighed is the tree of a commit, which must not stand for more than can be held.
+// weighed is the tree of a commit. It returns an error if the tree stands for more than can be
+// held.
 func (f *founding) weighed(tip objects.Hash) (objects.Hash, error) {
 	tree, err := f.store.TreeOf(tip)
 	if err != nil {

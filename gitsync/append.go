@@ -11,9 +11,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Append stores messages: all of them or none, durable when it returns nil. A
-// message that is in the journal or in main already with the same bytes is
-// nothing. Data must not be changed after. Concurrent callers share one fsync.
+// Append stores messages, all of them or none. When it returns nil, they are durable. It does
+// nothing for a message that is already in the journal or in main with the same bytes. The caller
+// must not change Data afterwards. Concurrent callers share one fsync.
 func (r *Record) Append(ctx context.Context, messages []MessageFile) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot store: %w", ErrClosed)

@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// makeBare makes what an empty bare repository consists of, as far as it is not there,
-// which takes no git program. It returns the names of the files that it made.
+// makeBare makes the files of an empty bare repository, as far as they are not there. It needs no
+// git program. It returns the names of the files that it made.
 func makeBare(dir string) (made []string, err error) {
 	for _, sub := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
@@ -34,9 +34,8 @@ func makeBare(dir string) (made []string, err error) {
 	return made, nil
 }
 
-// isThere returns ErrNoRecord where nothing is left of a record, whose repository is dir. Where there is no
-// remote to fetch it from, what the journal holds and the first commit beside it are
-// enough to go on.
+// isThere returns ErrNoRecord if nothing is left of a record whose repository is `dir`. If there is
+// no remote from which to fetch it, the journal and the first commit beside it are enough to go on.
 func isThere(opts Options, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +50,7 @@ func isThere(opts Options, dir string) error {
 	return fmt.Errorf("%w in %s", ErrNoRecord, opts.Dir)
 }
 
-// hasJournal reports whether there are entries in the journal, and the first commit.
+// hasJournal reports whether the journal has entries and the first commit is beside it.
 func hasJournal(home string) bool {
 	if _, err := os.Stat(string(firstPackOf(home))); err != nil {
 		return false
@@ -60,7 +59,7 @@ func hasJournal(home string) bool {
 	return err == nil && len(segments) > 0
 }
 
-// completeRepository makes what is missing of the repository besides objects and refs.
+// completeRepository makes what is missing of the repository, except objects and refs.
 func completeRepository(dir string, log zerolog.Logger) error {
 	made, err := makeBare(dir)
 	for _, name := range made {

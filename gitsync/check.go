@@ -9,14 +9,14 @@ import (
 
 // Damage is something that was found wrong with the record's files on this disk.
 type Damage struct {
-	File   string // below record.git, or "" where something is not there
+	File   string // below record.git, or "" if something is missing
 	Text   string
-	Mended bool // it is right again
+	Mended bool // it has been put right
 }
 
-// Check reads every file of the record and everything that main needs. It mends what
-// it can and returns what it found. step is told how many objects were read since it
-// was last called, by several goroutines at once.
+// Check reads every file of the record and everything that main needs. It mends what it can and
+// returns what it found. Several goroutines at once call `step` with the number of objects that
+// were read since the last call.
 func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, error) {
 	defer r.replaceDamaged()
 	var found []objects.Damage
@@ -38,7 +38,7 @@ func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, e
 		}
 		all = append(all, damage)
 	}
-	// What has been read is not read again.
+	// It does not read again what has been read.
 	check := mainCheck{store: r.store, restore: func(h objects.Hash) error {
 		if well.Has(h) {
 			return nil
@@ -66,7 +66,7 @@ func (c *mainCheck) lack(what string, err error) {
 	c.lost = append(c.lost, Damage{Text: fmt.Sprintf("%s cannot be read: %v", what, err)})
 }
 
-// commits looks for a commit and all before it.
+// commits looks for a commit and for all commits before it.
 func (c *mainCheck) commits(ctx context.Context, tip objects.Hash) error {
 	seen := map[objects.Hash]bool{tip: true}
 	for next := []objects.Hash{tip}; len(next) > 0; {
@@ -94,7 +94,7 @@ func (c *mainCheck) commits(ctx context.Context, tip objects.Hash) error {
 	return nil
 }
 
-// folder looks for all that is in a tree, whose paths begin with prefix.
+// folder looks for everything in a tree, whose paths begin with `prefix`.
 func (c *mainCheck) folder(ctx context.Context, tree objects.Hash, prefix string) error {
 	entries, err := c.store.Tree(tree)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// claimPrefix begins the refs of claims, at the remote and, of those that are this
-// node's, in record.git. No fetch brings them: they are outside of what clones ask for.
+// claimPrefix begins the refs of claims, at the remote and, for this node's claims, in record.git.
+// No fetch brings them, because they are outside of what clones ask for.
 const claimPrefix = "refs/parley/claims/"
 
-// claimName is what claims may be called: a part of a ref that every server takes.
+// claimName is the form of the name of a claim: a part of a ref that every server takes.
 var claimName = pattern.New(`^[0-9a-z][0-9a-z-]{0,127}$`)
 
 // ErrNoRemote says that something needs a remote, and there is none.
@@ -27,13 +27,13 @@ var ErrNoRemote = errors.New("the record has no remote")
 type Claimed struct {
 	Name string
 	Text string    // what was said with it
-	Time time.Time // of the first try; kept to the second
+	Time time.Time // time of the first try, in full seconds
 }
 
-// Claim claims a name for this node, with a text that says for what, and reports whether
-// it is this node's: of all that claim a name at one remote, one gets it (R7). It may be
-// asked again, also after a crash, and stays this node's until Unclaim. An error says that
-// nobody knows: without a remote (ErrNoRemote), or where that does not answer clearly.
+// Claim claims a name for this node and reports whether it is this node's: of all hosts that claim
+// a name at one remote, one gets it (R7). `text` says what it is for. Claim may be called again,
+// also after a crash. The claim stays this node's until Unclaim. An error means that nobody knows:
+// there is no remote (ErrNoRemote), or the remote does not answer clearly.
 func (r *Record) Claim(ctx context.Context, name, text string) (mine bool, err error) {
 	err = r.withClaims(ctx, name, func(ctx context.Context, ref string) (err error) {
 		mine, err = r.share.claim(ctx, ref, text)
@@ -45,7 +45,7 @@ func (r *Record) Claim(ctx context.Context, name, text string) (mine bool, err e
 	return mine, nil
 }
 
-// Unclaim gives up a claim of this node. Whoever claims that name next gets it.
+// Unclaim gives up a claim of this node. The next host that claims the name gets it.
 func (r *Record) Unclaim(ctx context.Context, name string) error {
 	err := r.withClaims(ctx, name, r.share.unclaim)
 	if err != nil {
@@ -54,8 +54,8 @@ func (r *Record) Unclaim(ctx context.Context, name string) error {
 	return nil
 }
 
-// withClaims does something with the ref of a claim while nothing else is fetched or
-// pushed.
+// withClaims calls `do` with the ref of a claim. Nothing else is fetched or pushed during that
+// time.
 func (r *Record) withClaims(ctx context.Context, name string, do func(ctx context.Context, ref string) error) error {
 	switch {
 	case r.isClosed():
@@ -72,8 +72,7 @@ func (r *Record) withClaims(ctx context.Context, name string, do func(ctx contex
 	return do(ctx, claimPrefix+name)
 }
 
-// Claims are the claims of this node, and those of which it does not know yet whether
-// they are.
+// Claims are the claims of this node, and those that may be this node's without its knowing yet.
 func (r *Record) Claims() ([]Claimed, error) {
 	refs, err := r.store.RefsBelow(claimPrefix)
 	if err != nil {
@@ -83,7 +82,7 @@ func (r *Record) Claims() ([]Claimed, error) {
 	for ref, h := range refs {
 		c, err := r.store.CommitAt(h)
 		if err != nil {
-			continue // a crash left its ref alone; it is made anew when it is claimed again
+			continue // after a crash only its ref is left; it is made anew when it is claimed again
 		}
 		text, _, _ := strings.Cut(c.Message, claimantLine)
 		all = append(all, Claimed{Name: strings.TrimPrefix(ref, claimPrefix), Text: strings.TrimSuffix(text, "\n"), Time: c.When})
@@ -91,9 +90,9 @@ func (r *Record) Claims() ([]Claimed, error) {
 	return all, nil
 }
 
-// claim is Claim for a ref. Its commit is kept under the same name in record.git before
-// anybody is asked, so that a node that dies before it has the answer knows its own claim
-// when it asks again. The caller holds mu.
+// claim is Claim for a ref. Before it asks the remote, it keeps the commit of the claim under the
+// same name in record.git. So a node that dies before the answer recognizes its own claim when it
+// asks again. The caller holds mu.
 func (s *sharer) claim(ctx context.Context, ref, text string) (mine bool, err error) {
 	commit, ours, err := s.store.Ref(ref)
 	if err != nil {
@@ -130,11 +129,11 @@ func (s *sharer) unclaim(ctx context.Context, ref string) error {
 	return s.store.RemoveRef(ref, commit)
 }
 
-// claimantLine begins what makes the commit of a claim unlike that of anybody else who
-// claims the same with the same words.
+// claimantLine begins the part of a claim's commit that makes it different from the commit of
+// anybody else who claims the same name with the same text.
 const claimantLine = "\n\nclaimant: "
 
-// newClaim makes a commit that nobody else can make. It has no files and follows nothing.
+// newClaim makes a commit that nobody else can make. It has no files and no parent.
 func (s *sharer) newClaim(text string) (objects.Hash, error) {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // it never fails

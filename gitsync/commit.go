@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	maxCommitMessages = 8192     // in one commit; the rest goes into the next
-	maxCommitBytes    = 64 << 20 // of their contents
-	manyMessages      = 32       // in a commit: so many come only where many senders are at it
-	plentyMessages    = 4096     // with so many a commit is worth what it writes
+	maxCommitMessages = 8192     // messages in one commit; the rest goes into the next
+	maxCommitBytes    = 64 << 20 // bytes of their contents
+	manyMessages      = 32       // with that many messages in a commit, many senders are at work and more will come
+	plentyMessages    = 4096     // with that many messages, a commit is worth what it writes
 )
 
 // mainline makes commits on main, and takes in what others did to it.
 type mainline struct {
-	// work is held while main is moved, or what moved it is taken in. Nobody
+	// work is held while main is moved, or while somebody else's move of it is taken in. Nobody
 	// waits for the network while holding it.
 	work sync.Mutex
 
@@ -36,13 +36,13 @@ type mainline struct {
 	courier  *courier
 	disk     *disk
 	tell     *teller
-	changed  func() // is called where there may be something to push
+	changed  func() // called if there may be something to push
 	log      zerolog.Logger
 }
 
-// commit brings what is stored into main: messages of this node at once, those
-// of peers when their grace is over, or all of them. It first takes in what
-// others did to main. While a part of main is not on the disk it commits nothing.
+// commit brings what is stored into main: messages of this node at once, and messages of peers when
+// their grace is over. If `all` is true, it takes all messages. It first takes in what others did
+// to main. While a part of main is missing on the disk, it commits nothing.
 func (m *mainline) commit(ctx context.Context, all bool) error {
 	m.work.Lock()
 	defer m.work.Unlock()
@@ -54,8 +54,8 @@ func (m *mainline) commit(ctx context.Context, all bool) error {
 	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
 }
 
-// commitBurst is commit without those whose grace is not over. It ends early, and says so,
-// when a commit had many messages and not plenty: then more are on their way.
+// commitBurst is commit without the messages whose grace is not over. It ends early, with `more`,
+// after a commit that had many messages but not plenty: then more are on their way.
 func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 	m.work.Lock()
 	defer m.work.Unlock()
@@ -68,8 +68,8 @@ func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 	return false, fmt.Errorf("cannot commit: %w", context.Cause(ctx))
 }
 
-// commitOnce makes one commit, where there is something to commit; else, or when it fails,
-// it is done. The caller holds work.
+// commitOnce makes one commit if there is something to commit. `done` is true if there was nothing,
+// or if it failed. The caller holds work.
 func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
 	if err := m.takeInMain(); err != nil {
 		return 0, true, m.because(err)
@@ -86,13 +86,13 @@ func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
 	if err != nil && !errors.Is(err, objects.ErrRefMoved) {
 		return 0, true, fmt.Errorf("cannot commit %d messages: %w", len(messages), m.because(err))
 	}
-	if err != nil { // somebody else was faster: once more, with what that one did
+	if err != nil { // somebody else was faster: once more, on top of what they did
 		return 0, false, nil
 	}
 	return len(messages), false, nil
 }
 
-// because is why a commit failed: what the disk has lost, where it has. The caller
+// because says why a commit failed. If the disk has lost something, that is the reason. The caller
 // holds work.
 func (m *mainline) because(err error) error {
 	tip, _ := m.progress.main()
@@ -142,7 +142,7 @@ func (m *mainline) commitChosen(messages []*heldMessage, files map[string]*fileU
 	m.progress.committed(tip, tree, said, changed)
 	m.changed()
 	if err := m.disk.check(before); err != nil {
-		return err // they are in main and cannot be read from it: the journal keeps them
+		return err // they are in main but cannot be read from it: the journal keeps them
 	}
 	m.progress.recorded(messages)
 	return nil

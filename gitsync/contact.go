@@ -25,19 +25,19 @@ type contact struct {
 
 	mu                        sync.Mutex // guards the fields below
 	lastFetch, lastPush       time.Time
-	pushCount, rejected       int       // pushes that the remote took, and those that came after another's
-	fetchTrouble, pushTrouble *Trouble  // why the last one failed, or nil
+	pushCount, rejected       int       // pushes that the remote took, and pushes that came after somebody else's
+	fetchTrouble, pushTrouble *Trouble  // why the last fetch or push failed, or nil
 	usable                    time.Time // since when the remote can be used again
 }
 
-// fetched keeps how a fetch ended.
+// fetched notes how a fetch ended.
 func (c *contact) fetched(err error) { c.note(err, &c.lastFetch, &c.fetchTrouble) }
 
-// pushed keeps how a push ended that was not rejected.
+// pushed notes how a push ended, unless it was rejected.
 func (c *contact) pushed(err error) { c.note(err, &c.lastPush, &c.pushTrouble) }
 
-// note keeps the outcome of a fetch or push for Status. The log and
-// Events.Trouble have it when the kind changes, not at each try.
+// note keeps the outcome of a fetch or push for Status. The log and Events.Trouble get it only when
+// the kind of trouble changes, not at each try.
 func (c *contact) note(err error, when *time.Time, at **Trouble) {
 	if errors.Is(err, context.Canceled) {
 		return
@@ -49,7 +49,7 @@ func (c *contact) note(err error, when *time.Time, at **Trouble) {
 	if err == nil {
 		*when = c.now()
 		if t := c.pushTrouble; t != nil && (t.Kind == KindUnreachable || *at != nil && t.Kind == (*at).Kind) {
-			c.pushTrouble = nil // it was reached now, or what kept us from fetching is over
+			c.pushTrouble = nil // the remote was reached now, or what kept us from fetching is over
 		}
 		*at = nil
 	} else {
@@ -72,8 +72,8 @@ func (c *contact) note(err error, when *time.Time, at **Trouble) {
 	}
 }
 
-// worst is what is wrong with the remote: what keeps us from fetching before what keeps
-// us from pushing, of one kind since the first of the two.
+// worst is the trouble with the remote: that of fetching or, if there is none, that of pushing. If
+// both are of the same kind, it began with the earlier one.
 func worst(fetch, push *Trouble) Trouble {
 	switch {
 	case fetch == nil && push == nil:
@@ -117,8 +117,8 @@ func (c *contact) countPush(err error) {
 	}
 }
 
-// works reports whether the remote was reached, and the last fetch and the last push, if
-// there was one, worked.
+// works reports whether the remote was reached and the last fetch worked. If there was a push, the
+// last one must have worked too.
 func (c *contact) works() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (c *contact) usableSince() time.Time {
 	return c.usable
 }
 
-// report fills in what a status says of it.
+// report fills in what a status says about the remote.
 func (c *contact) report(s *Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +140,8 @@ func (c *contact) report(s *Status) {
 	s.Trouble = worst(c.fetchTrouble, c.pushTrouble)
 }
 
-// kindOf tells what kind of trouble a failed fetch or push is. What the remote is
-// called says nothing about it.
+// kindOf says which kind of trouble a failed fetch or push is. It ignores the name of the remote,
+// which says nothing about it.
 func (c *contact) kindOf(err error) Kind {
 	if errors.Is(err, ErrForeign) {
 		return KindForeign

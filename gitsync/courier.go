@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// courierStep is what every further courier waits longer than the one before it,
-// besides two push intervals.
+// courierStep is how much longer each courier waits than the one before it, in addition to two push
+// intervals.
 const courierStep = 3 * time.Second
 
-// SetPlace says where this node stands among the couriers: the hosts that are connected to each
-// other and can push. The first, 1, commits and pushes what all of them have stored, at once. The
-// others push what the remote still lacks after a time that grows with their place. 0, which
-// holds at first, means that nobody else can be relied on. Then this node pushes at once what it
-// stored, and what it heard when Options.Grace is over. Places decide who pushes when, never
-// what: whatever they are, somebody pushes everything.
+// SetPlace says which place this node has among the couriers. The couriers are the hosts that are
+// connected to each other and can push. The first one, with the place 1, commits and pushes at once
+// what all of them have stored. Each other one pushes what the remote still lacks after a time that
+// grows with its place. The place 0, which holds at first, means that this node can rely on nobody.
+// Then it pushes at once what it stored, and what it heard when Options.Grace is over. Places
+// decide who pushes when, never what: with any places, somebody pushes everything.
 func (r *Record) SetPlace(place int) {
 	if r.courier.setPlace(place) {
 		ring(r.commitBell)
@@ -26,18 +26,18 @@ func (r *Record) SetPlace(place int) {
 // the last fetch and the last push, if there was one, worked.
 func (r *Record) CanPush() bool { return r.opts.Remote != "" && r.contact.works() }
 
-// courier says what this node commits and pushes at once, and what it leaves to others
-// for how long.
+// courier says what this node commits and pushes at once, and what it leaves to others for how
+// long.
 type courier struct {
 	shared       bool          // there is a remote
-	peers        time.Duration // what Options.Grace says
+	peers        time.Duration // Options.Grace
 	pushInterval time.Duration
 
 	mu    sync.Mutex // guards place
-	place int        // among the couriers, as SetPlace says
+	place int        // the place that SetPlace has set
 }
 
-// setPlace reports whether that is another place than before.
+// setPlace sets the place, and reports whether it has changed.
 func (c *courier) setPlace(place int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *courier) at() int {
 	return c.place
 }
 
-// patience is how long it leaves messages to the couriers before it.
+// patience is how long this node leaves messages to the couriers before it.
 func (c *courier) patience() time.Duration {
 	return time.Duration(max(0, c.at()-1)) * (courierStep + 2*c.pushInterval)
 }
@@ -65,9 +65,9 @@ func (c *courier) grace() time.Duration {
 	return c.peers
 }
 
-// pushFrom is the moment from which what the remote lacks is this node's to push;
-// false where it lacks nothing. Files that are no messages, and what an operator
-// committed, are known to nobody else, and wait for nobody.
+// pushFrom is the moment from which this node is to push what the remote lacks. It is false if the
+// remote lacks nothing. Files that are no messages, and commits of an operator, are known to nobody
+// else, and are pushed at once.
 func (c *courier) pushFrom(lag lag, usable time.Time) (time.Time, bool) {
 	switch {
 	case !lag.behind:
@@ -75,9 +75,9 @@ func (c *courier) pushFrom(lag lag, usable time.Time) (time.Time, bool) {
 	case lag.otherFiles || lag.unpushed == 0:
 		return time.Time{}, true
 	}
-	// What waited for the remote does not rush to it from all hosts at once.
+	// Waiting messages are not pushed by all hosts at once when the remote can be used again.
 	return later(lag.oldest, usable).Add(c.patience()), true
 }
 
-// waits reports whether another host is to push what this one has.
+// waits reports whether another host is to push what this host has.
 func (c *courier) waits(lag lag) bool { return c.at() > 1 && lag.unpushed > 0 }

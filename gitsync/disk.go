@@ -16,13 +16,13 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// What a commit stands on, the commits before it and the folders and files that it
-// did not touch, lies in files that somebody may remove while the node runs. Messages
-// leave the journal only when these files are known to be there.
+// A commit depends on the commits before it, and on the folders and files that it did not touch.
+// All these lie in files that somebody may remove while the node runs. Messages leave the journal
+// only if these files are known to be there.
 
 const (
-	// lookApart is the least time between two long looks at a record that is known to
-	// be damaged, and how many times as long as the last one took.
+	// Two long looks at a record that is known to be damaged are at least lookApart apart, and
+	// lookRest times as long as the last one took.
 	lookApart = 2 * time.Second
 	lookRest  = 20
 )
@@ -30,28 +30,28 @@ const (
 // ErrDamaged says that record.git has lost a part of main.
 var ErrDamaged = errors.New("record.git is damaged")
 
-// disk is what is known of whether main lies on this disk.
+// disk is what is known about whether main is complete on this disk.
 type disk struct {
 	store     *objects.Store
 	progress  *progress
 	survey    surveyor
 	losses    *lossBook
 	shared    bool         // there is a remote
-	reunite   func() error // brings back what was lost and is there again
+	reunite   func() error // brings back what was lost, if it is there again
 	fetchAnew func()       // asks the remote for what is lost
 	tell      *teller
 	log       zerolog.Logger
 
-	looked time.Time // when that took long, last; who moves main guards both
+	looked time.Time // time of the last long look, and how long it took; whoever moves main guards both
 	took   time.Duration
 
 	mu  sync.Mutex // guards why
-	why string     // main cannot be read, or ""
+	why string     // why main cannot be read, or ""
 }
 
-// check returns an error if main cannot be read from the disk, or commit, which main
-// stands on or is. As long as nobody touched the files it costs some looks at their
-// names, and the reading of that commit and its tree. The caller holds work.
+// check returns an error if main, or the commit `commit`, cannot be read from the disk. That commit
+// is main, or main depends on it. As long as nobody has touched the files, this only looks at some
+// names, and reads that commit and its tree. The caller holds work.
 func (d *disk) check(commit objects.Hash) error {
 	why, err := d.store.Shaken()
 	if err == nil {
@@ -66,8 +66,8 @@ func (d *disk) check(commit objects.Hash) error {
 	return d.lookAgain(why)
 }
 
-// suspect has all of main looked at, where an error says that this disk lacks what
-// main needs.
+// suspect has all of main looked at if `failure` says that this disk lacks something that main
+// needs.
 func (d *disk) suspect(failure error) {
 	if !objects.IsDamage(failure) && !containsAny(carrier.Output(failure), damageSigns) {
 		return
@@ -86,8 +86,8 @@ var damageSigns = []string{
 	"did not send all necessary objects", "is corrupt", "unresolved delta", "Could not read ",
 }
 
-// lookAgain looks at all that main needs. why is what was seen so far; "" where main is
-// known to be broken. The caller holds work.
+// lookAgain looks at everything that main needs. `why` is what was seen so far; it is "" if main is
+// already known to be broken. The caller holds work.
 func (d *disk) lookAgain(why string) error {
 	tip, _ := d.progress.main()
 	if known := d.broken(); known != "" && time.Since(d.looked) < max(lookApart, lookRest*d.took) {
@@ -126,7 +126,7 @@ func (d *disk) lookAgain(why string) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, why)
 }
 
-// isKnown reports whether all that is lost was so when the record was opened.
+// isKnown reports whether everything that is lost is already noted as lost.
 func (d *disk) isKnown(now losses) bool {
 	if len(now.folders)+len(now.tips) > 0 {
 		return false
@@ -140,14 +140,14 @@ func (d *disk) isKnown(now losses) bool {
 	return true
 }
 
-// broken says why main cannot be read from the disk, "" where it can.
+// broken says why main cannot be read from the disk. It is "" if main can be read.
 func (d *disk) broken() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.why
 }
 
-// noteBroken keeps whether main can be read, and tells of it when that changes.
+// noteBroken notes whether main can be read. If that has changed, it tells the others.
 func (d *disk) noteBroken(why string) {
 	d.mu.Lock()
 	before := d.why
@@ -167,19 +167,19 @@ func (d *disk) noteBroken(why string) {
 	d.tell.damaged(why)
 }
 
-// packsName is the file in record.git that lists the packs that were there when that
-// was last noted. Where one of them is missing at a start, all of main is looked at.
+// packsName is the file in record.git that lists the packs that were there at the last note. If one
+// of them is missing at a start, all of main is looked at.
 const packsName = "parley-packs"
 
-// packNotes keeps that file. One goroutine uses it at a time.
+// packNotes writes and reads that file. Only one goroutine uses it at a time.
 type packNotes struct {
 	store *objects.Store
 	path  string
 	log   zerolog.Logger
-	noted string // what stands in the file, if this run has written it
+	noted string // what the file says, if this run has written it
 }
 
-// hold reports whether the packs that were noted are there.
+// hold reports whether all noted packs are there.
 func (n *packNotes) hold() bool {
 	data, err := os.ReadFile(n.path)
 	if err != nil {
@@ -196,11 +196,11 @@ func (n *packNotes) hold() bool {
 			return false
 		}
 	}
-	return len(data) > 0 // a power cut may have left nothing of it
+	return len(data) > 0 // after a power cut the file may be empty
 }
 
-// write notes which packs are there, where that has changed. It need not survive a
-// crash: what is missing then makes the next start look.
+// write notes which packs are there, if that has changed. The file need not survive a crash: if it
+// is missing, the next start looks at everything.
 func (n *packNotes) write() {
 	packs := n.store.SealedPacks()
 	var text strings.Builder

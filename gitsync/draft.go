@@ -12,21 +12,23 @@ import (
 
 const conflictsPrefix = "data/conflicts/"
 
-// conflictHex is how much of a content's hash tells it from others of its path.
+// conflictHex is how many hex digits of a content's hash distinguish it from other contents of its
+// path.
 const conflictHex = 16
 
-// conflictPath is where a content goes that lost its path to another.
+// conflictPath is the path at which a content is kept that lost its path to another one.
 func conflictPath(p protocol.Path, data []byte) string {
 	return conflictsPrefix + p.String() + "-" + protocol.Hash(data)[:conflictHex]
 }
 
-// fileConflictPath is where a version of a file goes that gave way to another.
+// fileConflictPath is the path at which a version of a file is kept that another version has
+// replaced.
 func fileConflictPath(path string, data []byte) string {
 	return conflictsPrefix + path + "-" + protocol.Hash(data)[:conflictHex]
 }
 
-// ConflictOf is the file whose other version is kept at a path of the record; ok is
-// false where none is, and for messages.
+// ConflictOf is the file whose other version is kept at a path of the record. `ok` is false if no
+// version is kept there, and for messages.
 func ConflictOf(path string) (file string, ok bool) {
 	rest, ok := strings.CutPrefix(path, conflictsPrefix)
 	at := len(rest) - conflictHex - len("-")
@@ -36,7 +38,7 @@ func ConflictOf(path string) (file string, ok bool) {
 	return rest[:at], true
 }
 
-// parseConflictPath is the path that a content below data/conflicts lost.
+// parseConflictPath is the path that was lost by a content below data/conflicts.
 func parseConflictPath(path string) (protocol.Path, bool) {
 	rest, ok := strings.CutPrefix(path, conflictsPrefix)
 	at := len(rest) - conflictHex - len("-")
@@ -47,7 +49,7 @@ func parseConflictPath(path string) (protocol.Path, bool) {
 	return p, err == nil
 }
 
-// draft is a tree in the making: a base and what is to change in it.
+// draft is a tree that is being made: a base, and what is to change in it.
 type draft struct {
 	m       *mainline
 	base    objects.Hash
@@ -55,7 +57,7 @@ type draft struct {
 	builder objects.Builder
 }
 
-// at is what stands at a path with the changes made so far.
+// at is the object at a path, with the changes made so far.
 func (d *draft) at(path string) (objects.Hash, bool, error) {
 	if c, ok := d.changes[path]; ok {
 		return c.Hash, c.Hash != objects.Zero, nil
@@ -64,9 +66,8 @@ func (d *draft) at(path string) (objects.Hash, bool, error) {
 	return e.Hash, ok, err
 }
 
-// place brings a message to its path. If other bytes stand there, one of both
-// goes to data/conflicts. It reports whether the message is at its path now and
-// was not before.
+// place puts a message at its path. If other bytes stand there, one of the two contents goes to
+// data/conflicts. It reports whether the message is at its path now and was not before.
 func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, error) {
 	there, ok, err := d.at(p.RepoPath())
 	if err != nil || ok && there == blob {
@@ -104,8 +105,8 @@ func (d *draft) content(blob objects.Hash) ([]byte, error) {
 	return messageData(d.m.store, blob)
 }
 
-// updated is what files become with updates. It leaves out those that fail: messages do
-// not wait for them.
+// updated is what files become by the updates. It leaves out updates that fail: messages do not
+// wait for them.
 func (d *draft) updated(updates map[string]*fileUpdate) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for file, u := range updates {
@@ -133,7 +134,7 @@ func (d *draft) updated(updates map[string]*fileUpdate) (map[string][]byte, erro
 	return all, nil
 }
 
-// put changes files outside data; it returns those that differ.
+// put changes files outside data. It returns the names of those that differ.
 func (d *draft) put(files map[string][]byte) ([]string, error) {
 	var changed []string
 	for _, file := range slices.Sorted(maps.Keys(files)) {

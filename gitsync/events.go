@@ -14,14 +14,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Messages that came with main are told so many at a time, or fewer large ones.
+// Messages that came with main are reported in batches of that many messages, or fewer large ones.
 const (
 	arrivedBatch = 256
 	arrivedBytes = 8 << 20
 )
 
-// eventQueue holds calls of Events until the goroutine of Run, or Sync, makes
-// them one after the other.
+// eventQueue holds calls of Events. The goroutine of Run, or Sync, makes them one after the other.
 type eventQueue struct {
 	wake    chan struct{}
 	calling sync.Mutex // held while calls are made
@@ -72,8 +71,8 @@ type arrival struct {
 	blob objects.Hash
 }
 
-// teller tells Events what happened: each call waits in the queue until somebody
-// delivers it, so that nobody who tells waits for who is told.
+// teller tells Events what happened. Each call waits in the queue until somebody delivers it. So no
+// part of the record waits for a callback.
 type teller struct {
 	events Events
 	queue  eventQueue
@@ -85,12 +84,12 @@ type teller struct {
 	news news
 }
 
-// news counts messages that came with main, as long as not all have been told.
+// news counts messages that came with main, until all have been reported.
 type news struct {
-	arriving, arrived int // to be told in all, and told of them
+	arriving, arrived int // how many there are in all, and how many of them have been reported
 }
 
-// arrived tells of messages that came with main, and counts them.
+// arrived queues messages that came with main to be reported, and counts them.
 func (t *teller) arrived(arrivals []arrival) {
 	if t.events.Arrived == nil || len(arrivals) == 0 {
 		return
@@ -117,9 +116,9 @@ func (t *teller) arriving(more bool) {
 	}
 }
 
-// loadArrivals reads messages that came with main, until they take arrivedBytes; rest
-// are the others. It has a reader that leaves packs open: to open one for each message takes
-// longer than to read it.
+// loadArrivals reads messages that came with main, until they have arrivedBytes bytes. `rest` are
+// the others. It uses a reader that leaves packs open: opening a pack for each message takes longer
+// than reading the message.
 func (t *teller) loadArrivals(arrivals []arrival) (messages []MessageFile, rest []arrival) {
 	reader := t.store.Reader()
 	defer reader.Close()
@@ -140,7 +139,7 @@ func (t *teller) loadArrivals(arrivals []arrival) (messages []MessageFile, rest 
 	return messages, nil
 }
 
-// countArriving counts for Status what is to be told, and what has been.
+// countArriving counts for Status what is to be reported, and what has been.
 func (t *teller) countArriving(more, told int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +150,7 @@ func (t *teller) countArriving(more, told int) {
 	}
 }
 
-// waiting is what has not all been told.
+// waiting is what has not been reported completely.
 func (t *teller) waiting() news {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,9 +210,9 @@ func (t *teller) notice(format string, args ...any) {
 	t.queue.add(func() { t.events.Notice(text) })
 }
 
-// Told returns main's commit once all has been told of the messages that came with
-// it. It tells what is waiting itself, so it must not be called by an event. An
-// error says that a message could not be told; Walk may bring it.
+// Told returns main's commit as soon as all messages that came with it have been reported. It makes
+// the waiting calls itself, so an event must not call it. An error says that a message could not be
+// reported; Walk may bring it.
 func (r *Record) Told() (commit string, err error) {
 	r.main.work.Lock()
 	tip, _ := r.progress.main()

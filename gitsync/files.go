@@ -12,17 +12,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// PutFile has a file that is no message go into the next commit, such as
-// hosts/<alias>.md. It is not journaled: durable only when it is in main. The
-// last content put wins.
+// PutFile has a file that is no message go into the next commit, such as hosts/<alias>.md. The file
+// is not in the journal: it is durable only when it is in main. If it is put several times, the
+// last content wins.
 func (r *Record) PutFile(file string, data []byte) error {
 	return r.putFile(file, &fileUpdate{data: data})
 }
 
-// UpdateFile is PutFile for what depends on the version before: update is called when
-// the file is committed, with what main has then, nil for none. So what others did to
-// the file until then is not lost. It may be called more than once, and calls nothing
-// of the record; where it fails the file stays as it is.
+// UpdateFile is PutFile for a content that depends on the version before. `update` is called when
+// the file is committed. It is given what main has at that time, nil if nothing. So nothing is lost
+// that others did to the file until then. `update` may be called more than once, and must not call
+// the record. If it fails, the file stays as it is.
 func (r *Record) UpdateFile(file string, update func(old []byte) ([]byte, error)) error {
 	return r.putFile(file, &fileUpdate{update: update})
 }
@@ -39,13 +39,13 @@ func (r *Record) putFile(file string, u *fileUpdate) error {
 	return nil
 }
 
-// WriteFile puts a file that is no message and returns when it is in a durable
-// commit of main. Where it fails the file may still go into a later commit.
+// WriteFile puts a file that is no message. It returns when the file is in a durable commit of
+// main. If it fails, the file may still go into a later commit.
 func (r *Record) WriteFile(ctx context.Context, file string, data []byte) error {
 	return r.changeFile(ctx, file, &fileUpdate{data: data})
 }
 
-// ChangeFile is WriteFile for what depends on the version before, see UpdateFile.
+// ChangeFile is WriteFile for a content that depends on the version before: see UpdateFile.
 func (r *Record) ChangeFile(ctx context.Context, file string, update func(old []byte) ([]byte, error)) error {
 	return r.changeFile(ctx, file, &fileUpdate{update: update})
 }
@@ -62,8 +62,8 @@ func (r *Record) changeFile(ctx context.Context, file string, u *fileUpdate) err
 	return u.failed
 }
 
-// checkFilePath refuses what is no path in the record, and what belongs to
-// messages alone. Of data/ only a channel's CHANNEL.md and memories are files.
+// checkFilePath returns an error for what is no path in the record, and for paths that only
+// messages have. Below data/, only a channel's CHANNEL.md and memories are files.
 func checkFilePath(file string) error {
 	for _, part := range strings.Split(file, "/") {
 		if strings.EqualFold(part, ".git") || part == ".." {
@@ -83,9 +83,9 @@ func checkFilePath(file string) error {
 
 // fileUpdate is a change of a file that waits for the next commit.
 type fileUpdate struct {
-	data   []byte                           // what the file is to be, where update is nil
+	data   []byte                           // the new content, if update is nil
 	update func(old []byte) ([]byte, error) // see UpdateFile
-	failed error                            // why it changed nothing; guarded by work
+	failed error                            // why it has changed nothing; guarded by work
 }
 
 // updates are changes of files that are no messages: those that wait for the next
@@ -100,26 +100,26 @@ func newUpdates() *updates {
 	return &updates{waiting: map[string]*fileUpdate{}, own: map[string]objects.Hash{}}
 }
 
-// add has a file changed by the next commit, in place of what was to become of it.
+// add has the next commit change a file. It replaces a change of the file that still waits.
 func (u *updates) add(file string, change *fileUpdate) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.waiting[file] = change
 }
 
-// all are those that wait.
+// all are the changes that wait.
 func (u *updates) all() map[string]*fileUpdate {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.waiting)
 }
 
-// done notes that changes are in main, and as what.
+// done notes that changes are in main, with these contents.
 func (u *updates) done(changes map[string]*fileUpdate, put map[string][]byte) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for file, change := range changes {
-		if u.waiting[file] == change { // no other came meanwhile
+		if u.waiting[file] == change { // no other change has come in the meantime
 			delete(u.waiting, file)
 		}
 	}

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// firstPackName is the file beside the journal that holds the record's first
-	// commit and its files, as a pack. That commit names the record, and who founded
-	// it: without it every signature would be wrong, whatever else can be read.
+	// firstPackName is the file beside the journal that holds the record's first commit and its
+	// files, as a pack. That commit gives the record its name and says who founded it. Without it
+	// every signature would be wrong, whatever else can be read.
 	firstPackName = "first.pack"
-	// firstPackMost bounds it. A record that another program began with more keeps
-	// its first commit in record.git alone.
+	// firstPackMost bounds it, in bytes. If another program began a record with more, its first
+	// commit is only in record.git.
 	firstPackMost = 4 << 20
 )
 
-// firstPack is where the second copy of the first commit is.
+// firstPack is the path of the second copy of the first commit.
 type firstPack string
 
 func firstPackOf(dir string) firstPack {
 	return firstPack(filepath.Join(dir, journalName, firstPackName))
 }
 
-// keep keeps a second copy of the first commit, where there is none.
+// keep makes a second copy of the first commit, if there is none.
 func (f firstPack) keep(store *objects.Store, first objects.Hash) error {
 	if f.exists() {
 		return nil
@@ -45,7 +45,7 @@ func (f firstPack) exists() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// bring puts the first commit back into the repository from its second copy.
+// bring copies the first commit back into the repository.
 func (f firstPack) bring(store *objects.Store) error {
 	pack, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {

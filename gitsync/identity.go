@@ -18,18 +18,18 @@ import (
 const (
 	versionFile = "upstream/CROSSTALK-VERSION"
 	versionText = "5.0"
-	// identityFile says whose record it is; no node uses one without it.
+	// identityFile says whose record it is. No node uses a record without it.
 	identityFile = "local/CROSSTALK.md"
 )
 
-// errNoVersion says that a tree names no version of what is in it.
+// errNoVersion says that a tree does not name the version of its content.
 var errNoVersion = fmt.Errorf("%w", ErrForeign)
 
-// aVersion is how versions are written.
+// aVersion is the form of a version.
 var aVersion = pattern.New(`^[0-9]+(\.[0-9]+)+$`)
 
-// checkVersion refuses a tree that is no record of the version this program
-// speaks (R1); the error is errNoVersion where it names none at all.
+// checkVersion returns an error for a tree that is no record of the version which this program
+// speaks (R1). The error is errNoVersion if the tree names no version at all.
 func checkVersion(store *objects.Store, tree objects.Hash) error {
 	text, ok, err := readFile(store, tree, versionFile)
 	switch {
@@ -47,9 +47,8 @@ func checkVersion(store *objects.Store, tree objects.Hash) error {
 	return fmt.Errorf("%w: %s says %.20q, not %s", kind, versionFile, text, versionText)
 }
 
-// recordID is the root commit, as pinned. A record without a pin gets one, and one
-// whose pin names no root commit of this repository too: its signatures would all
-// be wrong.
+// recordID is the root commit that is pinned. A record without a pin gets one. So does a record
+// whose pin names no root commit of this repository, because all its signatures would be wrong.
 func recordID(store *objects.Store, log zerolog.Logger, tip objects.Hash) (objects.Hash, error) {
 	id, pinned, err := pinnedID(store.Dir())
 	if err != nil {
@@ -69,8 +68,8 @@ func recordID(store *objects.Store, log zerolog.Logger, tip objects.Hash) (objec
 	return root, objects.WriteFile(path, []byte(root.String()+"\n"))
 }
 
-// pinnedID is the root commit that record.git says is the record's; ok is false where it
-// says none.
+// pinnedID is the root commit that record.git names as the record's. `ok` is false if it names
+// none.
 func pinnedID(dir string) (id objects.Hash, ok bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, idName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,16 +14,18 @@ import (
 )
 
 const (
-	newRepoName = "record.git.new" // becomes repoName when it is whole
+	newRepoName = "record.git.new" // becomes repoName when it is complete
 	bareConfig  = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
 )
 
-// Init makes the record below opts.Dir. Without a remote, or with an empty one,
-// it begins one whose root commit has files, and pushes it; a remote that holds
-// a record is adopted, as opts.Check allows. With files nil only a record that is
-// there is taken. On any error nothing is left behind. Errors: ErrExists,
-// ErrNoRecord if none is there and files is nil, ErrForeign if the remote holds
-// something else (R1), ErrRemote if it cannot be reached.
+// Init makes the record below opts.Dir. Without a remote, or with an empty one, it begins a record
+// whose root commit has `files`, and pushes it. If the remote holds a record, it adopts that record
+// if opts.Check allows it. If `files` is nil, it never begins a record. On any error nothing is
+// left behind.
+//
+// The error is ErrExists if there is a record already, ErrNoRecord if there is none and `files` is
+// nil, ErrForeign if the remote holds something else (R1), and ErrRemote if the remote cannot be
+// reached.
 func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Found, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -48,7 +50,7 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 		err = errors.Join(fmt.Errorf("cannot %s: %w", doing, err), f.clear())
 		for _, dir := range made {
 			if removeErr := os.Remove(dir); removeErr != nil {
-				break // somebody put something there
+				break // somebody has put something there
 			}
 		}
 		return Found{}, err
@@ -56,8 +58,8 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 	return found, nil
 }
 
-// makeDirs makes a folder and what is missing above it; it returns what it
-// made, deepest first.
+// makeDirs makes a folder and the missing folders above it. It returns those that it made, the
+// deepest first.
 func makeDirs(dir string) (made []string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
@@ -103,7 +105,7 @@ func (f *founding) found(ctx context.Context) (Found, error) {
 	return found, objects.RenameDir(f.dir, filepath.Join(f.opts.Dir, repoName))
 }
 
-// clear removes what was made so far, once nobody works on it.
+// clear removes what was made so far, when nobody works on it any more.
 func (f *founding) clear() error {
 	var err error
 	if f.store != nil {
@@ -112,7 +114,7 @@ func (f *founding) clear() error {
 	return errors.Join(err, os.RemoveAll(f.dir))
 }
 
-// makeRepository writes an empty bare repository, which takes no git program.
+// makeRepository writes an empty bare repository. It needs no git program.
 func (f *founding) makeRepository() error {
 	if err := f.clear(); err != nil {
 		return fmt.Errorf("cannot clear away an unfinished record: %w", err)
@@ -157,8 +159,8 @@ func (f *founding) begin() (string, error) {
 	return root.String(), f.store.MoveRef(carrier.MainRef, objects.Zero, root)
 }
 
-// foundShared adopts what the remote holds, or fills it. When two hosts fill it
-// at once, the second one adopts.
+// foundShared adopts what the remote holds, or fills it. If two hosts fill it at the same time, the
+// second one adopts.
 func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	found, err := f.adopt(ctx)
 	if errors.Is(err, carrier.ErrNoMain) {
@@ -186,8 +188,8 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	return found, nil
 }
 
-// branches are what the remote has; none where it is empty. One that has others than
-// main holds something else, and one of a kind that cannot be shared is refused.
+// branches are the branches of the remote; none if it is empty. A remote that has branches but no
+// main holds something else, and is refused. So is one of a kind that cannot be shared.
 func (f *founding) branches(ctx context.Context) (map[string]objects.Hash, error) {
 	if err := carrier.CheckFolder(gitremote.Folder(f.opts.Remote)); err != nil {
 		return nil, fmt.Errorf("cannot use the remote: %w", err)

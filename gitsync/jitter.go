@@ -9,21 +9,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// jitter is how long to wait before a push that was rejected is tried again, as the
-// record's own files say (Crosstalk, JITTER.md). One goroutine uses it at a time.
+// jitter is how long to wait before a rejected push is tried again, as the record's own files say
+// (Crosstalk, JITTER.md). Only one goroutine uses it at a time.
 type jitter struct {
 	main   *Reader
 	log    zerolog.Logger
-	warned string // what was last warned of
+	warned string // the last warning
 }
 
-// pause is how long to wait before the attempt-th push again.
+// pause is how long to wait before the push is tried again for the n-th time, where n is `attempt`.
 func (j *jitter) pause(attempt int) time.Duration {
 	return rand.N(j.rule().Limit(attempt))
 }
 
-// rule is what main says of it now. A file that cannot be read is warned of
-// once and passed over.
+// rule is what main says about it now. A file that cannot be read causes one warning, and is passed
+// over.
 func (j *jitter) rule() protocol.Jitter {
 	trouble := ""
 	rule := protocol.DefaultJitter

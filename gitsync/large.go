@@ -9,17 +9,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Anybody who may push can bring a file of any size, in a push that is a thousand times
-// smaller. Such a file must keep no node from starting, taking in the remote or running
-// its agents, nor fill its memory.
+// Anybody who may push can bring a file of any size, in a push that is a thousand times smaller.
+// Such a file must not keep a node from starting, taking in the remote or running its agents. It
+// must not fill its memory either.
 
-// blobs is where blobs are read: a store, or what reads many of its.
+// blobs is where blobs are read: a store, or a reader of many objects.
 type blobs interface {
 	Blob(objects.Hash) ([]byte, error)
 }
 
-// messageData is the content of a blob at the path of a message, of which no more is kept
-// than shows that it is none.
+// messageData is the content of a blob at the path of a message. If it is too long for a message,
+// only so much is returned that this can be seen.
 func messageData(store blobs, blob objects.Hash) ([]byte, error) {
 	data, _, err := content(store, blob)
 	if len(data) > protocol.MaxFile+1 {
@@ -28,9 +28,8 @@ func messageData(store blobs, blob objects.Hash) ([]byte, error) {
 	return data, err
 }
 
-// content is that of a blob. For one that is too large to be held, which it reports,
-// stand other bytes: too many for anything that parley reads, and different ones for each
-// such blob.
+// content is the content of a blob. If the blob is too large to be held, `large` is true and `data`
+// are other bytes: too many for anything that parley reads, and different ones for each such blob.
 func content(store blobs, blob objects.Hash) (data []byte, large bool, err error) {
 	data, err = store.Blob(blob)
 	if tooLarge := new(objects.LargeError); errors.As(err, &tooLarge) {

@@ -11,14 +11,14 @@ import (
 // maxNamed bounds how many files one notice names.
 const maxNamed = 3
 
-// loss is what the remote had and has not any more, or has with other bytes.
+// loss is what the remote had and no longer has, or has with other bytes.
 type loss struct {
-	removed, changed []string // paths of messages and of what data/conflicts keeps
+	removed, changed []string // paths of messages and of files below data/conflicts
 }
 
-// reportLoss tells the operator what somebody did to the remote since this node
-// saw its tip known: rewrote main, or removed or changed messages. They are put back
-// after it, whoever did it.
+// reportLoss tells the operator what somebody did to the remote since this node saw its tip
+// `known`: rewrote main, or removed or changed messages. They are put back after that, whoever did
+// it.
 func reportLoss(store *objects.Store, tell *teller, known, tip objects.Hash) error {
 	switch {
 	case known == objects.Zero:
@@ -79,7 +79,7 @@ func lossBetween(store *objects.Store, known, tip objects.Hash) (loss, error) {
 	return lost, err
 }
 
-// whoTouched finds the commit between two tips that took a path's bytes away.
+// whoTouched finds the commit between two tips that removed the bytes at a path.
 func whoTouched(store *objects.Store, known, tip objects.Hash, path string) (objects.Hash, error) {
 	commits, err := store.Only(tip, known)
 	if err != nil {
@@ -116,7 +116,7 @@ func whoTouched(store *objects.Store, known, tip objects.Hash, path string) (obj
 	return tip, nil
 }
 
-// String says what was lost and what becomes of it.
+// String says what was lost and what happens with it.
 func (l loss) String() string {
 	var parts []string
 	if len(l.removed) > 0 {
@@ -140,5 +140,5 @@ func named(paths []string) string {
 	return text
 }
 
-// brief is the beginning of a commit's name, as people quote it.
+// brief is the beginning of a commit's hash, as people quote it.
 func brief(h objects.Hash) string { return h.String()[:12] }

@@ -17,16 +17,16 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lostName is the file beside the journal that says what the disk has lost and
-// nobody could give back, a line each. It is there as long as something is missing,
-// so that no later start takes what is left for all that there was.
+// lostName is the file beside the journal that says what the disk has lost and nobody could give
+// back, one thing on each line. It exists as long as something is missing. So no later start takes
+// what is left for everything that there was.
 const lostName = "lost"
 
-// losses are what main had and this disk cannot give.
+// losses are what main had and this disk can no longer give.
 type losses struct {
-	tips    map[objects.Hash]bool // commits that main named
-	files   map[string]bool       // whose content is gone, or that were in a folder that is gone
-	folders map[string]bool       // of which no version can be read; what was in them may be unknown
+	tips    map[objects.Hash]bool // commits that main has named
+	files   map[string]bool       // files whose content is lost, or that were in a lost folder
+	folders map[string]bool       // folders of which no version can be read; what was in them may be unknown
 }
 
 func newLosses() losses {
@@ -35,7 +35,7 @@ func newLosses() losses {
 
 func (l losses) isEmpty() bool { return len(l.tips)+len(l.files)+len(l.folders) == 0 }
 
-// areNamed reports whether there are files or folders among them, as Lost names them.
+// areNamed reports whether there are lost files or folders, as Lost names them.
 func (l losses) areNamed() bool { return len(l.files)+len(l.folders) > 0 }
 
 // The words that begin the lines of the file.
@@ -91,9 +91,9 @@ func (l losses) write(path string) error {
 	return nil
 }
 
-// Lost is what main had and this disk cannot give: paths of files, and of folders,
-// which end in a slash, of which nobody knows all that was in them. Agents that answer
-// because of what is left may repeat what they have done.
+// Lost is what main had and this disk can no longer give: paths of files, and paths of folders
+// whose content nobody knows completely. The latter end in a slash. An agent that answers by what
+// is left may repeat what it has already done.
 func (r *Record) Lost() []string {
 	lost := r.losses.now()
 	all := slices.Collect(maps.Keys(lost.files))
@@ -104,7 +104,8 @@ func (r *Record) Lost() []string {
 	return all
 }
 
-// NoteLost notes files of main that were read and found damaged, without a copy.
+// NoteLost notes files of main as lost that were found damaged when they were read, and of which
+// there is no copy.
 func (r *Record) NoteLost(paths []string) error {
 	more := newLosses()
 	for _, path := range paths {
@@ -113,8 +114,8 @@ func (r *Record) NoteLost(paths []string) error {
 	return r.losses.set(r.losses.now().and(more))
 }
 
-// Recover does what Open does if it finds that something was removed. It is to be called before Run,
-// if reading shows that the disk has damaged a folder of main.
+// Recover does what Open does if it finds that something was removed. Call it before Run, if
+// reading shows that the disk has damaged a folder of main.
 func (r *Record) Recover(ctx context.Context) error {
 	r.main.work.Lock()
 	defer r.main.work.Unlock()
@@ -131,7 +132,7 @@ func (r *Record) Recover(ctx context.Context) error {
 	return nil
 }
 
-// AcceptLoss has main go on without what is lost, for good, and forgets that it was.
+// AcceptLoss has main go on without what is lost, for good, and forgets the loss.
 func (r *Record) AcceptLoss() error {
 	r.main.work.Lock()
 	defer r.main.work.Unlock()
@@ -150,7 +151,8 @@ func (r *Record) AcceptLoss() error {
 	}
 	tree, err := r.store.Update(base, d.changes, &d.builder)
 	if err == nil && tree != base {
-		// It follows what a clone can have: else main could never be pushed.
+		// The commit follows one whose history a clone can have. Otherwise main could never be
+		// pushed.
 		message := "go on without what the disk has lost"
 		v := r.store.Survey()
 		v.Complete = true
@@ -170,8 +172,8 @@ func (r *Record) AcceptLoss() error {
 	return r.losses.set(newLosses())
 }
 
-// NameLost is given the messages that the record has had, as the fold remembers them. It notes as lost
-// those that were in a lost folder and are nowhere else.
+// NameLost is given the messages that the record has had, as the fold remembers them. It notes as
+// lost those that were in a lost folder and are nowhere else.
 func (r *Record) NameLost(known []protocol.Path) error {
 	tree := r.progress.mainTree()
 	lost := r.losses.now()
@@ -197,7 +199,7 @@ func (l losses) covers(path string) bool {
 	return false
 }
 
-// and is what was lost and more.
+// and is what is in `l` or in `more`.
 func (l losses) and(more losses) losses {
 	all := losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders)}
 	maps.Copy(all.tips, more.tips)
@@ -214,27 +216,27 @@ type lossBook struct {
 	lost losses
 }
 
-// now is what is lost, for the caller to change.
+// now is a copy of what is lost. The caller may change it.
 func (b *lossBook) now() losses {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lost.and(losses{})
 }
 
-// assume has something be lost that is not written down yet.
+// assume sets what is lost, without writing it down.
 func (b *lossBook) assume(l losses) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lost = l
 }
 
-// set has something be lost, and writes it down.
+// set sets what is lost, and writes it down.
 func (b *lossBook) set(l losses) error {
 	b.assume(l)
 	return l.write(b.path)
 }
 
-// read takes in what an earlier run wrote.
+// read reads what an earlier run has written.
 func (b *lossBook) read() error {
 	l, err := readLosses(b.path)
 	b.assume(l)

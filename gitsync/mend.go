@@ -17,30 +17,29 @@ import (
 )
 
 const (
-	// mendName is the folder beside record.git in which the remote's objects are
-	// while damaged ones are brought back from them.
+	// mendName is the folder beside record.git for the remote's objects, while damaged objects are
+	// brought back from them.
 	mendName = "record.git.mend"
-	// mendApart is the least time between two fetches for it, and how long what
-	// was fetched is kept.
+	// mendApart is the least time between two fetches for this purpose, and how long the fetched
+	// objects are kept.
 	mendApart = time.Minute
 	// mendAnswer is how long the remote may take to say what it has.
 	mendAnswer = 20 * time.Second
 )
 
-// mender brings damaged and missing objects back: from the journal, or from the
-// remote. Git itself would not fetch what it believes to have, so that the remote
-// is fetched into a repository beside.
+// mender brings back damaged and missing objects, from the journal or from the remote. Git itself
+// would not fetch what it believes to have. So the remote is fetched into a separate repository.
 type mender struct {
 	opts     Options
 	store    *objects.Store
 	progress *progress
-	online   context.Context // the remote is not asked after it
+	online   context.Context // the remote is not asked after it has ended
 	log      zerolog.Logger
 
-	mu      sync.Mutex     // guards the fields below; one object at a time
-	copy    *objects.Store // of the remote; nil where there is none
-	fetched time.Time      // when that was last tried
-	failed  error          // why it did not succeed
+	mu      sync.Mutex     // guards the fields below; only one object is brought back at a time
+	copy    *objects.Store // copy of the remote; nil if there is none
+	fetched time.Time      // time of the last try to fetch it
+	failed  error          // why that failed
 	mended  int
 }
 
@@ -94,8 +93,8 @@ func (m *mender) fromRemote(h objects.Hash) (plumbing.ObjectType, []byte, error)
 	return typ, data, err
 }
 
-// takeAll brings everything that the remote has into the record, whatever the record
-// itself has of it. The caller holds it with Hold until refs name it.
+// takeAll brings everything that the remote has into the record, whatever the record itself has.
+// The caller must call Hold before, and Release when refs name it.
 func (m *mender) takeAll(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +120,7 @@ func (m *mender) fetch(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, carrier.Patience)
 	defer cancel()
-	// Whether anybody answers is known soon; only what is on its way may take long.
+	// It is soon known whether anybody answers. Only the transfer itself may take long.
 	quick, give := context.WithTimeout(ctx, mendAnswer)
 	defer give()
 	if _, err := f.git.Heads(quick); err != nil {
@@ -137,8 +136,8 @@ func (m *mender) fetch(ctx context.Context) error {
 	return nil
 }
 
-// rest removes the copy of the remote once nobody has needed it for a while, or
-// at once.
+// rest removes the copy of the remote if nobody has needed it for a while. With `now`, it removes
+// it at once.
 func (m *mender) rest(now bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +148,7 @@ func (m *mender) rest(now bool) error {
 	return os.RemoveAll(filepath.Join(m.opts.Dir, mendName))
 }
 
-// replaceDamaged puts other packs in the place of those in which damage was found.
+// replaceDamaged replaces packs in which damage was found.
 func (r *Record) replaceDamaged() {
 	did, err := r.store.ReplaceDamaged()
 	for _, what := range did {

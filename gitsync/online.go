@@ -2,16 +2,16 @@ package gitsync
 
 import "context"
 
-// stopping is why a fetch or push was cut short that nobody has cancelled: the
-// record stops. It is no trouble with the remote.
+// stopping is the reason why a fetch or push was cut short that nobody has cancelled: the record is
+// stopping. It is no trouble with the remote.
 type stopping struct{}
 
 func (stopping) Error() string        { return "the node stops" }
 func (stopping) Is(target error) bool { return target == context.Canceled }
 
-// online says how long the remote may be spoken to: until ctx ends, or end is called.
-// Whoever waits for a remote that does not answer, or for the one who does, must not
-// keep the node from stopping.
+// online says how long the remote may be used: until ctx ends, or end is called. A call that waits
+// for a remote that does not answer, or for another call that does so, must not keep the node from
+// stopping.
 type online struct {
 	ctx context.Context
 	end func()
@@ -22,8 +22,8 @@ func newOnline(ctx context.Context) online {
 	return online{ctx, func() { cancel(stopping{}) }}
 }
 
-// during is ctx, which now ends as soon as the remote may not be spoken to any more.
-// done must be called.
+// during is `ctx`, except that it ends as soon as the remote may no longer be used. The caller must
+// call `done`.
 func (o online) during(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	forget := context.AfterFunc(o.ctx, func() { cancel(context.Cause(o.ctx)) })

@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What can be asked of an error with errors.Is.
+// Errors to ask for with errors.Is.
 var (
 	// ErrExists says that Init found a record where it was to make one.
 	ErrExists = errors.New("a record exists already")
@@ -27,8 +27,8 @@ var (
 	ErrForeign = errors.New("not a record of this fleet")
 	// ErrRemote says that the shared repository could not be reached or used.
 	ErrRemote = carrier.ErrRemote
-	// ErrUnfit says that it could be reached, and that no record can be shared
-	// through a repository of its kind.
+	// ErrUnfit says that the repository could be reached, and that no record can be shared through
+	// a repository of its kind.
 	ErrUnfit = carrier.ErrUnfit
 	// ErrInUse says that another process has the record open.
 	ErrInUse = journal.ErrInUse
@@ -40,9 +40,8 @@ var (
 type MessageFile struct {
 	Path protocol.Path
 	Data []byte
-	// Peer marks a message heard from another host over the bus. It is that
-	// host's to commit, and this node's only when the remote still lacks it
-	// after Options.Grace.
+	// Peer marks a message that was heard from another host over the bus. That host is to commit
+	// it. This node does so only if the remote still lacks it after Options.Grace.
 	Peer bool
 	// Recorded marks a message that Walk or WalkSince found in a commit of main.
 	Recorded bool
@@ -54,8 +53,8 @@ type Author struct {
 	Email string
 }
 
-// Options say where a record is and how it is shared. Dir and Author are
-// required; the zero value of every other field is right.
+// Options say where a record is and how it is shared. Dir and Author are required. Every other
+// field may have its zero value.
 type Options struct {
 	// Dir is the node's home; record.git and journal are below it.
 	Dir string
@@ -63,34 +62,33 @@ type Options struct {
 	Remote string
 	Author Author
 
-	FetchInterval time.Duration // between looks at the remote; 0 means 10 s
+	FetchInterval time.Duration // time between looks at the remote; 0 means 10 s
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
-	Grace         time.Duration // before messages of peers are committed here; 0 means 30 s
+	Grace         time.Duration // time before messages of peers are committed here; 0 means 30 s
 
-	// Patient lets every fetch and push take as long as a large record needs: somebody
-	// waits for it, and can end it.
+	// Patient lets every fetch and push take as long as a large record needs. It is for a call for
+	// which somebody waits, and which they can end.
 	Patient bool
-	// Builtin fetches and pushes without the git program even where that is
-	// installed.
+	// Builtin fetches and pushes without the git program, even if that is installed.
 	Builtin bool
 
 	Log    zerolog.Logger
 	Now    func() time.Time // nil means time.Now
 	Events Events
 
-	// Prefer decides which of two different contents of one path stays there.
-	// It must give the same answer on every host, whatever the order of a and
-	// b. nil means the one with the lower SHA-256.
+	// Prefer decides which of two different contents of one path stays there. It must give the same
+	// answer on every host, and whatever the order of `a` and `b`. nil means the content with the
+	// lower SHA-256.
 	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
-	// Describe is the commit message for messages, in the order of the journal;
-	// nil means "N messages". It must not call the Record.
+	// Describe makes the commit message for messages, which are in the order of the journal. nil
+	// means "N messages". It must not call the Record.
 	Describe func([]MessageFile) string
-	// Adopt says which files a record that Init is about to adopt lacks: they are
-	// added in one commit, which is pushed. What is there already cannot be among
-	// them, and nothing is changed or removed. nil: none. An error refuses the record.
+	// Adopt says which files are missing in a record that Init is about to adopt. They are added in
+	// one commit, which is pushed. It must not name a file that is there already, and it can
+	// neither change nor remove anything. nil adds nothing. An error refuses the record.
 	Adopt func(main Tree) (add map[string][]byte, err error)
-	// Check looks at a record that Init is about to adopt, with what Adopt adds; an
-	// error refuses it, and nothing is left behind. read reads one file of its main.
+	// Check looks at a record that Init is about to adopt, together with the files that Adopt adds.
+	// `read` reads one file of its main. An error refuses the record, and nothing is left behind.
 	Check func(read func(path string) ([]byte, bool, error)) error
 }
 
@@ -98,36 +96,36 @@ type Options struct {
 // Append never waits for them. Any may be nil. They must not call Run, Sync, Fetch, Told or Close, but
 // may call every other method of the Record.
 type Events struct {
-	// Arrived has messages that are new in main and that this node's journal did not hold, in the
-	// order of their paths, at most 256 at a time. It also has those that lost their path and are
-	// new below data/conflicts. Their objects are durable.
+	// Arrived gets messages that are new in main and were not in this node's journal, in the order
+	// of their paths, at most 256 at a time. Messages that have lost their path and are new below
+	// data/conflicts are among them. Their objects are durable.
 	Arrived func([]MessageFile)
-	// Arriving is told true before what came together with one fetch is told to
-	// Arrived, and false after the last of it: what one message means can depend on
-	// another, such as its receipt.
+	// Arriving is told true before the messages of one fetch are reported to Arrived, and false
+	// after the last of them. For what one message means can depend on another one, such as its
+	// receipt.
 	Arriving func(more bool)
-	// Files has the paths of other files that others changed in main: all
-	// outside data/channels, and what is no message below it.
+	// Files gets the paths of other files that others have changed in main: all outside
+	// data/channels, and those below it that are no messages.
 	Files func(changed []string)
-	// Recorded has messages of the journal that are now in a commit of main.
+	// Recorded gets messages of the journal that are now in a commit of main.
 	Recorded func([]protocol.Path)
-	// Pushed has messages that are now at their path in a tip of the remote
-	// that this node fetched or pushed.
+	// Pushed gets messages that are now at their paths in a tip of the remote that this node has
+	// fetched or pushed.
 	Pushed func([]protocol.Path)
-	// Moved says that this node has pushed: others should look at the remote.
+	// Moved says that this node has pushed, and that others should look at the remote.
 	Moved func()
-	// Trouble says that the remote cannot be used, with a new kind, or with
-	// KindNone that it can be used: for the first time, or again.
+	// Trouble says that the remote cannot be used, each time that the kind of trouble changes. With
+	// KindNone it says that the remote can be used, for the first time or again.
 	Trouble func(Trouble)
-	// Damaged says why a part of main is not on this disk any more. Until that is over nothing is
-	// committed, and messages stay in the journal. "" says that it is over; Lost then says what
-	// is still missing.
+	// Damaged says why a part of main is no longer on this disk. Until that is over nothing is
+	// committed, and messages stay in the journal. "" says that it is over. Lost then says what is
+	// still missing.
 	Damaged func(why string)
-	// Stuck says why messages cannot be stored, or why stored ones cannot be committed;
-	// with a nil error that they can be again.
+	// Stuck says why messages cannot be stored, or why stored messages cannot be committed. A nil
+	// error says that they can be again.
 	Stuck func(Step, error)
-	// Notice has what an operator should know, one sentence: what somebody did to
-	// the remote, or two versions of one file. nil: it goes to the log.
+	// Notice gets what an operator should know, in one sentence: what somebody did to the remote,
+	// or that a file has two versions. If it is nil, the sentence goes to the log.
 	Notice func(string)
 }
 
@@ -140,10 +138,10 @@ const (
 	Committing Step = "committing"
 )
 
-// Place says how far a message has come here.
+// Place says how far a message has come on this node.
 type Place int
 
-// The places of a message, from nowhere to everywhere.
+// The places of a message, from the beginning to the end of its way.
 const (
 	Absent   Place = iota // neither in the journal nor in main
 	Stored                // in the journal only
@@ -175,23 +173,23 @@ type Found struct {
 type Status struct {
 	Remote       string // as configured, without a password
 	Tip          string // commit of main
-	RemoteTip    string // last known commit of the remote's main, or ""
-	Unrecorded   int    // messages in the journal only
+	RemoteTip    string // the last known commit of the remote's main, or ""
+	Unrecorded   int    // messages that are only in the journal
 	CommitError  string // why they could not be committed, or ""
-	Broken       string // why a part of main is not on this disk any more, or ""
+	Broken       string // why a part of main is no longer on this disk, or ""
 	StoreError   error  // why nothing new can be stored, or nil
-	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
+	Unpushed     int    // messages in main that the remote lacks; 1 if it only lacks other files; 0 without a remote
 	LastFetch    time.Time
-	WaitingSince time.Time // since when the oldest message waits to be recorded or, once it is, to be pushed; zero where none does
+	WaitingSince time.Time // since when the oldest message waits to be recorded or, if it is, to be pushed; zero if none waits
 	LastPush     time.Time
-	Place        int // among the couriers, as SetPlace said
+	Place        int // the place that SetPlace has set
 	Trouble      Trouble
 	Packs        int
 	JournalBytes int64
-	Pushes       int // since Open, that the remote took
-	Rejected     int // since Open, because somebody else had pushed before
-	Arriving     int // messages that came from elsewhere and are being told; 0 when all have been
-	Arrived      int // how many of them have been told
+	Pushes       int // pushes since Open that the remote took
+	Rejected     int // pushes since Open that were rejected because somebody else had pushed before
+	Arriving     int // messages that came from elsewhere and are being reported; 0 when all have been
+	Arrived      int // how many of them have been reported
 }
 
 const (
@@ -200,7 +198,7 @@ const (
 	defaultGrace         = 30 * time.Second
 )
 
-// withDefaults fills in what the operator left open.
+// withDefaults fills in what the operator has not set.
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		return o, errors.New("no directory for the record was given")

@@ -12,10 +12,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// progress is how far messages have come: into the journal, into main, into the remote's
-// main. One lock guards all of it, so that at every moment each message that was stored
-// is found somewhere. A message is held from the fsync of the journal until it is in main,
-// and where there is a remote in a tip of that as well.
+// progress is how far messages have come: into the journal, into main, into the remote's main. One
+// lock guards all of it, so that at every moment each stored message is found somewhere. A message
+// is held from the fsync of the journal until it is in main and, if there is a remote, in a tip of
+// the remote too.
 type progress struct {
 	store   *objects.Store
 	journal *journal.Journal
@@ -26,18 +26,18 @@ type progress struct {
 	mu sync.Mutex // guards the fields below
 
 	tip, tree             objects.Hash // main
-	remoteTip, remoteTree objects.Hash // the remote's main as last taken in, or Zero
+	remoteTip, remoteTree objects.Hash // the remote's main that was last taken in, or Zero
 
-	// held has every message of the journal, by path; more than one only where
-	// a path was stored with different contents.
+	// held has every message of the journal, by path. A path has more than one only if different
+	// contents were stored for it.
 	held map[protocol.Path][]*heldMessage
-	// pending are those that are in no commit yet, in the order of the journal.
+	// pending are the messages that are in no commit yet, in the order of the journal.
 	pending []*heldMessage
-	// unpushed are the messages in main that are not at their path in the
-	// remote's, with the moment since when; empty without a remote.
+	// unpushed are the messages in main that are not at their paths in the remote's main, each with
+	// the moment since when. It is empty without a remote.
 	unpushed map[protocol.Path]time.Time
-	// oldest is the earliest moment in unpushed; otherFiles says that main has
-	// files besides that the remote lacks.
+	// oldest is the earliest moment in unpushed. otherFiles says that the remote lacks other files
+	// that main has.
 	oldest     time.Time
 	otherFiles bool
 }
@@ -53,7 +53,7 @@ func newProgress(shared bool, tell *teller, log zerolog.Logger) *progress {
 type heldMessage struct {
 	path     protocol.Path
 	blob     objects.Hash
-	data     []byte // nil once it is in a commit
+	data     []byte // nil when it is in a commit
 	peer     bool
 	since    time.Time
 	id       journal.ID
@@ -80,7 +80,7 @@ func (g *progress) mainIs(tip, tree objects.Hash) {
 	g.tip, g.tree = tip, tree
 }
 
-// remote is the remote's main as last taken in, and its tree; Zero where none was.
+// remote is the remote's main that was last taken in, and its tree. Both are Zero if there is none.
 func (g *progress) remote() (tip, tree objects.Hash) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func (g *progress) place(p protocol.Path) (Place, error) {
 	return Pushed, nil
 }
 
-// waiting is what only the journal has of a message, and main's tree at that moment.
+// waiting is the content of a message that only the journal has, and main's tree at that moment.
 func (g *progress) waiting(p protocol.Path) (data []byte, ok bool, tree objects.Hash) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,7 +135,7 @@ func (g *progress) hold(l MessageFile, blob objects.Hash, id journal.ID) {
 	g.pending = append(g.pending, h)
 }
 
-// keeps reports whether exactly these bytes are stored at the path already.
+// keeps reports whether exactly these bytes are already stored at the path.
 func (g *progress) keeps(p protocol.Path, blob objects.Hash) bool {
 	g.mu.Lock()
 	tree := g.tree
@@ -150,7 +150,7 @@ func (g *progress) keeps(p protocol.Path, blob objects.Hash) bool {
 	return err == nil && ok && e.Hash == blob
 }
 
-// snapshot is main's tree and what only the journal holds, at one moment.
+// snapshot is main's tree, and the messages that only the journal has, at one moment.
 func (g *progress) snapshot() (tree objects.Hash, stored []MessageFile) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

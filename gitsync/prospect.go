@@ -10,20 +10,20 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// prospectName is the folder beside record.git into which a repository is fetched that
-// may become the remote.
+// prospectName is the folder beside record.git into which a repository is fetched that may become
+// the remote.
 const prospectName = "record.git.look"
 
-// Prospect is what a repository holds that may become the remote of a record.
+// Prospect is the content of a repository that may become the remote of a record.
 type Prospect struct {
 	Empty bool
 	Notes []string // what the operator should know or do, a sentence each
 }
 
-// Inspect looks at opts.Remote, which may become the remote of the record id below
-// opts.Dir: it must be empty or hold that record. It touches nothing of the record, which
-// may be in use, and leaves nothing behind; the HEAD of a remote on this machine names
-// main then. Errors: ErrForeign, ErrUnfit, ErrRemote.
+// Inspect looks at opts.Remote, which may become the remote of the record with the id `id` below
+// opts.Dir. The repository must be empty or hold that record. Inspect touches nothing of the
+// record, which may be in use, and leaves nothing behind. If the remote is on this machine, its
+// HEAD names main after that. Errors: ErrForeign, ErrUnfit, ErrRemote.
 func Inspect(ctx context.Context, opts Options, id string) (_ Prospect, err error) {
 	opts, err = opts.withDefaults()
 	if err != nil {
@@ -54,8 +54,8 @@ func Inspect(ctx context.Context, opts Options, id string) (_ Prospect, err erro
 	return p, nil
 }
 
-// isRecord refuses a tip that does not belong to the record id. One that the record
-// itself has need not be fetched.
+// isRecord returns an error for a tip that does not belong to the record with that id. A tip that
+// the record itself has need not be fetched.
 func (f *founding) isRecord(ctx context.Context, tip objects.Hash, id string) error {
 	ours, err := objects.Open(filepath.Join(f.opts.Dir, repoName), f.opts.Log)
 	if err == nil {
@@ -79,8 +79,8 @@ func (f *founding) isRecord(ctx context.Context, tip objects.Hash, id string) er
 	return nil
 }
 
-// IDOf is the id of the record below a folder, also while that is in use. ErrNoRecord
-// says that there is none, or that nothing has opened it yet.
+// IDOf is the id of the record below a folder, even while that record is in use. ErrNoRecord says
+// that there is none, or that nothing has opened it yet.
 func IDOf(dir string) (string, error) {
 	id, ok, err := pinnedID(filepath.Join(dir, repoName))
 	if err == nil && !ok {

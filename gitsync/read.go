@@ -14,8 +14,8 @@ import (
 
 const channelsPrefix = protocol.ChannelsDir + "/"
 
-// messagePath reads the path of a message from a path in the record. Only the
-// form that protocol.Path writes is one: there is one file per message.
+// messagePath reads the path of a message from a path in the record. It accepts only the form that
+// protocol.Path writes, so that there is one file for each message.
 func messagePath(repoPath string) (protocol.Path, bool) {
 	if !strings.HasPrefix(repoPath, channelsPrefix) {
 		return protocol.Path{}, false
@@ -24,8 +24,8 @@ func messagePath(repoPath string) (protocol.Path, bool) {
 	return p, err == nil && p.RepoPath() == repoPath
 }
 
-// Reader is what the record holds, for who asks: main's files and messages, and the
-// messages that are only in the journal. All methods may be called concurrently.
+// Reader reads the record: main's files and messages, and the messages that are only in the
+// journal. All methods may be called concurrently.
 type Reader struct {
 	store    *objects.Store
 	progress *progress
@@ -33,8 +33,8 @@ type Reader struct {
 	log      zerolog.Logger
 }
 
-// Get returns the bytes of a message, from main or else from the journal; the
-// error is ErrNotFound if it is in neither.
+// Get returns the bytes of a message, from main or else from the journal. The error is ErrNotFound
+// if it is in neither.
 func (r *Reader) Get(p protocol.Path) ([]byte, error) {
 	data, ok, tree := r.progress.waiting(p)
 	if ok {
@@ -62,13 +62,13 @@ func (r *Reader) Place(p protocol.Path) Place {
 	return at
 }
 
-// ReadFile returns a file of main; ok is false if there is none.
+// ReadFile returns a file of main. `ok` is false if there is none.
 func (r *Reader) ReadFile(path string) (data []byte, ok bool, err error) {
 	return readFile(r.store, r.progress.mainTree(), path)
 }
 
-// RootFile returns a file of the record's first commit, which names the record: what
-// it says stays, whatever main holds at that path now. ok is false if there is none.
+// RootFile returns a file of the record's first commit, which gives the record its name. What that
+// file says never changes, whatever main has at that path now. `ok` is false if there is none.
 func (r *Reader) RootFile(path string) (data []byte, ok bool, err error) {
 	tree, err := r.store.TreeOf(r.id)
 	if err != nil {
@@ -137,17 +137,16 @@ func (r *Reader) ListFolders(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Walk calls visit with every message of main, channel by channel in the order of
-// their paths. Contents that lost their path to another, and lie below
-// data/conflicts, are among them. Then come the messages that are only in the
-// journal, in its order. It sees the record as it was when it began. visit's
-// error ends it.
+// Walk calls `visit` with every message of main, channel by channel, in the order of their paths.
+// Contents below data/conflicts, which have lost their path to another content, are among them.
+// Then come the messages that are only in the journal, in its order. Walk sees the record as it was
+// at the beginning of the call. An error of `visit` ends it.
 func (r *Reader) Walk(ctx context.Context, visit func(MessageFile) error) error {
 	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
 }
 
-// WalkDamaged is Walk that calls damaged instead of visit for a message that the
-// repository holds but cannot give. damaged's error ends it.
+// WalkDamaged is Walk, except that it calls `damaged` in place of `visit` for a message that the
+// repository holds but cannot give. An error of `damaged` ends it.
 func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error, damaged func(protocol.Path, error) error) error {
 	tree, stored := r.progress.snapshot()
 	read := func(p protocol.Path, e objects.Entry) error {
@@ -181,8 +180,7 @@ func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error,
 	return nil
 }
 
-// walkFolder calls read with every plain file of a folder whose path is that of a
-// message.
+// walkFolder calls `read` for every plain file in a folder whose path is that of a message.
 func (r *Reader) walkFolder(
 	tree objects.Hash, prefix string, parse func(string) (protocol.Path, bool), read func(protocol.Path, objects.Entry) error,
 ) error {
@@ -198,7 +196,7 @@ func (r *Reader) walkFolder(
 	})
 }
 
-// Count is about how many messages there are in main, by its folders alone.
+// Count is about how many messages there are in main. It only looks at folders.
 func (r *Reader) Count(ctx context.Context) (n int, err error) {
 	err = r.EachFile(ctx, func(path string, plain bool) error {
 		if plain && strings.HasPrefix(path, channelsPrefix) && strings.HasSuffix(path, ".md") {
@@ -209,8 +207,8 @@ func (r *Reader) Count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// EachFile calls visit with the path of every file of main, as main was when it
-// began. plain is false for links and other repositories. visit's error ends it.
+// EachFile calls `visit` with the path of every file of main, as main was at the beginning of the
+// call. `plain` is false for links and other repositories. An error of `visit` ends it.
 func (r *Reader) EachFile(ctx context.Context, visit func(path string, plain bool) error) error {
 	err := r.store.Files(r.progress.mainTree(), "", func(path string, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
@@ -227,8 +225,8 @@ func (r *Reader) EachFile(ctx context.Context, visit func(path string, plain boo
 	return nil
 }
 
-// GetConflict returns the bytes with that SHA-256, in hex, which lost the path of
-// a message to others.
+// GetConflict returns the bytes with that SHA-256, in hex, that have lost the path of a message to
+// other bytes.
 func (r *Reader) GetConflict(p protocol.Path, hash string) ([]byte, bool, error) {
 	if len(hash) < conflictHex {
 		return nil, false, nil
@@ -237,7 +235,7 @@ func (r *Reader) GetConflict(p protocol.Path, hash string) ([]byte, bool, error)
 	return data, ok && protocol.Hash(data) == hash, err
 }
 
-// Export calls write with every file of main, as main was when it began, and
+// Export calls `write` with every file of main, as main was at the beginning of the call, and
 // returns the commit. Links and other repositories are left out.
 func (r *Reader) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
 	tip, tree := r.progress.main()

@@ -50,9 +50,9 @@ type Record struct {
 	share    *sharer
 	refs     *refs
 	disk     *disk
-	losses   *lossBook // what main had and this disk cannot give
+	losses   *lossBook // what main had and this disk can no longer give
 	salvor   *salvor
-	packs    *packNotes // the commit loop's alone
+	packs    *packNotes // only the commit loop uses it
 	state    state
 
 	closing  sync.Once
@@ -68,12 +68,12 @@ type state struct {
 	closed    bool
 }
 
-// Open opens the record below opts.Dir, and what an earlier run left in the journal.
-// It puts right what a crash leaves behind, and logs that. Of what the disk has lost
-// it brings back what the remote or the journal has. It goes on without the rest and
-// names that: see Lost. Errors: ErrNoRecord, ErrInUse, ErrForeign if
-// upstream/CROSSTALK-VERSION is not 5.0 (R1). When ctx ends nothing is fetched or
-// pushed any more, but the last push of Run.
+// Open opens the record below opts.Dir, with what an earlier run has left in the journal. It puts
+// right what a crash leaves behind, and logs that. If the disk has lost something, it brings back
+// what the remote or the journal has. It goes on without the rest, and names it: see Lost.
+//
+// Errors: ErrNoRecord; ErrInUse; ErrForeign if upstream/CROSSTALK-VERSION is not 5.0 (R1). When
+// `ctx` ends, nothing more is fetched or pushed, except for the last push of Run.
 func Open(ctx context.Context, opts Options) (*Record, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	// What the disk has lost may be in the journal, so that is read first.
+	// The journal is read first, because it may have what the disk has lost.
 	if r.journal, err = journal.Open(journalDir, journal.Options{}); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return err
 	}
 	err = r.openBranches()
-	if objects.IsDamage(err) { // of what no list of packs shows
+	if objects.IsDamage(err) { // a loss that the list of packs does not show
 		r.log.Warn().Err(err).Msg("main is looked at in all")
 		if err = r.salvor.recover(ctx); err == nil {
 			err = r.openBranches()
@@ -161,16 +161,16 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := firstPackOf(r.opts.Dir).keep(r.store, r.id); err != nil { // no reason not to start
+	if err := firstPackOf(r.opts.Dir).keep(r.store, r.id); err != nil { // this is no reason not to start
 		r.log.Info().Err(err).Msg("there is no second copy of the first commit")
 	}
 	r.notePacks()
-	_, err = r.store.Shaken() // what was amiss has been looked at
+	_, err = r.store.Shaken() // whatever was wrong has been looked at
 	r.store.Settle()
 	return err
 }
 
-// assemble puts together the parts that work on the repository, once that is open.
+// assemble puts together the parts that work on the repository, when that is open.
 func (r *Record) assemble() {
 	r.tell.store, r.progress.store = r.store, r.store
 	r.refs = &refs{store: r.store, tell: r.tell, log: r.log}
@@ -204,7 +204,7 @@ func (r *Record) assemble() {
 	}
 }
 
-// openBranches learns what main and the remote's are.
+// openBranches finds out what main and the remote's main are.
 func (r *Record) openBranches() error {
 	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, r.salvor.reunite, r.progress.recordPresent, r.progress.settle} {
 		if err := step(); err != nil {
@@ -239,17 +239,17 @@ func (r *Record) openMain() error {
 	return err
 }
 
-// openRemote recalls the remote's tip, if it is still the same remote.
+// openRemote recalls the remote's tip, if the remote is still the same.
 func (r *Record) openRemote() error {
 	if r.opts.Remote == "" {
 		return nil
 	}
 	known, err := carrier.RemoteOf(r.store.Dir())
-	if err == nil && known != carrier.Noted(known) { // an earlier version noted passwords
+	if err == nil && known != carrier.Noted(known) { // an earlier version has noted passwords
 		known = carrier.Noted(known)
 		err = carrier.SetRemote(r.store.Dir(), known)
 	}
-	// What a query asks for is not noted, so that nobody knows whether it is the same.
+	// The query of a URL is not noted. So nobody knows whether the remote is the same.
 	if err != nil || known != carrier.Noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {
 		return err
 	}
@@ -285,15 +285,15 @@ func (r *Record) replay(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the use of the record; what was stored stays. End Run before. It
-// may be called twice.
+// Close ends the use of the record. What was stored stays. End Run before. Close may be called
+// twice.
 func (r *Record) Close() error {
 	r.closing.Do(func() {
 		r.state.mu.Lock()
 		r.state.closed = true
 		r.state.mu.Unlock()
 		r.online.end()
-		// The reverse of open: the lock goes last.
+		// The reverse order of opening: the lock is released last.
 		var errs []error
 		if r.journal != nil {
 			errs = append(errs, r.journal.Close())
@@ -314,10 +314,10 @@ func (r *Record) Close() error {
 	return r.closeErr
 }
 
-// ID is the hex name of the root commit, which names the record.
+// ID is the hash of the root commit, in hex. It is the name of the record.
 func (r *Record) ID() string { return r.id.String() }
 
-// Tip is the hex name of main's commit.
+// Tip is the hash of main's commit, in hex.
 func (r *Record) Tip() string {
 	tip, _ := r.progress.main()
 	return tip.String()

@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// committed notes what main is now, and that the remote lacks what was added to it:
-// messages, and other files.
+// committed notes what main is now, and that the remote lacks the messages and files that were
+// added to it.
 func (g *progress) committed(tip, tree objects.Hash, added []MessageFile, files []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -29,8 +29,8 @@ func (g *progress) committed(tip, tree objects.Hash, added []MessageFile, files 
 	g.otherFiles = g.otherFiles || len(files) > 0
 }
 
-// recorded notes that these messages are in main; without a remote the journal
-// need not keep them.
+// recorded notes that these messages are in main. Without a remote, the journal need no longer keep
+// them.
 func (g *progress) recorded(messages []*heldMessage) {
 	if len(messages) == 0 {
 		return
@@ -50,7 +50,7 @@ func (g *progress) recorded(messages []*heldMessage) {
 	g.tell.recorded(paths)
 }
 
-// release lets messages go from the journal.
+// release removes messages from the journal.
 func (g *progress) release(messages []*heldMessage) {
 	ids := make([]journal.ID, len(messages))
 	g.mu.Lock()
@@ -69,9 +69,9 @@ func (g *progress) release(messages []*heldMessage) {
 	}
 }
 
-// recordPresent finds messages that are only waiting to be in main and are in it
-// already, because others brought them. Of what main names and the disk has lost the
-// journal has the only copy, which is put back.
+// recordPresent finds messages that only wait to be in main and are in it already, because others
+// have brought them. If main names a message whose content the disk has lost, the journal has the
+// only copy, which is put back.
 func (g *progress) recordPresent() error {
 	g.mu.Lock()
 	tree := g.tree
@@ -114,8 +114,8 @@ func (g *progress) inTree(tree objects.Hash, h *heldMessage) (bool, error) {
 	return err == nil && ok && e.Hash == h.blob, err
 }
 
-// choose takes the messages that are to be committed now: those of peers when they have
-// waited for grace, or all.
+// choose takes the messages that are to be committed now: all if `all` is true, else without
+// messages of peers that have not waited for `grace`.
 func (g *progress) choose(all bool, grace time.Duration) []*heldMessage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,7 +134,7 @@ func (g *progress) choose(all bool, grace time.Duration) []*heldMessage {
 	return chosen
 }
 
-// nextGrace is how long until a message of a peer has waited for grace.
+// nextGrace is how long it takes until the next message of a peer has waited for `grace`.
 func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +146,7 @@ func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
 	return 0, false
 }
 
-// unrecord has messages that were in main, and are not in its new tree, committed again.
+// unrecord has messages committed again that were in main and are not in its new tree.
 func (g *progress) unrecord(tree objects.Hash) error {
 	g.mu.Lock()
 	var ids []journal.ID

@@ -15,13 +15,13 @@ import (
 const (
 	// refillApart is the least time between two times that everything is fetched anew.
 	refillApart = time.Minute
-	// refillRest is how long it is until the remote, which had not all that is lost, is
-	// asked again: so many times what the last time took. It is asked as long as nobody
-	// gives that up.
+	// refillRest is how long to wait before the remote is asked again, if it did not have
+	// everything that is lost: that many times what the last time took. It is asked again until
+	// somebody accepts the loss.
 	refillRest = 60
 )
 
-// refiller brings back from the remote what this disk has lost while the node runs. One
+// refiller brings back from the remote what this disk has lost while the node runs. Only one
 // goroutine uses it at a time.
 type refiller struct {
 	store    *objects.Store
@@ -37,12 +37,12 @@ type refiller struct {
 
 	at      time.Time // when everything was last fetched anew
 	took    time.Duration
-	remains *losses // what main lacked after it, until the remote is taken in
+	remains *losses // what main lacked after that, until the remote is taken in
 }
 
-// refill brings back, while the node runs, what this disk has lost. It fetches all that the
-// remote has, whatever git believes to have already. It makes main of that and of what can be
-// read here. What the remote lacks is in the journal and goes in again.
+// refill brings back, while the node runs, what this disk has lost. It fetches everything that the
+// remote has, whatever git believes to have already. It makes main of that and of what can be read
+// here. What the remote lacks is in the journal, and is committed again.
 func (f *refiller) refill(ctx context.Context) error {
 	apart := refillApart
 	if f.disk.broken() == "" {
@@ -69,8 +69,7 @@ func (f *refiller) refill(ctx context.Context) error {
 	return nil
 }
 
-// takeInRefilled makes main anew and tells what the remote had besides. The caller
-// holds work.
+// takeInRefilled makes main anew, and reports what else the remote had. The caller holds work.
 func (f *refiller) takeInRefilled() error {
 	tip, _ := f.progress.main()
 	lost := f.losses.now()
@@ -89,8 +88,8 @@ func (f *refiller) takeInRefilled() error {
 	if err != nil {
 		return err
 	}
-	// What main was cannot be compared with: all that the remote did not have when it
-	// was last looked at may be new. What is known already is nothing.
+	// The old main is no basis for a comparison: everything that the remote did not have at the
+	// last look may be new. Reporting a message that is known already does no harm.
 	_, known := f.progress.remote()
 	if err := f.progress.unrecord(tree); err != nil {
 		return err
@@ -103,9 +102,9 @@ func (f *refiller) takeInRefilled() error {
 	return f.progress.settle()
 }
 
-// endLoss says that what the disk had lost is in main again. That is so once everything was
-// fetched anew and the remote's main is taken in. Before that, something still missing may say
-// what agents have done. Messages that are not there stay lost. The caller holds sharer.mu and
+// endLoss says that what the disk had lost is in main again. That is so when everything was fetched
+// anew and the remote's main is taken in. Before that, something that is still missing may say what
+// agents have done. Messages that are not there then stay lost. The caller holds sharer.mu and
 // work.
 func (f *refiller) endLoss() error {
 	if f.remains == nil {
@@ -126,11 +125,11 @@ func (f *refiller) endLoss() error {
 	}
 	f.remains = nil
 	f.disk.noteBroken("")
-	f.tell.damaged("") // even where it was not broken: what was lost is there
+	f.tell.damaged("") // even if main was not broken, because what was lost is there
 	return nil
 }
 
-// returned are the messages among files that were lost and are there again.
+// returned are the messages among the lost files that are there again.
 func (f *refiller) returned(lost losses, tree objects.Hash) (all []arrival) {
 	for file := range lost.files {
 		p, isMessage := messagePath(file)

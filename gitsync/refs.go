@@ -15,13 +15,12 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// tipName is the file in record.git that holds the last commit that main was
-// moved to, or was about to be. A crash of the system can leave a ref empty; this
-// file says what it named.
+// tipName is the file in record.git with the last commit to which main was moved, or was about to
+// be. A crash of the system can leave a ref empty; this file says what the ref named.
 const tipName = "parley-tip"
 
-// refs are those of record.git: where main and the remote's are, also after a crash or
-// somebody has broken them.
+// refs are the refs of record.git. They say where main and the remote's main are, even after a
+// crash or after somebody has broken them.
 type refs struct {
 	store *objects.Store
 	tell  *teller
@@ -37,7 +36,7 @@ func (f *refs) moveMain(current, next objects.Hash) error {
 	return f.store.MoveRef(carrier.MainRef, current, next)
 }
 
-// resetMain moves main to a commit, wherever it is and even where its ref is broken.
+// resetMain moves main to a commit, wherever main is and even if its ref is broken.
 func (f *refs) resetMain(tip objects.Hash) error {
 	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(tip.String()+"\n")); err != nil {
 		return err
@@ -48,9 +47,8 @@ func (f *refs) resetMain(tip objects.Hash) error {
 	return nil
 }
 
-// healMain puts main back where its ref does not hold the name of a commit that is
-// there: to the commit that it was moved to last. Where that cannot be read either,
-// restoreMain goes on.
+// healMain puts main back if its ref does not name a commit that is there: to the commit to which
+// it was last moved. If that cannot be read either, restoreMain goes on.
 func (f *refs) healMain() error {
 	trouble := f.brokenMain()
 	if trouble == "" {
@@ -68,8 +66,8 @@ func (f *refs) healMain() error {
 	return nil
 }
 
-// notedTip is the commit that main was moved to last, or was about to be; Zero where
-// nobody knows.
+// notedTip is the commit to which main was last moved, or was about to be. It is Zero if nobody
+// knows.
 func (f *refs) notedTip() objects.Hash {
 	data, err := os.ReadFile(filepath.Join(f.store.Dir(), tipName))
 	if text := strings.TrimSpace(string(data)); err == nil && plumbing.IsHash(text) {
@@ -78,8 +76,8 @@ func (f *refs) notedTip() objects.Hash {
 	return objects.Zero
 }
 
-// healForeign puts main back where it shares no commit with what this program moved
-// it to last: somebody rewrote it from its beginning while the node was down.
+// healForeign puts main back if it shares no commit with the one to which this program last moved
+// it. Then somebody has rewritten it from its beginning while the node was down.
 func (f *refs) healForeign() error {
 	main, _, err := f.store.Ref(carrier.MainRef)
 	if err != nil {
@@ -95,11 +93,11 @@ func (f *refs) healForeign() error {
 	return f.putForeignAside(main, tip)
 }
 
-// foreignPrefix begins the refs under which histories are kept that somebody put in
-// the place of main and that are not this record's.
+// foreignPrefix begins the refs that keep histories which somebody put in the place of main and
+// which are not this record's.
 const foreignPrefix = "refs/parley/foreign-"
 
-// putForeignAside moves main back to tip from a commit of another history, which
+// putForeignAside moves main back to `tip` from `foreign`, a commit of another history. That commit
 // stays in the repository.
 func (f *refs) putForeignAside(foreign, tip objects.Hash) error {
 	kept := foreignPrefix + brief(foreign)
@@ -115,8 +113,8 @@ func (f *refs) putForeignAside(foreign, tip objects.Hash) error {
 	return f.moveMain(foreign, tip)
 }
 
-// healRemote forgets what is remembered of the remote where that is broken: the
-// next fetch brings it again.
+// healRemote forgets what is remembered of the remote if that is broken. The next fetch brings it
+// again.
 func (f *refs) healRemote() error {
 	for _, ref := range []string{carrier.RemoteRef, carrier.FetchedRef} {
 		tip, ok, err := f.store.Ref(ref)
@@ -131,7 +129,7 @@ func (f *refs) healRemote() error {
 	return nil
 }
 
-// brokenMain says what is wrong with main, "" where it is whole.
+// brokenMain says what is wrong with main. It is "" if main is whole.
 func (f *refs) brokenMain() string {
 	tip, ok, err := f.store.Ref(carrier.MainRef)
 	switch {
@@ -158,10 +156,9 @@ func (f *refs) isTip(h objects.Hash) bool {
 	return err == nil
 }
 
-// clearWay puts right what may keep a fetch from succeeding. That is locks that a
-// killed git left, and a note of the last fetch that cannot be read. It also makes the
-// files without which git takes no folder for a repository. Nobody else must move
-// carrier.FetchedRef meanwhile.
+// clearWay removes what may keep a fetch from succeeding: locks that a killed git has left, and a
+// note of the last fetch that cannot be read. It also makes the files without which git does not
+// take a folder for a repository. Nobody else may move carrier.FetchedRef during that time.
 func (f *refs) clearWay() {
 	removed, err := f.store.RemoveStaleLock(carrier.FetchedRef)
 	if err == nil && removed {

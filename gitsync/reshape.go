@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// takeInMain notices that somebody else moved main: an operator who committed
-// or pushed here. The caller holds work.
+// takeInMain notices if somebody else has moved main: an operator who has committed or pushed here.
+// The caller holds work.
 func (m *mainline) takeInMain() error {
 	current, ok, err := m.store.Ref(carrier.MainRef)
 	if err != nil {
@@ -34,16 +34,15 @@ func (m *mainline) takeInMain() error {
 	return m.progress.settle()
 }
 
-// reshape makes main out of what this node knows as main and another tip, which
-// came from the remote or from an operator. main names current at the moment.
-// Nothing that was in main is lost by it: every message stays, and where
-// commits of others would leave history they stay as a parent. The caller
-// holds work.
+// reshape makes main out of the main that this node knows and of another tip, which came from the
+// remote or from an operator. `current` is what main names at the moment. Nothing that was in main
+// is lost: every message stays, and if commits of others would leave the history, they stay as a
+// parent. The caller holds work.
 //
-//   - the other tip is an ancestor: main stays, or is put back
-//   - main is an ancestor, or all commits that only main has are this node's:
-//     the other tip, and ONE commit on it with what it lacks
-//   - else, and where the other tip strays from the record: a merge commit
+//   - The other tip is an ancestor: main stays, or is put back.
+//   - Main is an ancestor, or all commits that only main has are this node's:
+//     the other tip, and ONE commit on it with what it lacks.
+//   - Otherwise, and if the other tip strays from the record: a merge commit.
 func (m *mainline) reshape(other, current objects.Hash) error {
 	tip, _ := m.progress.main()
 	base, ok, err := m.store.MergeBase(tip, other)
@@ -97,17 +96,17 @@ func (m *mainline) reshape(other, current objects.Hash) error {
 // maxStray bounds how many commits strays reads.
 const maxStray = 100_000
 
-// strays reports whether first parents lead from a commit to another beginning than
-// that of the record: somebody merged the record into a history that has nothing to
-// do with it. Who joins follows first parents to learn which record this is. What
-// main and the remote were last is known to be right, so that this ends there.
+// strays reports whether first parents lead from a commit to another beginning than that of the
+// record. Then somebody has merged the record into a history that has nothing to do with it. A
+// joining host follows first parents to learn which record this is. The last known main, of this
+// node and of the remote, is known to be right, so the search ends there.
 func (m *mainline) strays(from objects.Hash) (bool, error) {
 	tip, _ := m.progress.main()
 	remote, _ := m.progress.remote()
 	for at, n := from, 0; n < maxStray && at != tip && at != remote; n++ {
 		c, err := m.store.CommitAt(at)
 		if errors.Is(err, objects.ErrNotFound) {
-			return false, nil // old history is not here: nobody can say
+			return false, nil // old history is not here, so nobody can say
 		}
 		if err != nil {
 			return false, err
@@ -120,8 +119,7 @@ func (m *mainline) strays(from objects.Hash) (bool, error) {
 	return false, nil
 }
 
-// ownOnly reports whether all commits that tip has and other lacks were made by
-// this node.
+// ownOnly reports whether this node has made all commits that `tip` has and `other` lacks.
 func (m *mainline) ownOnly(tip, other objects.Hash) (bool, error) {
 	commits, err := m.store.Only(tip, other)
 	if err != nil {
@@ -139,14 +137,15 @@ func (m *mainline) ownOnly(tip, other objects.Hash) (bool, error) {
 	return true, nil
 }
 
-// moved notes that main is another commit now, and tells what came with it. The
-// caller settles after, when it knows what the remote has.
+// moved notes that main is another commit now, and reports what came with it. The caller calls
+// settle after that, when it knows what the remote has.
 func (m *mainline) moved(tip, tree objects.Hash) error {
 	_, before := m.progress.main()
 	return m.movedFrom(before, tip, tree)
 }
 
-// movedFrom is moved for who knows what was told of: the files of before.
+// movedFrom is moved for a caller that knows what has been reported: the files of the tree
+// `before`.
 func (m *mainline) movedFrom(before, tip, tree objects.Hash) error {
 	var arrivals []arrival
 	var files []string
@@ -154,7 +153,7 @@ func (m *mainline) movedFrom(before, tip, tree objects.Hash) error {
 		p, isMessage := messagePath(d.Path)
 		if !isMessage {
 			files = append(files, d.Path)
-			p, isMessage = parseConflictPath(d.Path) // what lost its path may win it by a later word
+			p, isMessage = parseConflictPath(d.Path) // a content that has lost its path may win it by a later word of a host
 		}
 		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !m.progress.holds(p, d.New.Hash) {
 			arrivals = append(arrivals, arrival{path: p, blob: d.New.Hash})

@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// roomLook is how often it is looked, while nothing could be stored, whether it can
-	// be again: nobody may try for a long time.
+	// roomLook is how often it is checked, while nothing can be stored, whether that is possible
+	// again. Nobody else may try for a long time.
 	roomLook  = time.Second
-	roomBytes = 64 << 10 // what is written for that
+	roomBytes = 64 << 10 // how many bytes are written for this check
 	roomName  = "room.tmp"
 )
 
-// room is whether messages can be stored: whether there is room on the disk, mostly.
+// room says whether messages can be stored. The usual reason why not is a full disk.
 type room struct {
-	path string // of what is written to find out
+	path string // path of the file that is written for the check
 	tell *teller
 	log  zerolog.Logger
 
 	mu    sync.Mutex // guards the fields below
-	err   error      // why messages could not be stored when that was tried last
+	err   error      // why messages could not be stored at the last try
 	tried time.Time  // when that was
 }
 
-// stored keeps for Status that messages could not be stored, or that they could.
+// stored notes for Status that messages could not be stored, or that they could.
 func (r *room) stored(err error) {
 	r.mu.Lock()
 	before := r.err
 	r.err, r.tried = err, time.Now()
 	if (err == nil) != (before == nil) {
-		r.tell.stuck(Storing, err) // waits for nobody; told in the order in which it was found
+		r.tell.stuck(Storing, err) // this waits for nobody, and keeps the order
 	}
 	r.mu.Unlock()
 	switch {
@@ -53,7 +53,7 @@ func (r *room) lacking() error {
 	return r.err
 }
 
-// look looks now and then, while nothing could be stored, whether it can be again.
+// look checks now and then, while nothing can be stored, whether that is possible again.
 func (r *room) look() {
 	r.mu.Lock()
 	due := r.err != nil && time.Since(r.tried) >= roomLook

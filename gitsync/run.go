@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	coalesce   = 2 * time.Millisecond   // messages that come within it share a commit
-	burstRest  = 5                      // times as long as a commit of many messages took, until the next
-	burstApart = 150 * time.Millisecond // at most
-	shareRest  = 5                      // times as long as a push of many messages took, until the next; and a fetch, until a bell makes another
-	pushRest   = 10 * time.Second       // at most, until the next push
-	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
+	coalesce   = 2 * time.Millisecond   // messages that come within this time share a commit
+	burstRest  = 5                      // the rest after a commit of many messages: that many times as long as the commit took
+	burstApart = 150 * time.Millisecond // the longest such rest
+	shareRest  = 5                      // the rest after a push of many messages: that many times as long as the push took; and after a fetch, until a bell makes another one
+	pushRest   = 10 * time.Second       // the longest rest until the next push
+	mainPoll   = 500 * time.Millisecond // time between checks whether somebody else has moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
-	ringSooner = time.Second            // the same while messages of this node wait for another host's push
-	ringJitter = 200 * time.Millisecond // so that a fleet does not fetch in one instant
+	ringSooner = time.Second            // the same, while messages of this node wait for another host's push
+	ringJitter = 200 * time.Millisecond // a random delay up to this, so that not all hosts of a fleet fetch at the same instant
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 5 * time.Second
-	drainLimit = 2500 * time.Millisecond // for the last push, where StopBy does not say less
+	drainLimit = 2500 * time.Millisecond // time for the last push, unless StopBy sets less
 	drainLeast = 500 * time.Millisecond
 )
 
-// Run commits, pushes and fetches until ctx ends. Then it commits all that is
-// stored and tries one last push, for a few seconds at most; what that does not
-// bring away stays in the journal. It returns an error only if the last commit
-// failed. Nothing is fetched or pushed after it. Run it once.
+// Run commits, pushes and fetches until `ctx` ends. Then it commits everything that is stored and
+// tries one last push, for a few seconds at most. What that push does not bring away stays in the
+// journal. Run returns an error only if the last commit failed. Nothing is fetched or pushed after
+// that. Call Run once.
 func (r *Record) Run(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot run: %w", ErrClosed)
@@ -70,8 +70,9 @@ func (r *Record) drain(ctx context.Context) error {
 	return nil
 }
 
-// StopBy says that Run is about to be ended, and by when it should have ended. Nothing is fetched or
-// pushed any more but the last push, which ends by then. Everything stored is committed all the same.
+// StopBy says that Run is about to be ended, and by when it should have ended. Nothing more is
+// fetched or pushed, except for the last push, which ends by then. Everything that is stored is
+// committed all the same.
 func (r *Record) StopBy(at time.Time) {
 	r.state.mu.Lock()
 	r.state.stopBy = at
@@ -88,14 +89,13 @@ func (r *Record) drainTime() time.Duration {
 	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)-carrier.Linger))
 }
 
-// Ring says that the remote moved, as another host tells it: fetch soon. Many
-// bells make one fetch.
+// Ring says that the remote has moved, as another host tells it, and should be fetched soon. Many
+// calls make one fetch.
 func (r *Record) Ring() { ring(r.share.fetchBell) }
 
-// commitLoop commits whenever messages were stored, a grace is over or somebody
-// else may have moved main. A commit that fails is tried again, for ever. In a burst there
-// is a rest between two commits: each writes the day's list of files anew, and the newest
-// pack.
+// commitLoop commits whenever messages were stored, a grace is over or somebody else may have moved
+// main. It tries a failed commit again, for ever. In a burst it rests between two commits: each
+// commit writes the day's list of files and the newest pack anew.
 func (r *Record) commitLoop(ctx context.Context) {
 	failures, rest := 0, time.Duration(0)
 	for {
@@ -137,15 +137,14 @@ func (r *Record) commitLoop(ctx context.Context) {
 	}
 }
 
-// notePacks notes which packs are there, while all of main is.
+// notePacks notes which packs are there, if all of main is.
 func (r *Record) notePacks() {
 	if r.disk.broken() == "" {
 		r.packs.write()
 	}
 }
 
-// noteCommit keeps the outcome of a commit for Status; the same trouble is logged
-// once.
+// noteCommit keeps the outcome of a commit for Status. It logs the same trouble only once.
 func (r *Record) noteCommit(err error) {
 	text := ""
 	if err != nil {
@@ -166,7 +165,7 @@ func (r *Record) noteCommit(err error) {
 	}
 }
 
-// awaitCommit waits for the bell, and a little longer for what comes with it.
+// awaitCommit waits for the bell, and a little longer for more messages.
 func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -187,9 +186,9 @@ func backoff(failures int, limit time.Duration) time.Duration {
 	return min(limit, retryFirst<<failures)
 }
 
-// Fetch looks at the remote now and tells all events before it returns. Without
-// a remote it takes in what another program did to main. Where it succeeds, what
-// failed before is tried again at once.
+// Fetch looks at the remote now, and reports all events before it returns. Without a remote it
+// takes in what another program did to main. If it succeeds, what failed before is tried again at
+// once.
 func (r *Record) Fetch(ctx context.Context) error {
 	defer r.tell.queue.deliver()
 	if r.isClosed() {
@@ -209,8 +208,8 @@ func (r *Record) Fetch(ctx context.Context) error {
 	return err
 }
 
-// Sync commits all that is stored, whoever is to commit it, pushes it and
-// fetches, once, and tells all events before it returns. It does not need Run.
+// Sync commits everything that is stored, even messages that other hosts are to commit, pushes it
+// and fetches, once. It reports all events before it returns. It does not need Run.
 func (r *Record) Sync(ctx context.Context) error {
 	defer r.tell.queue.deliver()
 	if r.isClosed() {

@@ -30,9 +30,9 @@ type salvor struct {
 	log      zerolog.Logger
 }
 
-// restoreMain looks at main where something was removed or damaged while nobody had
-// the record open. It puts right what it can: from the remote, else out of what can
-// be read. What is lost after that is noted. The record is being opened.
+// restoreMain looks at main after something was removed or damaged while nobody had the record
+// open. It puts right what it can: from the remote, else from what can be read. It notes what is
+// lost after that. The record is being opened.
 func (s *salvor) restoreMain(ctx context.Context) error {
 	if err := s.losses.read(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *salvor) restoreMain(ctx context.Context) error {
 func (s *salvor) recover(ctx context.Context) error {
 	var main objects.Hash
 	now, err := s.survey.steadily(func() objects.Hash {
-		main, _, _ = s.store.Ref(carrier.MainRef) // Zero where it cannot be read
+		main, _, _ = s.store.Ref(carrier.MainRef) // Zero if it cannot be read
 		return main
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *salvor) recover(ctx context.Context) error {
 		err := s.mender.takeAll(ctx)
 		if err == nil {
 			if now, err = s.refilled(main); err == nil {
-				err = s.losses.set(s.losses.now().and(now)) // what was lost before is over with the next fetch
+				err = s.losses.set(s.losses.now().and(now)) // losses from earlier are over with the next fetch
 			}
 			return errors.Join(err, s.store.Release())
 		}
@@ -70,8 +70,8 @@ func (s *salvor) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// What was noted of the folders of this main while the node ran counts no more:
-	// older versions of some were found.
+	// What was noted about folders of this main while the node ran no longer counts: older versions
+	// of some have been found.
 	before := s.losses.now()
 	if delete(before.tips, main); len(before.tips) == 0 {
 		clear(before.folders)
@@ -84,8 +84,8 @@ func (s *salvor) recover(ctx context.Context) error {
 	return s.losses.set(s.losses.now().and(now))
 }
 
-// refilled puts main right once all that the remote has is here, and returns what even
-// its new tip lacks. What only this host had is in the journal. What the remote has got
+// refilled puts main right when everything that the remote has is here. It returns what even the
+// new tip of the remote lacks. What only this host had is in the journal. What the remote has got
 // since it was last taken in is not in main yet.
 func (s *salvor) refilled(main objects.Hash) (losses, error) {
 	now, err := s.survey.steadily(func() objects.Hash { return main })
@@ -105,8 +105,8 @@ func (s *salvor) refilled(main objects.Hash) (losses, error) {
 	return now, nil
 }
 
-// reunite brings what main had and lost back into it, if somebody has put its files
-// back. The caller holds work, or opens the record.
+// reunite brings back into main what it had and lost, if somebody has put its files back. The
+// caller holds work, or opens the record.
 func (s *salvor) reunite() error {
 	lost := s.losses.now()
 	if lost.isEmpty() {
@@ -138,9 +138,8 @@ func (s *salvor) reunite() error {
 	return s.losses.set(lost)
 }
 
-// salvage makes main of what can be read: a commit that follows the newest one whose
-// history is whole, with the newest readable version of every folder. It returns what
-// may be missing of main.
+// salvage makes main of what can be read: a commit that follows the newest commit whose history is
+// whole, with the newest readable version of every folder. It returns what may be missing of main.
 func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err error) {
 	lost = newLosses()
 	v := s.store.Survey()
@@ -188,7 +187,8 @@ func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 			return tip, lost, err
 		}
 	}
-	// Before main moves, so that no start after a kill takes what is left for all.
+	// This is written before main moves, so that after a kill no start takes what is left for
+	// everything.
 	if err := s.losses.now().and(lost).write(s.losses.path); err != nil {
 		return tip, lost, err
 	}
@@ -199,9 +199,9 @@ func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	return tip, lost, nil
 }
 
-// versions are the trees of the commits, in their order. Where main itself cannot be read, a tree
-// that looks like one of the record's and belongs to no other commit is taken for that of a lost
-// commit. Such trees come first, as many as unordered says, and nobody knows their order.
+// versions are the trees of the commits, in their order. If main itself cannot be read, a tree that
+// looks like one of the record's and belongs to no other commit is taken for that of a lost commit.
+// Such trees come first. `unordered` says how many they are, and nobody knows their order.
 func (s *salvor) versions(v *objects.Survey, commits []objects.Hash, known bool) (versions []objects.Hash, unordered int, err error) {
 	seen := map[objects.Hash]bool{}
 	for _, c := range commits {
@@ -227,7 +227,7 @@ func (s *salvor) versions(v *objects.Survey, commits []objects.Hash, known bool)
 	return append(orphans, versions...), len(orphans), nil
 }
 
-// mainsFirst are the commits that can be read: main, what it was about to be, then all
+// mainsFirst are the commits that can be read: main, the commit that it was about to be, then all
 // others.
 func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Hash, error) {
 	all, err := v.Commits()
@@ -249,21 +249,21 @@ func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 	return commits, nil
 }
 
-// newestWhole is the first of the commits whose history can be read to the record's
-// beginning, and all folders of which can be read; Zero where there is none. Main is to
-// follow it. Where there is a remote it is one that main had before, if only the first:
-// what others have pushed since would count as removed.
+// newestWhole is the first of the commits whose history can be read back to the record's beginning,
+// and whose folders can all be read. It is Zero if there is none. The new main is to follow it. If
+// there is a remote, it is a commit that main had before, if only the first one: otherwise what
+// others have pushed since would count as removed.
 func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
 	id := s.reader.id
 	if id == objects.Zero {
-		id, _, _ = pinnedID(s.store.Dir()) // Zero where that is gone
+		id, _, _ = pinnedID(s.store.Dir()) // Zero if that is lost
 	}
 	whole := func(c objects.Hash) (root objects.Hash, ok bool) {
 		root, ok = v.Unbroken(c)
 		tree, _ := v.TreeOf(c)
 		return root, ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root))
 	}
-	main, _, _ := s.store.Ref(carrier.MainRef) // Zero where it cannot be read
+	main, _, _ := s.store.Ref(carrier.MainRef) // Zero if it cannot be read
 	known, _, _ := s.store.Ref(carrier.RemoteRef)
 	had := v.Before(main, s.refs.notedTip(), known)
 	for _, c := range commits {

@@ -14,8 +14,8 @@ import (
 // scanBatch is how many messages of Scan one goroutine takes at a time.
 const scanBatch = 128
 
-// Scan is WalkDamaged by all processors at once: visit and damaged are called by
-// several goroutines, in no order. An error ends it.
+// Scan is WalkDamaged on all processors at once: several goroutines call `visit` and `damaged`, in
+// no order. An error ends it.
 func (r *Reader) Scan(ctx context.Context, visit func(MessageFile) error, damaged func(protocol.Path, error) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -51,8 +51,7 @@ func (r *Reader) Scan(ctx context.Context, visit func(MessageFile) error, damage
 	return nil
 }
 
-// inBatches passes on which messages a tree has, and which contents that lost their
-// paths.
+// inBatches passes on the messages of a tree, and the contents that have lost their paths.
 func (r *Reader) inBatches(ctx context.Context, tree objects.Hash, batches chan<- []arrival) error {
 	var batch []arrival
 	pass := func() error {

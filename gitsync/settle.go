@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// settle compares main with the remote's tip: what is in both is pushed, and
-// the journal lets go of it.
+// settle compares main with the remote's tip. A message that is in both is pushed, and the journal
+// lets go of it.
 func (g *progress) settle() error {
 	if !g.shared {
 		return nil
@@ -81,23 +81,23 @@ func (g *progress) releasePushed(remote objects.Hash, waiting []*heldMessage, pu
 	return nil
 }
 
-// lag is how far the remote is behind main.
+// lag is what the remote lacks of main.
 type lag struct {
-	behind     bool      // main is another commit
+	behind     bool      // the remote's main is another commit
 	unpushed   int       // messages that the remote lacks
 	oldest     time.Time // since when it lacks the first of them
 	otherFiles bool      // it lacks other files
 }
 
-// lag compares main with the remote's; nothing is behind where there is no remote.
+// lag compares main with the remote's main. Without a remote, nothing is behind.
 func (g *progress) lag() lag {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return lag{g.shared && g.tip != g.remoteTip, len(g.unpushed), g.oldest, g.otherFiles}
 }
 
-// count is how many messages the remote lacks; 1 where it lacks a commit with other
-// files, or one that is yet to be compared.
+// count is how many messages the remote lacks. It is 1 if the remote lacks a commit with only other
+// files, or one that is not compared yet.
 func (l lag) count() int {
 	if l.behind {
 		return max(l.unpushed, 1)
@@ -105,7 +105,7 @@ func (l lag) count() int {
 	return l.unpushed
 }
 
-// report fills in what a status says of it.
+// report fills in what a status says about messages.
 func (g *progress) report(s *Status) {
 	g.mu.Lock()
 	s.Tip, s.Unrecorded = g.tip.String(), len(g.pending)
@@ -116,7 +116,7 @@ func (g *progress) report(s *Status) {
 		s.RemoteTip = g.remoteTip.String()
 	}
 	g.mu.Unlock()
-	l := g.lag() // after Unrecorded, so that nothing is in neither
+	l := g.lag() // after Unrecorded, so that each message is in one of the two
 	s.Unpushed = l.count()
 	if s.WaitingSince.IsZero() || !l.oldest.IsZero() && l.oldest.Before(s.WaitingSince) {
 		s.WaitingSince = l.oldest

@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// sharer brings main to the remote, and the remote's main here.
+// sharer brings main to the remote, and the remote's main to this node.
 type sharer struct {
 	mu sync.Mutex // held during a fetch or push, so that there is one at a time
 
@@ -32,9 +32,9 @@ type sharer struct {
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
 
-	pushBell  chan struct{} // there may be something to push
-	fetchBell chan struct{} // the remote may have moved
-	retryBell chan struct{} // what failed is worth another try
+	pushBell  chan struct{} // rings if there may be something to push
+	fetchBell chan struct{} // rings if the remote may have moved
+	retryBell chan struct{} // rings if what failed is worth another try
 }
 
 // fetch brings what is new in the remote into main. The caller holds mu.
@@ -80,13 +80,11 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 	return nil
 }
 
-// mostFetched is how many files may differ between a tip of the remote and the one
-// before it.
+// mostFetched is how many files may differ between a tip of the remote and the one before it.
 const mostFetched = 5_000_000
 
-// bearable refuses a tip of the remote that nobody has written by sending messages:
-// somebody who may push can make a few objects stand for billions of files. The
-// caller holds work.
+// bearable returns an error for a tip of the remote that cannot have come from sending messages:
+// somebody who may push can make a few objects stand for billions of files. The caller holds work.
 func (s *sharer) bearable(tip objects.Hash) error {
 	known, before := s.progress.remote()
 	if tip == known || tip == objects.Zero {
@@ -131,7 +129,7 @@ func (s *sharer) takeInRemote(tip objects.Hash) error {
 	return s.remoteIs(tip)
 }
 
-// related refuses a tip that has no commit in common with the record.
+// related returns an error for a tip that has no commit in common with the record.
 func (s *sharer) related(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil
@@ -181,14 +179,14 @@ func (s *sharer) pinRemote(tip objects.Hash) error {
 	return carrier.SetRemote(s.store.Dir(), s.opts.Remote)
 }
 
-// manyUnpushed is how many messages the remote lacks where git takes longer to find out what
-// changed in the lists of files than to send them whole.
+// manyUnpushed is the number of messages that the remote lacks from which git takes longer to find
+// out what changed in the lists of files than to send them whole.
 const manyUnpushed = 256
 
 func (s *sharer) lacksMany() bool { return s.progress.lag().unpushed >= manyUnpushed }
 
-// push brings main to the remote; carrier.ErrRejected means that a fetch must come
-// first. The caller holds mu.
+// push brings main to the remote. carrier.ErrRejected means that a fetch must come before. The
+// caller holds mu.
 func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
@@ -210,9 +208,8 @@ func (s *sharer) push(ctx context.Context) error {
 	return err
 }
 
-// pushUntilTaken pushes, and as long as others come first waits, fetches and
-// pushes again. The pause stands before the fetch: what is fetched last is what
-// the push has to fit on.
+// pushUntilTaken pushes. As long as others come first, it waits, fetches and pushes again. It waits
+// before it fetches, because the push has to fit on what was last fetched.
 func (s *sharer) pushUntilTaken(ctx context.Context) error {
 	for attempt := 1; s.progress.lag().behind; attempt++ {
 		err := s.push(ctx)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// loop fetches at its interval and after bells, and pushes what is new and
-// this node's to push. While one of them fails it is tried again with growing
-// pauses; while fetching fails, pushing would fail as well.
+// loop fetches at its interval and after bells. It pushes what is new and this node's to push. If
+// one of the two fails, it is tried again with growing pauses. While fetching fails, pushing would
+// fail as well.
 func (s *sharer) loop(ctx context.Context) {
 	ctx, done := s.online.during(ctx)
 	defer done()
@@ -27,7 +27,7 @@ func (s *sharer) loop(ctx context.Context) {
 		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
 			many := s.lacksMany()
 			push.make(ctx, s)
-			if many { // else git takes half of the processors in a burst
+			if many { // without this, git would take half of the processors in a burst
 				push.rest()
 			}
 		default:
@@ -47,13 +47,13 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// effort is one of the two things that the share loop does again and again.
+// effort is one of the two things that the loop does again and again.
 type effort struct {
 	do         func(context.Context) error
-	apart      time.Duration // least time from one start to the next
-	trouble    **Trouble     // what contact keeps of it
+	apart      time.Duration // least time between two starts
+	trouble    **Trouble     // where contact keeps its trouble
 	due        time.Time
-	start, end time.Time // of the last one
+	start, end time.Time // of the last time
 	failures   int
 }
 
@@ -73,11 +73,11 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 	s.contact.nextTry(e.trouble, e.due.Sub(e.end))
 }
 
-// took is how long the last one took.
+// took is how long the last time took.
 func (e *effort) took() time.Duration { return e.end.Sub(e.start) }
 
-// rest puts the next one off for as long as the last one is worth. What failed has pauses of
-// its own.
+// rest postpones the next time by as much as the last one has cost. A failure has pauses of its
+// own.
 func (e *effort) rest() {
 	if e.failures == 0 {
 		e.due = later(e.due, e.end.Add(min(shareRest*e.took(), pushRest)))
@@ -102,7 +102,7 @@ func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time
 		if s.courier.waits(s.progress.lag()) {
 			apart = ringSooner
 		}
-		apart = max(apart, shareRest*fetch.took()) // what it brings came by the bus already
+		apart = max(apart, shareRest*fetch.took()) // what a fetch brings has come by the bus already
 		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))
 		if fetch.failures == 0 && soon.Before(fetch.due) {
 			fetch.due = soon

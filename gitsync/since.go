@@ -11,14 +11,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ErrNotSince says that main is not simply what a commit was and more: the commit
-// is not there, or something of it is gone or has changed.
+// ErrNotSince says that main is not simply a commit and more: that commit is not there, or
+// something in it is gone or has changed.
 var ErrNotSince = errors.New("main is not that commit and more")
 
-// WalkSince is Walk for who knows all that the files of a commit say: it leaves
-// out what they hold already. The error is ErrNotSince, perhaps after some visits,
-// where Walk alone can tell what the record says now. The commit need not be an
-// ancestor of main: what counts is what it holds.
+// WalkSince is Walk for a caller that knows what all files of a commit say: it leaves out what that
+// commit holds already. The error is ErrNotSince, perhaps after some visits, if only Walk can tell
+// what the record says now. The commit need not be an ancestor of main: only its content counts.
 func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(MessageFile) error) error {
 	if !plumbing.IsHash(commit) {
 		return fmt.Errorf("%w: %q is not the name of a commit", ErrNotSince, commit)
@@ -54,8 +53,8 @@ func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(Messag
 	return nil
 }
 
-// since is the message that a difference brings, if it brings one. A message may
-// give way to another content of its path only where it is kept as a conflict.
+// since is the message that a difference brings. `ok` is false if it brings none. A message may
+// have given way to another content at its path only if it is kept as a conflict.
 func (r *Reader) since(main objects.Hash, d objects.Difference) (p protocol.Path, ok bool, err error) {
 	p, isMessage := messagePath(d.Path)
 	if !isMessage {
@@ -82,7 +81,7 @@ func (r *Reader) since(main objects.Hash, d objects.Difference) (p protocol.Path
 	return p, true, err
 }
 
-// Files are those of one commit.
+// Files are the files of one commit.
 type Files struct {
 	store *objects.Store
 	tree  objects.Hash
@@ -100,7 +99,7 @@ func (r *Reader) FilesOf(commit string) (*Files, error) {
 	return &Files{r.store, tree}, nil
 }
 
-// Have reports whether there is a message at p.
+// Have reports whether there is a message at `p`.
 func (f *Files) Have(p protocol.Path) (bool, error) {
 	_, ok, err := f.store.Lookup(f.tree, p.RepoPath())
 	if err != nil {
@@ -109,8 +108,8 @@ func (f *Files) Have(p protocol.Path) (bool, error) {
 	return ok, nil
 }
 
-// Keep reports whether the bytes with that SHA-256, in hex, are there: at the path
-// of their message or among the conflicts.
+// Keep reports whether the bytes with that SHA-256, in hex, are there: at the path of their message
+// or among the conflicts.
 func (f *Files) Keep(p protocol.Path, hash string) (bool, error) {
 	if len(hash) < conflictHex {
 		return false, nil

@@ -8,23 +8,23 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// A git program that works in the record moves objects between files, so a look at one
-// moment may miss what is there: before, it was taken for lost. A look counts once it
-// finds all, or once nothing was moved while it lasted.
+// A git program that works in the record moves objects between files. So a look at one moment may
+// miss an object that is there, and take it for lost. A look counts if it finds everything, or if
+// nothing was moved during the look.
 
-// steadyWithin is how long looks go on until one is not disturbed. A repack of a large
-// record may take longer, but does not move files all that time. Where none succeeds
-// there is an error: what would be put together from a wrong look loses messages.
+// steadyWithin is how long looks go on until one is not disturbed. A repack of a large record may
+// take longer, but it does not move files all that time. If no look succeeds, there is an error:
+// what would be put together from a wrong look would lose messages.
 const steadyWithin = 10 * time.Second
 
-// surveyor looks for what this disk lacks of what a commit needs.
+// surveyor looks for what a commit needs and this disk lacks.
 type surveyor struct {
 	store    *objects.Store
 	progress *progress
 }
 
-// steadily is look that no git program at work misleads. tip is asked before
-// each look what to look at.
+// steadily is look, except that a working git program does not mislead it. Before each look, it
+// asks `tip` what to look at.
 func (s surveyor) steadily(tip func() objects.Hash) (losses, error) {
 	for began := time.Now(); ; {
 		before := s.store.Inventory()
@@ -41,8 +41,8 @@ func (s surveyor) steadily(tip func() objects.Hash) (losses, error) {
 	}
 }
 
-// look looks at all that a commit needs and names what the disk does not have of it.
-// What the journal has is not lost.
+// look looks at everything that a commit needs, and names what the disk does not have. What the
+// journal has is not lost.
 func (s surveyor) look(v *objects.Survey, tip objects.Hash) losses {
 	lost := newLosses()
 	tree, ok := v.TreeOf(tip)

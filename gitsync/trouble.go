@@ -12,14 +12,14 @@ type Kind string
 const (
 	KindNone           Kind = ""
 	KindUnreachable    Kind = "unreachable"    // no network, no such host, no answer, the server fails
-	KindAuthentication Kind = "authentication" // it does not know who we are
-	KindPermission     Kind = "permission"     // it knows, and does not let us
+	KindAuthentication Kind = "authentication" // the remote does not know who we are
+	KindPermission     Kind = "permission"     // it knows who we are, and does not let us
 	KindUntrusted      Kind = "untrusted"      // it does not prove who it is
 	KindNotFound       Kind = "not-found"      // there is no repository
-	KindHook           Kind = "hook"           // a hook said no
+	KindHook           Kind = "hook"           // a hook refused
 	KindProtected      Kind = "protected"      // main may not be pushed to
 	KindWorkTree       Kind = "work-tree"      // it has a work tree, or main checked out
-	KindFull           Kind = "full"           // it has no room
+	KindFull           Kind = "full"           // the remote has no room
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
 	KindHuge           Kind = "huge"           // it holds more than anybody has written
@@ -31,14 +31,14 @@ const (
 
 // Trouble is why the remote cannot be used.
 type Trouble struct {
-	Kind    Kind      // KindNone: it can be used
+	Kind    Kind      // KindNone: the remote can be used
 	Text    string    // one line for people
-	Pushing bool      // only pushing fails: what others write is fetched
-	Since   time.Time // of this kind
-	Next    time.Time // when it is tried again; zero while that is not known
+	Pushing bool      // only pushing fails: what others write is still fetched
+	Since   time.Time // since when it is of this kind
+	Next    time.Time // when it is tried again; zero if that is not known yet
 }
 
-// Advice is what to do about a trouble of this kind, or "" where waiting is all.
+// Advice is what to do about a trouble of this kind, or "" if there is nothing to do but wait.
 func (k Kind) Advice() string {
 	switch k {
 	case KindAuthentication:
@@ -71,9 +71,9 @@ func (k Kind) Advice() string {
 	return ""
 }
 
-// signs are what the git program, ssh, hosting services and our own carrier say
-// when something fails, in lower case. The first that fits gives the kind: what
-// is more exact stands before what is said of many things.
+// signs are what the git program, ssh, hosting services and our own carrier say when something
+// fails, in lower case. The first one that fits gives the kind. So exact signs stand before those
+// that are said about many things.
 var signs = []struct {
 	kind Kind
 	said []string
@@ -114,10 +114,10 @@ var signs = []struct {
 		"hung up", "early eof", "unexpected disconnect", "broken pipe", "empty reply", "unable to access", "unable to connect",
 		"error: 5", "status code: 5", "eof",
 	}},
-	{KindPermission, []string{"access rights"}}, // git says it of whatever ended ssh
+	{KindPermission, []string{"access rights"}}, // git says this whatever ended ssh
 }
 
-// noSpace is what is said of a full disk, ours or the remote's.
+// noSpace is what is said about a full disk, ours or the remote's.
 var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "not enough space"}
 
 func kindOfText(text string, pushing bool) Kind {
@@ -147,8 +147,8 @@ func containsAny(text string, signs []string) bool {
 
 const (
 	remoteWait    = 30 * time.Second // longest pause while the remote cannot be used
-	personWait    = 2 * time.Minute  // the same where only a person can mend it
-	throttledWait = time.Minute      // first pause where the remote asks for fewer requests
+	personWait    = 2 * time.Minute  // the same, if only a person can mend it
+	throttledWait = time.Minute      // first pause if the remote asks for fewer requests
 	throttledLast = 15 * time.Minute
 )
 

@@ -13,7 +13,7 @@ import (
 // maxDescribed bounds how many messages are read only to describe a commit.
 const maxDescribed = 64
 
-// union is the tree that another tip becomes with what main has.
+// union is another tip's tree with what main has added to it.
 type union struct {
 	m                             *mainline
 	draft                         draft
@@ -42,7 +42,8 @@ func (m *mainline) unite(tip, other, base objects.Hash) (*union, error) {
 	return u, err
 }
 
-// keep decides about one path that differs; Old is the other tip's, New main's.
+// keep decides about one path that differs. In `d`, Old is the other tip's version and New is
+// main's.
 func (u *union) keep(d objects.Difference) error {
 	switch p, isMessage := messagePath(d.Path); {
 	case isMessage && d.New.Mode.IsFile():
@@ -70,8 +71,8 @@ func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
 	return err
 }
 
-// keepFile decides about any other file: the side that changed it since the base
-// wins; what both changed is merged.
+// keepFile decides about any other file: the side that has changed it since the base wins. If both
+// have, the file is merged.
 func (u *union) keepFile(d objects.Difference) error {
 	before, _, err := u.m.store.Lookup(u.baseTree, d.Path)
 	if err != nil {
@@ -101,9 +102,9 @@ func (u *union) keepFile(d objects.Difference) error {
 	return nil
 }
 
-// isNeeded reports whether a difference takes away one of the two files without which
-// no host could use the record: which version it has, and whose it is. Another version
-// is no such difference.
+// isNeeded reports whether a difference removes one of the two files without which no host could
+// use the record: the file with its version, and the file that says whose it is. It is false if the
+// difference only names another version.
 func (u *union) isNeeded(d objects.Difference) (bool, error) {
 	if d.Path == identityFile {
 		return d.New.Mode.IsFile() && !d.Old.Mode.IsFile(), nil
@@ -118,9 +119,9 @@ func (u *union) isNeeded(d objects.Difference) (bool, error) {
 	return errors.Is(err, errNoVersion), nil
 }
 
-// mergeFile puts together what was changed on both sides. Where they clash, what
-// this node itself put stays, else what came from elsewhere; the version that gave
-// way is kept below data/conflicts.
+// mergeFile merges what was changed on both sides. If they clash, what this node itself has put
+// stays. If it has put neither, what came from elsewhere stays. The version that gave way is kept
+// below data/conflicts.
 func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	ours := u.m.updates.isOwn(d.Path, d.New.Hash)
 	first, second, where := d.Old, d.New, "from elsewhere"
@@ -128,7 +129,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 		first, second, where = d.New, d.Old, "of this host"
 	}
 	var base, one, two []byte
-	large := false // one is too large to be merged
+	large := false // one of them is too large to be merged
 	for _, v := range []struct {
 		entry objects.Entry
 		data  *[]byte

@@ -13,12 +13,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// abandonment is work that another host has claimed and, as far as is known here, does not
-// do. Only that host knows whether it was begun, so it ends by a person's word alone (R7).
+// abandonment is work that another host has claimed and, as far as is known here, does not do. Only
+// that host knows whether it was begun, so only a person's word ends it (R7).
 type abandonment struct {
 	work
-	host  protocol.Name // which says so; "" where the one that has the claim does not
-	since time.Time     // when it said so; when it was first known here that somebody has it
+	host  protocol.Name // the host that says that it has the work; "" if the host with the claim does not say it
+	since time.Time     // since when: when it said so or, if it has not, when it was first known here that somebody has the work
 }
 
 // problem is what is wrong with it.
@@ -53,8 +53,8 @@ func (c *claims) abandoned() []abandonment {
 	return all
 }
 
-// isAbandoned reports whether the record says no more of work than it did. It is asked in a
-// look at the state.
+// isAbandoned reports whether the record still says of the work only what it said before. It is
+// asked while the state is read.
 func (c *claims) isAbandoned(s *fleet.State, a abandonment) bool {
 	if a.host == "" {
 		return c.unsaid(s, a.work)
@@ -72,13 +72,13 @@ func (c *claims) leave(all []abandonment) {
 	c.left = all
 }
 
-// claimedBy is what a host that is gone has claimed, as the record says.
+// claimedBy is the work that a host which is gone has claimed, as the record says.
 func claimedBy(run affairs.Run) abandonment {
 	return abandonment{work: work{run.Message, run.Agent, run.Retries}, host: run.Claim.Host, since: run.Claim.Time}
 }
 
-// unservedClaims are the messages that an agent here would have to do, had not a host
-// claimed them that serves it no more. It is asked in a look at the state.
+// unservedClaims are the messages that an agent of this host would have to handle, if a host that
+// no longer serves it had not claimed them. It is asked while the state is read.
 func (c *claims) unservedClaims(s *fleet.State, who fleet.Who, a configs.Agent) (left []abandonment) {
 	for it := range s.Talk.Inbox(who, false) {
 		run := s.Run(it.Path, who.Name)
@@ -89,7 +89,7 @@ func (c *claims) unservedClaims(s *fleet.State, who fleet.Who, a configs.Agent) 
 	return left
 }
 
-// abandonedWarnings are what status says of abandoned work, a line for each agent.
+// abandonedWarnings are what status says of abandoned work, one line for each agent.
 func (c *claims) abandonedWarnings(of []abandonment) (all []string) {
 	count, first := map[string]int{}, map[string]abandonment{}
 	for _, a := range of {

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// actors are who can act on this host, its human and its agents: which of them a request is
-// of, and what its being asked says of them.
+// actors are those who can act on this host: its human and its agents. It finds out which of them
+// makes a request, and what the request shows about them.
 type actors struct {
 	host, human protocol.Name
 	now         func() time.Time
@@ -20,8 +20,8 @@ type actors struct {
 	callers     *caller.Book
 }
 
-// actor is who acts (R14): the one named, which the door has allowed the caller; else
-// the agent that calls; else the human.
+// actor is the one who acts (R14): the one that the request names, if the door has allowed that to
+// the caller. If it names none, it is the agent that calls, else the human.
 func (a *actors) actor(by control.Caller, as string) (fleet.Who, error) {
 	if as == "" {
 		as = a.speaker(by).String()
@@ -33,7 +33,7 @@ func (a *actors) actor(by control.Caller, as string) (fleet.Who, error) {
 		"%q is neither an agent served here nor the human of this host", as)
 }
 
-// reader is who asks for mail (R14).
+// reader is the one who asks for mail (R14).
 func (a *actors) reader(by control.Caller, as string) (fleet.Who, error) {
 	who, err := a.actor(by, as)
 	if err == nil {
@@ -42,7 +42,7 @@ func (a *actors) reader(by control.Caller, as string) (fleet.Who, error) {
 	return who, err
 }
 
-// speaker is who acts where a request does not say it.
+// speaker is the one who acts if a request names nobody.
 func (a *actors) speaker(by control.Caller) protocol.Name {
 	if by.Kind != control.Operator {
 		return by.Name
@@ -50,13 +50,13 @@ func (a *actors) speaker(by control.Caller) protocol.Name {
 	return a.human
 }
 
-// called is a command with what is known of who gave it.
+// called is a command together with what is known of the one who gave it.
 func called(by control.Caller, c fleet.Command) fleet.Command {
 	return fleet.Called{Command: c, Because: by.Because, Unattended: by.Kind == control.Unattended}
 }
 
-// gave notes that an agent was given a message by what it asked for itself. Its runs
-// know theirs.
+// gave notes that an agent was given a message because it asked for it. A run knows its message by
+// itself.
 func (a *actors) gave(by control.Caller, p protocol.Path) {
 	if by.Kind == control.ByAgent && by.Run == "" && by.Name != "" {
 		a.callers.Gave(by.Name, p)

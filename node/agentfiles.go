@@ -13,16 +13,16 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// AgentFiles are the agents of a host whose node does not run. What is changed counts
-// from its next start, which tells the fleet.
+// AgentFiles are the agents of a host whose node does not run. A change counts from the next start
+// of the node, which tells the fleet.
 type AgentFiles struct {
 	home   configs.Home
 	agents []configs.Agent
 	lock   *flock.Flock
 }
 
-// OpenAgentFiles reads the agents of a home and keeps its node from starting until
-// Close. homes.ErrLocked says that the node runs, or is about to.
+// OpenAgentFiles reads the agents of a home, and keeps its node from starting until Close. The
+// error is homes.ErrLocked if the node runs, or is about to.
 func OpenAgentFiles(home configs.Home) (*AgentFiles, error) {
 	if err := home.Check(); err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (f *AgentFiles) find(name string) (configs.Agent, error) {
 	return f.agents[i], nil
 }
 
-// SetAgent changes how an agent is served, as serving.Set does. Whether its profile is
-// there is seen when the node runs.
+// SetAgent changes how an agent is served, as serving.Set does. Whether its profile exists is only
+// seen when the node runs.
 func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAgent, err error) {
 	was, err := f.find(r.Name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAg
 	if err != nil {
 		return none, err
 	}
-	if err := agents.CheckLimits(true, a); err != nil { // whoever starts a node keeps its runs
+	if err := agents.CheckLimits(true, a); err != nil { // whoever starts a node lets it have keepers
 		return none, err
 	}
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
@@ -75,7 +75,7 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAg
 	return f.write(was, a)
 }
 
-// PauseAgent has an agent's mail wait, or go on.
+// PauseAgent makes an agent's mail wait, or go on.
 func (f *AgentFiles) PauseAgent(r control.PauseRequest) (none control.ChangedAgent, err error) {
 	was, err := f.find(r.Name)
 	a := was
@@ -113,7 +113,7 @@ func (f *AgentFiles) write(was, a configs.Agent) (none control.ChangedAgent, err
 	return control.ChangedAgent{Agent: agents.View(a), Changed: agents.Differences(was, a)}, nil
 }
 
-// replaced are the agents with one of them as it is now.
+// replaced are the agents, with `a` in the place of the one with its name.
 func replaced(all []configs.Agent, a configs.Agent) []configs.Agent {
 	i := slices.IndexFunc(all, func(b configs.Agent) bool { return b.Name == a.Name })
 	all[i] = a

@@ -19,23 +19,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// serving is which agents are served on this host: it is asked for them, and changes them.
+// serving knows which agents are served on this host, answers questions about them, and changes
+// them.
 type serving struct {
 	dir       string // of the files of agents
 	host      protocol.Name
 	human     protocol.Name
 	maxHops   int
-	act       func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what it decides
+	act       func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // decides a command and stores the result
 	now       func() time.Time
 	folded    folded.State
 	roster    *agents.Roster
 	doorsteps *agents.Doorsteps
 	doors     *doors
-	kept      bool // commands run beneath keepers
+	kept      bool // commands run with keepers
 	find      func(message string) (protocol.Path, error)
 	say       func(ctx context.Context, c fleet.Command) error
 	do        func(ctx context.Context, c affair.Command) ([]written, error)
-	grant     func(agent protocol.Name) error // has nothing count any more that agents have had it run
+	grant     func(agent protocol.Name) error // lets the runs that agents have caused no longer count against an agent's budget
 	record    interface {
 		Tip() string
 		Status() gitsync.Status
@@ -44,7 +45,7 @@ type serving struct {
 	brought  *atomic.Int64                   // messages that git has brought since the start
 	publish  func(ctx context.Context) error // puts into the record what this host says of itself
 	announce func()                          // says on the bus who is there
-	changed  func()                          // has it be looked who is to be woken
+	changed  func()                          // has it checked who is to be woken
 }
 
 // Agents answers control.Agents.
@@ -52,7 +53,7 @@ func (sv *serving) Agents(context.Context) ([]control.Agent, error) {
 	return append([]control.Agent{}, sv.views("")...), nil
 }
 
-// views are the agents, or the one named, as they are shown.
+// views are the agents as they are shown: all, or the one that is named.
 func (sv *serving) views(agent string) (all []control.Agent) {
 	for _, a := range sv.roster.All() {
 		if agent == "" || agent == a.Name.String() {
@@ -62,8 +63,8 @@ func (sv *serving) views(agent string) (all []control.Agent) {
 	return all
 }
 
-// view is an agent as it is shown. Each has a look at the state for itself: to count mail
-// takes long where much is unread, and messages wait for it.
+// view is an agent as it is shown. It reads the state once for each agent: counting mail takes long
+// if much is unread, and messages wait during that time.
 func (sv *serving) view(a configs.Agent) (v control.Agent) {
 	sv.folded(func(s *fleet.State) { v = sv.doors.view(s, a) })
 	return v
@@ -110,7 +111,7 @@ func (sv *serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	return a, sv.checkProfile("add", a)
 }
 
-// checkProfile refuses a profile that is not there.
+// checkProfile returns an error if a profile does not exist.
 func (sv *serving) checkProfile(do string, a configs.Agent) error {
 	there := a.Profile == ""
 	if !there {
@@ -144,9 +145,9 @@ func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none con
 	return none, asError(err)
 }
 
-// giveUp tells who waits for an answer of an agent that is removed that there will be none:
-// what waits are dead letters. What another host serves as well that takes over, also what
-// this one has claimed: its claim is ended by who removes the agent.
+// giveUp tells everybody who waits for an answer of an agent that is removed that there will be
+// none: what waits becomes a dead letter. If another host serves the agent too, that host takes
+// over, even work that this host has claimed: removing the agent ends such a claim.
 func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 	a, err := sv.roster.Get(name.String())
 	if err != nil || a.Door != configs.DoorExec {

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Set answers control.SetAgent. What waits for the agent is handled as it is
-// served from now on; a command that runs ends as it began.
+// Set answers control.SetAgent. Messages that wait for the agent are handled as it is served from
+// now on. A command that runs ends as it began.
 func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (none control.ChangedAgent, err error) {
 	sv.roster.Serving.Lock()
 	defer sv.roster.Serving.Unlock()

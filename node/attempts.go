@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// retryPause is how long a message waits after the first attempt that failed. Each
-	// further pause is longer by retryGrowth, and no longer than maxRetryPause.
+	// retryPause is how long a message waits after the first failed attempt. Each further pause is
+	// retryGrowth times as long, up to maxRetryPause.
 	retryPause    = 2 * time.Second
 	retryGrowth   = 4
 	maxRetryPause = 10 * time.Minute
@@ -30,14 +30,15 @@ const (
 // attempts is how often the agent's command may be started for a message.
 func (j job) attempts() int { return cmp.Or(j.agent.Attempts, configs.DefaultAttempts) }
 
-// job is the agent's work on a message as the log of runs knows it, in a look at the state.
+// job is the agent's work on a message in the form in which the log of runs knows it. It is asked
+// while the state is read.
 func (w *worker) job(s *fleet.State, p protocol.Path) runlog.Job {
 	return runlog.Job{Path: p, Agent: w.queue.agent.Name, Again: s.Run(p, w.queue.who.Name).Retries}
 }
 
-// begin has it noted that an attempt is about to start, and returns its number. What cannot
-// be counted could be tried for ever: without the note nothing is started, and the agent's
-// messages wait until it is tried again.
+// begin notes that an attempt is about to start, and returns its number. An attempt that cannot be
+// counted could be repeated for ever. So without the note nothing is started, and the agent's
+// messages wait until the note succeeds.
 func (w *worker) begin(j job, run runlog.Job) (attempt int, err error) {
 	attempt, err = w.runs.Start(run, j.tier.Name, j.caused)
 	w.folded(func(*fleet.State) {
@@ -54,7 +55,7 @@ func (w *worker) begin(j job, run runlog.Job) (attempt int, err error) {
 	return attempt, err
 }
 
-// note notes what became of a run. Without it an attempt counts as cut short.
+// note notes what became of a run. Without this note the attempt counts as cut short.
 func (w *worker) note(run runlog.Job, e runlog.Entry) {
 	if err := w.runs.Note(run, e); err != nil {
 		w.log.Warn().Err(err).Str("agent", w.queue.who.Name).Stringer("path", run.Path).Msg("what became of a run is not noted")
@@ -64,9 +65,9 @@ func (w *worker) note(run runlog.Job, e runlog.Entry) {
 	}
 }
 
-// mayHaveRun is the host from which the message was taken over, if the agent's run there may
-// have been cut short. That host says that such a run must not be made anew (R19), and nobody
-// has it tried again. Else it is "".
+// mayHaveRun is the host from which the message was taken over, if the agent's run there may have
+// been cut short, that host says that such a run must not be repeated (R19), and nobody has had the
+// message tried again. Otherwise it is "".
 func (w *worker) mayHaveRun(j job) (host protocol.Name) {
 	w.folded(func(s *fleet.State) {
 		run := s.Run(j.it.Path, w.queue.who.Name)
@@ -82,7 +83,7 @@ func (w *worker) mayHaveRun(j job) (host protocol.Name) {
 	return host
 }
 
-// later has a message wait until then; others go on.
+// later makes a message wait until that time. Other messages go on.
 func (w *worker) later(j job, until time.Time) {
 	w.folded(func(*fleet.State) { w.queue.later(j, until.Sub(w.now())) })
 }
@@ -96,13 +97,13 @@ func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.F
 	}
 }
 
-// wasCut reports whether the last attempt was cut short by the end of the node (R19): its
-// command did not end by itself, or nobody kept what it had answered.
+// wasCut reports whether the end of the node cut the last attempt short (R19): its command did not
+// end by itself, or its answer was not kept.
 func wasCut(s runlog.Standing) bool {
 	return s.Running || s.Attempts > 0 && (s.Last.Failure == "" || s.Last.Failure == door.Canceled.String())
 }
 
-// cutShort is why a message is given up whose last attempt came to no end here.
+// cutShort says why a message is given up whose last attempt did not come to an end here.
 func cutShort(s runlog.Standing) protocol.Failure {
 	f := protocol.Failure{Attempts: s.Attempts, Tier: s.Tier}
 	switch {
@@ -116,9 +117,9 @@ func cutShort(s runlog.Standing) protocol.Failure {
 	return f
 }
 
-// mayHelp reports whether trying again is of any use: a program that is not there, a wrong
-// use of it and a limit that was passed stay as they are. While something of the attempt
-// may go on there is no other one beside it.
+// mayHelp reports whether trying again can help. It cannot if the program is missing, if it is used
+// wrongly, or if it has exceeded a limit. And while something of the attempt may still run, no
+// other attempt is made.
 func mayHelp(r door.Result) bool {
 	if r.Left {
 		return false
@@ -132,8 +133,8 @@ func mayHelp(r door.Result) bool {
 	return true
 }
 
-// pauseAfter is how long a message waits after that attempt, a quarter more or less, so
-// that what fails together is not tried together again.
+// pauseAfter is how long a message waits after that attempt, up to a quarter more or less. So
+// messages that failed together are not tried again together.
 func pauseAfter(first time.Duration, attempt int) time.Duration {
 	pause := first
 	for range attempt - 1 {
@@ -142,11 +143,11 @@ func pauseAfter(first time.Duration, attempt int) time.Duration {
 	return pause*3/4 + rand.N(pause/2+1)
 }
 
-// shownErrors is how many lines of what a command said on standard error its sender gets.
+// shownErrors is how many lines of a command's standard error the sender gets.
 const shownErrors = 10
 
-// printed is what a command that failed had printed, for its sender: the answer so far, and
-// its last errors where those are more than the line that the problem quotes.
+// printed is what a failed command had printed, for the sender: the answer so far, and its last
+// errors if they are more than the line that the problem quotes.
 func printed(r door.Result) string {
 	var parts []string
 	if out := strings.TrimSpace(r.Output); out != "" {

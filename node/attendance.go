@@ -12,20 +12,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// attendance is what the agents of this host are at. It is live knowledge: told to the
-// other hosts, and kept nowhere.
+// attendance is what the agents of this host are doing. It is told to the other hosts, and kept
+// nowhere.
 type attendance struct {
 	roster   *agents.Roster
 	actors   *actors
 	sessions *sessions.Book
-	tell     func()                     // has the other hosts be told soon
-	busy     func(protocol.Name)        // begins to work
-	done     func(configs.Agent) string // a digest of what came meanwhile
-	// there says in its parties that an agent has come or is away.
+	tell     func()                     // has the other hosts told soon
+	busy     func(protocol.Name)        // the agent begins to work
+	done     func(configs.Agent) string // a digest of what has come in the meantime
+	// there says in the agent's parties that it has come, or is away.
 	there func(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error
 }
 
-// view says what an agent is at, as it is shown.
+// view adds to an agent, as it is shown, what it is doing.
 func (at *attendance) view(v *control.Agent) {
 	v.Asked = at.roster.Asked(v.Name).UTC()
 	v.Presence, v.Since = at.sessions.At(v.Name, v.Asked)
@@ -35,12 +35,12 @@ func (at *attendance) view(v *control.Agent) {
 	}
 	v.Since = time.Time{}
 	if v.Presence != control.AgentRunning {
-		v.Presence = control.AgentIdle // its node is there
+		v.Presence = control.AgentIdle // the agent's node is there
 	}
 }
 
-// states are what the agents are at, for other hosts, a word each. Those that a node runs
-// are idle where nothing is said.
+// states are what the agents are doing, for other hosts, one word for each. An agent that is run by
+// its node is idle if it has no word.
 func (at *attendance) states() map[string]string {
 	states := map[string]string{}
 	for _, a := range at.roster.All() {
@@ -51,7 +51,7 @@ func (at *attendance) states() map[string]string {
 	return states
 }
 
-// stateOf is what one agent of this host is at, "" where that is not known.
+// stateOf is what one agent of this host is doing; "" if that is not known.
 func (at *attendance) stateOf(agent string) control.AgentState {
 	a, err := at.roster.Get(agent)
 	if err != nil {
@@ -60,7 +60,7 @@ func (at *attendance) stateOf(agent string) control.AgentState {
 	return at.state(a)
 }
 
-// state is what an agent is at, "" for one that a node runs and that is idle.
+// state is what an agent is doing; "" for an agent that its node runs and that is idle.
 func (at *attendance) state(a configs.Agent) control.AgentState {
 	v := control.Agent{Name: a.Name, Door: a.Door}
 	at.view(&v)
@@ -109,7 +109,7 @@ func (at *attendance) say(ctx context.Context, by control.Caller, r control.Pres
 	return p, nil
 }
 
-// works reports whether an agent is at something that mail must not interrupt.
+// works reports whether an agent is doing something that mail must not interrupt.
 func works(state control.AgentState) bool {
 	return state == control.AgentRunning || state == control.AgentWaiting
 }

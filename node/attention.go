@@ -28,24 +28,24 @@ import (
 )
 
 const (
-	// wakePause is how long an agent is left alone after a wake command that failed; each
-	// further pause is twice as long, up to maxWakePause.
+	// wakePause is how long an agent is left alone after a failed wake command. Each further pause
+	// is twice as long, up to maxWakePause.
 	wakePause    = 10 * time.Second
 	maxWakePause = 10 * time.Minute
-	// haltedPause is how long it takes to look again while no command may run.
+	// haltedPause is the time between two looks while no command may run.
 	haltedPause = time.Second
-	// maxDigest is how many messages a digest shows, maxDigestLine how long the beginning of
-	// each is, in characters. All others are counted.
+	// maxDigest is how many messages a digest shows. maxDigestLine is how many characters of the
+	// beginning of each it shows. All other messages are only counted.
 	maxDigest     = 20
 	maxDigestLine = 120
 )
 
-// attention wakes the programs of agents that ask for their mail, by the command that their
-// operator gave. An agent that is idle or away is woken at once. One that is at work gets one
+// attention wakes the programs of agents that ask for their mail, with the command that their
+// operator has given. An agent that is idle or away is woken at once. An agent at work gets one
 // digest at the end of its work, and nothing before.
 type attention struct {
 	attentionOptions
-	again chan struct{} // holds a token where somebody may be woken; slots know it for all wake commands together
+	again chan struct{} // holds a token if somebody may have to be woken; the slots know all wake commands by this one channel
 	work  sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
@@ -59,7 +59,7 @@ type attentionOptions struct {
 	sessions *sessions.Book
 	messages *feed.Feeds[protocol.Path]
 	slots    *agents.Slots
-	halted   func() bool // no command may be run at the moment
+	halted   func() bool // reports whether no command may run at the moment
 	maxHops  int
 	load     func(*fleet.Item) (*protocol.Message, error)
 	runner   *runner
@@ -68,26 +68,26 @@ type attentionOptions struct {
 	log      zerolog.Logger
 }
 
-// callDesk is what is known of waking one agent.
+// callDesk is what is known about waking one agent.
 type callDesk struct {
-	look bool // something may have come that wakes it; read and written by watch alone
+	look bool // something may have come that wakes it; only watch reads and writes this
 
-	// Guarded by the mu of attention.
+	// The mu of attention guards what follows.
 
 	waking bool
-	told   map[protocol.Path]bool // mail that waits and that its program was told of
-	fails  int                    // in a row
-	next   time.Time              // not to be woken before, because that failed
+	told   map[protocol.Path]bool // mail that waits and of which its program was told
+	fails  int                    // failures in a row
+	next   time.Time              // it is not woken before this time, because that failed
 }
 
 func newAttention(o attentionOptions) *attention {
 	return &attention{attentionOptions: o, again: make(chan struct{}, 1), desks: map[protocol.Name]*callDesk{}}
 }
 
-// look has those be looked at who may have to be woken.
+// look has it checked who has to be woken.
 func (at *attention) look() { wait.Nudge(at.again) }
 
-// start wakes agents until stop, which ends commands that run.
+// start wakes agents until stop is called, which ends running commands.
 func (at *attention) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	at.work.Go(func() { at.watch(ctx) })
@@ -128,15 +128,15 @@ func (at *attention) watch(ctx context.Context) {
 	}
 }
 
-// lookAtAll has the mail be looked at of all who can be woken.
+// lookAtAll has the mail checked of all agents that can be woken.
 func (at *attention) lookAtAll() {
 	for _, a := range at.roster.All() {
 		at.desk(a.Name).look = true
 	}
 }
 
-// lookAt has the mail be looked at of those for whom something came, or of all where it may
-// make older mail count.
+// lookAt has the mail checked of those agents for which something has come. If what has come may
+// make older mail count, it is the mail of all agents.
 func (at *attention) lookAt(paths []protocol.Path, missed int) {
 	all := missed > 0
 	at.folded(func(s *fleet.State) {
@@ -157,8 +157,8 @@ func (at *attention) lookAt(paths []protocol.Path, missed int) {
 	}
 }
 
-// wakeAll wakes those who are to be woken, and returns when the next is, zero where nothing
-// but news can tell.
+// wakeAll wakes the agents that have to be woken. It returns when the next one has to be, or zero
+// if only new mail can tell.
 func (at *attention) wakeAll(ctx context.Context) (next time.Time) {
 	waits := false
 	for _, a := range at.roster.All() {
@@ -214,8 +214,8 @@ func (at *attention) setWaking(d *callDesk, waking bool) {
 	d.waking = waking
 }
 
-// mayDisturb reports whether an agent is neither at work nor in talk with a human: what is
-// written into a program that is runs into what it does.
+// mayDisturb reports whether an agent is neither at work nor in a conversation with a human: text
+// that is written into a running program disturbs what the program does.
 func (at *attention) mayDisturb(a configs.Agent, d *callDesk) bool {
 	at.mu.Lock()
 	waking := d.waking
@@ -224,8 +224,8 @@ func (at *attention) mayDisturb(a configs.Agent, d *callDesk) bool {
 	return !waking && (state == control.AgentIdle || state == control.AgentAway)
 }
 
-// notBefore is until when an agent is not woken: quiet hours, a pause after a failure, or a
-// node on which nothing may run. Zero: it may be woken.
+// notBefore is the time until which an agent is not woken, because of quiet hours, a pause after a
+// failure, or a node on which nothing may run. Zero means that it may be woken.
 func (at *attention) notBefore(a configs.Agent, d *callDesk) time.Time {
 	now := at.now()
 	if end := a.Quiet.Until(now.Local()); !end.IsZero() {
@@ -243,14 +243,14 @@ func (at *attention) notBefore(a configs.Agent, d *callDesk) time.Time {
 	return time.Time{}
 }
 
-// noticed is mail that an agent's program has not been told of.
+// noticed is mail of which an agent's program was not told.
 type noticed struct {
 	it    *fleet.Item
-	wakes bool // else it waits until something else wakes the agent
+	wakes bool // otherwise it waits until something else wakes the agent
 }
 
-// mail is what waits for an agent, that no session of it has taken and that its program was
-// not told of. What nobody asks to be worked on wakes nobody; nor does what agents have
+// mail is what waits for an agent, that no session of it has taken, and of which its program was
+// not told. Mail that asks nobody for work wakes nobody. Neither does mail of agents that have
 // answered each other for too long (R13).
 func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
 	at.mu.Lock()
@@ -272,13 +272,13 @@ func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
 	})
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	for p := range told { // it does not wait any more
+	for p := range told { // it no longer waits
 		delete(d.told, p)
 	}
 	return mail
 }
 
-// toldOf remembers that an agent's program was told of mail.
+// toldOf notes that an agent's program was told of mail.
 func (at *attention) toldOf(d *callDesk, mail []noticed) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -287,14 +287,14 @@ func (at *attention) toldOf(d *callDesk, mail []noticed) {
 	}
 }
 
-// busy notes that an agent begins to work: what waits by now is no news at its end.
+// busy notes that an agent begins to work: mail that waits now is no news at the end of that work.
 func (at *attention) busy(agent protocol.Name) {
 	d := at.desk(agent)
 	at.toldOf(d, at.mail(agent, d))
 }
 
-// done is a digest of what came while an agent worked, once; "" for nothing. Where the
-// agent has a wake command that tells it.
+// done is a digest of what came while an agent worked, given once; "" if nothing came. If the agent
+// has a wake command, that command tells it instead.
 func (at *attention) done(a configs.Agent) string {
 	if a.Wake != "" {
 		return ""
@@ -308,7 +308,7 @@ func (at *attention) done(a configs.Agent) string {
 	return at.digest(a.Name, mail)
 }
 
-// wake runs the wake command of an agent, and remembers that its program was told.
+// wake runs the wake command of an agent, and notes that its program was told.
 func (at *attention) wake(ctx context.Context, a configs.Agent, d *callDesk, mail []noticed) {
 	last := mail[len(mail)-1].it
 	result := at.runner.run(ctx, a, configs.Tier{Name: "wake", Count: 1, Exec: a.Wake}, at.digest(a.Name, mail), last.Path,
@@ -336,7 +336,7 @@ func (at *attention) wake(ctx context.Context, a configs.Agent, d *callDesk, mai
 	}
 }
 
-// digest says in a text what mail has come: how much, from whom, how each begins.
+// digest says in a text what mail has come: how much, from whom, and how each message begins.
 func (at *attention) digest(agent protocol.Name, mail []noticed) string {
 	var senders []string
 	for _, m := range mail {

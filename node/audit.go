@@ -26,7 +26,7 @@ type audit struct {
 	now    func() time.Time
 	far    *progress
 
-	mu    sync.Mutex // guards what follows, while messages are looked at by several goroutines
+	mu    sync.Mutex // guards what follows, because several goroutines look at messages
 	found control.Verification
 }
 
@@ -62,8 +62,8 @@ func (a *audit) run(ctx context.Context) error {
 
 func (a *audit) add(f control.Finding) { a.found.Findings = append(a.found.Findings, f) }
 
-// messages looks at all files that are messages, by all processors at once, because
-// checking signatures takes most of the time.
+// messages looks at all files that are messages, on all processors at once, because checking
+// signatures takes most of the time.
 func (a *audit) messages(ctx context.Context) error {
 	note := func(f control.Finding, found bool) {
 		a.mu.Lock()
@@ -82,9 +82,9 @@ func (a *audit) messages(ctx context.Context) error {
 	})
 }
 
-// chains looks at the messages of the state, and holds nobody up for it. A hole in
-// a chain may be a message that came meanwhile, behind the look: then it looks again,
-// at all at once.
+// chains looks at the messages of the state, and keeps nobody waiting. A hole in a chain may be a
+// message that came after the look had passed its place. Then it looks again, at everything at
+// once.
 func (a *audit) chains(ctx context.Context) ([]fleet.Finding, error) {
 	v := a.state.Verification(a.now())
 	if err := a.folded.Each(ctx, v.Look); err != nil {
@@ -98,14 +98,14 @@ func (a *audit) chains(ctx context.Context) ([]fleet.Finding, error) {
 	return found, nil
 }
 
-// damage is what is to be said of what the repository holds but cannot give.
+// damage is what to say about a part of the repository that is there but cannot be read.
 func damage(f control.Finding, err error) control.Finding {
 	f.Kind, f.Wrong, f.Text = control.FindingDamaged, true, "record.git is damaged: "+err.Error()
 	return f
 }
 
-// disk has the record read all its files, and mend what it can. damaged says
-// that something is nowhere whole, so that what follows cannot read everything.
+// disk has the record read all its files, and mend what it can. `damaged` says that there is no
+// good copy of something, so that the following steps cannot read everything.
 func (a *audit) disk(ctx context.Context) (damaged bool, err error) {
 	found, err := a.record.Check(ctx, a.far.step)
 	for _, d := range found {
@@ -124,7 +124,7 @@ func (a *audit) disk(ctx context.Context) (damaged bool, err error) {
 	return damaged, err
 }
 
-// message says what is to be said of a file that is not part of the state.
+// message says what is wrong with a file that is not part of the state.
 func (a *audit) message(l gitsync.MessageFile) (f control.Finding, found bool) {
 	examined, hash := a.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
 	a.folded(func(s *fleet.State) { f, found = said(s, l, examined, hash) })
@@ -158,9 +158,8 @@ func said(s *fleet.State, l gitsync.MessageFile, examined fleet.Examined, hash s
 	return f, true
 }
 
-// files looks at the files of the record that are no messages: those that
-// the rules know must be readable, and where messages and memories are nothing
-// else should be.
+// files looks at the files of the record that are no messages. Those that the rules know must be
+// readable. In the folders for messages and memories there should be nothing else.
 func (a *audit) files(ctx context.Context) error {
 	return a.record.EachFile(ctx, func(path string, plain bool) error {
 		if plain && isMessagePath(path) {
@@ -195,7 +194,8 @@ func (a *audit) files(ctx context.Context) error {
 	})
 }
 
-// scopeProblem is what is wrong with the scope of the memory at a path, if that is one.
+// scopeProblem says what is wrong with the scope of the memory at a path; "" if nothing is, or if
+// no memory is there.
 func (a *audit) scopeProblem(path string) (problem string) {
 	if file, is := protocol.ParseMemoryPath(path); is {
 		a.folded(func(s *fleet.State) { problem = s.Memories.ScopeProblem(file) })
@@ -203,20 +203,20 @@ func (a *audit) scopeProblem(path string) (problem string) {
 	return problem
 }
 
-// isMessagePath reports whether a message can lie at path.
+// isMessagePath reports whether a message can lie at `path`.
 func isMessagePath(path string) bool {
 	p, err := protocol.ParsePath(path)
 	return err == nil && p.RepoPath() == path
 }
 
-// isKeptFor reports whether path is where only messages, what belongs to them and
-// memories should be.
+// isKeptFor reports whether `path` is in a folder that should have only messages, what belongs to
+// them, and memories.
 func isKeptFor(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return name != ".gitkeep" && (strings.HasPrefix(path, protocol.ChannelsDir+"/") || strings.HasPrefix(path, protocol.MemoriesDir+"/"))
 }
 
-// lost names what is lost and of which the record itself says nothing any more.
+// lost names what is lost and about which the record itself no longer says anything.
 func (a *audit) lost() {
 	known := map[string]bool{}
 	for _, f := range a.found.Findings {

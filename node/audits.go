@@ -13,12 +13,12 @@ import (
 	"github.com/parleyfleet/parley/node/folded"
 )
 
-// progress is how far something has come that takes long.
+// progress is how far a long task has come.
 type progress struct{ done, total atomic.Int64 }
 
 func (p *progress) step(n int) { p.done.Add(int64(n)) }
 
-// audits are the looks at the whole record that are under way.
+// audits are the audits of the whole record that are under way.
 type audits struct {
 	record *gitsync.Record
 	folded folded.State

@@ -10,17 +10,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// budgets bound how many runs agents may cause (R13): of one agent in an hour, and in one
-// conversation since a human spoke in it. It is used only in looks at the state.
+// budgets bound how many runs agents may cause (R13): runs of one agent in an hour, and runs in one
+// conversation since a human last spoke in it. It is used only while the state is read.
 type budgets struct {
 	hourly  int // runs of one agent
 	inTalk  int // runs in a conversation
 	runs    *runlog.Log
 	now     func() time.Time
-	begun   map[fleet.Work]*fleet.Item // work that agents caused and that is under way
-	started map[fleet.Work]bool        // of it, what the log of runs counts
-	telling map[protocol.Path]bool     // conversations of which it is being told
-	waiting map[*queue]bool            // that have messages wait for what is under way
+	begun   map[fleet.Work]*fleet.Item // work that agents have caused and that is under way
+	started map[fleet.Work]bool        // that part of it which the log of runs counts
+	telling map[protocol.Path]bool     // conversations for which somebody is being told
+	waiting map[*queue]bool            // queues with messages that wait for what is under way
 }
 
 func newBudgets(hourly, inTalk int, runs *runlog.Log, now func() time.Time) *budgets {
@@ -42,8 +42,8 @@ func (b *budgets) end(who fleet.Who, it *fleet.Item) {
 	b.wake()
 }
 
-// wake has the agents look again whose messages wait for what is under way: in a
-// conversation that is what any of them does.
+// wake lets those agents look again whose messages wait for what is under way. In a conversation,
+// that can be the work of any of them.
 func (b *budgets) wake() {
 	for q := range b.waiting {
 		q.nudge()
@@ -51,7 +51,7 @@ func (b *budgets) wake() {
 	clear(b.waiting)
 }
 
-// noted says that the log of runs counts that work.
+// noted says that the log of runs now counts that work.
 func (b *budgets) noted(who fleet.Who, it *fleet.Item) {
 	if w := (fleet.Work{Who: who, For: it.Path}); b.begun[w] != nil {
 		b.started[w] = true
@@ -68,9 +68,9 @@ func (b *budgets) starting(who fleet.Who) (n int) {
 	return n
 }
 
-// pending is how much work is under way here in a conversation that the record does not tell
-// of. What is under way on other hosts nobody knows here. It counts once the record has a
-// word that came of it (R13), so several hosts can each begin the last run that there may be.
+// pending is how much work is under way here in a conversation about which the record says nothing
+// yet. Nobody here knows what is under way on other hosts: it counts as soon as the record has a
+// message that came of it (R13). So several hosts can each begin the last allowed run.
 func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
 	for w, it := range b.begun {
 		if s.Talk.Root(it) == root && !s.Talk.Counted(it, w) {
@@ -82,23 +82,23 @@ func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
 
 // overspent is a budget that has no room for another run.
 type overspent struct {
-	only bool          // but for what is under way: it may have room in a moment
-	talk bool          // that of the conversation; else the agent's
+	only bool          // only because of what is under way: it may have room in a moment
+	talk bool          // it is the budget of the conversation; otherwise the agent's
 	root protocol.Path // of the conversation
-	told bool          // somebody was told already
+	told bool          // somebody has been told already
 	act  protocol.WordAct[protocol.RunWord]
-	why  string // with what to do
+	why  string // the reason, with what to do
 }
 
-// heldBack is what waits for a budget.
+// heldBack are the messages that wait for a budget.
 type heldBack struct {
-	soon   []*fleet.Item                   // for what is under way
-	hour   []*fleet.Item                   // for the agent's
-	talks  map[protocol.Path][]*fleet.Item // for that of a conversation, by its root
-	spent  map[protocol.Path]bool          // those of hour and talks
-	looked bool                            // nothing has come since that could make room in conversations
+	soon   []*fleet.Item                   // wait for what is under way
+	hour   []*fleet.Item                   // wait for the agent's budget
+	talks  map[protocol.Path][]*fleet.Item // wait for the budget of a conversation, by its root
+	spent  map[protocol.Path]bool          // the paths in `hour` and `talks`
+	looked bool                            // nothing has come since the last look that could make room in conversations
 	warned bool                            // status says that messages wait for the agent's budget
-	again  *time.Timer                     // when that is looked at again; nil: never
+	again  *time.Timer                     // when it is looked at again; nil: never
 }
 
 func newHeldBack() heldBack {
@@ -115,7 +115,7 @@ func (h *heldBack) all() []*fleet.Item {
 	return all
 }
 
-// remove takes out a message; nil where it does not wait for a budget.
+// remove takes out a message. It returns nil if the message does not wait for a budget.
 func (h *heldBack) remove(p protocol.Path) (it *fleet.Item) {
 	from := func(list []*fleet.Item) []*fleet.Item {
 		if i := slices.IndexFunc(list, func(it *fleet.Item) bool { return it.Path == p }); i >= 0 {
@@ -127,12 +127,12 @@ func (h *heldBack) remove(p protocol.Path) (it *fleet.Item) {
 	h.soon, h.hour = from(h.soon), from(h.hour)
 	delete(h.spent, p)
 	for root, talk := range h.talks {
-		h.talks[root] = from(talk) // an empty one is let go by the next look
+		h.talks[root] = from(talk) // the next look drops an empty list
 	}
 	return it
 }
 
-// spent is the budget that has no room for a run, nil where all have.
+// spent is the budget that has no room for a run; nil if all have room.
 func (q *queue) spent(s *fleet.State, j job) *overspent {
 	if !j.caused {
 		return nil
@@ -164,8 +164,8 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 	return nil
 }
 
-// hold has a message wait for a budget, and reports whether that is to be told: once for
-// each budget, not for each message.
+// hold makes a message wait for a budget. It reports whether somebody has to be told: once for each
+// budget, not for each message.
 func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 	q.steps.held(q.agent.Name, it.Path, spent.talk)
 	q.over.spent[it.Path] = true
@@ -189,8 +189,8 @@ func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 	return !spent.told
 }
 
-// lookInTime has it be looked again when the first run that counts against the agent's
-// budget counts no more. A clock that was put back makes that later than it seemed.
+// lookInTime arranges another look for the time when the first run that counts against the agent's
+// budget no longer counts. If a clock was put back, that is later than it seemed.
 func (q *queue) lookInTime() {
 	if q.over.again != nil {
 		q.over.again.Stop()
@@ -199,7 +199,7 @@ func (q *queue) lookInTime() {
 	q.over.again = time.AfterFunc(max(first.Add(time.Hour).Sub(q.budgets.now()), firstPause), q.nudge)
 }
 
-// hourOver takes the warning back where nothing waits for the agent's budget any more.
+// hourOver takes the warning back if nothing waits for the agent's budget any more.
 func (q *queue) hourOver() {
 	if q.over.warned && len(q.over.hour) == 0 {
 		q.over.warned = false
@@ -208,12 +208,12 @@ func (q *queue) hourOver() {
 	}
 }
 
-// waitsIn and waitsAnHour are what warnings are about.
+// waitsIn and waitsAnHour are the subjects of warnings.
 func (q *queue) waitsIn(root protocol.Path) string { return q.who.Name + " in " + root.String() }
 func (q *queue) waitsAnHour() string               { return "the runs of " + q.who.Name }
 
-// reopened has messages looked at whose conversation has room again, because a human has
-// spoken in it. Its first message may have come since they began to wait.
+// reopened has messages looked at again whose conversation has room, because a human has spoken in
+// it. The first message of that conversation may have come after they began to wait.
 func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
 	if len(q.over.talks)+len(q.over.soon) == 0 || it.Type != protocol.TypeText || s.Talk.Conversation(it).Runs >= q.budgets.inTalk {
 		return
@@ -230,13 +230,13 @@ func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
 	}
 }
 
-// look has all that waits for a budget looked at again.
+// look has everything looked at again that waits for a budget.
 func (q *queue) look() {
 	q.over.looked = false
 	q.nudge()
 }
 
-// reopen puts back what a budget has room for again.
+// reopen puts back the messages for which a budget has room again.
 func (q *queue) reopen(s *fleet.State) {
 	q.goOn(s, q.over.soon)
 	q.over.soon = nil
@@ -262,7 +262,7 @@ func (q *queue) reopen(s *fleet.State) {
 	}
 }
 
-// goOn has messages wait for their turn again.
+// goOn lets messages wait for their turn again.
 func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
 	for _, it := range all {
 		delete(q.over.spent, it.Path)
@@ -270,7 +270,7 @@ func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
 	}
 }
 
-// forget takes the warnings back of a queue that is no more.
+// forget takes back the warnings of a queue that no longer exists.
 func (q *queue) forget() {
 	delete(q.budgets.waiting, q)
 	q.notices.Mended(q.waitsAnHour())
@@ -283,5 +283,5 @@ func (q *queue) forget() {
 	}
 }
 
-// told notes that it was told, or could not be, that a budget is spent.
+// told notes that somebody was told that a budget is spent, or could not be told.
 func (q *queue) told(spent *overspent) { delete(q.budgets.telling, spent.root) }

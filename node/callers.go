@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// openCallers reads the key of tokens, or makes it, and begins to know who calls.
+// openCallers reads the key of tokens, or makes it. From then on the node knows who calls.
 func (n *Node) openCallers() error {
 	key, err := homes.TokenKey(n.home)
 	if err != nil {
@@ -21,8 +21,8 @@ func (n *Node) openCallers() error {
 	return nil
 }
 
-// logRefused logs what a caller may not do. An agent that tries again and again does not
-// fill the disk with it.
+// logRefused logs what a caller may not do. An agent that tries again and again does not fill the
+// disk with it.
 func (n *Node) logRefused() func(verb string, c control.Caller, why error) {
 	const burst = 20
 	log := n.log.Sample(&zerolog.BurstSampler{Burst: burst, Period: time.Minute})

@@ -23,35 +23,35 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// claims settle with the other hosts which of them does a piece of work (R7). That concerns mail
-// for which no instance was chosen, and the work of a host that is gone. It also concerns work of
-// this host, while others may have taken it for gone. A claim is a ref at the remote. The host
-// that has it fetches what was said until then, and does the work if it is still to be done. Mail
-// with a chosen instance, or with one host to serve it, needs no claim.
+// claims settle with the other hosts which of them does a piece of work (R7). They are for mail for
+// which no instance was chosen, for the work of a host that is gone, and for work of this host if
+// others may have taken it for gone. A claim is a ref at the remote. The host that has it fetches
+// what was said until then, and does the work if it is still to be done. Mail with a chosen
+// instance, or with only one host that serves the agent, needs no claim.
 type claims struct {
 	claimsOptions
 	vigil *vigil
-	wake  chan struct{} // holds a token where there is something to settle
+	wake  chan struct{} // holds a token if there is something to settle
 
 	mu    sync.Mutex // guards what follows
 	works map[work]*claiming
-	order []work // that are to be claimed, as they came
-	moved bool   // somebody serves other agents now
+	order []work // work to be claimed, in the order in which it came
+	moved bool   // hosts may serve other agents now
 	left  []abandonment
 	tidy  time.Time
 	vain  map[protocol.Name]orphanSearch // by agent
 }
 
-// orphanSearch is for what work of hosts that are gone an agent's mail was looked through.
+// orphanSearch says for what work of hosts that are gone an agent's mail was looked through.
 type orphanSearch struct {
 	gone     []protocol.Name
 	agent    configs.Agent
-	messages int // that the record had
+	messages int // how many messages the record had
 
-	claimed []abandonment // what others had claimed of it
+	claimed []abandonment // the part of that work that others had claimed
 }
 
-// repeats reports whether a search can find no more than one before.
+// repeats reports whether a search cannot find more than the search `before`.
 func (s orphanSearch) repeats(before orphanSearch) bool {
 	return s.messages == before.messages && slices.Equal(s.gone, before.gone) && reflect.DeepEqual(s.agent, before.agent)
 }
@@ -64,7 +64,7 @@ type claimsOptions struct {
 	log    zerolog.Logger
 	roster *agents.Roster
 	limits func(a configs.Agent) fleet.Limits
-	// attended says whether a session of an agent is there that asks for its mail.
+	// attended reports whether there is a session of an agent that asks for its mail.
 	attended func(agent protocol.Name) bool
 	record   interface {
 		Claim(ctx context.Context, name, text string) (bool, error)
@@ -88,26 +88,26 @@ type work struct {
 
 func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch) }
 
-// claiming is how far a claim has come.
+// claiming is the state of a claim.
 type claiming struct {
-	from    protocol.Name // whose work it is
+	from    protocol.Name // the host whose work it is
 	since   time.Time
-	queued  bool      // it is among those that are to be claimed
-	asked   time.Time // when that was tried last
+	queued  bool      // it is in `order`
+	asked   time.Time // when it was last tried
 	failed  bool      // nobody knows who has it; it is tried again
-	trouble error     // why, where that is any trouble
+	trouble error     // the reason, if that is a trouble
 	lost    bool      // another host has it
 }
 
 const (
-	claimsLook  = 5 * time.Second // between looks at who is there
+	claimsLook  = 5 * time.Second // time between looks at which hosts are there
 	claimsBatch = 64              // claims that share one fetch
-	// claimKept is for how long a claim stays at the remote, for people to see, when
-	// nothing can come of it any more.
+	// claimKept is how long a claim that no longer matters stays at the remote, so that people can
+	// see it.
 	claimKept = 7 * 24 * time.Hour
-	claimTidy = time.Hour // between looks for such claims
-	// claimTidyAgain is when it is looked again where the remote did not take that one is
-	// given up, or it could not be told what may be.
+	claimTidy = time.Hour // time between looks for such claims
+	// claimTidyAgain is the time until the next look if the remote did not let a claim be given up,
+	// or if it could not be found out which ones may be.
 	claimTidyAgain = time.Minute
 	lostLong       = time.Minute
 )
@@ -116,7 +116,7 @@ func newClaims(o claimsOptions, v *vigil) *claims {
 	return &claims{claimsOptions: o, vigil: v, wake: make(chan struct{}, 1), works: map[work]*claiming{}}
 }
 
-// start settles claims until stop.
+// start settles claims until stop is called.
 func (c *claims) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -144,29 +144,29 @@ func (c *claims) start() (stop func()) {
 	}
 }
 
-// due reports whether an agent's work here must be claimed before it is begun, and sees to
-// that. It is asked in a look at the state.
+// due reports whether an agent's work here must be claimed before it is begun. If so, it has it
+// claimed. It is asked while the state is read.
 func (c *claims) due(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
 	if !s.Talk.ClaimDue(it, who) && !c.doubtful(s, it, who, a) {
 		return false
 	}
-	if run := s.Run(it.Path, who.Name); run.Claim == nil || run.Claim.Host == c.host { // else that is not to be had
+	if run := s.Run(it.Path, who.Name); run.Claim == nil || run.Claim.Host == c.host { // otherwise another host has it
 		c.want(work{it.Path, who.Name, run.Retries}, c.host)
 	}
 	return true
 }
 
-// settling reports whether an agent's work here is being claimed. It is asked in a look at
-// the state.
+// settling reports whether an agent's work here is being claimed. It is asked while the state is
+// read.
 func (c *claims) settling(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.works[work{it.Path, a.Name.String(), s.Run(it.Path, a.Name.String()).Retries}] != nil
 }
 
-// doubtful reports whether another host may have taken this one for gone, and so claimed
-// its work, and nobody here knows.
+// doubtful reports whether another host may have taken this host for gone and claimed its work, and
+// whether nobody here knows.
 func (c *claims) doubtful(s *fleet.State, it *fleet.Item, who fleet.Who, a configs.Agent) bool {
 	after := cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover)
 	if after == protocol.NoTakeover {
@@ -184,7 +184,8 @@ func (c *claims) doubtful(s *fleet.State, it *fleet.Item, who fleet.Who, a confi
 	return false
 }
 
-// takeover is what a host says of the agent's work there, in a look at the state.
+// takeover is what a host has said about the takeover of the agent's work there. It is asked while
+// the state is read.
 func takeover(s *fleet.State, host protocol.Name, agent string) (after time.Duration, ok bool) {
 	h, joined := s.Keys().Host(host)
 	if !joined {
@@ -192,12 +193,12 @@ func takeover(s *fleet.State, host protocol.Name, agent string) (after time.Dura
 	}
 	served, serves := h.Serves(agent)
 	if !serves || h.Out() {
-		return 0, true // it has given the agent up: nobody waits for it
+		return 0, true // it no longer serves the agent, so nobody waits for it
 	}
 	return served.Takeover()
 }
 
-// want has work be claimed, if that is not under way.
+// want has work claimed, unless that is under way.
 func (c *claims) want(w work, from protocol.Name) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,8 +210,8 @@ func (c *claims) want(w work, from protocol.Name) {
 	wait.Nudge(c.wake)
 }
 
-// again has claims tried again about which nobody knows and, now and then, those that
-// another host had: it may have given them up.
+// again has claims tried again about which nobody knows. Now and then it does so for claims that
+// another host had: that host may have given them up.
 func (c *claims) again() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,8 +224,8 @@ func (c *claims) again() {
 	}
 }
 
-// rosterMoved says that a host may serve other agents than before. It may be said in a look
-// at the state.
+// rosterMoved says that a host may now serve other agents. It may be called while the state is
+// read.
 func (c *claims) rosterMoved() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +239,7 @@ func (c *claims) hasMoved() bool {
 	return c.moved
 }
 
-// look wants the work of hosts that are gone, and forgets what is done.
+// look has the work of hosts that are gone claimed, and forgets what is done.
 func (c *claims) look() {
 	c.vigil.look()
 	c.mu.Lock()
@@ -246,7 +247,7 @@ func (c *claims) look() {
 	c.moved = false
 	c.mu.Unlock()
 	if moved {
-		c.fill() // what another host was to do by the rule may be this one's now
+		c.fill() // work that another host had to do by the rule may now be this host's
 	}
 	c.forget()
 	c.again()
@@ -255,7 +256,7 @@ func (c *claims) look() {
 	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
 		if a.Paused || a.Door == configs.DoorInbox && !c.attended(a.Name) {
-			continue // nobody here would read what is taken over, and whoever serves it may come back
+			continue // nobody here would read what is taken over, and the host that serves it may come back
 		}
 		orphans, looked := c.orphans(a, before[a.Name])
 		left = append(left, looked.claimed...)
@@ -285,10 +286,10 @@ type orphan struct {
 	again bool // somebody has it tried again, whatever its age
 }
 
-// orphans are the messages for an agent of this host whose hosts are gone, and for what it
-// was looked. What such a host has claimed is nobody's to take over. As long as no host is
-// gone nothing is looked through, and nothing twice where that was in vain: a host that was
-// removed is gone for ever.
+// orphans are messages for an agent of this host whose hosts are gone. `looked` says for what work
+// the agent's mail was looked through. Nobody may take over what such a host has claimed. As long
+// as no host is gone, nothing is looked through. If a search found nothing, it is not repeated: a
+// host that was removed is gone for ever.
 func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, looked orphanSearch) {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
 	c.folded(func(s *fleet.State) {
@@ -313,7 +314,7 @@ func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, look
 				looked.claimed = append(looked.claimed, claimedBy(run))
 			}
 			if !is || run.Claim != nil && run.Claim.Host == host {
-				continue // what a host has claimed ends by a human's word alone
+				continue // only a human's word ends what a host has claimed
 			}
 			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
 		}
@@ -321,8 +322,8 @@ func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, look
 	return all, looked
 }
 
-// goneHosts are the hosts that have ever served an agent and are gone. It is asked in a look
-// at the state.
+// goneHosts are the hosts that have ever served an agent and are gone. It is asked while the state
+// is read.
 func (c *claims) goneHosts(s *fleet.State, who fleet.Who, a configs.Agent) []protocol.Name {
 	return slices.DeleteFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return !c.isGone(s, h, who.Name, a) })
 }
@@ -337,9 +338,9 @@ func (c *claims) hostsOnce(s *fleet.State, agent string) (hosts []protocol.Name)
 	return hosts
 }
 
-// isGone reports whether an agent's work at a host may be taken over by this one. It may
-// where the host has given the agent up, or was not heard for longer than both of them
-// say. It is asked in a look at the state.
+// isGone reports whether this host may take over an agent's work at a host: that host no longer
+// serves the agent, or it was not heard for longer than both hosts say. It is asked while the state
+// is read.
 func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a configs.Agent) bool {
 	after, ok := takeover(s, host, agent)
 	switch {
@@ -356,7 +357,7 @@ func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a conf
 	return c.vigil.silent(host, wrote) >= after
 }
 
-// forget forgets claims of work that is done, or that has become another host's.
+// forget forgets claims of work that is done, or that now belongs to another host.
 func (c *claims) forget() {
 	c.mu.Lock()
 	var all []work
@@ -380,14 +381,13 @@ func (c *claims) forget() {
 	c.order = slices.DeleteFunc(c.order, func(w work) bool { return c.works[w] == nil })
 }
 
-// open reports whether work is still to be done, by anybody. It is asked in a look at the
-// state.
+// open reports whether work is still to be done, by any host. It is asked while the state is read.
 func (c *claims) open(s *fleet.State, w work) bool {
 	return c.roster.Serves(w.agent) && c.unsaid(s, w)
 }
 
-// unsaid reports whether work is still to be done and no host says to have claimed it. It
-// is asked in a look at the state.
+// unsaid reports whether work is still to be done, and no host has said that it has claimed it. It
+// is asked while the state is read.
 func (c *claims) unsaid(s *fleet.State, w work) bool {
 	it, there := s.Ledger.Item(w.path)
 	run := s.Run(w.path, w.agent)
@@ -407,7 +407,7 @@ func (c *claims) settle(ctx context.Context) {
 	c.tidyUp(ctx)
 }
 
-// next are the claims to make now. One about which nobody knows is tried again at the next
+// next are the claims to make now. A claim about which nobody knows is tried again at the next
 // look.
 func (c *claims) next() []work {
 	c.mu.Lock()
@@ -424,8 +424,8 @@ func (c *claims) next() []work {
 	return batch
 }
 
-// claim claims work. What is this host's is begun only after what others said until then
-// has been fetched: somebody may have done it before.
+// claim claims work. Work that this host gets is begun only after what others said until then was
+// fetched: somebody may have done it before.
 func (c *claims) claim(ctx context.Context, batch []work) {
 	var mine []work
 	for _, w := range batch {
@@ -463,7 +463,7 @@ func (c *claims) take(ctx context.Context, w work) error {
 	c.folded(func(s *fleet.State) {
 		unsaid = c.unsaid(s, w)
 		a, err := c.roster.Get(w.agent)
-		// Its host came back meanwhile, or the agent is not served here any more.
+		// Its host has come back in the meantime, or the agent is no longer served here.
 		others = err != nil || from != c.host && !c.isGone(s, from, w.agent, a)
 	})
 	switch {
@@ -487,8 +487,8 @@ func (c *claims) take(ctx context.Context, w work) error {
 	return err
 }
 
-// giveBack gives up a claim of work that is others' to do. Where the remote does not take
-// that, it is looked for again.
+// giveBack gives up a claim of work that others have to do. If the remote does not accept that, it
+// is tried again later.
 func (c *claims) giveBack(ctx context.Context, w work) {
 	if err := c.record.Unclaim(ctx, w.name()); err != nil {
 		c.log.Info().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("a claim of what others are to do stays at the remote for now")
@@ -516,11 +516,12 @@ func (c *claims) lost(w work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if at := c.works[w]; at != nil {
-		at.lost, at.trouble = true, nil // until it is asked for again
+		at.lost, at.trouble = true, nil // until somebody asks for it again
 	}
 }
 
-// failed notes why nobody knows who has claimed the work. It is tried again at the next look.
+// failed notes why nobody knows which host has claimed the work. It is tried again at the next
+// look.
 func (c *claims) failed(w work, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -530,7 +531,7 @@ func (c *claims) failed(w work, err error) {
 	}
 	at.failed = true
 	if errors.Is(err, context.Canceled) {
-		return // somebody ended the asking, be it because the node stops
+		return // somebody has ended the request, such as a node that stops
 	}
 	if at.trouble == nil {
 		c.log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("mail waits for its claim")
@@ -538,9 +539,9 @@ func (c *claims) failed(w work, err error) {
 	at.trouble = err
 }
 
-// tidyUp gives up claims that are of no use any more: of what others are to do and this
-// host kept from them, and old ones. Nobody can do that work anew: who claims it then
-// fetches first, and finds what was done.
+// tidyUp gives up claims that are no longer of use: claims of work that others have to do, and old
+// claims. Nobody can do that work again because of it: a host that claims it later fetches first,
+// and finds what was done.
 func (c *claims) tidyUp(ctx context.Context) {
 	c.mu.Lock()
 	now := c.now()
@@ -553,7 +554,7 @@ func (c *claims) tidyUp(ctx context.Context) {
 		return
 	}
 	if r := c.record.Status(); r.Remote == "" || r.Trouble.Kind != gitsync.KindNone || r.Unrecorded+r.Unpushed > 0 {
-		c.tidySoon() // what was done may not be known there
+		c.tidySoon() // the remote may not know what was done
 		return
 	}
 	all, err := c.record.Claims()
@@ -574,16 +575,15 @@ func (c *claims) tidyUp(ctx context.Context) {
 	}
 }
 
-// tidySoon has claims of no use be looked for again in a while.
+// tidySoon has useless claims looked for again in a while.
 func (c *claims) tidySoon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tidy = c.now().Add(claimTidyAgain - claimTidy)
 }
 
-// leftOver reports whether a claim is of work that no host says to have and that this
-// host is not about to take. This host could not give the claim up, or ended before it
-// had.
+// leftOver reports whether a claim is of work that no host says it has, and that this host is not
+// about to take. Such a claim is left if this host could not give it up, or ended before it did.
 func (c *claims) leftOver(old gitsync.Claimed) (left bool) {
 	said, err := protocol.RunClaim.Parse(old.Text)
 	if err != nil {
@@ -596,8 +596,7 @@ func (c *claims) leftOver(old gitsync.Claimed) (left bool) {
 	return left && c.works[w] == nil
 }
 
-// useless reports whether nothing can come of a claim any more: its work is done, or was
-// tried again since.
+// useless reports whether a claim no longer matters: its work is done, or was tried again since.
 func (c *claims) useless(old gitsync.Claimed) (useless bool) {
 	said, err := protocol.RunClaim.Parse(old.Text)
 	if err != nil {

@@ -14,13 +14,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// deadLetters are what agents of the fleet have failed on. They answer the verbs about it.
+// deadLetters are the messages on which agents of the fleet have failed for good. It answers the
+// verbs about them.
 type deadLetters struct {
 	folded folded.State
 	views  *views
 	do     func(ctx context.Context, c affair.Command) ([]written, error)
 	act    func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
-	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	actor  func(by control.Caller, as string) (fleet.Who, error) // the one who acts; see actors.actor
 	claims *claims
 }
 
@@ -50,7 +51,7 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 		view.Claimed = true
 		list = append(list, view)
 	}
-	if len(list) == 0 && r.Agent != "" { // a slip would look as if all were well
+	if len(list) == 0 && r.Agent != "" { // a misspelling would look as if everything were well
 		var err error
 		d.folded(func(s *fleet.State) { err = s.People.Check(r.Agent) })
 		return list, asError(err)
@@ -58,8 +59,8 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 	return list, nil
 }
 
-// left are the works of an agent, "" for all, on a message, zero for all, that a host has
-// claimed and does not do, as the dead letters that they may be.
+// left returns work that a host has claimed and does not do, in the form of the dead letters that
+// it may become. "" stands for all agents, the zero path for all messages.
 func (d *deadLetters) left(of protocol.Path, agent string) (all []affairs.Run) {
 	now := d.claims.now()
 	left := d.claims.abandoned()
@@ -75,8 +76,8 @@ func (d *deadLetters) left(of protocol.Path, agent string) (all []affairs.Run) {
 	return all
 }
 
-// dead are the dead letters of an agent, "" for all, and of a message, zero for all, whose
-// messages are there.
+// dead returns the dead letters whose messages are here. "" stands for all agents, the zero path
+// for all messages.
 func (d *deadLetters) dead(of protocol.Path, agent string, dropped bool) (dead []affairs.Run) {
 	d.folded(func(s *fleet.State) {
 		for _, run := range s.DeadLetters(dropped) {
@@ -101,7 +102,7 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 	}
 	text := strings.TrimSpace(run.Dead.Failure.Text)
 	m, err := d.views.of(f)
-	if err != nil { // it may be a dead letter because of that
+	if err != nil { // this may be why it is a dead letter
 		m, text = d.views.with(f, ""), strings.TrimSpace(text+"\n\nThe message "+cannotRead+": "+err.Error())
 	}
 	view := control.DeadLetter{
@@ -124,8 +125,8 @@ func (d *deadLetters) drop(ctx context.Context, by control.Caller, r control.Dea
 	return d.say(ctx, by, r, false, affairs.Drop)
 }
 
-// abandoned are the works of an agent, "" for all, on a message that a host has claimed and
-// not done, as the dead letters that they may be: that host alone knows.
+// abandoned returns work that a host has claimed and not done, in the form of the dead letters that
+// it may become: only that host knows. "" stands for all agents.
 func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.Run) {
 	d.folded(func(s *fleet.State) {
 		it, there := s.Ledger.Item(of)
@@ -143,8 +144,8 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 	return all
 }
 
-// triedAgain is who has had a message tried again that an agent, "" for any, had failed on
-// and has not given up since; "" where nobody has.
+// triedAgain says who has had a message tried again on which an agent ("": any) had failed, and
+// which it has not given up since; "" if nobody has.
 func (d *deadLetters) triedAgain(of protocol.Path, agent string) (text string) {
 	d.folded(func(s *fleet.State) {
 		for _, name := range s.Affairs(affairs.KindName) {
@@ -157,8 +158,8 @@ func (d *deadLetters) triedAgain(of protocol.Path, agent string) (text string) {
 	return text
 }
 
-// say says something about the dead letter that a request names, and returns it as it was.
-// With claimed, what a host has claimed and not done is one too.
+// say says something about the dead letter that a request names, and returns it as it was. With
+// `claimed`, work that a host has claimed and not done counts as one too.
 func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
 	word func(by string, p protocol.Path, agent, reason string) affair.Command,
 ) (control.DeadLetter, error) {
@@ -206,12 +207,12 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	return view, nil
 }
 
-// giveUpUnsaid makes a dead letter of work that a host has claimed without a word in the
-// record. Then what somebody says about it counts everywhere, and if that host is still
-// there it leaves the work alone.
+// giveUpUnsaid makes a dead letter of work that a host has claimed without saying so in the record.
+// Then what somebody says about it counts everywhere. If that host is still there, it leaves the
+// work alone.
 func (d *deadLetters) giveUpUnsaid(ctx context.Context, run affairs.Run) error {
 	if run.Dead.Host != "" || !run.Dead.Path.IsZero() {
-		return nil // the record tells of it
+		return nil // the record has it
 	}
 	f := protocol.Failure{Problem: run.Agent + ": " + run.Dead.Failure.Problem + "; nobody else knows whether its command was started"}
 	c := fleet.Answer{

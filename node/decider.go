@@ -12,19 +12,19 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// decider carries out commands: they are decided by the state and then written. Where two
-// at once would be one too many, they wait for each other.
+// decider carries out commands: the state decides them, then they are written. Commands that must
+// not be decided at the same time wait for each other.
 type decider struct {
 	folded folded.State
 	now    func() time.Time
 	writer *writer // nil until the record is folded
 
 	once  onceEach[protocol.Path] // answers and receipts, by message
-	turns onceEach[affair.ID]     // of commands, by their affair
+	turns onceEach[affair.ID]     // for commands, by their affair
 }
 
-// act decides a command and writes what was decided. Commands about the same
-// message wait for each other, so that none is answered or receipted twice.
+// act decides a command and writes what was decided. Commands about the same message wait for each
+// other, so that no message is answered or acknowledged twice.
 func (d *decider) act(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) {
 	if !about.IsZero() {
 		defer d.once.lock(about)()
@@ -38,15 +38,15 @@ func (d *decider) act(ctx context.Context, c fleet.Command, about protocol.Path)
 	return d.writer.write(ctx, drafts)
 }
 
-// say is act for what is about no message.
+// say is act for a command that is about no message.
 func (d *decider) say(ctx context.Context, c fleet.Command) error {
 	_, err := d.act(ctx, c, protocol.Path{})
 	return err
 }
 
-// actOnEach is act for a command about each of several messages, which stand in the order
-// of their paths: so all lock them in one order. What was decided is written together;
-// a command that is refused is left out.
+// actOnEach is act for a command about each of several messages. They must be in the order of their
+// paths: so all callers lock them in the same order. What was decided is written together. A
+// command that is refused is left out.
 func (d *decider) actOnEach(ctx context.Context, messages []protocol.Path, command func(about protocol.Path) fleet.Command) ([]written, error) {
 	for _, p := range messages {
 		defer d.once.lock(p)()
@@ -84,7 +84,7 @@ type turn struct {
 	waiting int
 }
 
-// lock waits for its turn at key and returns what ends the turn.
+// lock waits for its turn at `key`, and returns the function that ends the turn.
 func (o *onceEach[K]) lock(key K) (unlock func()) {
 	o.mu.Lock()
 	if o.busy == nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// do carries out a command of an affair. Commands of one affair take turns from Decide
-// until what was decided is folded, so each is given what came of those before. The
-// error says too why a deed is void: another host may have been faster.
+// do carries out a command of an affair. Commands of one affair take turns, from Decide until what
+// was decided is folded. So each is given the result of those before it. The error may also say why
+// a deed is void: another host may have been faster.
 func (d *decider) do(ctx context.Context, c affair.Command) ([]written, error) {
 	return d.carryOut(ctx, c, fleet.Do{Command: c})
 }
 
-// doFor is do for a caller, with what is known of why it asks (R13).
+// doFor is do for a caller. It notes what is known of why the caller asks (R13).
 func (d *decider) doFor(ctx context.Context, by control.Caller, c affair.Command) (paths []protocol.Path, err error) {
 	deeds, err := d.carryOut(ctx, c, called(by, fleet.Do{Command: c}))
 	for _, w := range deeds {

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// describe is the commit message for messages: who does what to whom for the
-// first, how many more there are, and a list of them all.
+// describe is the commit message for messages: what the first one does, how many more there are,
+// and a list of all.
 func describe(messages []gitsync.MessageFile) string {
 	const most = 20
 	if len(messages) == 0 {
@@ -37,7 +37,7 @@ func describeOne(l gitsync.MessageFile) string {
 	return fmt.Sprintf("%s: %s → %s", m.Act, printable(m.From), printable(strings.Join(m.Names(), ", ")))
 }
 
-// printable keeps a commit message to one plain line whatever a name holds.
+// printable makes a plain line of a text, whatever a name in it contains.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

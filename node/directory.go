@@ -16,11 +16,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// gitLasts is how long a host that is not on the bus, and whose message came by
-// git, counts as one that can be reached by git alone.
+// gitLasts is how long a host that is not on the bus, and whose message came by git, counts as
+// reachable by git alone.
 const gitLasts = 15 * time.Minute
 
-// directory is who is in the fleet, as it is shown: its hosts, and who can be written to.
+// directory shows who is in the fleet: its hosts, and who can be written to.
 type directory struct {
 	host    protocol.Name
 	version string
@@ -29,7 +29,7 @@ type directory struct {
 	folded  folded.State
 	live    *presence.Live
 	roster  *agents.Roster
-	bus     func() *bus.Bus                     // nil where there is none
+	bus     func() *bus.Bus                     // nil if there is none
 	meet    bool                                // hosts meet at an existing NATS system, and have no links to each other
 	served  func() []control.Agent              // the agents of this host
 	waiting func(s *fleet.State) map[string]int // how many gates wait for each human
@@ -40,7 +40,8 @@ func (d *directory) Hosts(_ context.Context, r control.HostsRequest) ([]control.
 	return d.hosts(r.All), nil
 }
 
-// hosts are the hosts of the fleet as they are shown: all, or those that are not out.
+// hosts are the hosts of the fleet in the form in which they are shown: all, or those that are not
+// out.
 func (d *directory) hosts(all bool) []control.Host {
 	near := d.neighbours()
 	views := []control.Host{}
@@ -66,7 +67,7 @@ func (d *directory) Host(_ context.Context, r control.HostRequest) (v control.Ho
 	return v, asError(err)
 }
 
-// view is a host as it is shown, with what is known of links to it.
+// view is a host in the form in which it is shown, with what is known about links to it.
 func (d *directory) view(s *fleet.State, h *keys.Host, near map[protocol.Name]bus.Link) control.Host {
 	v := control.Host{Alias: h.Alias, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
 	v.Fingerprint, v.Keys = fingerprint(h.Key), keysView(h)
@@ -95,15 +96,15 @@ func (d *directory) view(s *fleet.State, h *keys.Host, near map[protocol.Name]bu
 	}
 	if link, ok := near[h.Alias]; ok {
 		v.RTT = cmp.Or(control.Seconds(link.RTT), v.RTT)
-		if link.Out || v.Address == "" { // of one that dials this host, the port means nothing
+		if link.Out || v.Address == "" { // if the other host dials this one, the port means nothing
 			v.Address = link.Address
 		}
 	}
 	return v
 }
 
-// presenceView says whether another host is there, by what was heard of it last on
-// the bus and by its last message.
+// presenceView says whether another host is there, by what was last heard of it on the bus and by
+// its last message.
 func (d *directory) presenceView(v *control.Host) {
 	p, live := d.live.PresenceOf(v.Alias)
 	v.Version, v.LastSeen = p.Version, p.Seen
@@ -119,7 +120,7 @@ func (d *directory) presenceView(v *control.Host) {
 	if !p.Seen.IsZero() {
 		wrote = wrote.Add(p.Seen.Sub(p.Sent)) // by this host's clock
 	}
-	// What it wrote before it left, or before this node started, came late.
+	// What it wrote before it left, or before this node started, has come late.
 	silent := d.started
 	if p.Seen.After(silent) {
 		silent = p.Seen
@@ -142,8 +143,8 @@ func keysView(h *keys.Host) []control.HostKey {
 	return all
 }
 
-// fingerprint is that of a key of the record, where nothing else than a key is
-// believed to be one.
+// fingerprint is the fingerprint of a key of the record, where only texts that are keys are
+// accepted.
 func fingerprint(key string) string {
 	print, _ := protocol.Fingerprint(key)
 	return print
@@ -219,7 +220,7 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 	return all, nil
 }
 
-// presenceOf is what an agent of another host is at, as far as that says it.
+// presenceOf is what an agent of another host is doing, as far as that host says it.
 func (d *directory) presenceOf(host, agent protocol.Name) control.AgentState {
 	p, live := d.live.PresenceOf(host)
 	if !live {
@@ -232,7 +233,7 @@ func (d *directory) presenceOf(host, agent protocol.Name) control.AgentState {
 	return at
 }
 
-// status is the hosts of the fleet, but for those that are out, as the status of a node shows them.
+// status is the hosts of the fleet in the form of a node's status, without those that are out.
 func (d *directory) status() []control.HostStatus {
 	var all []control.HostStatus
 	for _, h := range d.hosts(false) {

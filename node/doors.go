@@ -17,17 +17,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// doors bring messages to the agents of this host: a worker for each that has a command.
+// doors bring messages to the agents of this host. There is a worker for each agent that has a
+// command.
 type doors struct {
 	folded folded.State
 	doorsOptions
-	workers map[protocol.Name]*worker // read and changed in looks at the state
+	workers map[protocol.Name]*worker // read and changed while the state is read
 
 	taking  context.Context // ends when no new message is taken
-	killing context.Context // ends when running commands must
+	killing context.Context // ends when running commands must end
 }
 
-// doorsOptions say who is served and with what.
+// doorsOptions say which agents are served, and with what.
 type doorsOptions struct {
 	host    protocol.Name
 	roster  *agents.Roster
@@ -36,18 +37,18 @@ type doorsOptions struct {
 	record  interface {
 		FilesOf(commit string) (*gitsync.Files, error)
 	}
-	attend func(*control.Agent) // says what one is at
+	attend func(*control.Agent) // says what an agent is doing
 	queue  queueOptions
 	worker workerOptions
 }
 
-// newDoors makes what has no doors yet.
+// newDoors makes doors without any door.
 func newDoors(state folded.State) *doors {
 	return &doors{folded: state, workers: map[protocol.Name]*worker{}}
 }
 
-// start opens the doors of all agents. stop takes no new message, and returns once the
-// commands that run have ended, which may take drainTime.
+// start opens the doors of all agents. `stop` lets no new message in, and returns when the running
+// commands have ended, which may take drainTime.
 func (d *doors) start() (stop func()) {
 	taking, stopTaking := context.WithCancel(context.Background())
 	killing, kill := context.WithCancel(context.Background())
@@ -68,20 +69,20 @@ func (d *doors) start() (stop func()) {
 	}
 }
 
-// bring takes a message that is new in the state to the doors, in the look in which it
-// came.
+// bring takes a message that is new in the state to the doors. It is called while the state is read
+// in which the message came.
 func (d *doors) bring(s *fleet.State, it *fleet.Item) {
 	d.offer(s, it)
 	if it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim {
-		// A dead letter is mail again, or this host has taken over what another was to do.
-		if w, err := protocol.RunRetry.Parse(it.Body); err == nil { // both begin with one form
+		// A dead letter is mail again, or this host has taken over another host's work.
+		if w, err := protocol.RunRetry.Parse(it.Body); err == nil { // both begin with the same form
 			if of, there := s.Ledger.Item(w.Of); there {
 				d.offer(s, of)
 			}
 		}
 	}
 	if w := d.workers[protocol.Name(it.From)]; it.Act == protocol.ActPresence && w != nil {
-		w.queue.nudge() // what was said in a party waits while it is busy there
+		w.queue.nudge() // a message of a party waits while the agent is busy there
 	}
 	if agent, yes := s.Talk.Misaddressed(it, d.host); yes && it.Act.Mail() { // members of inquiries need not be served
 		d.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, d.host)
@@ -98,19 +99,19 @@ func (d *doors) offer(s *fleet.State, it *fleet.Item) {
 	}
 }
 
-// open starts the exec door of an agent and gives it what is waiting: all
-// its unread mail but that which was in the record before the agent was (R8).
+// open starts the exec door of an agent and gives it what is waiting: all its unread mail, except
+// what was in the record before the agent was (R8).
 func (d *doors) open(a configs.Agent) {
 	if a.Door != configs.DoorExec {
 		return
 	}
 	w := &worker{workerOptions: d.worker, queue: newQueue(d.queue, fleet.Who{Name: a.Name.String(), Host: d.host}, a)}
-	d.folded(func(*fleet.State) { d.workers[a.Name] = w }) // what comes from now on is new, and queued by bring
+	d.folded(func(*fleet.State) { d.workers[a.Name] = w }) // what comes from now on is new, and bring queues it
 	d.fill(w.queue)
 	w.start(d.taking, d.killing)
 }
 
-// change has the agent's door serve it as it is now.
+// change has the agent's door serve the agent as it is now.
 func (d *doors) change(a configs.Agent) {
 	var q *queue
 	accepts := false
@@ -124,7 +125,7 @@ func (d *doors) change(a configs.Agent) {
 	switch {
 	case q == nil:
 		d.open(a)
-	case accepts: // what was left for somebody else to do may be for its command now
+	case accepts: // messages that were left for somebody else may now be for its command
 		d.fill(q)
 	}
 }
@@ -139,7 +140,7 @@ func (d *doors) pause(agent protocol.Name, paused bool) {
 	})
 }
 
-// close ends the exec door of an agent; a command that runs is waited for.
+// close ends the exec door of an agent, and waits for its running commands.
 func (d *doors) close(agent protocol.Name) {
 	var w *worker
 	d.folded(func(*fleet.State) {
@@ -153,7 +154,7 @@ func (d *doors) close(agent protocol.Name) {
 	}
 }
 
-// look has an agent look again at what waits for a budget.
+// look has an agent check again what waits for a budget.
 func (d *doors) look(agent protocol.Name) {
 	d.folded(func(*fleet.State) {
 		if w := d.workers[agent]; w != nil {
@@ -173,8 +174,8 @@ func (d *doors) overHour(agent protocol.Name) (count int) {
 	return count
 }
 
-// overTalk is how many messages wait, for all agents here, because agents have had each
-// other run too often in the conversation of a message.
+// overTalk is how many messages wait, for all agents here, because agents have had each other run
+// too often in the conversation of a message.
 func (d *doors) overTalk(p protocol.Path) (count int) {
 	d.folded(func(s *fleet.State) {
 		it, there := s.Ledger.Item(p)
@@ -189,7 +190,8 @@ func (d *doors) overTalk(p protocol.Path) (count int) {
 	return count
 }
 
-// fillAll queues what waits for the agent, or with "" for all agents, and is not queued yet.
+// fillAll queues what waits for the agent, or for all agents if `agent` is "", and is not queued
+// yet.
 func (d *doors) fillAll(agent string) {
 	var queues []*queue
 	d.folded(func(*fleet.State) {
@@ -208,7 +210,7 @@ func (d *doors) fillAll(agent string) {
 func (d *doors) fill(q *queue) {
 	var waiting []*fleet.Item
 	var agent configs.Agent
-	again := map[protocol.Path]bool{} // somebody has these tried again, whatever their age
+	again := map[protocol.Path]bool{} // messages that somebody has had tried again; their age does not matter
 	d.folded(func(s *fleet.State) {
 		waiting, agent = slices.Collect(s.Talk.Inbox(q.who, false)), q.agent
 		for _, it := range waiting {
@@ -225,9 +227,9 @@ func (d *doors) fill(q *queue) {
 	})
 }
 
-// older tells which messages the record held when the agent was added. Where the commit
-// of that moment is gone, with a record.git that was lost before it was pushed, a
-// message's date decides.
+// older reports which messages the record held when the agent was added. If the commit of that
+// moment is lost, together with a record.git that was lost before it was pushed, the date of a
+// message decides.
 func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
 	if a.DispatchSince == "" {
 		return func(protocol.Path) bool { return false }
@@ -259,7 +261,7 @@ func (d *doors) nudge() {
 	})
 }
 
-// atWork is how many messages the agents of this host work on.
+// atWork is on how many messages the agents of this host are working.
 func (d *doors) atWork() (count int) {
 	d.folded(func(*fleet.State) {
 		for _, w := range d.workers {
@@ -269,7 +271,8 @@ func (d *doors) atWork() (count int) {
 	return count
 }
 
-// view is an agent as it is shown, with what waits for it, in a look at the state.
+// view is an agent in the form in which it is shown, with what waits for it. It is asked while the
+// state is read.
 func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	v := agents.View(a)
 	d.attend(&v)
@@ -288,14 +291,14 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	return v
 }
 
-// of is the worker of an agent, nil where it has none.
+// of is the worker of an agent; nil if it has none.
 func (d *doors) of(agent protocol.Name) (w *worker) {
 	d.folded(func(*fleet.State) { w = d.workers[agent] })
 	return w
 }
 
-// lend frees a slot of an agent that waits for the answer to its own message: the answer
-// may come from an agent here that has none.
+// lend frees a slot of an agent that waits for the answer to its own message: the answer may have
+// to come from an agent here that has no slot.
 func (d *doors) lend(agent protocol.Name) (takeBack func()) {
 	if w := d.of(agent); w != nil {
 		return w.slots.Lend(w.queue.wake)

@@ -34,7 +34,7 @@ func asError(err error) error {
 	return &e
 }
 
-// diskHint is what to try where the disk of the home is the trouble.
+// diskHint is what to try if the disk of the home is the trouble.
 func diskHint(err error) string {
 	const goesOn = "; what was stored is kept, and the node goes on by itself"
 	switch {

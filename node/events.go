@@ -38,7 +38,7 @@ func (nr *narrator) Events(ctx context.Context, r control.EventsRequest, yield f
 	})
 }
 
-// eventFilter is which events a follower wants.
+// eventFilter says which events a follower wants.
 type eventFilter struct {
 	kinds   []control.EventKind
 	agent   protocol.Address   // zero: any
@@ -66,24 +66,24 @@ func (nr *narrator) filter(r control.EventsRequest) (w eventFilter, err error) {
 	return w, asError(err)
 }
 
-// mayTell reports whether something may be told: a message can bring another one to a
+// mayTell reports whether something may have to be told. A message can also bring another one to a
 // stage.
 func (w eventFilter) mayTell(h feed.Happening) bool {
 	return slices.Contains(w.kinds, h.Kind) || h.Kind == control.EventMessage && (slices.Contains(w.kinds, control.EventStage) || slices.Contains(w.kinds, control.EventGate))
 }
 
-// of reports whether events of a kind are wanted that are of no agent and no channel.
+// of reports whether events of a kind are wanted that belong to no agent and no channel.
 func (w eventFilter) of(k control.EventKind) bool {
 	return slices.Contains(w.kinds, k) && w.agent.Name == "" && w.channel == ""
 }
 
-// about reports whether events of a kind are wanted that are about that message.
+// about reports whether events of a kind that are about that message are wanted.
 func (w eventFilter) about(k control.EventKind, it *fleet.Item) bool {
 	return slices.Contains(w.kinds, k) && isText(it) && (w.channel == "" || it.Path.Channel() == w.channel) &&
 		(w.agent.Name == "" || wroteAt(it, w.agent) || addressedTo(it, w.agent))
 }
 
-// tell yields what is wanted of something that has happened.
+// tell yields those events of something that has happened which are wanted.
 func (nr *narrator) tell(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
 	switch h.Kind {
 	case control.EventMessage:

@@ -26,30 +26,30 @@ import (
 )
 
 const (
-	// manyExams is how many checks are answered at once.
+	// manyExams is how many checks are answered at the same time.
 	manyExams = 8
 	// claimHits is how many messages are looked at for one claim.
 	claimHits = 16
-	// newestRead is how many messages are looked at that are not indexed yet.
+	// newestRead is how many messages that are not indexed yet are looked at.
 	newestRead = 256
 	// claimWords is how many words of a claim are searched for.
 	claimWords = 32
 )
 
-// examinations answer sync-checks for agents whose operator set `examiner: mechanical`: by
-// what the agent itself wrote, decided and remembers, with no run of it (R66). A check that
-// could not be answered is tried again at the next start.
+// examinations answer sync-checks for agents whose operator has set `examiner: mechanical`: by what
+// the agent itself wrote, decided and remembers, without running it (R66). A check that could not
+// be answered is tried again at the next start.
 type examinations struct {
 	examinationsOptions
-	again chan struct{} // holds a token where all that waits is to be looked at
+	again chan struct{} // holds a token if everything that waits is to be looked at
 	work  sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
 	at    map[exam]bool
-	later *time.Timer // when all that waits is looked at again, because something is on its way; nil: not
+	later *time.Timer // when everything that waits is looked at again, because something is still on its way; nil: never
 }
 
-// exam is a check as one of the agents here has to answer it.
+// exam is a check that one of the agents here has to answer.
 type exam struct {
 	check protocol.Path
 	agent protocol.Name
@@ -66,7 +66,7 @@ type examinationsOptions struct {
 	load     func(*fleet.Item) (*protocol.Message, error)
 	act      func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
 	older    func(configs.Agent) func(protocol.Path) bool
-	halted   func() bool // nothing may be answered at the moment
+	halted   func() bool // reports whether nothing may be answered at the moment
 	now      func() time.Time
 	log      zerolog.Logger
 }
@@ -75,10 +75,10 @@ func newExaminations(o examinationsOptions) *examinations {
 	return &examinations{examinationsOptions: o, again: make(chan struct{}, 1), at: map[exam]bool{}}
 }
 
-// look has all that waits be looked at.
+// look has everything looked at that waits.
 func (ex *examinations) look() { wait.Nudge(ex.again) }
 
-// lookLater has all that waits be looked at in a while: once, however many wait for that.
+// lookLater has everything that waits looked at in a while. Many calls make only one look.
 func (ex *examinations) lookLater() {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -92,7 +92,7 @@ func (ex *examinations) lookLater() {
 	}
 }
 
-// start answers until stop.
+// start answers until stop is called.
 func (ex *examinations) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ex.work.Go(func() { ex.watch(ctx) })
@@ -109,7 +109,7 @@ func (ex *examinations) watch(ctx context.Context) {
 	due := ex.waiting()
 	for {
 		if ex.halted() {
-			due = nil // looked at again when it may be
+			due = nil // it is looked at again when answering is allowed
 		}
 		for _, e := range due {
 			if !ex.begin(e) {
@@ -155,7 +155,7 @@ func (ex *examinations) end(e exam) {
 	delete(ex.at, e)
 }
 
-// examined are the agents here that the node answers for.
+// examined are the agents here for which the node answers.
 func (ex *examinations) examined() (served []configs.Agent) {
 	for _, a := range ex.roster.All() {
 		if a.Examiner == configs.ExaminerMechanical {
@@ -187,7 +187,7 @@ func (ex *examinations) waiting() (due []exam) {
 	return due
 }
 
-// among are the checks among messages that came. A word of a host may make older mail count.
+// among are the checks among messages that came. The word of a host may also make older mail count.
 func (ex *examinations) among(paths []protocol.Path, missed int) (due []exam) {
 	served := ex.examined()
 	if len(served) == 0 {
@@ -213,11 +213,11 @@ func (ex *examinations) among(paths []protocol.Path, missed int) (due []exam) {
 	return due
 }
 
-// answer answers one check; what is none is marked as read.
+// answer answers one check. A message that is no check is marked as read.
 func (ex *examinations) answer(ctx context.Context, e exam) error {
 	a, err := ex.roster.Get(e.agent.String())
 	if err != nil || a.Examiner != configs.ExaminerMechanical {
-		return nil // it changed meanwhile
+		return nil // it has changed in the meantime
 	}
 	who := fleet.Who{Name: a.Name.String(), Host: ex.host}
 	var claims []examiner.Claim
@@ -239,7 +239,7 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	switch {
 	case leave:
 		return nil
-	case !open && hole: // what opens the topic may be on its way
+	case !open && hole: // the message that opens the topic may be on its way
 		ex.lookLater()
 		return nil
 	case !open:
@@ -256,8 +256,8 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	return err
 }
 
-// claimsOf are the claims of a check, each with what somebody did with its item. Of a claim
-// that words the item otherwise that says nothing: a label alone proves no words.
+// claimsOf are the claims of a check, each with what `who` did with its item. If a claim words the
+// item differently, what they did says nothing: a label alone proves no words.
 func claimsOf(t topics.Topic, c *topics.Check, who string) []examiner.Claim {
 	claims := make([]examiner.Claim, len(c.Claims))
 	for i, claim := range c.Claims {
@@ -271,11 +271,11 @@ func claimsOf(t topics.Topic, c *topics.Check, who string) []examiner.Claim {
 	return claims
 }
 
-// ownOf is what somebody did with an item; nil where that is nothing.
+// ownOf is what `who` did with an item; nil if they did nothing.
 func ownOf(t topics.Topic, it *topics.Item, who string) *examiner.Own {
 	if it.Sort != topics.Agreement {
 		if it.By != who || it.Path == t.Opened {
-			return nil // the question that every topic begins with is nobody's words
+			return nil // the question with which every topic begins is nobody's words
 		}
 		return &examiner.Own{Word: examiner.Wrote, Where: it.Path.RepoPath(), At: it.At}
 	}
@@ -299,7 +299,7 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 	for _, t := range append(texts, ex.memoriesOf(a.Name)...) {
 		e.Read(t)
 	}
-	if a.RunAs == "" { // else its folder is another user's, whose links this node would follow with rights of its own
+	if a.RunAs == "" { // otherwise the folder is another user's, and this node would follow its links with its own rights
 		at := psi.Of(a.Dir)
 		shared := slices.ContainsFunc(ex.roster.All(), func(other configs.Agent) bool { return other.Name != a.Name && psi.Share(at, psi.Of(other.Dir)) })
 		if err := readNotes(ctx, at, shared, e.Read); err != nil {
@@ -309,9 +309,9 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 	return e.Rows(), nil
 }
 
-// messagesOf are messages that the agent wrote freely and that have words of a claim. What
-// no host signed that serves it could be anybody's; deeds repeat words of others, and so may
-// what answers a check.
+// messagesOf are messages that the agent wrote freely and that have words of a claim. A message
+// that no host which serves the agent has signed could be anybody's, and is left out. So are deeds
+// and answers to checks, which may repeat words of others.
 func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, claims []examiner.Claim) (texts []examiner.Text, err error) {
 	seen := map[protocol.Path]bool{}
 	take := func(hits []search.Hit) {
@@ -325,8 +325,8 @@ func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, cla
 			}
 		}
 	}
-	// A check that has just come waits to be indexed as well: to write that first takes longer
-	// than the exam.
+	// A check that has just come waits to be indexed as well. Waiting for the index would take
+	// longer than the exam.
 	take(ex.indexer.Waiting(agent.String(), newestRead))
 	for _, c := range claims {
 		words := search.WordsOf(c.Text)
@@ -344,7 +344,7 @@ func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, cla
 	return texts, nil
 }
 
-// textOf is a message as evidence, if it can be some.
+// textOf is a message as evidence. `ok` is false if it can be none.
 func (ex *examinations) textOf(agent protocol.Name, p protocol.Path) (t examiner.Text, ok bool) {
 	var it, asked *fleet.Item
 	ex.folded(func(s *fleet.State) {
@@ -405,7 +405,7 @@ func bodyLine(data []byte) int {
 	return line
 }
 
-// memoriesOf are the agent's memories that hold. They bear no signature: whoever may push
+// memoriesOf are the memories of the agent that hold. They have no signature: anybody who may push
 // can write one in any name.
 func (ex *examinations) memoriesOf(agent protocol.Name) (texts []examiner.Text) {
 	ex.folded(func(s *fleet.State) {

@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	// maxNotes and maxNoteBytes bound what is read of an agent's notes; the newest come first.
+	// maxNotes and maxNoteBytes bound what is read of an agent's notes. The newest notes are read
+	// first.
 	maxNotes     = 2000
 	maxNoteBytes = 8 << 20
-	maxNote      = 1 << 20 // bytes of one
+	maxNote      = 1 << 20 // bytes of one note
 )
 
-// othersNotes are folders of ψ with what others wrote: mail, what was read, clones.
+// othersNotes are folders of ψ with what others wrote: mail, texts that were read, clones.
 var othersNotes = map[string]bool{"inbox": true, "outbox": true, "learn": true, "incubate": true}
 
-// readNotes gives read the notes of an agent whose ψ that is: its prose. What lies in the
-// folders of mail and of others' works is not its own, and files below memory/collaborations
-// are views of what was agreed on. Where others have the same ψ, nothing shows which of them
-// wrote a note: it proves nothing then. It stops where the context ends.
+// readNotes calls `read` with the notes in the ψ of an agent: its prose. What lies in the folders
+// of mail and of others' works is not the agent's own, and files below memory/collaborations are
+// views of what was agreed on. If the ψ is shared with others, nothing shows which of them wrote a
+// note: then it proves nothing. It stops when the context ends.
 func readNotes(ctx context.Context, at string, shared bool, read func(examiner.Text)) error {
 	root, err := os.OpenRoot(at)
 	if at == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -54,7 +55,7 @@ func readNotes(ctx context.Context, at string, shared bool, read func(examiner.T
 		}
 		data, err := psi.Read(root, n.name, maxNote)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, psi.ErrNotPlain) || errors.Is(err, psi.ErrTooLarge) || errors.Is(err, psi.ErrOutside) {
-			continue // it changed meanwhile
+			continue // it has changed in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("cannot read the note %s of %s: %w", n.name, at, err)
@@ -67,12 +68,12 @@ func readNotes(ctx context.Context, at string, shared bool, read func(examiner.T
 
 // note is a file of notes.
 type note struct {
-	name string // below ψ, with slashes
+	name string // path below ψ, with slashes
 	size int64
 	at   time.Time
 }
 
-// notesBelow are the files of notes in ψ, the one that was changed last first.
+// notesBelow are the files of notes in ψ. The one that was changed last comes first.
 func notesBelow(ctx context.Context, root *os.Root) (all []note, err error) {
 	skip := func(name string, folder bool) bool {
 		return strings.HasPrefix(path.Base(name), ".") || folder && othersNotes[name] || strings.HasPrefix(name, "memory/collaborations") ||
@@ -87,8 +88,8 @@ func notesBelow(ctx context.Context, root *os.Root) (all []note, err error) {
 	return all, err
 }
 
-// withoutFrontmatter is a text without the frontmatter that it may begin with, and the number
-// of its first line then.
+// withoutFrontmatter is a text without its frontmatter, if it has one, and the number of the first
+// line of the rest.
 func withoutFrontmatter(text string) (body string, first int) {
 	lines := strings.SplitAfter(text, "\n")
 	if strings.TrimSpace(lines[0]) != "---" {

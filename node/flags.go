@@ -10,15 +10,15 @@ import (
 	"github.com/parleyfleet/parley/node/notices"
 )
 
-// The kinds of flags that files get which are not in the state.
+// The kinds of flags of files that are not in the state.
 const (
 	flagSignature  = "signature"  // its signature does not hold
 	flagReplay     = "replay"     // it is a signed message that was copied to another path
 	flagUnreadable = "unreadable" // it is no message
 )
 
-// flagsOf counts what is the matter with files of the record, by kind: those of the
-// state, and those that are no messages.
+// flagsOf counts problems of files of the record, by kind: those of the state, and those of files
+// that are no messages.
 func flagsOf(s *fleet.State, flaws []books.Flaw) []control.Flag {
 	counts := map[string]int{}
 	for kind, count := range s.Flags() {
@@ -44,8 +44,8 @@ func flagOf(s *fleet.State, f books.Flaw) string {
 	return flagSignature
 }
 
-// warnOfKey warns when a message comes that counts for nothing because of the key
-// that signed it: once for each kind and key, all are counted.
+// warnOfKey warns when a message comes that counts for nothing because of the key that signed it:
+// once for each kind and key. All such messages are counted.
 func warnOfKey(s *fleet.State, it *fleet.Item, warnings *notices.Notices) {
 	kind := s.Kind(it)
 	about := "key " + string(kind) + " " + it.Host.String() + " " + it.Key

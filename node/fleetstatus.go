@@ -13,8 +13,8 @@ import (
 // FleetStatus answers control.AskFleet.
 func (q *questioner) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
 	hosts := q.directory.hosts(r.All)
-	// What others have is compared with what was here before they were asked, so
-	// that a message on its way is no gap.
+	// What others have is compared with what was here before they were asked. So a message that is
+	// on its way does not look like a gap.
 	mine := q.report()
 	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
@@ -35,8 +35,8 @@ func (q *questioner) FleetStatus(ctx context.Context, r control.HostsRequest) (c
 	return fleet, nil
 }
 
-// askHost asks a live host how it fares, and at the same time how far away it is,
-// so that a host under load has all the time for each.
+// askHost asks a live host how it is doing and, at the same time, how far away it is. So a host
+// under load has the full time for each.
 func (q *questioner) askHost(ctx context.Context, row *control.FleetHost, mine protocol.Report) {
 	var ping control.Ping
 	var pingErr error
@@ -63,7 +63,7 @@ func (q *questioner) askHost(ctx context.Context, row *control.FleetHost, mine p
 	}
 }
 
-// reported puts into a row what its host said of itself.
+// reported fills a row with what its host has said of itself.
 func reported(row *control.FleetHost, mine, theirs protocol.Report) {
 	row.Version, row.Since = theirs.Version, theirs.Since
 	row.Messages, row.Tip, row.Unrecorded, row.Unpushed = theirs.Messages, theirs.Tip, theirs.Unrecorded, theirs.Unpushed

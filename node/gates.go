@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Gates answers control.Gates: what parties ask humans, and what inquiries do.
+// Gates answers control.Gates: it lists what parties and inquiries ask humans.
 func (n *Node) Gates(ctx context.Context, r control.GatesRequest) (control.GateList, error) {
 	of, err := n.inquiries.Gates(r)
 	if err != nil || r.ID != "" && len(of) > 0 {
@@ -33,8 +33,8 @@ func (n *Node) humanHasKey() (has bool) {
 	return has
 }
 
-// gatesWaiting is how many gates wait for each human, by HUMAN@HOST. It is asked in a look at
-// the state.
+// gatesWaiting is how many gates wait for each human, by HUMAN@HOST. It is asked while the state is
+// read.
 func (n *Node) gatesWaiting(s *fleet.State) map[string]int {
 	waiting := n.parties.Waiting(s)
 	for human, count := range n.inquiries.Waiting(s) {
@@ -43,8 +43,8 @@ func (n *Node) gatesWaiting(s *fleet.State) map[string]int {
 	return waiting
 }
 
-// gateAt is the gate that a message asks, where it waits for this host's human. It is asked in
-// a look at the state.
+// gateAt is the gate that a message asks, if it waits for this host's human. It is asked while the
+// state is read.
 func (n *Node) gateAt(s *fleet.State, p protocol.Path) (control.Gate, bool) {
 	if g, ok := n.parties.GateAt(s, p); ok {
 		return g, true

@@ -22,22 +22,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// prompts are the texts that agents of this host are given, and answer the verb that
-// shows one.
+// prompts makes the texts that agents of this host are given, and answers the verb that shows one.
 type prompts struct {
 	host, human, fleet protocol.Name
 	folded             folded.State
 	roster             *agents.Roster
 	load               func(*fleet.Item) (*protocol.Message, error)
-	find               func(path string) (*fleet.Item, error) // as a person gives it
-	key                func() *homes.Key                      // of fences
+	find               func(path string) (*fleet.Item, error) // finds a message by a path in the form that a person gives
+	key                func() *homes.Key                      // the key from which fences are made
 	given              *promptlog.Log                         // what commands were given
 	runs               *runlog.Log
 	log                zerolog.Logger
 }
 
-// givenFor is what an agent's command is given for a message: its bare text, or
-// all that the agent should know.
+// givenFor is what an agent's command is given for a message: its bare text, or everything that the
+// agent should know.
 func (pr *prompts) givenFor(a configs.Agent, asked *protocol.Message) (prompt.Prompt, error) {
 	if a.Input != configs.InputPrompt {
 		return bare(asked.Body), nil
@@ -55,8 +54,8 @@ func (pr *prompts) givenFor(a configs.Agent, asked *protocol.Message) (prompt.Pr
 	return prompt.Build(r), nil
 }
 
-// surroundings is what an agent may know of a channel, and the messages there
-// that it may see before the one at p (with the zero path: all), the last first.
+// surroundings is what an agent may know of a channel, and the messages there that it may see
+// before the one at `p` (with the zero path: all). The last message comes first.
 func (pr *prompts) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Path) (r prompt.Request, earlier []*fleet.Item) {
 	r = prompt.Request{Agent: a.Name.String(), Host: pr.host.String(), Fleet: pr.fleet.String(), Channel: c}
 	pr.folded(func(s *fleet.State) {
@@ -89,18 +88,18 @@ func (pr *prompts) surroundings(a configs.Agent, c protocol.ChannelID, p protoco
 	return r, earlier
 }
 
-// maxEarlier is how many messages of a channel's past are looked at for a prompt,
-// which can hold far fewer.
+// maxEarlier is how many messages of a channel's past are looked at for a prompt. A prompt can hold
+// far fewer.
 const maxEarlier = 2000
 
-// history reads as many of the messages, given last first, as a prompt can hold.
+// history reads as many of the messages as a prompt can hold. `earlier` has the last one first.
 func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.ShownMessage, error) {
 	letters := make([]prompt.ShownMessage, len(earlier))
 	size := 0
 	for i, it := range earlier {
 		at := len(earlier) - 1 - i
 		if size > prompt.DefaultLimit {
-			// It will be left out; only that it is there counts.
+			// This message will be left out, and only counts.
 			letters[at] = prompt.ShownMessage{Path: it.Path, From: it.From}
 			continue
 		}
@@ -124,16 +123,16 @@ func (pr *prompts) letter(m *protocol.Message) prompt.ShownMessage {
 	return l
 }
 
-// untold is all that an agent should know of a channel before anything is said to it
-// there, without what was said: its text is another one each time.
+// untold is everything that an agent should know of a channel before something is said to it there,
+// without what was said: that text is different each time.
 func (pr *prompts) untold(a configs.Agent, c protocol.ChannelID) (r prompt.Request, earlier []*fleet.Item, err error) {
 	r, earlier = pr.surroundings(a, c, protocol.Path{})
 	r.Fence, err = pr.fence(a.Name.String() + "\x00" + random.Hex(8))
 	return r, earlier, err
 }
 
-// aside is what an agent's command is given for a text that the human says to it beside
-// the record.
+// aside is what an agent's command is given for a text that the human says to it outside of the
+// record.
 func (pr *prompts) aside(a configs.Agent, text string, at time.Time) (prompt.Prompt, error) {
 	if a.Input != configs.InputPrompt {
 		return bare(text), nil
@@ -149,7 +148,7 @@ func (pr *prompts) aside(a configs.Agent, text string, at time.Time) (prompt.Pro
 	return prompt.Build(r), nil
 }
 
-// program is what an agent should know whose interactive program is opened in a channel.
+// program is what an agent should know when its interactive program is opened in a channel.
 func (pr *prompts) program(a configs.Agent, c protocol.ChannelID) (prompt.Prompt, error) {
 	r, earlier, err := pr.untold(a, c)
 	if err != nil {
@@ -161,14 +160,14 @@ func (pr *prompts) program(a configs.Agent, c protocol.ChannelID) (prompt.Prompt
 	return prompt.Context(r), nil
 }
 
-// bare is a text for an agent that is given nothing else.
+// bare is the prompt of an agent that is given only a text.
 func bare(text string) prompt.Prompt {
 	text += "\n"
 	return prompt.Prompt{Text: text, Parts: []prompt.Part{{Kind: prompt.Message, Text: text}}}
 }
 
-// fence is a word that nobody without this host's key can foresee, and that is
-// the same each time: what "parley prompt" shows is what the agent was given.
+// fence is a word that nobody without this host's key can foresee. It is the same each time, so
+// that "parley prompt" shows what the agent was given.
 func (pr *prompts) fence(about string) (string, error) {
 	seed, err := pr.key().Pair.Seed()
 	if err != nil {
@@ -179,8 +178,8 @@ func (pr *prompts) fence(about string) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)[:16]), nil
 }
 
-// promptedAgent is the agent named or, with "", the one served here whose
-// command the message is for.
+// promptedAgent is the agent that is named or, if `name` is "", the agent served here whose command
+// the message is for.
 func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, error) {
 	if name != "" {
 		a, err := pr.roster.Get(name)

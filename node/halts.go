@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// mostLostNamed is how many of what is lost a warning names; "record verify" names all.
+// mostLostNamed is how many lost files a warning names; "record verify" names all.
 const mostLostNamed = 3
 
-// halts are the reasons for which no agent is run at the moment, beside those of lookout.
+// halts are the reasons why no agent is run at the moment, besides those of lookout.
 type halts struct {
 	mu       sync.Mutex // guards what follows
-	profiles string     // two actor profiles have one name, "" where none have
-	broken   string     // why record.git cannot be read, "" where it can
+	profiles string     // two actor profiles have the same name; "" if none have
+	broken   string     // why record.git cannot be read; "" if it can
 	lost     []string   // what the disk has lost, as Record.Lost names it
-	coming   bool       // a fetch is being taken in: its receipts are to be there too
+	coming   bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
-// any reports whether there is one.
+// any reports whether there is a reason.
 func (h *halts) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -32,11 +32,11 @@ func (h *halts) notWhole() bool {
 	return h.holed()
 }
 
-// holed is notWhole for who holds mu.
+// holed is notWhole for a caller that holds mu.
 func (h *halts) holed() bool { return h.broken != "" || len(h.lost) > 0 }
 
-// clashes notes why nobody can say who agents are, "" where that is clear, and returns
-// what was noted before.
+// clashes notes why nobody can say who agents are; "" if that is clear. It returns what was noted
+// before.
 func (h *halts) clashes(why string) (was string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,7 +44,7 @@ func (h *halts) clashes(why string) (was string) {
 	return was
 }
 
-// breaks notes why record.git cannot be read, "" where it can.
+// breaks notes why record.git cannot be read; "" if it can.
 func (h *halts) breaks(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,8 +65,8 @@ func (h *halts) comes(more bool) {
 	h.coming = more
 }
 
-// reasons are why no agent is run, a few words each; a fetch that is being taken in is
-// none, because it is over in a moment.
+// reasons say why no agent is run, in a few words each. A fetch that is being taken in is left out,
+// because it is over in a moment.
 func (h *halts) reasons() (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +82,8 @@ func (h *halts) reasons() (all []string) {
 	return all
 }
 
-// damage is what status says of a record that is not whole. remote says that it has one.
+// damage is what status says about a record that is not whole. `remote` says that there is a
+// remote.
 func (h *halts) damage(remote bool) (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

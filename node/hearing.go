@@ -15,20 +15,19 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hearing tells the other hosts which of their messages are stored here: heard.
+// hearing tells the other hosts which of their messages are stored here (heard).
 type hearing struct {
 	host, human protocol.Name
 	folded      folded.State
 	roster      *agents.Roster
 	live        *presence.Live
-	bus         func() *bus.Bus // nil where there is none
+	bus         func() *bus.Bus // nil if there is none
 	log         zerolog.Logger
 }
 
-// tellHeard tells the other hosts what is fsynced here: at once where an
-// agent or human of this host is addressed, else together with what comes in
-// the next moment. So is what is for all in a large fleet, where everybody who hears
-// it tells everybody.
+// tellHeard tells the other hosts which messages are fsynced here. It does so at once if an agent
+// or human of this host is addressed, else together with what comes in the next moment. Messages to
+// all in a large fleet wait too, because there each host that hears them tells all others.
 func (h *hearing) tellHeard(messages []gitsync.MessageFile) {
 	var now, later []protocol.Path
 	crowded := h.live.Crowded()
@@ -48,7 +47,7 @@ func (h *hearing) tellHeard(messages []gitsync.MessageFile) {
 	h.publish(now)
 }
 
-// concerns reports whether someone here is addressed.
+// concerns reports whether an agent or human of this host is addressed.
 func (h *hearing) concerns(s *fleet.State, it *fleet.Item) bool {
 	reaches := func(name protocol.Name) bool { return s.Talk.Reaches(it, fleet.Who{Name: name.String(), Host: h.host}) }
 	return reaches(h.human) || slices.ContainsFunc(h.roster.All(), func(a configs.Agent) bool { return reaches(a.Name) })

@@ -10,13 +10,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// tell tells the author of a message and the human of this host that it waits, because
+// tell tells the author of a message and the human of this host that the message waits, because
 // agents have caused too many runs (R13).
 func (w *worker) tell(ctx context.Context, j job) {
 	defer w.folded(func(*fleet.State) { w.queue.told(j.tell) })
 	ws, err := w.act(ctx, fleet.Hold{As: w.queue.who, At: j.it.Path, Human: w.human, Act: j.tell.act, Reason: j.tell.why}, j.it.Path)
 	if err != nil {
-		// Status says it all the same, and the next message that has to wait tells it.
+		// Status says it in any case, and the next message that has to wait will tell it.
 		w.log.Warn().Err(err).Str("agent", w.queue.who.Name).Stringer("path", j.it.Path).Msg("cannot tell that a message waits")
 		return
 	}
@@ -26,9 +26,9 @@ func (w *worker) tell(ctx context.Context, j job) {
 	w.steps.handled(j.agent.Name, j.it.Path, ws)
 }
 
-// resume has an agent go on whose messages wait for a budget: with all of them or, where a
-// message is named, with those of its conversation, in which the human speaks so. It
-// returns how many waited for that, in the conversation for whichever agent here.
+// resume lets messages of an agent go on that wait for a budget. They are all such messages or, if
+// a message is named, those of its conversation, in which the human speaks by that. It returns how
+// many waited; in a conversation, these may be messages for any agent here.
 func (sv *serving) resume(ctx context.Context, r control.PauseRequest) (over int, err error) {
 	if r.Conversation == "" {
 		over = sv.doors.overHour(protocol.Name(r.Name))
@@ -46,7 +46,7 @@ func (sv *serving) resume(ctx context.Context, r control.PauseRequest) (over int
 	return over, asError(sv.say(ctx, fleet.Resume{By: fleet.Who{Name: sv.human.String(), Host: sv.host}, At: p, Agent: r.Name}))
 }
 
-// checkPause refuses to pause or resume what cannot be.
+// checkPause returns an error for a pause or resumption that is not possible.
 func (sv *serving) checkPause(r control.PauseRequest) error {
 	a, err := sv.roster.Get(r.Name)
 	switch {

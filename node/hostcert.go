@@ -54,7 +54,7 @@ func (q *questioner) HostCertificate(ctx context.Context, r control.HostRequest)
 	return c, nil
 }
 
-// certified is the public nkey that a certificate in PEM is made for.
+// certified is the public nkey for which a certificate in PEM is made.
 func certified(text []byte) (string, error) {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "CERTIFICATE" || len(bytes.TrimSpace(rest)) > 0 {
@@ -72,7 +72,7 @@ func certified(text []byte) (string, error) {
 	return string(public), err
 }
 
-// askable says why a host cannot be asked now: what is what cannot be done to it.
+// askable returns an error if a host cannot be asked now. `what` is what cannot be done to it.
 func askable(host control.Host, what string) error {
 	alias := host.Alias.String()
 	switch host.State {

@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ownHost tells the fleet who is here: by signed messages, and by their rendering as the
-// seed's host file.
+// ownHost tells the fleet who is here, by signed messages, and by the host file of the seed that is
+// made from them.
 type ownHost struct {
 	host, human protocol.Name
 	now         func() time.Time
@@ -27,15 +27,15 @@ type ownHost struct {
 	hubs        *hubs
 	roster      *agents.Roster
 	key         func() *homes.Key
-	say         func(context.Context, fleet.Command) error // stores that and tells the others
+	say         func(context.Context, fleet.Command) error // stores a command's messages and tells the others
 }
 
-// fileUpdater is the record as far as it keeps files that are no messages.
+// fileUpdater is the record, as far as it keeps files that are no messages.
 type fileUpdater interface {
 	UpdateFile(path string, update func(old []byte) ([]byte, error)) error
 }
 
-// says is what this host says of itself: from its own configuration alone.
+// says is what this host says of itself, from its own configuration alone.
 func (o *ownHost) says() protocol.HostState {
 	h := protocol.HostState{Host: o.host, Key: o.key().Public, Hostname: whereabouts.Hostname(), Addresses: o.hubs.addresses(), Humans: []protocol.Name{o.human}}
 	for _, a := range o.roster.All() {
@@ -44,7 +44,7 @@ func (o *ownHost) says() protocol.HostState {
 	return h
 }
 
-// hosted is what the fleet is told of an agent: never its commands (R12).
+// hosted is what the fleet is told about an agent: never its commands (R12).
 func hosted(a configs.Agent) protocol.HostedAgent {
 	h := protocol.HostedAgent{Name: a.Name, TakeoverAfter: a.TakeoverAfter, AsksRerun: a.Rerun == configs.RerunAsk}
 	for _, t := range a.Tiers {
@@ -56,7 +56,7 @@ func hosted(a configs.Agent) protocol.HostedAgent {
 	return h
 }
 
-// publish tells the fleet who is here, where that is news.
+// publish tells the fleet who is here, if that is news.
 func (o *ownHost) publish(ctx context.Context) error {
 	if err := o.say(ctx, fleet.Join{Host: o.says()}); err != nil {
 		return err
@@ -64,9 +64,8 @@ func (o *ownHost) publish(ctx context.Context) error {
 	return o.render()
 }
 
-// retire has the file of a host that is out say so: programs that know no keys
-// would go on writing to its agents. The word of its revocation is the truth, this is
-// its rendering.
+// retire makes the file of a host that is out say so: programs that know no keys would go on
+// writing to its agents. What counts is the revocation; the file only shows it.
 func (o *ownHost) retire(alias protocol.Name) {
 	var h *keys.Host
 	o.folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })
@@ -79,15 +78,15 @@ func (o *ownHost) retire(alias protocol.Name) {
 	}
 }
 
-// render has the next commit put into this host's file what it says of itself
-// by then. What others wrote there until then stays.
+// render has the next commit write into this host's file what the host says of itself at that time.
+// What others have written there until then stays.
 func (o *ownHost) render() error {
 	return o.record.UpdateFile(protocol.HostFilePath(o.host), func(old []byte) ([]byte, error) {
 		return protocol.UpdateHostFile(old, o.says())
 	})
 }
 
-// answerTwin writes a message, by which the other node of this name learns of this one.
+// answerTwin writes a message, by which the other node with this name learns of this one.
 func (o *ownHost) answerTwin(ctx context.Context) {
 	if err := o.say(ctx, fleet.Join{Host: o.says(), Again: true}); err != nil {
 		o.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")

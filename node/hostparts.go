@@ -18,7 +18,7 @@ type hostParts struct {
 	remover    *remover
 }
 
-// newHostParts hands each of them what it needs.
+// newHostParts gives each of them what it needs.
 func (n *Node) newHostParts() (p hostParts) {
 	p.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,

@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// questioner asks other hosts what a person wants to know of them: how far away
-// they are, where they can be dialled, their certificates, how they fare.
+// questioner asks other hosts what a person wants to know about them: how far away they are, where
+// they can be dialled, their certificates, how they are doing.
 type questioner struct {
 	host, fleet protocol.Name
 	version     string
@@ -24,8 +24,8 @@ type questioner struct {
 	directory   *directory
 	hubs        *hubs
 	asker       *presence.Asker
-	bus         func() *bus.Bus                 // nil where there is none
-	natsBus     *atomic.Pointer[configs.System] // the existing NATS system in use; nil where there is none
+	bus         func() *bus.Bus                 // nil if there is none
+	natsBus     *atomic.Pointer[configs.System] // the existing NATS system in use; nil if there is none
 	report      func() protocol.Report          // what this host says of itself
 }
 
@@ -50,7 +50,7 @@ func (q *questioner) PingHost(ctx context.Context, r control.PingRequest) (contr
 	return ping, nil
 }
 
-// noAnswer is why a host did not answer, in words for people.
+// noAnswer says why a host did not answer, in words for people.
 func noAnswer(host protocol.Name, within time.Duration, err error) error {
 	switch {
 	case presence.HasAnswered(err):

@@ -43,7 +43,7 @@ func (q *questioner) probeView(alias protocol.Name, p bus.Probed) control.Probed
 		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: control.Seconds(p.Took), Clock: control.Seconds(p.Clock), Version: p.Version,
 	}
 	if alias == q.host && p.Cause == bus.CauseSelf {
-		v.Works, v.Cause, v.Reason, v.Version = true, "", "", q.version // its own key answered
+		v.Works, v.Cause, v.Reason, v.Version = true, "", "", q.version // its own key has answered
 	}
 	var h *keys.Host
 	q.folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })

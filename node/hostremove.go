@@ -14,12 +14,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// remover takes hosts out of the fleet: it revokes their last key once everything that they have
+// remover takes hosts out of the fleet. It revokes their last key when everything that they have
 // written is known, so that all of it counts for ever. A host does that itself, as its last word.
-// Another host does it where that host's node no longer runs.
+// Another host does it if that host's node no longer runs.
 type remover struct {
 	revoker *revoker
-	remote  string // empty: nobody shares the record
+	remote  string // "": nobody shares the record
 	record  interface{ Fetch(context.Context) error }
 	folded  folded.State
 	live    *presence.Live
@@ -43,13 +43,13 @@ func (rm *remover) RemoveHost(ctx context.Context, r control.RemoveHostRequest) 
 		return control.HostRemoval{}, err
 	}
 	if done.Here {
-		rm.lookout.Out.Store(true) // an answer that comes after the last word counts no more
+		rm.lookout.Out.Store(true) // an answer that comes after the last word no longer counts
 		rm.awaitAgents(ctx)
 		if c, _, err = rm.removal(r); err != nil {
 			rm.stayAfterAll()
 			return control.HostRemoval{}, err
 		}
-		rm.own.retire(done.Host) // the node ends with the word itself
+		rm.own.retire(done.Host) // after that word the node ends
 	}
 	ws, err := rm.act(ctx, c, protocol.Path{})
 	switch {
@@ -65,8 +65,8 @@ func (rm *remover) RemoveHost(ctx context.Context, r control.RemoveHostRequest) 
 	return done, nil
 }
 
-// stayAfterAll takes back what was done before this host's last word, which could not
-// be stored.
+// stayAfterAll takes back what was done before this host's last word, if that word could not be
+// stored.
 func (rm *remover) stayAfterAll() {
 	if err := rm.own.render(); err != nil {
 		rm.log.Warn().Err(err).Msg("cannot render this host's file")
@@ -75,7 +75,7 @@ func (rm *remover) stayAfterAll() {
 	rm.doors.nudge()
 }
 
-// removal is the command that a request asks for, and what it does.
+// removal is the command for which a request asks, and what it does.
 func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostRemoval, error) {
 	c, key, err := rm.revoker.revocation(control.RevokeRequest{Host: r.Host})
 	if err != nil {
@@ -104,8 +104,8 @@ func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.H
 	return c, done, nil
 }
 
-// everybodyLearns refuses to remove this host where its last word would stay here: the
-// machine may be wiped a moment later.
+// everybodyLearns returns an error if this host is to be removed and its last word would stay on
+// it: the machine may be wiped a moment later.
 func (rm *remover) everybodyLearns(ctx context.Context) error {
 	if rm.remote == "" {
 		return nil
@@ -119,7 +119,7 @@ func (rm *remover) everybodyLearns(ctx context.Context) error {
 
 const drainLook = 20 * time.Millisecond
 
-// awaitAgents waits for what agents work on, as long as a node that stops does.
+// awaitAgents waits for the work of agents, for as long as a node that stops does.
 func (rm *remover) awaitAgents(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()

@@ -18,21 +18,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hubs is what this host knows of where hosts can be dialled, itself among them.
+// hubs is what this host knows about where hosts can be dialled, itself among them.
 type hubs struct {
 	host   protocol.Name
-	says   configs.Bus // what the operator decided
+	says   configs.Bus // what the operator has decided
 	folded folded.State
-	bus    func() *bus.Bus // nil where there is none
+	bus    func() *bus.Bus // nil if there is none
 	now    func() time.Time
 	log    zerolog.Logger
-	moved  chan struct{} // holds a token when a host said something of itself: look again at the links
+	moved  chan struct{} // holds a token if a host has said something of itself: then look at the links again
 }
 
-// list are the hosts that can be dialled: those that the operator names, then those of the
-// record, the most senior first. Whoever may push can add any number of hosts that nobody vouches
-// for. These must not be dialled before the hosts that are really there. The bus asks before each
-// round of dials.
+// list are the hosts that can be dialled: those that the operator names, then those of the record,
+// the most senior first. Anybody who may push can add any number of hosts for which nobody vouches.
+// These must not be dialled before the hosts that really exist. The bus asks before each round of
+// dials.
 func (hs *hubs) list() (all []bus.Hub) {
 	hs.folded(func(s *fleet.State) { all = hs.listIn(s) })
 	return all
@@ -70,9 +70,9 @@ func keysNow(s *fleet.State, h *keys.Host, now time.Time) []string {
 	return keys
 }
 
-// reachable are the addresses of a host that can lead to it from here: one on the
-// loopback is dialled only where that host says that it is on this machine. Where the
-// machine has no name, no other host is on it.
+// reachable are the addresses of a host that can lead to it from here. An address on the loopback
+// is only dialled if that host says that it is on this machine. If the machine has no name, no
+// other host is on it.
 func reachable(h *keys.Host) []string {
 	here := whereabouts.Hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
@@ -81,9 +81,8 @@ func reachable(h *keys.Host) []string {
 	})
 }
 
-// addresses are where other hosts reach this one: what the bus has bound; before it
-// has, what the configuration says, or what the record said last where the system
-// chooses.
+// addresses are where other hosts reach this one: what the bus has bound. Before that, it is what
+// the configuration says or, if the system chooses the port, what the record last said.
 func (hs *hubs) addresses() []string {
 	if b := hs.bus(); b != nil {
 		return b.Addresses().Advertised
@@ -104,14 +103,14 @@ func (hs *hubs) addresses() []string {
 	return said
 }
 
-// anyPort reports whether an address leaves the port to the system.
+// anyPort reports whether the system chooses the port of an address.
 func anyPort(address string) bool {
 	_, port, err := protocol.SplitHostPort(address)
 	return err != nil || port == 0
 }
 
-// watch has the bus look again at its links whenever a host has said something
-// of itself, or an old key's time is over (see keyWork), until ctx ends.
+// watch has the bus look at its links again whenever a host has said something of itself, or an old
+// key's time is over (see keyWork), until `ctx` ends.
 func (hs *hubs) watch(ctx context.Context) {
 	for {
 		select {
@@ -125,8 +124,8 @@ func (hs *hubs) watch(ctx context.Context) {
 	}
 }
 
-// of is a host with all its addresses: those that the operator names, and those
-// that it says itself.
+// of is a host with all its addresses: those that the operator names, and those that it states
+// itself.
 func (hs *hubs) of(alias protocol.Name) bus.Hub {
 	hub := bus.Hub{Alias: alias}
 	for _, named := range hs.says.Hubs {
@@ -149,13 +148,13 @@ func (hs *hubs) of(alias protocol.Name) bus.Hub {
 	return hub
 }
 
-// unknown warns of hosts that the operator names as hubs and that have not
-// joined. They may do so later, so it is no error.
+// unknown warns about hosts that the operator names as hubs and that have not joined. They may do
+// so later, so it is no error.
 func (hs *hubs) unknown() (warnings []string) {
 	for _, hub := range hs.says.Hubs {
 		alias, _, err := configs.ParseHub(hub)
 		if err != nil || alias == "" {
-			continue // Load has refused it, or it is whoever answers there
+			continue // Load has refused it, or it means whichever host answers there
 		}
 		hs.folded(func(s *fleet.State) { _, err = s.People.FindHost(alias.String()) })
 		var unknown *fleet.Refusal
@@ -167,7 +166,7 @@ func (hs *hubs) unknown() (warnings []string) {
 	return warnings
 }
 
-// sayUnknown puts them into the log.
+// sayUnknown logs these warnings.
 func (hs *hubs) sayUnknown() {
 	for _, warning := range hs.unknown() {
 		hs.log.Warn().Msg(warning)

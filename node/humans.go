@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// humans answers what is asked about the keys of humans (R35). It sees their public halves
-// alone: a human signs in the program at which they sit.
+// humans answers the verbs about the keys of humans (R35). It only sees the public halves: a human
+// signs in the program that they use.
 type humans struct {
 	host     protocol.Name
 	human    protocol.Name // of this host
@@ -49,12 +49,12 @@ func humanAt(host *keys.Host, human protocol.Name) control.Human {
 		return v
 	}
 	v.Key, v.Open, v.Since = last.Key, last.Open, last.Since.Timestamp
-	v.Fingerprint, _ = protocol.Fingerprint(last.Key) // the fold takes none that has none
+	v.Fingerprint, _ = protocol.Fingerprint(last.Key) // the fold accepts no key without one
 	return v
 }
 
-// signed refuses a decision of this host's human that their key has not signed, where they
-// have one: before it is written, for it would be void.
+// signed returns an error for a decision of this host's human that their key has not signed, if
+// they have one. It is called before the decision is written, which would be void.
 func (h *humans) signed(d protocol.HumanDecision, sig string) (err error) {
 	h.folded(func(s *fleet.State) {
 		host, joined := s.Keys().Host(h.host)

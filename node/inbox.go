@@ -17,8 +17,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// inbox is the mail of people and agents of this host: what came, what of it is read, and
-// which session of an agent has taken what.
+// inbox is the mail of people and agents of this host: what came, what of it is read, and which
+// session of an agent has taken what.
 type inbox struct {
 	folded   folded.State
 	roster   *agents.Roster
@@ -26,9 +26,9 @@ type inbox struct {
 	views    *views
 	decider  *decider
 	now      func() time.Time
-	claimFor time.Duration // where a request does not say how long
+	claimFor time.Duration // holds if a request does not say how long
 	sessions *sessions.Book
-	messages *feed.Feeds[protocol.Path] // as they enter the state
+	messages *feed.Feeds[protocol.Path] // reports messages when they enter the state
 }
 
 // Inbox answers control.Inbox.
@@ -45,7 +45,7 @@ func (b *inbox) Inbox(ctx context.Context, by control.Caller, r control.InboxReq
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil && r.Claim { // whoever asked is gone, and was given nothing
+	if ctx.Err() != nil && r.Claim { // the caller is gone, and was given nothing
 		b.sessions.GiveBack(who.Name, pathsIn(box))
 		return nil, asError(ctx.Err())
 	}
@@ -76,8 +76,8 @@ func checkInbox(r control.InboxRequest) error {
 	return nil
 }
 
-// taking is how a request takes a message, which may be taken already; nil where it takes
-// none.
+// taking is how a request takes a message, which may be taken already. It is nil if the request
+// takes none.
 func (b *inbox) taking(by control.Caller, who fleet.Who, r control.InboxRequest) func(protocol.Path) bool {
 	if !r.Claim {
 		return nil
@@ -88,8 +88,8 @@ func (b *inbox) taking(by control.Caller, who fleet.Who, r control.InboxRequest)
 	}
 }
 
-// await lists the mail once there is some, or at once where nobody waits. It follows what
-// comes before it looks, so that nothing comes in between.
+// await lists the mail as soon as there is some, or at once if nobody waits. It begins to follow
+// new messages before it looks, so that none is missed in between.
 func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Path) bool, r control.InboxRequest) ([]facts, error) {
 	if r.Within == 0 {
 		return b.look(who, take, r), nil
@@ -117,9 +117,9 @@ func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Pat
 	}
 }
 
-// isNews reports whether there may be mail for a participant because of what came. A look
-// into an inbox goes through all mail that its owner ever had: the messages of a busy fleet
-// between others are no reason for one.
+// isNews reports whether there may be mail for a participant because of what came. A look into an
+// inbox goes through all mail that its owner has ever had. So messages of a busy fleet that are
+// between others must not cause one.
 func (b *inbox) isNews(who fleet.Who, came *feed.Feed[protocol.Path]) bool {
 	paths, missed := came.Drain()
 	news := missed > 0
@@ -132,13 +132,13 @@ func (b *inbox) isNews(who fleet.Who, came *feed.Feed[protocol.Path]) bool {
 	return news
 }
 
-// makesMail reports whether a message may make others mail that were none: a word of a host,
-// or that the work is to be done anew or somewhere else.
+// makesMail reports whether a message may make other messages mail that were none: a word of a
+// host, or a word that work is to be done anew or elsewhere.
 func makesMail(it *fleet.Item) bool {
 	return it.Act.HostWord() || it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim
 }
 
-// look lists the mail that waits, and takes it where that is asked for.
+// look lists the mail that waits, and takes it if that is asked for.
 func (b *inbox) look(who fleet.Who, take func(protocol.Path) bool, r control.InboxRequest) (box []facts) {
 	b.sessions.Sweep()
 	b.folded(func(s *fleet.State) {

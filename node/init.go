@@ -12,9 +12,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Init makes a home, and has its host join the fleet. Where it fails nothing of it is left
-// behind, but for one case: the remote may have taken the message by which the host joins,
-// and nobody else could ever speak for it.
+// Init makes a home, and has its host join the fleet. If it fails, nothing is left behind, with one
+// exception: the remote may have taken the message by which the host joins. Then the home stays,
+// because nobody else could ever speak for the host.
 func Init(ctx context.Context, o homes.Options) (homes.Result, error) {
 	return homes.Make(ctx, o, join)
 }
@@ -40,8 +40,8 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	}
 	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
 	result.Notes = append(result.Notes, n.hubs.unknown()...)
-	n.freezer.FreezeLong() // so that the first start need not read it all again
-	return n.twins.Out()   // another host may have just joined under the same name
+	n.freezer.FreezeLong() // so that the first start need not read everything again
+	return n.twins.Out()   // another host may have just joined with the same name
 }
 
 // others are the other hosts of the record.
@@ -50,7 +50,7 @@ func (n *Node) others() []homes.Found {
 	defer n.mu.Unlock()
 	var all []homes.Found
 	for _, h := range n.state.Keys().Hosts() {
-		fingerprint, err := protocol.Fingerprint(h.Key) // a key that is none was never believed
+		fingerprint, err := protocol.Fingerprint(h.Key) // what is no key was never accepted as one
 		if h.Alias != n.cfg.Alias && err == nil {
 			all = append(all, homes.Found{Alias: h.Alias, Fingerprint: fingerprint, Founder: h.Founder(), Addresses: h.Addresses})
 		}
@@ -58,8 +58,8 @@ func (n *Node) others() []homes.Found {
 	return all
 }
 
-// stampAgents notes since when the agents that were laid ready are served: what
-// the record holds by then is old to them (R8), unless their files say otherwise.
+// stampAgents notes since when the prepared agents are served. What the record already has at that
+// time is old for them (R8), unless their files say otherwise.
 func (n *Node) stampAgents() error {
 	agents := slices.Clone(n.roster.All())
 	for i := range agents {
@@ -76,8 +76,7 @@ func (n *Node) stampAgents() error {
 	return nil
 }
 
-// unsure is err, the end of a push: as an unsureError where it was cut short and not
-// refused.
+// unsure is the error of a push. It is an UnsureError if the push was cut short and not refused.
 func (n *Node) unsure(ctx context.Context, err error) error {
 	if n.cfg.Remote == "" {
 		return err
@@ -87,7 +86,7 @@ func (n *Node) unsure(ctx context.Context, err error) error {
 	}
 	trouble := n.record.Status().Trouble
 	if !trouble.Pushing {
-		return err // it could not even be fetched from
+		return err // nothing could even be fetched from it
 	}
 	switch trouble.Kind {
 	case gitsync.KindUnreachable, gitsync.KindThrottled, gitsync.KindOther:

@@ -13,25 +13,25 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// atWork is a message that is being handled. All but done is read and changed in looks at
-// the state.
+// atWork is a message that is being handled. All fields except done are read and changed while the
+// state is read.
 type atWork struct {
 	j        job
 	attempt  int                // 0: none has been started yet
-	since    time.Time          // when it was
+	since    time.Time          // when that attempt was started
 	stop     context.CancelFunc // ends the attempt; nil while there is none
 	canceled *cancellation      // nil: nobody has canceled it
-	closed   bool               // nobody can any more: the attempt has ended
+	closed   bool               // nobody can cancel it any more: the attempt has ended
 	done     chan struct{}      // closed when it is handled
 }
 
-// cancellation is that somebody wants no more work on a message.
+// cancellation says that somebody wants no more work on a message.
 type cancellation struct {
 	by, reason string
-	kept       bool // the sender is told; else there was an answer by then
+	kept       bool // the sender is told; false if there was an answer by then
 }
 
-// text tells the sender.
+// text is what the sender is told.
 func (c *cancellation) text(agent string, attempts int) string {
 	text := fmt.Sprintf("FAILED | %s: canceled by %s", agent, c.by)
 	if reason := strings.Join(strings.Fields(c.reason), " "); reason != "" {
@@ -50,8 +50,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// begun notes that an attempt is about to run, and gives it the context that ends with it.
-// ok is false where somebody has canceled the job.
+// begun notes that an attempt is about to run, and makes the context that ends with it. `ok` is
+// false if somebody has canceled the job.
 func (w *worker) begun(ctx context.Context, j job, attempt int) (run context.Context, stop context.CancelFunc, ok bool) {
 	run, stop = context.WithCancel(ctx)
 	w.folded(func(*fleet.State) {
@@ -62,8 +62,8 @@ func (w *worker) begun(ctx context.Context, j job, attempt int) (run context.Con
 	return run, stop, ok
 }
 
-// over notes that the attempt has come to its end, and returns who has canceled the job,
-// nil if nobody did. From then on nobody can.
+// over notes that the attempt has ended. It returns the cancellation of the job, or nil if nobody
+// has canceled it. From then on nobody can.
 func (w *worker) over(j job) (c *cancellation) {
 	w.folded(func(*fleet.State) {
 		at := w.queue.at[j.it.Path]
@@ -87,8 +87,8 @@ func (w *worker) canceledAnswer(of protocol.Path, c *cancellation, attempts int)
 	return fleet.Answer{As: w.queue.who, To: of, Body: c.text(w.queue.who.Name, attempts), Act: protocol.ActFailed, ByAgent: true}
 }
 
-// jobs is what there is to do for an agent, in a look at the state: what runs, the longest
-// first, then what waits, in its order. Of is zero for all messages.
+// jobs returns the jobs of an agent: first what runs, the longest first, then what waits, in its
+// order. If `of` is zero, it returns the jobs on all messages. It is asked while the state is read.
 func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	q := w.queue
 	all := []control.Job{}
@@ -107,7 +107,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	place := 0
 	for it := range q.inOrder() {
 		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
-			continue // it is receipted, or the conversation stopped, in a moment
+			continue // in a moment, it gets a receipt, or the conversation is stopped
 		}
 		place++
 		if !of.IsZero() && it.Path != of {
@@ -120,8 +120,9 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	return all
 }
 
-// jobOn is what there is to do for an agent on one message, without its place, in a look at
-// the state. It goes through nothing else that waits: other hosts may ask for it often.
+// jobOn returns the job of an agent on one message, without its place. It does not go through the
+// other messages that wait, because other hosts may ask for it often. It is asked while the state
+// is read.
 func (w *worker) jobOn(s *fleet.State, p protocol.Path) (job control.Job, ok bool) {
 	q := w.queue
 	it, there := s.Ledger.Item(p)
@@ -183,7 +184,7 @@ func lastFailure(s runlog.Standing) string {
 	return control.FailureText(s.Last.Failure, s.Last.Exit)
 }
 
-// why is what a message waits for that is in the queue, as next decides it.
+// why is what a message in the queue waits for. It decides that as next does.
 func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) control.JobWhy {
 	now := time.Now()
 	first, waits := awaited[it.Host]
@@ -214,15 +215,16 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	return control.WhyNothing
 }
 
-// inOrder are the messages that wait, the oldest first.
+// inOrder returns the messages that wait, the oldest first.
 func (q *queue) inOrder() func(yield func(*fleet.Item) bool) {
 	all := q.all()
 	slices.SortFunc(all, byPlace)
 	return slices.Values(all)
 }
 
-// takeOut takes a message that waits for a run out of the queue, for who cancels it: it
-// counts as at work until gone or putBack. It is nil where none does.
+// takeOut takes a message that waits for a run out of the queue, because it is canceled. The
+// message counts as at work until gone or putBack is called. takeOut returns nil if no such message
+// waits.
 func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet.Item {
 	it, known := s.Ledger.Item(p)
 	if !known || s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
@@ -235,7 +237,7 @@ func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet
 	return it
 }
 
-// gone ends takeOut: nothing is to be done for the message any more.
+// gone ends takeOut: nothing is left to be done for the message.
 func (q *queue) gone(p protocol.Path) {
 	close(q.at[p].done)
 	delete(q.at, p)
@@ -247,7 +249,7 @@ func (q *queue) gone(p protocol.Path) {
 	q.look()
 }
 
-// putBack ends takeOut: it waits as before.
+// putBack ends takeOut: the message waits as before.
 func (q *queue) putBack(it *fleet.Item) {
 	close(q.at[it.Path].done)
 	delete(q.at, it.Path)

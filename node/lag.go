@@ -6,16 +6,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lag is how many messages each of two hosts lacks of what the other has, at least. The ends of
-// the chains show what came last. Holes before them, and messages without a host, show in the two
-// totals: their difference is what theirs lacks minus what mine lacks.
+// lag is how many messages each of two hosts lacks, at least, of those that the other one has. The
+// ends of the chains show what came last. Holes before the ends, and messages without a host, show
+// in the two totals: `theirs` lacks so many more messages than `mine` lacks as the difference of
+// the totals says.
 func lag(mine, theirs protocol.Report) (behind, ahead int) {
 	behind, ahead = beyond(mine.Have, theirs.Have), beyond(theirs.Have, mine.Have)
 	more := mine.Messages - theirs.Messages
 	return max(behind, more+ahead, 0), max(ahead, behind-more, 0)
 }
 
-// beyond is how many messages some chains go on after the ends of others.
+// beyond is by how many messages the chains of `some` go on after the ends of the chains of
+// `others`.
 func beyond(some, others []protocol.Have) int {
 	ends := make(map[protocol.Name]protocol.Have, len(others))
 	for _, h := range others {
@@ -34,5 +36,5 @@ func beyond(some, others []protocol.Have) int {
 	return count
 }
 
-// few is a number that another host stated, as one that can be summed up.
+// few is a number that another host stated, made so small that such numbers can be added up.
 func few(n uint64) int { return int(min(n, math.MaxInt32)) }

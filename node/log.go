@@ -11,10 +11,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxFeed bounds what a follower of messages that does not keep up may leave lying.
+// maxFeed is how many messages may wait for a follower that does not keep up.
 const maxFeed = 100_000
 
-// logbook tells the messages of the record, those that were and those that come.
+// logbook tells the messages of the record: those that are there, and those that come.
 type logbook struct {
 	folded   folded.State
 	views    *views
@@ -37,8 +37,8 @@ func (lb *logbook) Log(ctx context.Context, r control.LogRequest, yield func(con
 	})
 }
 
-// filter says which messages the request is about, and the channel that they are
-// in if that is one.
+// filter returns a function that says which messages the request is about. `channel` is the channel
+// that all of them are in, if there is one.
 func (lb *logbook) filter(r control.LogRequest) (channel protocol.ChannelID, wanted func(*fleet.Item) bool, err error) {
 	if r.Channel != "" {
 		lb.folded(func(s *fleet.State) { channel, err = s.Channels.Find(r.Channel) })
@@ -57,11 +57,12 @@ func (lb *logbook) filter(r control.LogRequest) (channel protocol.ChannelID, wan
 	}, nil
 }
 
-// isText reports whether a message is none of the fleet's book-keeping.
+// isText reports whether a message is a text of a participant, and not a part of the fleet's
+// book-keeping.
 func isText(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
 
-// past yields what the record holds and empties the feed at the same moment,
-// so that what arrives meanwhile is yielded once.
+// past yields what the record holds, and empties the feed at the same moment. So a message that
+// arrives in the meantime is yielded once.
 func (lb *logbook) past(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	if r.Last <= 0 {
 		return lb.all(ctx, f, wanted, yield)
@@ -86,7 +87,7 @@ func (lb *logbook) past(ctx context.Context, r control.LogRequest, f *feed.Feed[
 	return lb.tellAll(ctx, last, yield)
 }
 
-// all yields the whole past, in pieces: what came meanwhile and is among them
+// all yields the whole past, in pieces. A message that came in the meantime and is in a piece
 // leaves the feed.
 func (lb *logbook) all(ctx context.Context, f *feed.Feed[protocol.Path], wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	var last *fleet.Item

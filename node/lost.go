@@ -16,11 +16,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mostLostLogged is how many of what is lost the log names; "record verify" names all.
+// mostLostLogged is how many of the lost paths the log names; "record verify" names all.
 const mostLostLogged = 1000
 
-// losses says what this disk has lost of the record, and keeps agents from being run
-// without it.
+// losses says what this disk has lost of the record, and makes sure that no agent is run without
+// it.
 type losses struct {
 	record  *gitsync.Record
 	shared  bool // with a remote
@@ -30,13 +30,13 @@ type losses struct {
 	halts   *halts
 	lookout *presence.Lookout
 	events  *feed.Events
-	mended  func() // the record is whole again
+	mended  func() // called when the record is whole again
 	log     zerolog.Logger
 }
 
-// damaged is the record's news that a part of main is not on the disk any more,
-// or, with "", that this is over. Meanwhile no agent is run: what it would answer may
-// have been answered, and nobody could say.
+// damaged takes in that a part of main is not on the disk any more; if `why` is "", that this is
+// over. Meanwhile no agent is run: the messages that it would answer may have been answered
+// already, and nobody could tell.
 func (l *losses) damaged(why string) {
 	l.halts.breaks(why)
 	l.tellDamage()
@@ -45,7 +45,7 @@ func (l *losses) damaged(why string) {
 		l.mended()
 		return
 	}
-	// Only this process may still know what was in folders that are lost.
+	// Perhaps only this process still knows what was in folders that are lost.
 	var paths []protocol.Path
 	err := l.folded.Each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
 	if err == nil {
@@ -56,8 +56,8 @@ func (l *losses) damaged(why string) {
 	}
 }
 
-// name names the messages that were in folders that the disk has lost, as the
-// cache of the state remembers them.
+// name names the messages that were in folders which the disk has lost, as far as the cache of the
+// state remembers them.
 func (l *losses) name() {
 	if len(l.record.Lost()) == 0 {
 		return
@@ -67,15 +67,15 @@ func (l *losses) name() {
 		l.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 	if len(paths) == 0 {
-		return // it remembers nothing
+		return // the cache remembers nothing
 	}
 	if err := l.record.NameLost(paths); err != nil {
 		l.log.Error().Err(err).Msg("what is lost cannot be named")
 	}
 }
 
-// tell takes in what the disk has lost. No agent is run without it: it may say what
-// the agent has done already.
+// tell takes in what the disk has lost. No agent is run without that: it may say what the agent has
+// done already.
 func (l *losses) tell() {
 	lost := l.record.Lost()
 	if len(lost) > 0 {
@@ -88,7 +88,7 @@ func (l *losses) tell() {
 	}
 }
 
-// tellDamage tells who follows what happens that the record is not whole, or that it is.
+// tellDamage tells the followers of events that the record is not whole, or that it is whole again.
 func (l *losses) tellDamage() {
 	l.events.Wrong("the record", strings.Join(l.halts.damage(l.shared), "; "))
 }

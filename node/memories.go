@@ -19,11 +19,11 @@ func (sh *shelves) AddMemory(ctx context.Context, by control.Caller, r control.A
 	if err != nil {
 		return control.Memory{}, err
 	}
-	// One at a time: of two that supersede the same memory the second is told.
+	// One at a time: of two that supersede the same memory, the second one gets an error.
 	defer sh.writing.Unlock()
 	sh.writing.Lock()
 	at := sh.now().UTC().Truncate(time.Millisecond)
-	if !at.After(sh.memoryAt) { // of one moment they would stand in no order
+	if !at.After(sh.memoryAt) { // two memories of the same moment would have no order
 		at = sh.memoryAt.Add(time.Millisecond)
 	}
 	var m protocol.Memory

@@ -15,14 +15,14 @@ import (
 	"github.com/parleyfleet/parley/node/metrics"
 )
 
-// mostUnread bounds how many messages are counted that wait in an inbox.
+// mostUnread is up to how many messages in an inbox are counted.
 const mostUnread = 1000
 
 // watched is a node as its metrics see it.
 type watched struct{ n *Node }
 
-// serveMetrics has metrics and health be read where the operator says so. It ends after
-// all else, so that a node can be watched while it drains.
+// serveMetrics serves metrics and health at the address that the operator set. It ends after all
+// other parts but the control socket, so that a node can be watched while it drains.
 func (n *Node) serveMetrics(down *teardown) error {
 	if n.steps.metrics == nil {
 		return nil
@@ -84,7 +84,7 @@ func (w watched) bus() (s metrics.Bus) {
 	return s
 }
 
-// hosts are the others of the fleet.
+// hosts returns the other hosts of the fleet.
 func (w watched) hosts() (all []metrics.Host) {
 	n := w.n
 	n.mu.Lock()
@@ -110,7 +110,7 @@ func (w watched) hosts() (all []metrics.Host) {
 	return all
 }
 
-// agent is what waits for an agent. The state is held for one agent at a time.
+// agent returns what waits for an agent. It holds the state for one agent at a time.
 func (w watched) agent(a configs.Agent) metrics.Agent {
 	n := w.n
 	s := metrics.Agent{Name: a.Name, Paused: a.Paused}
@@ -141,7 +141,7 @@ func (w watched) agent(a configs.Agent) metrics.Agent {
 	return s
 }
 
-// halted is why no agent is run, nil where they are.
+// halted says why no agent is run; nil if agents are run.
 func (w watched) halted() []string {
 	why := w.n.halts.reasons()
 	switch {
@@ -153,8 +153,8 @@ func (w watched) halted() []string {
 	return why
 }
 
-// Health implements metrics.Source: a node is down where it runs no agent or stores
-// nothing. What the others can make up for degrades it.
+// Health implements metrics.Source. A node is down if it runs no agent or cannot store messages. It
+// is degraded by failures that other hosts can make up for.
 func (w watched) Health() (h metrics.Health) {
 	r := w.n.record.Status()
 	for _, why := range w.halted() {

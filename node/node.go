@@ -56,25 +56,25 @@ type Options struct {
 	Log     zerolog.Logger
 	Now     func() time.Time // nil: time.Now
 
-	// Progress is told, while a record is read without the cache, how many of about
-	// how many messages have been read; nil: nobody.
+	// Progress is called while a record is read without the cache. It is told how many of about how
+	// many messages have been read; nil: nobody is told.
 	Progress func(done, total int)
 
-	// Moved says that the home belongs where it is now, and that the one of which it
+	// Moved says that the home belongs in the place where it is now, and that the home of which it
 	// looks like a copy is gone for good.
 	Moved bool
 
-	// Keeper has commands of agents run beneath keepers: everything that such a command
-	// starts is known as that agent's, on Linux.
+	// Keeper has keepers run the commands of agents: everything that such a command starts is then
+	// known as that agent's, on Linux.
 	Keeper bool
 
-	anew       bool                 // what can be computed is thrown away first
+	anew       bool                 // everything that can be computed is thrown away first
 	acceptLoss bool                 // what the disk has lost is given up
-	remote     *string              // in place of that of the configuration, and runs of git may take long; nil: that one
+	remote     *string              // used instead of that of the configuration, and runs of git may take long; nil: that of the configuration
 	queueBytes int                  // see bus.Options
-	affairs    []affair.Any         // besides those that every node folds
+	affairs    []affair.Any         // folded besides those that every node folds
 	retryPause time.Duration        // 0: as usual
-	syncRuns   func(*os.File) error // has the log of runs outlast a power cut; nil: (*os.File).Sync
+	syncRuns   func(*os.File) error // makes the log of runs survive a power cut; nil: (*os.File).Sync
 	lookTimes  int                  // how many times longer than usual a start may look around; 0: once
 }
 
@@ -89,8 +89,8 @@ type Node struct {
 	lock       *flock.Flock
 	signsWith  atomic.Pointer[homes.Key] // this host's key
 	callers    *caller.Book
-	verbs      control.Answers   // what answers each of them
-	keepers    *keeper.Pool      // of commands; nil: they run alone
+	verbs      control.Answers   // what answers each verb
+	keepers    *keeper.Pool      // the keepers of commands; nil: commands run alone
 	doorsteps  *agents.Doorsteps // sockets of agents that run as other users
 	record     *gitsync.Record
 	anchor     keys.Anchor
@@ -98,9 +98,9 @@ type Node struct {
 	writer     *writer
 	decider    *decider
 	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
-	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
+	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
 	stop       context.CancelFunc             // ends Run; nil until then
-	system     protocol.ChannelID             // where the hosts and their keys are told
+	system     protocol.ChannelID             // the channel where the hosts and their keys are told
 	live       *presence.Live
 	roster     agents.Roster // the agents that are served here
 	slots      *agents.Slots // for commands of agents
@@ -123,11 +123,11 @@ type Node struct {
 	outbox     *outbox
 	inbox      *inbox
 	attendance *attendance
-	sessions   *sessions.Book // of agents that ask for their mail
+	sessions   *sessions.Book // the sessions of agents that ask for their mail
 	waiter     *waiter
 	logbook    *logbook
 	narrator   *narrator
-	flaws      *books.Flaws // files of the record that are no messages
+	flaws      *books.Flaws // of files of the record that are no messages
 	refusals   *catchup.Refusals
 	entry      *catchup.Entry
 	mender     *catchup.Mender
@@ -138,11 +138,11 @@ type Node struct {
 	collab     *collab.Collab // what agents work on together
 	parties    *party.Parties
 	inquiries  *inquiry.Inquiries
-	notify     *notify.Notifier // the human of this host
+	notify     *notify.Notifier // notifies the human of this host
 	notebook   *notebook.Keeper
 	workload   *workload
-	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
-	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
+	queueBytes int          // bytes that may wait where messages come in from the bus; 0: the default of bus
+	storing    sync.RWMutex // held for reading from the storing of messages until they are folded
 	cache      *statecache.Cache
 	freezer    *statecache.Freezer
 	indexer    *search.Indexer
@@ -150,35 +150,35 @@ type Node struct {
 	tidings    *tidings
 	finder     *finder
 	losses     *losses
-	steps      steps  // of messages, as they are told
-	metricsAt  string // the URL where they are read, "" for none; from before Run answers anybody
+	steps      steps  // of messages, as followers are told of them
+	metricsAt  string // the URL where metrics are read, "" for none; set before Run answers anybody
 
-	// The agents that are served here.
+	// What serves the agents of this host.
 	prompts   *prompts
 	given     *promptlog.Log // what commands of agents were given
 	tracer    *tracer
 	runs      *runlog.Log // what has become of runs of agents
 	trials    *trials
 	doors     *doors
-	claims    *claims // of work that several hosts could do
+	claims    *claims // on work that several hosts could do
 	attention *attention
 	exams     *examinations
 	serving   *serving
 	brought   atomic.Int64 // messages that git has brought since the start
 
-	hosts hostParts // what is about hosts and their keys
+	hosts hostParts // the parts about hosts and their keys
 
-	// the record as a whole
+	// The parts about the record as a whole.
 	audits     *audits
 	recordView *recordView
 
-	folded folded.State // the state, for parts
+	folded folded.State // reads the state, for parts
 	mu     sync.Mutex   // guards what follows
 	state  *fleet.State
 }
 
-// Open takes the home's lock, opens its record and folds the fleet's state from
-// it. Nothing runs yet and no other host is told; Close undoes it.
+// Open takes the home's lock, opens its record and folds the fleet's state from it. After Open,
+// nothing runs yet, and no other host is told. Close undoes it.
 func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -231,7 +231,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			return nil, err
 		}
 	}
-	n.openCatchup() // before the fold: what the record tells in a long one may leave holes
+	n.openCatchup() // before the fold: what the record tells during a long fold may leave holes
 	if err := n.fold(ctx, o.Progress); err != nil {
 		return nil, err
 	}
@@ -252,7 +252,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	return n, nil
 }
 
-// openTalk makes the parts by which people and agents of this host talk.
+// openTalk makes the parts with which people and agents of this host talk.
 func (n *Node) openTalk() {
 	n.outbox = &outbox{
 		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, decider: n.decider,
@@ -271,8 +271,8 @@ func (n *Node) openTalk() {
 		}}
 }
 
-// openHome checks the home, takes its lock and reads what the operator decided. It
-// returns what was open to other users before.
+// openHome checks the home, takes its lock, and reads what the operator decided. It returns the
+// files that were open to other users before.
 func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := n.home.Check(); err != nil {
 		return nil, err
@@ -349,12 +349,12 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	return opened, nil
 }
 
-// receiptFetches is for how many fetches a message waits for a receipt. The receipt may
-// say that it is the answer to this agent's own. Two programs that answer whatever they
-// are sent would else never end.
+// receiptFetches is for how many fetches a message waits for a receipt. The receipt may say that
+// the message answers one of this agent's own. Without it, two programs that answer whatever they
+// get would never stop.
 const receiptFetches = 2
 
-// openDoors makes what agents are served with.
+// openDoors makes the parts that serve agents.
 func (n *Node) openDoors() {
 	n.prompts = &prompts{
 		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.signsWith.Load,
@@ -363,7 +363,7 @@ func (n *Node) openDoors() {
 	}
 	commands := &runner{
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
-		maxOutput: n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
+		maxOutput: n.cfg.MessageLimit / 2, // the other half is room for the frontmatter, and for what failures add
 		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
 		sessions: n.sessions, walled: map[string]bool{},
 	}
@@ -566,9 +566,9 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	return nil
 }
 
-// openGated opens a record that says whose it is. One that does not may have been put
-// right where everybody pushes, so it is fetched first: a host that refused to look there
-// could not be started again by anybody.
+// openGated opens a record that says whose it is. If the record does not say that, somebody may
+// have put it right on the remote, to which everybody pushes. So the record is fetched first: a
+// host that refused to look there could never be started again.
 func (n *Node) openGated(ctx context.Context, o gitsync.Options) (*gitsync.Record, error) {
 	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, o, n.log)
 	if err != nil {
@@ -582,7 +582,7 @@ func (n *Node) openGated(ctx context.Context, o gitsync.Options) (*gitsync.Recor
 		return nil, errors.Join(wrong, err)
 	}
 	alone := o
-	alone.Events = gitsync.Events{} // nobody is there yet who could be told
+	alone.Events = gitsync.Events{} // nobody is there yet whom an event could be told
 	if record, err = homes.OpenRecord(ctx, n.home, n.cfg.Alias, alone, n.log); err != nil {
 		return nil, errors.Join(wrong, err)
 	}
@@ -618,13 +618,14 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 	return n.books.Read()
 }
 
-// kinds are the affairs that a node folds, besides runs of agents: fleet itself adds those.
+// kinds are the affairs that a node folds. The affair of runs of agents is not among them: fleet
+// itself adds it.
 func (o Options) kinds(recordID string) []affair.Any {
 	return append([]affair.Any{topics.Kind(recordID), parties.Kind(recordID), inquiryrules.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
 }
 
-// anchorOf is where the history of the record's keys begins: what its first commit
-// says. Records that were begun by other programs or earlier versions say nothing.
+// anchorOf is where the history of the record's keys begins, as the record's first commit says. A
+// record that was begun by another program or by an earlier version does not say it.
 func anchorOf(record *gitsync.Record) (keys.Anchor, error) {
 	a := keys.Anchor{RecordID: record.ID()}
 	data, ok, err := record.RootFile(protocol.FounderPath)
@@ -637,13 +638,13 @@ func anchorOf(record *gitsync.Record) (keys.Anchor, error) {
 	return a, nil
 }
 
-// Close releases the home. A running node is ended through the context of Run.
+// Close releases the home. To end a running node, the caller ends the context of Run.
 func (n *Node) Close() error {
 	var errs []error
 	if n.keepers != nil {
 		n.keepers.Close()
 	}
-	if n.writer != nil { // of a node that did not come to run
+	if n.writer != nil { // the node did not get as far as running
 		n.writer.close()
 	}
 	if n.record != nil {
@@ -662,8 +663,9 @@ func (n *Node) Close() error {
 	return errors.Join(errs...)
 }
 
-// prefer is the record's rule for two files of one path. The record may ask while it is
-// opened and nothing is folded yet: then one of them stays, and the fold puts that right.
+// prefer is the record's rule for two files of one path. The record may ask while it is being
+// opened and nothing is folded yet. Then the file with the smaller hash stays, and the fold
+// corrects that.
 func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -673,7 +675,7 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 	return n.state.Prefer(p, a, b)
 }
 
-// lastSeen is when a host was heard last, and whether it is there now.
+// lastSeen returns when a host was last heard, and whether it is there now.
 func (n *Node) lastSeen(host protocol.Name) (time.Time, bool) {
 	if host == n.cfg.Alias {
 		return n.now(), true

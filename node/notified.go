@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// watchForHuman has this host's human be notified of what concerns them, until stop: gates that
-// wait already, and what comes. What is mail and came while nobody looked is in the inbox.
+// watchForHuman has this host's human notified of what concerns them, until `stop` is called: of
+// gates that already wait, and of what comes. Mail that came while nobody watched is in the inbox.
 func (n *Node) watchForHuman() (stop func()) {
 	if n.notify.Idle() {
 		return func() {}

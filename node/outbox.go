@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// outbox is what people and agents of this host send.
+// outbox sends what people and agents of this host write.
 type outbox struct {
 	host, human protocol.Name
 	now         func() time.Time
@@ -22,7 +22,7 @@ type outbox struct {
 	views       *views
 	decider     *decider
 
-	requests onceEach[string] // requests with an id
+	requests onceEach[string] // locks requests by their id
 }
 
 // Talk answers control.FindTalk.
@@ -74,7 +74,7 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 	return o.views.wrote(ws[0]), nil
 }
 
-// sentBefore is the message that an earlier request with the same id led to.
+// sentBefore returns the message to which an earlier request with the same id led.
 func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.Message, ok bool, err error) {
 	var it *fleet.Item
 	o.folded(func(s *fleet.State) { it, ok = s.Requested(o.host, r.Request, o.now()) })
@@ -91,8 +91,8 @@ func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.M
 	return m, true, nil
 }
 
-// toSay is the command that a request to send asks for, and the message that it
-// is about.
+// toSay returns the command that a request to send asks for, and the message that the command is
+// about.
 func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
 	if r.Re != "" {
 		asked, err := o.views.find(r.Re)
@@ -120,8 +120,7 @@ func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, a
 	return say, about, nil
 }
 
-// awaitHeard waits until the hosts that the message is for have heard it, as
-// far as they are live, or the time is up.
+// awaitHeard waits until all live hosts that the message is for have heard it, or the time is up.
 func (o *outbox) awaitHeard(ctx context.Context, m *protocol.Message, within time.Duration) {
 	if within <= 0 {
 		return
@@ -143,8 +142,7 @@ func (o *outbox) awaitHeard(ctx context.Context, m *protocol.Message, within tim
 	}
 }
 
-// anyMissing reports whether a live host that the message is for has not heard
-// it yet.
+// anyMissing reports whether a live host that the message is for has not heard it yet.
 func (o *outbox) anyMissing(m *protocol.Message) bool {
 	heard := o.live.Hearers(m.Path)
 	for _, host := range o.targets(m) {
@@ -155,8 +153,8 @@ func (o *outbox) anyMissing(m *protocol.Message) bool {
 	return false
 }
 
-// targets are the other hosts that a message is for: those chosen or named;
-// every host where it is to all or to a name without an instance.
+// targets are the other hosts that a message is for: those that were chosen or named. If the
+// message is to all, or to a name without a host, it is for every host.
 func (o *outbox) targets(m *protocol.Message) []protocol.Name {
 	var hosts []protocol.Name
 	add := func(h protocol.Name) {

@@ -2,7 +2,7 @@ package node
 
 import "github.com/parleyfleet/parley/node/control"
 
-// typed refuses what cannot be undone where nobody has typed that it is to be done.
+// typed returns an error unless somebody has typed the phrase that confirms what cannot be undone.
 func typed(phrase, want, what string) error {
 	if phrase == want {
 		return nil

@@ -12,17 +12,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// policies are what the fleet has settled for all its hosts. They answer the verbs about it.
+// policies holds what the fleet has settled for all its hosts, and answers the verbs about it.
 type policies struct {
 	recordID string
 	host     protocol.Name
 	folded   folded.State
 	do       func(ctx context.Context, c affair.Command) ([]written, error)
-	actor    func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
-	signed   func(d protocol.HumanDecision, sig string) error      // whether this host's human has signed it, where they have a key
+	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see Node.actor
+	signed   func(d protocol.HumanDecision, sig string) error      // returns an error if this host's human has a key and has not signed it
 }
 
-// now is what is settled, and which host began the record.
+// now returns what is settled, and which host began the record.
 func (p *policies) now() (now policy.Policy, founder protocol.Name) {
 	p.folded(func(s *fleet.State) {
 		now = fleet.Value(s, policy.Kind(p.recordID), policy.KindName, time.Time{})
@@ -31,7 +31,7 @@ func (p *policies) now() (now policy.Policy, founder protocol.Name) {
 	return now, founder
 }
 
-// list answers control.ListPolicy: what this version knows, then what others have settled.
+// list answers control.ListPolicy: first what this version knows, then what others have settled.
 func (p *policies) list(_ context.Context, r control.PolicyRequest) ([]control.PolicySetting, error) {
 	now, _ := p.now()
 	if r.Key != "" {
@@ -55,7 +55,7 @@ func (p *policies) list(_ context.Context, r control.PolicyRequest) ([]control.P
 	return list, nil
 }
 
-// settingOf is what holds of a key.
+// settingOf shows what holds for a key.
 func settingOf(p policy.Policy, k policy.Key) control.PolicySetting {
 	s, _ := p.Settled(k.Name)
 	value, _ := p.Value(k.Name)
@@ -68,7 +68,7 @@ func settingOf(p policy.Policy, k policy.Key) control.PolicySetting {
 	return view
 }
 
-// proofOf is what shows that a human has decided something.
+// proofOf says what proves that a human has decided something.
 func proofOf(h affair.Hand) string {
 	switch {
 	case h.Key == "":

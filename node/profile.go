@@ -21,7 +21,7 @@ func (sh *shelves) Profile(ctx context.Context, r control.ProfileRequest) (contr
 			return control.Profile{}, err
 		}
 	}
-	// An agent's profile may be called otherwise than the agent.
+	// An agent's profile may have another name than the agent.
 	of := name.String()
 	if a, err := sh.roster.Get(of); err == nil {
 		of = agents.ProfileName(a)
@@ -31,7 +31,7 @@ func (sh *shelves) Profile(ctx context.Context, r control.ProfileRequest) (contr
 	return p, err
 }
 
-// profileView is the actor profile of a name as it is shown.
+// profileView shows the actor profile of a name.
 func profileView(s *fleet.State, of string) (control.Profile, error) {
 	if err := s.Profiles.Clash(); err != nil {
 		return control.Profile{}, control.Errorf(control.KindConflict, "rename or remove one of the two in a clone and push", "%v", err)

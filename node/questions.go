@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// reporter answers what other hosts ask: how this one fares, its time, its certificate.
+// reporter answers what other hosts ask about this one: how it fares, its time, its certificate.
 type reporter struct {
 	host    protocol.Name
 	version string
@@ -22,13 +22,13 @@ type reporter struct {
 	record  *gitsync.Record
 	folded  folded.State
 	roster  *agents.Roster
-	bus     func() *bus.Bus // nil where there is none
+	bus     func() *bus.Bus // nil if there is none
 	resend  bus.Service     // sends again what another host lacks
 	trace   bus.Service     // tells what this host knows of messages
 }
 
-// services are the questions of other hosts that this node answers. Who asks is
-// a host of the fleet, and may know all of it.
+// services are the questions of other hosts that this node answers. The one who asks is a host of
+// the fleet, and may know all of the answers.
 func (r *reporter) services() map[protocol.Name]bus.Service {
 	return map[protocol.Name]bus.Service{
 		presence.QuestionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
@@ -43,7 +43,7 @@ func (r *reporter) services() map[protocol.Name]bus.Service {
 	}
 }
 
-// certificate is what this host shows to NATS clients, in PEM.
+// certificate is the certificate that this host shows to NATS clients, in PEM.
 func (r *reporter) certificate() ([]byte, error) {
 	b := r.bus()
 	if b == nil {
@@ -74,7 +74,7 @@ func (r *reporter) report() protocol.Report {
 	return report
 }
 
-// have is the last message of each host that is here.
+// have returns, for each host, the last of its messages that is here.
 func have(s *fleet.State) []protocol.Have {
 	var all []protocol.Have
 	for _, h := range s.Keys().Hosts() {

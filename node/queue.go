@@ -12,35 +12,34 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// queue is what waits for the command of one agent, and what it is at. Those who wrote to
-// it take turns, with the oldest message of each. It is used only in looks at the state,
-// so that what comes, what counts and what is taken have one order: no message is taken
-// twice.
+// queue holds what waits for the command of one agent, and what is at work. Those who wrote to the
+// agent take turns, with the oldest message of each. It is used only while the state is read. So
+// what comes, what counts and what is taken have one order, and no message is taken twice.
 type queue struct {
 	queueOptions
 	who     fleet.Who
-	agent   configs.Agent    // as it is served now; what runs keeps what it began with
-	wake    chan struct{}    // holds a token where there is something to look at
+	agent   configs.Agent    // as it is served now; what runs keeps the settings with which it began
+	wake    chan struct{}    // holds a token if there is something to look at
 	lines   map[string]*line // what can be taken, by tier
 	aside   map[protocol.Path]*fleet.Item
 	over    heldBack
 	held    map[protocol.Path]bool      // waiting or running
 	running map[string]int              // by tier
 	at      map[protocol.Path]*atWork   // what is being handled
-	holes   map[protocol.Path]time.Time // until when, for what its host wrote before it
-	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
-	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
-	unread  map[protocol.Path]int       // how often the text of what waits could not be read
+	holes   map[protocol.Path]time.Time // until when a message waits for what its host wrote before it
+	expects map[protocol.Path]time.Time // until when a message waits for the receipt that says what it answers
+	pauses  map[protocol.Path]time.Time // until when a message waits because an attempt failed
+	unread  map[protocol.Path]int       // how often the text of a waiting message could not be read
 	paused  bool
 	stalled stall
-	quiet   time.Time // when it is nudged because quiet hours end; zero for never
+	quiet   time.Time // when the queue is nudged because quiet hours may be over; zero: never
 }
 
 // line is what waits for one tier.
 type line = turns.Queue[*fleet.Item, bond]
 
-// bond is what keeps messages of several authors in their order: the conversation. What
-// nobody vouches for has a part of its own, so that it can hold up nothing else.
+// bond is what keeps messages of several authors in their order: the conversation. Messages that
+// nobody vouches for have a bond of their own in it, so that they hold up nothing else.
 type bond struct {
 	root       protocol.Path
 	unverified bool
@@ -54,17 +53,17 @@ type queueOptions struct {
 	notices         *notices.Notices
 	steps           *steps
 	now             func() time.Time
-	// unclaimed reports whether the agent's work must be claimed before it is begun, and
-	// sees to that (R7).
+	// unclaimed reports whether the agent's work has to be claimed before it is begun, and begins
+	// to claim it (R7).
 	unclaimed func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
 	// busy reports whether the agent has said that it is busy in the party of the message.
 	busy func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
-	// claiming reports whether that goes on.
+	// claiming reports whether the claiming is under way.
 	claiming func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
 }
 
-// holePatience is how long a message waits for what the bus lost before it, so that an
-// agent answers in order. What was lost is asked for meanwhile.
+// holePatience is how long a message waits for messages before it that the bus lost, so that an
+// agent answers in order. Meanwhile, the lost messages are asked for.
 const holePatience = 2 * time.Second
 
 // job is a message that is being handled.
@@ -74,7 +73,7 @@ type job struct {
 	tier     configs.Tier
 	handling fleet.Handling
 	caused   bool       // an agent caused it, so that a run counts against budgets
-	tell     *overspent // it is not handled: it is to be told that it waits, and why
+	tell     *overspent // if not nil, the message is not handled: its sender is told that it waits, and why
 }
 
 func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
@@ -88,12 +87,12 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 
 func (q *queue) limits() fleet.Limits { return limitsOf(q.agent, q.maxHops) }
 
-// limitsOf are what the operator allows an agent.
+// limitsOf returns what the operator allows an agent.
 func limitsOf(a configs.Agent, maxHops int) fleet.Limits {
 	return fleet.Limits{Reads: a.Door == configs.DoorInbox, MaxHops: maxHops, RunsReplies: a.RunReplies, Verified: a.Accepts == configs.AcceptVerified, Examined: a.Examiner == configs.ExaminerMechanical, WakesOn: a.WakesOn}
 }
 
-// add queues a message that the state says is this agent's to handle.
+// add queues a message if the state says that this agent has to handle it.
 func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	if s.Talk.Reaches(it, q.who) && !s.Talk.Answerable(it) {
 		q.notices.Once(it.Path.String(), "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, q.agent.Name)
@@ -127,8 +126,8 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	q.nudge()
 }
 
-// put has a message wait for its tier. Verified authors take turns; all that nobody
-// vouches for has one turn together, because its authors' names are for the taking.
+// put has a message wait for its tier. Verified authors take turns. All messages that nobody
+// vouches for have one turn together, because anybody can take their authors' names.
 func (q *queue) put(s *fleet.State, it *fleet.Item) {
 	tier := q.tierFor(s, it).Name
 	l := q.lines[tier]
@@ -144,7 +143,7 @@ func (q *queue) put(s *fleet.State, it *fleet.Item) {
 	l.Put(it, bond{root: s.Talk.Root(it)}, author+"@"+it.Host.String(), author)
 }
 
-// serve has the queue be that of the agent as it is served now.
+// serve gives the queue the settings with which the agent is served now.
 func (q *queue) serve(s *fleet.State, a configs.Agent) {
 	q.agent = a
 	lines := q.lines
@@ -167,15 +166,15 @@ func byPlace(a, b *fleet.Item) int {
 	return a.Path.Compare(b.Path)
 }
 
-// next is the message that is to be handled next: its author has the turn, and its tier
-// a free worker. While the agent is paused its mail waits.
+// next returns the message to be handled next: its author has the turn, and its tier has a free
+// worker. While the agent is paused, its mail waits.
 func (q *queue) next(s *fleet.State) (j job, ok bool) {
 	if q.paused || q.isStalled() {
 		return job{}, false
 	}
 	awaited := q.awaited(s)
 	for p, it := range q.aside {
-		if q.at[p] == nil && !q.waits(s, it, awaited) { // what is to be tried again is at work until its attempt is put away
+		if q.at[p] == nil && !q.waits(s, it, awaited) { // a message to be tried again counts as at work until its attempt has ended
 			delete(q.aside, p)
 			q.put(s, it)
 		}
@@ -194,7 +193,7 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 		j := job{it: it, agent: q.agent, tier: q.tierFor(s, it), handling: s.Talk.Handle(it, q.who, q.limits())}
 		if q.lines[j.tier.Name] != l && q.running[j.tier.Name] >= j.tier.Count {
 			l.Take()
-			q.put(s, it) // another tier is chosen for it since it came
+			q.put(s, it) // another tier was chosen for it after it came
 			continue
 		}
 		if j.handling != fleet.Run {
@@ -218,8 +217,8 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 	}
 }
 
-// first is the message whose turn it is among the tiers that have a free worker, and in
-// which line it stands; nil if none has one.
+// first returns the message whose turn it is among the tiers that have a free worker, and the line
+// in which it stands; nil if there is none.
 func (q *queue) first() (in *line, it *fleet.Item) {
 	for tier, l := range q.lines {
 		next, ok := l.Next()
@@ -230,7 +229,7 @@ func (q *queue) first() (in *line, it *fleet.Item) {
 	return in, it
 }
 
-// count is how many workers a tier has; one that is no longer there gives way to the first.
+// count is how many workers a tier has. A tier that no longer exists is replaced by the first one.
 func (q *queue) count(tier string) int {
 	for _, t := range q.agent.Tiers {
 		if t.Name == tier {
@@ -240,7 +239,7 @@ func (q *queue) count(tier string) int {
 	return q.agent.Tiers[0].Count
 }
 
-// waits reports whether a message waits for something else than its turn.
+// waits reports whether a message waits for anything but its turn.
 func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) bool {
 	if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
 		return true
@@ -257,7 +256,7 @@ func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]
 	return s.Talk.Handle(it, q.who, q.limits()) == fleet.Run && q.unclaimed(s, it, q.agent)
 }
 
-// awaited is, by host, the first message that waits for what its host wrote before it.
+// awaited returns for each host its first message that waits for what the host wrote before it.
 func (q *queue) awaited(s *fleet.State) map[protocol.Name]protocol.Path {
 	awaited := map[protocol.Name]protocol.Path{}
 	for p, until := range q.holes {
@@ -275,8 +274,8 @@ func (q *queue) awaited(s *fleet.State) map[protocol.Name]protocol.Path {
 	return awaited
 }
 
-// tierFor is the tier that was chosen for the message; a tier that is no longer
-// there gives way to the first.
+// tierFor returns the tier that was chosen for the message. A tier that no longer exists is
+// replaced by the first one.
 func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 	name, _ := s.Talk.ChosenTier(it, q.who)
 	for _, t := range q.agent.Tiers {
@@ -287,7 +286,7 @@ func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 	return q.agent.Tiers[0]
 }
 
-// begin takes out the message that is next, which is at work from now on.
+// begin takes out the message that is next. From then on it is at work.
 func (q *queue) begin(j job) {
 	for _, l := range q.lines {
 		if next, ok := l.Next(); ok && next == j.it {
@@ -303,14 +302,14 @@ func (q *queue) begin(j job) {
 	}
 }
 
-// later puts a message back that is at work, for that long.
+// later puts a message that is at work back into the queue, for `pause`.
 func (q *queue) later(j job, pause time.Duration) {
 	q.pauses[j.it.Path] = time.Now().Add(pause)
 	q.aside[j.it.Path] = j.it
 	time.AfterFunc(pause, q.nudge)
 }
 
-// end lets go of a message that was handled.
+// end removes a message that was handled.
 func (q *queue) end(j job) {
 	if q.aside[j.it.Path] == nil { // else it was put back
 		delete(q.held, j.it.Path)
@@ -333,7 +332,7 @@ func (q *queue) waiting() int {
 	return n
 }
 
-// remove takes out a message that waits, wherever; nil where none of that path does.
+// remove takes out a waiting message, wherever it is; nil if no message of that path waits.
 func (q *queue) remove(p protocol.Path) *fleet.Item {
 	if it := q.aside[p]; it != nil {
 		delete(q.aside, p)
@@ -347,7 +346,7 @@ func (q *queue) remove(p protocol.Path) *fleet.Item {
 	return q.over.remove(p)
 }
 
-// all is what waits, in no order.
+// all returns what waits, in no order.
 func (q *queue) all() (all []*fleet.Item) {
 	for _, it := range q.aside {
 		all = append(all, it)

@@ -6,15 +6,15 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 )
 
-// clockLook is how long nobody waits for a time of the wall's clock without a look at it: a
-// pause of a program stands still while the machine sleeps, and that clock can be set.
+// clockLook is the longest wait for a time of the wall clock before the clock is looked at again. A
+// program's timer stands still while the machine sleeps, and the wall clock can be set.
 const clockLook = time.Minute
 
-// pauseUntil is how long to pause before a look whether that time has come.
+// pauseUntil is how long to pause before looking again whether the time `at` has come.
 func pauseUntil(at, now time.Time) time.Duration { return max(0, min(at.Sub(now), clockLook)) }
 
-// isQuiet reports whether it is quiet hours for the queue's agent, and has its worker look
-// again until they end.
+// isQuiet reports whether the queue's agent has quiet hours now. If so, it makes sure that the
+// worker looks again when they end.
 func (q *queue) isQuiet() bool {
 	now := q.now()
 	end := q.agent.Quiet.Until(now.Local())
@@ -28,9 +28,9 @@ func (q *queue) isQuiet() bool {
 	return true
 }
 
-// restsFor reports whether in quiet hours the agent's command is not run for a message:
-// agents have caused it (R13). What humans and scripts write themselves is never held back,
-// and what runs nothing is done.
+// restsFor reports whether the agent's command is not run for a message in quiet hours, because
+// agents have caused the message (R13). A message that a human or a script wrote is never held
+// back, nor is one for which no command is run.
 func (q *queue) restsFor(s *fleet.State, it *fleet.Item) bool {
 	return s.Talk.Hops(it) > 0 && s.Talk.Handle(it, q.who, q.limits()) == fleet.Run
 }

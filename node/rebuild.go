@@ -11,15 +11,15 @@ import (
 type Rebuilt struct {
 	Messages int      // messages and receipts in the state
 	Indexed  int      // messages whose words are in the index
-	Lost     []string // what the disk has lost and nobody could give back, as Record.Lost names it
+	Lost     []string // what the disk has lost and nobody could give back, in the words of Record.Lost
 	Elapsed  time.Duration
 }
 
-// Rebuild throws away all that a home holds and that can be computed. It computes that anew
-// from the record and the journal; of a damaged record, from what can be read. With acceptLoss
-// the rest is given up: agents run again. indexing is told, as o.Progress is of reading, how
-// many messages have been indexed; nil: nobody. homes.ErrLocked says that a node runs on the
-// home.
+// Rebuild throws away all that a home holds and that can be computed, and computes it anew from the
+// record and the journal. If the record is damaged, it uses what can be read. With `acceptLoss`,
+// the rest is given up, and agents run again. `indexing` is told how many messages have been
+// indexed, in the way in which o.Progress is told of reading; nil: nobody is told. The error
+// homes.ErrLocked says that a node runs on the home.
 func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done, total int)) (_ Rebuilt, err error) {
 	began := time.Now()
 	o.anew, o.acceptLoss = true, acceptLoss
@@ -45,7 +45,7 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 	return done, nil
 }
 
-// discard removes what a home holds and can be computed.
+// discard removes what a home holds and what can be computed.
 func (n *Node) discard() error {
 	if err := os.RemoveAll(n.home.Cache()); err != nil {
 		return fmt.Errorf("cannot remove the caches: %w", err)

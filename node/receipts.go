@@ -10,12 +10,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// receiptBatch is how many receipts are stored with one fsync, and how many messages
-// are kept from being answered meanwhile.
+// receiptBatch is how many receipts are stored with one fsync. While that happens, so many messages
+// cannot be answered.
 const receiptBatch = 256
 
-// Shown answers control.Shown. What a command is run for is not read because
-// somebody saw it: the agent would never be asked.
+// Shown answers control.Shown. A message for which a command is to be run does not count as read
+// because somebody saw it: else the agent would never be asked.
 func (b *inbox) Shown(ctx context.Context, by control.Caller, r control.ShownRequest) (control.Marked, error) {
 	who, err := b.actors.reader(by, r.As)
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *inbox) ReadAll(ctx context.Context, by control.Caller, r control.ReadAl
 	return control.Marked{As: who.Name, Read: marked}, asError(err)
 }
 
-// waiting are the paths of the unread mail that a request is about.
+// waiting returns the paths of the unread mail that a request is about.
 func (b *inbox) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Path, error) {
 	from := func(*fleet.Item) bool { return true }
 	if r.From != "" {
@@ -70,8 +70,8 @@ func (b *inbox) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Pat
 	return paths, asError(err)
 }
 
-// markRead leaves the receipts of who for those of the messages that wait for it,
-// and returns how many they were. What it has stored stays when it fails.
+// markRead writes the receipts of `who` for those of the messages that wait for one, and returns
+// how many there were. If it fails, what it has stored stays.
 func (b *inbox) markRead(ctx context.Context, by control.Caller, who fleet.Who, paths []protocol.Path) (marked int, err error) {
 	slices.SortFunc(paths, protocol.Path.Compare)
 	for batch := range slices.Chunk(slices.Compact(paths), receiptBatch) {

@@ -27,9 +27,9 @@ func (w way) String() string {
 	return "bus"
 }
 
-// Receive is the one way in for what other hosts and plain git wrote. A message
-// is known by its path and its bytes; a second arrival is nothing. What is no
-// message, or bears a wrong signature, is warned about once and goes no further.
+// Receive is the only way in for what other hosts and plain git wrote. A message is known by its
+// path and its bytes. If it comes a second time, nothing happens. A file that is no message, or has
+// a wrong signature, is warned about once and goes no further.
 func (n *Node) Receive(messages []gitsync.MessageFile, by way) {
 	examined := make([]fleet.Examined, len(messages))
 	for i, l := range messages {
@@ -39,13 +39,13 @@ func (n *Node) Receive(messages []gitsync.MessageFile, by way) {
 	n.receive(messages, examined, by)
 }
 
-// traceEntry tells, for measurements, when a message of another host came in.
+// traceEntry logs, for measurements, when a message of another host came in.
 func (n *Node) traceEntry(p protocol.Path, by way) {
 	n.log.Trace().Stringer("path", p).Stringer("by", by).Msg("came in")
 }
 
-// receive is Receive for messages that were examined, which is done before the state
-// is locked because it takes the most time.
+// receive is Receive for messages that were already examined. Examining takes most of the time, so
+// it is done before the state is locked.
 func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (count int) {
 	fresh, arrived := n.check(messages, examined, by)
 	if by == byBus && len(fresh) > 0 {
@@ -66,7 +66,7 @@ func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined
 	return len(fresh)
 }
 
-// check keeps the files that are messages which this node does not have.
+// check returns the files that are messages and that this node does not have yet.
 func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (fresh []gitsync.MessageFile, arrived []written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -83,11 +83,11 @@ func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, 
 	return fresh, arrived
 }
 
-// arrived is git's door.
+// arrived takes in what git brought.
 func (n *Node) arrived(messages []gitsync.MessageFile) { n.Receive(messages, byGit) }
 
-// arriving has the doors wait while what one fetch brought is taken in, a part at a
-// time: among what comes later are receipts for what came first.
+// arriving has the doors wait while the content of one fetch is taken in, part by part: a later
+// part may hold receipts for messages of an earlier one.
 func (n *Node) arriving(more bool) {
 	n.halts.comes(more)
 	if !more {
@@ -95,8 +95,8 @@ func (n *Node) arriving(more bool) {
 	}
 }
 
-// goOn has all that waits while no command may run be looked at again. Whatever ends such a time
-// calls it: what came meanwhile was passed over, and nothing else tells of it.
+// goOn has everything looked at again that waits while no command may run. It is called whenever
+// such a time ends: what came meanwhile was left out, and nothing else tells of it.
 func (n *Node) goOn() {
 	n.doors.nudge()
 	if n.inquiries == nil {
@@ -107,7 +107,7 @@ func (n *Node) goOn() {
 	n.inquiries.Look()
 }
 
-// publish takes in what the writer has stored and tells the other hosts.
+// publish takes in what the writer has stored, and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.twins.Wrote(ws[0].message)
 	n.steps.wrote(ws)
@@ -124,13 +124,13 @@ func (n *Node) publish(ws []written) {
 	}
 }
 
-// takeIn takes durable messages that were examined into the state and brings each to the doors and
-// to whoever follows. Holes before them are asked for.
+// takeIn takes durable messages that were examined into the state. It brings each of them to the
+// doors and to all followers. It asks for what is missing in the chains before them.
 func (n *Node) takeIn(ws []written) {
 	n.mender.Missed(n.takeEach(ws))
 }
 
-// takeEach does that under mu, and returns the holes.
+// takeEach does that for takeIn while it holds mu. It returns what is missing in the chains.
 func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -154,13 +154,13 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 		known[it] = true
 	}
 	for _, turned := range n.state.Ledger.Changes().Came {
-		if !known[turned] { // a host's key came: what had lost its path has won it
+		if !known[turned] { // a host's key came: this message had lost its path and has won it now
 			n.show(turned)
 		}
 	}
 	for i, it := range taken {
 		if it == nil {
-			continue // known meanwhile by the other door
+			continue // it came meanwhile by the other way
 		}
 		before := ends[it.Host]
 		if ends[it.Host].Path.Compare(it.Path) < 0 {
@@ -173,8 +173,8 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 	return holes
 }
 
-// taken looks at what a message that has come means for this host, and returns the
-// holes that it tells of. before is where its host's chain ended until then. The
+// taken draws the consequences of a new message for this host, and returns what is missing in the
+// chain before it. `before` is where the chain of its host ended before the message came. The
 // caller holds mu.
 func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missing) {
 	if it.Act == protocol.ActHostRevoke {
@@ -206,20 +206,19 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	return holes
 }
 
-// busyDay is how many messages of one channel and day hosted remotes take well:
-// each new one is a new version of that day's list of files.
+// busyDay is how many messages of one channel and day hosted remotes can take well: each new
+// message makes a new version of that day's list of files.
 const busyDay = 3000
 
-// warnBusyDay warns once when a channel's day has got too many messages. The caller
-// holds mu.
+// warnBusyDay warns once if a channel has got too many messages on a day. The caller holds mu.
 func (n *Node) warnBusyDay(p protocol.Path) {
 	if day := p.DayDir(); n.state.Ledger.SameDay(p) > busyDay {
 		n.notices.Once(day, "%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
 	}
 }
 
-// show brings a message that is new at its path to the doors, to the search index
-// and to whoever follows. The caller holds mu.
+// show brings a message that is new at its path to the doors, to the search index, and to all
+// followers. The caller holds mu.
 func (n *Node) show(it *fleet.Item) {
 	n.doors.bring(n.state, it)
 	n.indexer.Add(it)

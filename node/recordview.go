@@ -54,8 +54,8 @@ func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, err
 	return s, asError(err)
 }
 
-// countUnverified looks at each message: whether a revocation leaves it in shows there
-// alone.
+// countUnverified looks at every single message: only that shows whether a revocation still lets it
+// count.
 func (rv *recordView) countUnverified(ctx context.Context, s *fleet.State) (count int, err error) {
 	err = rv.folded.Each(ctx, func(it *fleet.Item) {
 		if !it.Act.HostWord() && it.Type != protocol.TypeRead && s.Signature(it) != protocol.SignatureValid {
@@ -65,8 +65,8 @@ func (rv *recordView) countUnverified(ctx context.Context, s *fleet.State) (coun
 	return count, err
 }
 
-// diskUse is how many bytes the files below a folder have. What goes while it is
-// looked at is not counted.
+// diskUse is the size of all files below a folder, in bytes. It ignores files that are removed in
+// the meantime.
 func diskUse(dir string) (int64, error) {
 	total := int64(0)
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -120,14 +120,14 @@ func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (cont
 	return done, asError(err)
 }
 
-// exportable reports whether a file of the record may be written below a folder: whoever
-// may push has chosen its path. As for git itself, one that would lie outside of the folder
-// may not, nor one in what some system takes for .git: git runs what a config there says.
+// exportable reports whether a file of the record may be written below a folder. Its path was
+// chosen by somebody who may push. As in git itself, a path must not lie outside of the folder, and
+// not in anything that some system takes for .git: git runs what a config there says.
 func exportable(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
-		name, _, _ := strings.Cut(part, ":") // what follows is of Windows, and the same file
+		name, _, _ := strings.Cut(part, ":") // on Windows, what follows the colon belongs to the same file
 		name = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Cf, r) { // which macOS passes over
+			if unicode.Is(unicode.Cf, r) { // which macOS ignores
 				return -1
 			}
 			return unicode.ToLower(r)

@@ -17,12 +17,12 @@ type resender struct {
 	record interface {
 		Get(protocol.Path) ([]byte, error)
 	}
-	bus func() *bus.Bus // nil where there is none
+	bus func() *bus.Bus // nil if there is none
 }
 
-// resend answers a host that asks for messages that it missed. The answer has what follows on the
-// last message that the asker has, oldest first. It also has what leads to the message that it
-// wants, as far as that is here and fits into one answer.
+// resend answers a host that asks for messages that it missed. The answer has the messages that
+// follow the last one that the asker has, the oldest first. It also has the messages before the one
+// that the asker wants, as far as they are here and fit into one answer.
 func (r *resender) resend(ctx context.Context, _ protocol.Name, request []byte) ([]byte, error) {
 	asked, err := protocol.DecodeResendRequest(request)
 	if err != nil {
@@ -39,11 +39,11 @@ func (r *resender) resend(ctx context.Context, _ protocol.Name, request []byte) 
 	return protocol.EncodeResent(r.loadChain(ctx, chain, b.MaxAnswer()))
 }
 
-// chainStep is how many messages of a chain are looked up while the state is held: the walk
-// for one answer keeps nobody else waiting.
+// chainStep is how many messages of a chain are looked up in one reading of the state, so that the
+// search for one answer keeps nobody else waiting.
 const chainStep = 64
 
-// chainTo is what is here of the messages that are asked for, oldest first.
+// chainTo returns those of the requested messages that are here, the oldest first.
 func (r *resender) chainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
 	after, end := asked.After, asked.AfterHash
 	for room := protocol.MaxResent; end != "" && room > 0; room = protocol.MaxResent - len(chain) {
@@ -71,16 +71,16 @@ func (r *resender) chainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
 	return append(chain, back...)
 }
 
-// resentHead is what a message takes of an answer besides its bytes.
+// resentHead is how many bytes a message takes in an answer, not counting its own bytes.
 const resentHead = 320
 
-// loadChain loads messages, as many as fit into limit bytes.
+// loadChain loads as many messages as fit into `limit` bytes.
 func (r *resender) loadChain(ctx context.Context, chain []*fleet.Item, limit int) []protocol.Resent {
 	messages := []protocol.Resent{}
 	for _, it := range chain {
 		data, err := r.record.Get(it.Path)
 		if err != nil || protocol.Hash(data) != it.Hash {
-			continue // another file has won its path, or is about to
+			continue // another file has won its path, or is about to win it
 		}
 		if limit -= len(data) + resentHead; limit < 0 || ctx.Err() != nil {
 			break

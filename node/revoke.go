@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// revoker has a key of a host count no more. The human of this host takes the decision.
+// revoker makes a key of a host count no more. The human of this host decides that.
 type revoker struct {
 	host, human protocol.Name
 	limit       int // of a message, in bytes
@@ -42,7 +42,7 @@ func (rv *revoker) RevokeKey(ctx context.Context, r control.RevokeRequest) (cont
 	return done, nil
 }
 
-// revocation is the command that a request asks for, and what it does.
+// revocation returns the command that a request asks for, and what it would do.
 func (rv *revoker) revocation(r control.RevokeRequest) (c fleet.Revoke, done control.Revocation, err error) {
 	var after protocol.Path
 	if r.After != "" {
@@ -60,7 +60,7 @@ func (rv *revoker) revocation(r control.RevokeRequest) (c fleet.Revoke, done con
 	return c, done, err
 }
 
-// revocationIn is that by one state. Zero stands for an end that is not named.
+// revocationIn does that for revocation, by one state. `after` is zero if no end is named.
 func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after protocol.Path) (fleet.Revoke, control.Revocation, error) {
 	if it, ok := s.Ledger.Item(after); ok && s.Keys().Judge(&it.File) != keys.Genuine {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
@@ -76,7 +76,7 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 	}
 	held := heldKey(h, of.Key)
 	if after.IsZero() && r.Host == rv.host {
-		after = held.Ended // nobody knows better than the host that it wrote nothing else with that key then
+		after = held.Ended // the host knows best that it wrote nothing else with that key by then
 	}
 	ends, later := s.Chains.Ends(of, after)
 	if at := held.Revoked; !at.IsZero() && later == 0 {
@@ -98,16 +98,16 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 			Later: later, Out: of.Key == h.Key, Here: of.Host == rv.host}, nil
 }
 
-// revokedEnd is the room that an end takes in the message at most, in bytes, with its
-// share of what else stands there.
+// revokedEnd is how many bytes an end takes in the message at most, with its share of everything
+// else in the message.
 const revokedEnd = 112
 
-// runs is how many runs have an end among those, which are sorted.
+// runs is how many different runs the ends have. The ends are sorted.
 func runs(ends []protocol.RunEnd) int {
 	return len(slices.CompactFunc(slices.Clone(ends), func(a, b protocol.RunEnd) bool { return a.Run == b.Run }))
 }
 
-// heldKey is what is known of a key of a host; zero if it is none of its.
+// heldKey returns what is known of a key of a host; zero if the key is not the host's.
 func heldKey(h *keys.Host, key string) keys.HeldKey {
 	for _, k := range h.Keys() {
 		if k.Key == key {
@@ -117,8 +117,8 @@ func heldKey(h *keys.Host, key string) keys.HeldKey {
 	return keys.HeldKey{}
 }
 
-// keyMeant is the key of a host that a person names: the last one, one by its
-// fingerprint, or what was given.
+// keyMeant returns the key of a host that a person names. That is the host's last key if nothing is
+// given, or the key with the given fingerprint, or else what was given.
 func keyMeant(h *keys.Host, given string) string {
 	if given == "" {
 		return h.Key
@@ -131,7 +131,7 @@ func keyMeant(h *keys.Host, given string) string {
 	return given
 }
 
-// outOfFleet is why a host is to leave the fleet, nil where it is not.
+// outOfFleet returns the reason why a host has to leave the fleet; nil if there is none.
 func outOfFleet(s *fleet.State, host protocol.Name) *control.Error {
 	h, joined := s.Keys().Host(host)
 	if !joined || !h.Out() {

@@ -25,10 +25,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxOverlap bounds how long two keys of a host may count beside each other.
+// maxOverlap is the longest time for which two keys of a host may both count.
 const maxOverlap = 366 * 24 * time.Hour
 
-// rotator gives this host another key to sign with.
+// rotator gives this host another key for its signatures.
 type rotator struct {
 	host      protocol.Name
 	home      configs.Home
@@ -36,21 +36,22 @@ type rotator struct {
 	now       func() time.Time
 	log       zerolog.Logger
 	folded    folded.State
-	signsWith *atomic.Pointer[homes.Key] // the key of now
+	signsWith *atomic.Pointer[homes.Key] // the present key
 	own       *ownHost
 	presence  *presence.Presence
 	notices   *notices.Notices
-	bus       func() *bus.Bus // nil where there is none
+	bus       func() *bus.Bus // nil if there is none
 
-	// write stores the draft that gives this host another key, and signs with that afterwards.
+	// write stores the draft that gives this host another key. From then on, the node signs with
+	// that key.
 	write func(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error)
 
 	changing sync.Mutex // held while the key changes
 }
 
-// RotateKey answers control.RotateKey. Both seeds are on the disk before the fleet
-// is told. Where the node ends after that, and before the home says which is the
-// one to sign with, the next start takes the one that the record says (finish).
+// RotateKey answers control.RotateKey. Both seeds are on the disk before the fleet is told. The
+// node may end after that, before the home says which of them to sign with. Then the next start
+// takes the key that the record says (finish).
 func (ro *rotator) RotateKey(ctx context.Context, r control.RotateRequest) (control.Rotation, error) {
 	if r.Overlap < 0 || r.Overlap > maxOverlap {
 		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s, not %s", span.Text(maxOverlap), span.Text(r.Overlap))
@@ -79,7 +80,7 @@ func (ro *rotator) RotateKey(ctx context.Context, r control.RotateRequest) (cont
 		return control.Rotation{}, asError(err)
 	}
 	failpoint.Hit(failpoint.KeyRotated)
-	if err := next.MakeOwn(ro.home); err != nil { // the next start brings it to its end
+	if err := next.MakeOwn(ro.home); err != nil { // the next start finishes it
 		ro.notices.News("the new key is kept in " + homes.SeedFile(ro.home, next.Public) + ", but not as host.nk: " + err.Error())
 	}
 	ro.show(next)
@@ -92,7 +93,7 @@ func (ro *rotator) RotateKey(ctx context.Context, r control.RotateRequest) (cont
 	}, nil
 }
 
-// countsUntil is until when an old key of this host counts.
+// countsUntil returns until when an old key of this host counts.
 func (ro *rotator) countsUntil(key string) (until time.Time) {
 	ro.folded(func(s *fleet.State) {
 		if h, joined := s.Keys().Host(ro.host); joined {
@@ -102,7 +103,7 @@ func (ro *rotator) countsUntil(key string) (until time.Time) {
 	return until
 }
 
-// tell writes the message by which the new key takes the place of the old.
+// tell writes the message by which the new key replaces the old one.
 func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.Duration) (written, error) {
 	proof := protocol.Rotation{Host: ro.host}
 	if err := proof.Prove(ro.recordID, old.Public, next.Pair); err != nil {
@@ -123,7 +124,7 @@ func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.
 	return ws[0], nil
 }
 
-// show has the bus and the host file show the new key.
+// show makes the bus and the host's file show the new key.
 func (ro *rotator) show(next *homes.Key) {
 	if b := ro.bus(); b != nil {
 		if err := b.Rekey(next.Pair); err != nil {
@@ -136,8 +137,8 @@ func (ro *rotator) show(next *homes.Key) {
 	}
 }
 
-// finish takes the key that the record says is this host's, where this home has it:
-// the node ended after the record had its new key and before the home did.
+// finish takes the key of this host that the record names, if this home has it. In that case, the
+// node ended after the record had its new key and before the home had it.
 func (ro *rotator) finish() error {
 	var h *keys.Host
 	joined := false
@@ -147,7 +148,7 @@ func (ro *rotator) finish() error {
 	}
 	key, err := homes.KeptKey(ro.home, h.Key)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && key.Public != h.Key {
-		return nil // the name is another host's: joining says so
+		return nil // the name belongs to another host: joining says so
 	}
 	if err != nil {
 		return err

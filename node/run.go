@@ -18,17 +18,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// drainTime is how long commands that run when the node stops may go on. What
-// is not answered then is run again at the next start.
+// drainTime is how long commands that run when the node stops may go on. What is not answered by
+// then is run again at the next start.
 const drainTime = 3 * time.Second
 
-// stopTime is how long it may take in all until a node has stopped. What the last
-// push does not bring away by then stays in the journal.
+// stopTime is how long it may take in all until a node has stopped. What the last push has not sent
+// by then stays in the journal.
 const stopTime = 4500 * time.Millisecond
 
-// Run serves until ctx ends or Stop is called, then drains. No new message is
-// taken, running commands may finish, everything stored is committed, and one
-// push is tried. ready is called once the node answers on its socket.
+// Run serves until `ctx` ends or Stop is called, and then drains: it takes no new message, lets
+// running commands finish, commits everything that is stored, and tries one push. `ready` is called
+// once the node answers on its socket.
 func (n *Node) Run(ctx context.Context, ready func()) error {
 	ctx, n.stop = context.WithCancel(ctx)
 	defer n.stop()
@@ -54,15 +54,15 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	n.startCatchup(&down)
-	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
-		if why := n.twins.Out(); why != nil { // a fetch has told meanwhile whose name it is
+	if err := n.own.publish(ctx); err != nil { // now it is known at which addresses the host is reached
+		if why := n.twins.Out(); why != nil { // a fetch has told meanwhile to whom the name belongs
 			return why
 		}
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
 	n.watchSessions(&down)
 	down.push(n.claims.start())
-	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
+	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are still stored and sent
 	down.push(n.attention.start())
 	down.push(n.exams.start())
 	down.push(n.collab.Start())
@@ -89,10 +89,9 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	return err
 }
 
-// serveControl opens the control socket and answers on it once open is closed:
-// who asks earlier waits, because a node without its bus and its doors would
-// answer wrongly. It is the last to end, so that a socket that is gone means a
-// node that has drained.
+// serveControl opens the control sockets, and answers on them once `open` is closed. Whoever asks
+// earlier waits, because a node without its bus and its doors would give wrong answers. It is the
+// last part to end. So if the socket is gone, the node has drained.
 func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error, error) {
 	listener, err := control.Listen(n.home.Socket())
 	if err != nil {
@@ -134,7 +133,7 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 	return served, nil
 }
 
-// teardown is a stack of what ends a running node, run from the top once.
+// teardown is a stack of steps that end a running node. They are run once, the last one first.
 type teardown struct{ steps []func() }
 
 func (t *teardown) push(step func()) { t.steps = append(t.steps, step) }
@@ -146,8 +145,7 @@ func (t *teardown) run() {
 	t.steps = nil
 }
 
-// runRecord commits, fetches and pushes in the background. It ends last, when
-// nobody writes any more.
+// runRecord commits, fetches and pushes in the background. It ends when nobody writes any more.
 func (n *Node) runRecord(down *teardown) <-chan error {
 	ctx, cancel := context.WithCancel(context.Background())
 	failed := make(chan error, 1)
@@ -196,7 +194,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	}
 	o.Heard = func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
-		o.Hubs = n.hubs.list // elsewhere there is nobody to dial, ever
+		o.Hubs = n.hubs.list // without these there is never anybody to dial
 	}
 	b, err := bus.Start(ctx, o)
 	if err != nil {
@@ -219,7 +217,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	return nil
 }
 
-// startIndex has messages be found by their words. Without an index everything else works.
+// startIndex lets messages be found by their words. Without an index, everything else works.
 func (n *Node) startIndex(down *teardown) {
 	stop, err := n.indexer.Start()
 	if err != nil {
@@ -230,7 +228,7 @@ func (n *Node) startIndex(down *teardown) {
 	down.push(stop)
 }
 
-// openCatchup makes what brings here, and to the other hosts, what the bus loses.
+// openCatchup makes the parts that bring what the bus has lost, to this host and to the others.
 func (n *Node) openCatchup() {
 	n.entry = catchup.NewEntry(catchup.EntryOptions{
 		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.Examine(p, data) }, Held: n.held, Refusals: n.refusals,
@@ -246,8 +244,8 @@ func (n *Node) openCatchup() {
 	})
 }
 
-// startCatchup has nothing that the bus loses stay lost, until the node goes down; it
-// ends before the bus.
+// startCatchup makes sure, until the node goes down, that nothing which the bus loses stays lost.
+// It ends before the bus.
 func (n *Node) startCatchup(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -272,13 +270,13 @@ func (n *Node) watchSessions(down *teardown) {
 	})
 }
 
-// lookAround lets the agents go once another node of this one's name would have answered.
+// lookAround lets agents run once another node with this node's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
 	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
 	n.goOn()
 }
 
-// linked tells a host that came into reach of this one.
+// linked tells a host that this host can reach now that it is there.
 func (n *Node) linked() {
 	n.presence.Announce()
 	n.lookout.Linked.Happened()
@@ -287,9 +285,8 @@ func (n *Node) linked() {
 
 func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }
 
-// trusted is the record's key history, as the bus asks for it. A key that is not
-// in it may belong to a host that has just joined, so the remote is looked at;
-// the host tries again by itself.
+// trusted looks up a key in the record's history of keys, for the bus. An unknown key may belong to
+// a host that has just joined. So the remote is looked at, and that host tries again by itself.
 func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	alias, ok := n.state.Keys().HostOfKey(key, n.now())
@@ -300,7 +297,7 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 	return alias, ok
 }
 
-// revoked is whose a key was, by the record, until it was revoked.
+// revoked returns the host to which a key belonged, by the record, until the key was revoked.
 func (n *Node) revoked(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

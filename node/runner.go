@@ -25,13 +25,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// runner runs commands of agents: each is known as a run of its agent to whoever asks who
-// calls, and told to who follows what happens.
+// runner runs commands of agents. If somebody asks who calls, such a command is known as a run of
+// its agent. Followers are told of each run.
 type runner struct {
 	home      string // the folder of the home
 	host      protocol.Name
-	timeout   time.Duration // of a command whose agent has none
-	maxOutput int           // in bytes
+	timeout   time.Duration // for commands of agents that have no timeout of their own
+	maxOutput int           // of a command, in bytes
 	keepers   *keeper.Pool  // nil: commands run alone
 	callers   *caller.Book
 	doorsteps *agents.Doorsteps
@@ -40,7 +40,7 @@ type runner struct {
 	sessions  *sessions.Book
 
 	mu     sync.Mutex      // guards walled
-	walled map[string]bool // users (run_as) whose commands are known to get walls here
+	walled map[string]bool // users (run_as) for whose commands walls are known to work here
 }
 
 // call runs the command of an agent that coordinates an inquiry.
@@ -48,12 +48,12 @@ func (rn *runner) call(ctx context.Context, a configs.Agent, input string, becau
 	return rn.run(ctx, a, a.Tiers[0], input, because)
 }
 
-// memberTime is for how long a member of an inquiry may work: its run has no limit of time, and
-// ends with its inquiry (R62).
+// memberTime is how long a member of an inquiry may work. In effect, its run has no limit of time:
+// it ends with its inquiry (R62).
 const memberTime = 366 * 24 * time.Hour
 
-// member runs the command of a member of an inquiry: in a place of its own, with nothing of this
-// node's, above all no token, and nothing that it asks the node is answered (R53).
+// member runs the command of a member of an inquiry. It runs in a place of its own, with nothing of
+// this node, above all without a token. The node answers nothing that it asks (R53).
 func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberRun) door.Result {
 	line := a.Tiers[0].Exec
 	if m.Resume != "" {
@@ -80,7 +80,7 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 		if err != nil {
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}
-		c.User = as // and not the socket for agents that another run of that user has
+		c.User = as // but not with the socket for agents that another run of that user has
 		env = append(env, "USER="+login.Username, "LOGNAME="+login.Username)
 	}
 	c.Env = m.Place.Env(slices.Concat(env, a.Env.Values()))
@@ -94,8 +94,9 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 	return result
 }
 
-// walls hide from a member what is this node's, and the places of others: the home with its
-// spool, keys and sockets, and where programs of its user listen. It sees its own place.
+// walls hides from a member what belongs to this node, and the places of other members. That is the
+// home with its spool, keys and sockets, and the folders where programs of its user listen. The
+// member sees its own place.
 func (rn *runner) walls(p places.Place) walls.Walls {
 	hide := []string{rn.home, places.OfOwners(configs.Home{Dir: rn.home}.Members()), "/run/user/" + strconv.Itoa(os.Getuid())}
 	if sockets := rn.doorsteps.Base(); sockets != "" {
@@ -104,8 +105,8 @@ func (rn *runner) walls(p places.Place) walls.Walls {
 	return walls.Walls{Hide: hide, Show: []string{p.Root}}
 }
 
-// canWall reports whether a member that runs as an agent gets walls here. To try it takes a
-// process, so what can be done is not tried again: where that has changed, the run says so.
+// canWall reports whether a member that runs as this agent gets walls here. A test starts a
+// process, so after a success it is not repeated. If that has changed since, the run says so.
 func (rn *runner) canWall(a configs.Agent) bool {
 	rn.mu.Lock()
 	defer rn.mu.Unlock()
@@ -124,8 +125,8 @@ func (rn *runner) canWall(a configs.Agent) bool {
 	return true
 }
 
-// run runs the command of an agent's tier with an input. because is the message
-// that it is for, zero for none.
+// run runs the command of an agent's tier with an input. `because` is the message that it is for;
+// zero if there is none.
 func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, input string, because protocol.Path, env ...string) door.Result {
 	argv, err := door.SplitCommand(tier.Exec)
 	if err != nil {
@@ -158,7 +159,7 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 	return result
 }
 
-// runAs runs a command of an agent as the user whom that names.
+// runAs runs a command of an agent as the user whom the agent's settings name.
 func (rn *runner) runAs(ctx context.Context, a configs.Agent, c door.Command) door.Result {
 	if a.RunAs != "" {
 		if err := rn.doorsteps.AsUser(a, &c); err != nil {
@@ -175,7 +176,7 @@ func (rn *runner) again(j job, attempt int, next time.Time, result door.Result) 
 	rn.events.Run(r)
 }
 
-// ended is the end of a run that started.
+// ended describes the end of a run that was started.
 func ended(r control.RunChange, result door.Result) control.RunChange {
 	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)
 	if result.Failure != door.None {
@@ -184,7 +185,7 @@ func ended(r control.RunChange, result door.Result) control.RunChange {
 	return r
 }
 
-// outside is the environment of a program of the agent that somebody else starts.
+// outside is the environment for a program of the agent that somebody else starts.
 func (rn *runner) outside(a configs.Agent) []string {
 	return rn.environment(a, rn.callers.Standing(a.Name))
 }
@@ -200,8 +201,8 @@ func (rn *runner) environment(a configs.Agent, token string) []string {
 	}
 }
 
-// searchPath is the node's PATH with parley's own folder at its end, so that an
-// agent can run parley wherever it was installed.
+// searchPath is the node's PATH with parley's own folder at the end. So an agent can run parley
+// wherever it is installed.
 func searchPath() string {
 	path := os.Getenv("PATH")
 	if self, err := os.Executable(); err == nil {

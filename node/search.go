@@ -53,7 +53,7 @@ func (fi *finder) Search(ctx context.Context, r control.SearchRequest) (control.
 	return result, nil
 }
 
-// addressOf reads whom a person named; what is no address stands as it is.
+// addressOf reads the address that a person gave. A text that is no address counts as a name.
 func addressOf(text string) protocol.Address {
 	a, err := protocol.ParseAddress(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func excerpt(words search.Matcher, text string) []control.Fragment {
 	return all
 }
 
-// present are the hits that the record still holds with the same bytes.
+// present returns the hits that the record still holds with the same bytes.
 func (fi *finder) present(hits []search.Hit) (all []facts) {
 	fi.folded(func(s *fleet.State) {
 		for _, hit := range hits {

@@ -11,11 +11,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// defaultMemories is how many memories a search shows where nothing else is said.
+// defaultMemories is how many memories a search shows if no limit is given.
 const defaultMemories = 20
 
-// searchMemories finds the memories that hold, the newest first, and how many there are
-// beyond the limit. They are few and lie in memory, so they need no index.
+// searchMemories finds the memories that hold, the newest first. `total` counts also those beyond
+// the limit. Memories are few and lie in memory, so they need no index.
 func (fi *finder) searchMemories(q search.Query, from string, words search.Matcher) (hits []control.MemoryHit, total int) {
 	filter := shelf.MemoryFilter{From: from}
 	if q.Channel != "" {
@@ -41,7 +41,7 @@ func (fi *finder) searchMemories(q search.Query, from string, words search.Match
 	return hits, total
 }
 
-// memoryText is all of a memory that is searched.
+// memoryText is the text of a memory that is searched.
 func memoryText(m protocol.Memory) string {
 	text := m.Subject + ": " + m.Body
 	if len(m.Tags) > 0 {

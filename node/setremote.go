@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// RemoteOptions say through which repository the record of a home is to be shared.
-// Home, Version and Remote are required.
+// RemoteOptions say through which repository the record of a home is to be shared. Home, Version
+// and Remote are required.
 type RemoteOptions struct {
 	Home     configs.Home
 	Version  string
@@ -28,18 +28,18 @@ type RemoteOptions struct {
 // RemoteResult is what SetRemote found and did.
 type RemoteResult struct {
 	Config  configs.Config // as it is now
-	Before  string         // the remote until now; "" for none
+	Before  string         // the remote until now; "" if there was none
 	Empty   bool           // the repository held nothing
-	Running bool           // a node runs on the home: it goes on with what it was started with
-	Shared  int            // messages and receipts that are on the remote now; 0 where a node runs
+	Running bool           // a node runs on the home: it goes on with the settings with which it was started
+	Shared  int            // messages and receipts that are on the remote now; 0 if a node runs
 	Notes   []string       // what the operator should know or do
 }
 
-// SetRemote has a home share its record through a repository: an empty one, or one that
-// holds the same record. It is looked at first; then, where no node runs on the home, what
-// either side lacks is carried over, and last config.yaml names it. An error leaves
-// config.yaml as it is. What was on another remote counts as pushed to the new one only
-// once that has it.
+// SetRemote has a home share its record through a repository, which has to be empty or to hold the
+// same record. First it looks at the repository. Then, if no node runs on the home, it carries over
+// what either side lacks. At last it writes the repository into config.yaml. If it returns an
+// error, config.yaml is unchanged. What was pushed to another remote counts as pushed to the new
+// one only when the new one has it.
 func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	if err := gitremote.Check(o.Remote); err != nil {
 		return RemoteResult{}, cannotSet("", control.Errorf(control.KindUsage, "", "%v", err))
@@ -83,15 +83,15 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	return r, nil
 }
 
-// carryOver brings what the remote has and this host lacks, and the other way round.
+// carryOver fetches what the remote has and this host lacks, and pushes what the remote lacks.
 func (n *Node) carryOver(ctx context.Context) error {
 	if err := n.record.Sync(ctx); err != nil {
 		return err
 	}
-	return n.twins.Out() // there another host may have joined under the same name
+	return n.twins.Out() // another host may have joined there under the same name
 }
 
-// cannotSet is why config.yaml names no other remote.
+// cannotSet returns the error that says why config.yaml names no other remote.
 func cannotSet(hint string, err error) error {
 	why := control.AsError(asError(err))
 	if hint == "" {
@@ -100,14 +100,14 @@ func cannotSet(hint string, err error) error {
 	return control.Errorf(why.Kind, hint, "cannot set the remote: %s", why.Message)
 }
 
-// refusedRemote is the same where the repository, or the way to it, is the reason.
+// refusedRemote is cannotSet for errors that come from the repository, or from the way to it.
 func refusedRemote(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil: // git says so too, but as if the URL were to blame
+	case ctx.Err() != nil: // git says so too, but in words that blame the URL
 		return cannotSet("", errors.New("interrupted"))
 	case errors.Is(err, gitsync.ErrForeign):
 		return cannotSet("name an empty repository, or one that holds this record; a home for another fleet is made with: parley --home DIR join URL", err)
-	case errors.Is(err, gitsync.ErrUnfit): // it says itself what to do
+	case errors.Is(err, gitsync.ErrUnfit): // the error itself says what to do
 	case errors.Is(err, gitsync.ErrRemote):
 		return cannotSet("check the URL, and that this machine may push to it, with: git ls-remote URL", err)
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/parleyfleet/parley/node/folded"
 )
 
-// shelves are what the record holds beside messages and this host may write: channels,
-// memories, actor profiles, the files that come with the program. They answer the verbs
-// about them.
+// shelves are what the record holds in addition to messages and what this host may write: channels,
+// memories, actor profiles, and the files that come with the program. They answer the verbs about
+// these.
 type shelves struct {
 	shelvesOptions
-	writing  sync.Mutex // held while a file is decided and written; guards memoryAt
-	memoryAt time.Time  // of the last memory that was written here
+	writing  sync.Mutex // held from the decision about a file until it is written; guards memoryAt
+	memoryAt time.Time  // time of the last memory that was written here
 }
 
-// shelvesOptions say where the files lie, who asks and what the time is.
+// shelvesOptions say where the files lie, who asks, and what the time is.
 type shelvesOptions struct {
 	cfg    configs.Config
 	folded folded.State
@@ -32,6 +32,6 @@ type shelvesOptions struct {
 	}
 	books  *books.Books
 	roster *agents.Roster
-	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see actors
+	actor  func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
 	now    func() time.Time
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// keep keeps what a command is about to be given. Where the disk does not take it, the
-// agent is run all the same: that somebody can read it later is worth less than an answer.
+// keep keeps what a command is about to be given. If the disk does not take it, the agent is run
+// all the same: an answer is worth more than the chance to read the prompt later.
 func (pr *prompts) keep(run runlog.Job, attempt int, j job, p prompt.Prompt) {
 	err := pr.given.Keep(promptlog.Given{
 		Path: run.Path, Agent: run.Agent, Retry: run.Again, Attempt: attempt, Tier: j.tier.Name, Input: agents.InputOf(j.agent), LeftOut: p.LeftOut.Total(),
@@ -34,7 +34,7 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 	}
 	as := r.As
 	if as == "" && by.Kind != control.Operator {
-		as = by.Name.String() // an agent sees what it is given itself
+		as = by.Name.String() // an agent sees what it was given itself
 	}
 	if !r.Now {
 		g, kept, err := pr.given.Find(it.Path, protocol.Name(as), r.Attempt)
@@ -79,7 +79,7 @@ func (pr *prompts) handled(it *fleet.Item, a configs.Agent) (yes bool) {
 	return yes
 }
 
-// would is what an agent would be given for a message now.
+// would shows what an agent would be given for a message now.
 func (pr *prompts) would(it *fleet.Item, a configs.Agent) (control.Prompt, error) {
 	asked, err := pr.load(it)
 	if err != nil {
@@ -94,7 +94,7 @@ func (pr *prompts) would(it *fleet.Item, a configs.Agent) (control.Prompt, error
 	}), nil
 }
 
-// givenView is what an agent was given, as it is shown.
+// givenView shows what an agent was given.
 func givenView(g promptlog.Given) control.Prompt {
 	text := g.Text()
 	v := control.Prompt{

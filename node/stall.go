@@ -2,22 +2,22 @@ package node
 
 import "time"
 
-// stall is that nothing of an agent can be started at the moment, because the disk does
-// not take that it is. It is tried again after a pause, which grows.
+// stall says that nothing can be started for an agent at the moment, because the disk does not take
+// the note that it is started. It is tried again after a pause, which grows.
 type stall struct {
 	why   string
 	until time.Time
 	tries int
 }
 
-// stall puts a message back that is at work and could not be started, and has all that is
-// the agent's wait for a while.
+// stall puts a message back that is at work and could not be started. All messages of the agent
+// wait for a while.
 func (q *queue) stall(j job, why error) {
 	q.aside[j.it.Path] = j.it
 	q.stalled.why = why.Error()
 	q.notices.Wrong(q.stalls(), "%s is not run: %v; its mail waits, and it is tried again", q.agent.Name, why)
 	if q.isStalled() {
-		return // others of its messages have found that out in the same moment
+		return // other messages of the agent have found the same at this moment
 	}
 	pause := firstPause
 	for range q.stalled.tries {
@@ -28,10 +28,10 @@ func (q *queue) stall(j job, why error) {
 	time.AfterFunc(pause, q.nudge)
 }
 
-// isStalled reports whether it is not to be tried yet.
+// isStalled reports whether the pause is not over yet.
 func (q *queue) isStalled() bool { return time.Now().Before(q.stalled.until) }
 
-// stalledNoMore notes that something was started.
+// stalledNoMore notes that something could be started.
 func (q *queue) stalledNoMore() {
 	if q.stalled.tries > 0 {
 		q.stalled = stall{}
@@ -40,5 +40,5 @@ func (q *queue) stalledNoMore() {
 	}
 }
 
-// stalls is what the warning is about.
+// stalls names what the warning is about.
 func (q *queue) stalls() string { return "the start of " + q.who.Name }

@@ -45,7 +45,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	return s, nil
 }
 
-// warnings are what an operator should know, a sentence each.
+// warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
 	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.claims.warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
@@ -54,7 +54,7 @@ func (n *Node) warnings() []string {
 	return all
 }
 
-// troubleView is what keeps the record from its remote, nil where nothing does.
+// troubleView says what keeps the record from its remote; nil if nothing does.
 func troubleView(r gitsync.Status) *control.Trouble {
 	if r.Trouble.Kind == gitsync.KindNone {
 		return nil

@@ -12,23 +12,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// steps tells of each step that a message takes here: the log has a line with its path,
-// the metrics count it, and the trail remembers it. The lines are for debugging, but for the
-// end of a run.
+// steps tells of each step that a message takes on this host: the log gets a line with its path,
+// the metrics count it, and the trail remembers it. Most of the lines are for debugging. The end of
+// a run, a cancellation, a stopped conversation, another attempt and a dead letter are logged in
+// any case.
 type steps struct {
 	log     zerolog.Logger
 	metrics *metrics.Metrics // nil: nobody reads them
 	trail   *trail.Trail
 }
 
-// wrote tells of messages of this host that are stored.
+// wrote tells of messages of this host that were stored.
 func (s *steps) wrote(ws []written) {
 	paths := pathOfEach(ws, func(w written) protocol.Path { return w.message.Path })
 	s.trail.Note(paths, protocol.TraceStored, "")
 	s.stored(paths, metrics.Own)
 }
 
-// came tells of messages of others that are stored.
+// came tells of messages of other hosts that were stored.
 func (s *steps) came(messages []gitsync.MessageFile, by way) {
 	paths := pathOfEach(messages, func(l gitsync.MessageFile) protocol.Path { return l.Path })
 	s.trail.Note(paths, protocol.TraceCame, by.String())
@@ -68,7 +69,7 @@ func (s *steps) pushed(paths []protocol.Path) {
 	s.each(paths, "", "", "pushed")
 }
 
-// each has a line for each message, with another field unless that has no name.
+// each logs a line for each message, with another field, unless the field's name is "".
 func (s *steps) each(paths []protocol.Path, field, value, step string) {
 	if !s.debugs() {
 		return
@@ -114,8 +115,8 @@ func (s *steps) halted(agent protocol.Name, p protocol.Path) {
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Msg("conversation stopped")
 }
 
-// held tells that a message waits because agents have caused too many runs, of the agent
-// or in the conversation.
+// held tells that a message waits because agents have caused too many runs, of the agent or (if
+// `talk` is true) in the conversation.
 func (s *steps) held(agent protocol.Name, p protocol.Path, talk bool) {
 	budget := metrics.OfAgent
 	if talk {
@@ -125,7 +126,7 @@ func (s *steps) held(agent protocol.Name, p protocol.Path, talk bool) {
 	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Str("budget", string(budget)).Msg("held")
 }
 
-// handled tells that what came of a message is stored: the answer, or a receipt.
+// handled tells that the outcome of a message is stored: the answer, or a receipt.
 func (s *steps) handled(agent protocol.Name, p protocol.Path, ws []written) {
 	if len(ws) > 0 {
 		s.log.Debug().Stringer("path", p).Stringer("agent", agent).Stringer("with", ws[0].message.Path).Msg("handled")

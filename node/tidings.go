@@ -12,22 +12,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// tidings passes on what the record tells of itself, to who follows what happens and to
-// the other hosts.
+// tidings passes on what the record tells of itself, to followers of events and to the other hosts.
 type tidings struct {
 	events   *feed.Events
 	steps    *steps
 	live     *presence.Live
 	lookout  *presence.Lookout
 	presence *presence.Presence
-	storing  *sync.RWMutex   // held for reading from when messages are stored until they are folded
-	bus      func() *bus.Bus // nil where there is none
+	storing  *sync.RWMutex   // held for reading from the storing of messages until they are folded
+	bus      func() *bus.Bus // nil if there is none
 	log      zerolog.Logger
 }
 
-// recorded and pushed are news of messages.
+// recorded tells that messages are committed, and pushed tells that the remote has them.
 func (t *tidings) recorded(paths []protocol.Path) {
-	if t.events.Followed() { // a message is told before its stages: who stored these has folded them
+	if t.events.Followed() { // a message is told before its stages: with this lock, those who stored these messages have folded them
 		t.storing.Lock()
 		defer t.storing.Unlock()
 	}
@@ -45,16 +44,16 @@ func (t *tidings) reached(paths []protocol.Path, stage protocol.Stage) {
 	t.events.Reached(paths, stage, "")
 }
 
-// trouble has the couriers ranked anew, here and on the other hosts: the remote can be
-// used, or it cannot.
+// trouble takes in that the remote can or cannot be used. The couriers are ranked anew, here and on
+// the other hosts.
 func (t *tidings) trouble(at gitsync.Trouble) {
 	t.events.Wrong("the remote", at.Text)
-	t.lookout.Fetched.Happened() // messages are told before how the fetch ended
+	t.lookout.Fetched.Happened() // the messages of a fetch are told before its end
 	t.presence.TakePlace()
 	t.presence.Announce()
 }
 
-// stuck tells why messages cannot be stored or committed, or that they can be again.
+// stuck tells why messages cannot be stored or committed, or that this is possible again.
 func (t *tidings) stuck(step gitsync.Step, why error) {
 	text := ""
 	if why != nil {

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// mostTraced is how many messages a trace tells the steps of: hosts are asked about
-	// them in that many questions at most, one after the other.
+	// mostTraced is for how many messages a trace tells the steps. So a host is asked about them in
+	// four questions at most, one after the other.
 	mostTraced = 4 * protocol.MaxTraced
-	// mostCounted is how many more that were sent are counted, while nobody else can look
-	// at the state.
+	// mostCounted is how many further messages that were sent are counted: the state is held
+	// meanwhile.
 	mostCounted = 1000
 )
 
-// tracer tells which steps messages went: what the record says, what this host knows, and
+// tracer tells which steps messages have taken: what the record says, what this host knows, and
 // what other hosts answer when they are asked.
 type tracer struct {
 	host      protocol.Name
@@ -61,7 +61,7 @@ func (t *tracer) Trace(ctx context.Context, r control.TraceRequest) ([]control.T
 	})
 	tell := func(host protocol.Name, traces []protocol.Trace) {
 		for _, trace := range traces {
-			if m := of[trace.Path]; m != nil { // it may answer more than it was asked for
+			if m := of[trace.Path]; m != nil { // a host may answer about more messages than it was asked about
 				m.add(host, trace.Steps)
 			}
 		}
@@ -77,7 +77,7 @@ func (t *tracer) Trace(ctx context.Context, r control.TraceRequest) ([]control.T
 	return tree.lines(), nil
 }
 
-// addPlace says how far the message has come in git here, where nobody noted when.
+// addPlace says how far the message has come in git here, if nobody noted when that happened.
 func (t *tracer) addPlace(m *traced) {
 	steps := map[gitsync.Place]string{gitsync.Recorded: protocol.TraceRecorded, gitsync.Pushed: protocol.TracePushed}
 	step, some := steps[t.record.Place(m.it.Path)]
@@ -87,8 +87,8 @@ func (t *tracer) addPlace(m *traced) {
 	}
 }
 
-// askAll asks all hosts of the fleet that are there what they know of messages. tell is
-// given what each answers, and silent why one did not.
+// askAll asks all hosts of the fleet that are there what they know of messages. `tell` is called
+// with what a host answers, and `silent` with the reason why a host did not answer.
 func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(protocol.Name, []protocol.Trace), silent func(control.TraceStep)) {
 	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
@@ -116,7 +116,8 @@ func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(pr
 	all.Wait()
 }
 
-// ask asks a host. Where it does not answer all questions, what it has answered is told too.
+// ask asks a host. If the host does not answer all questions, the answers that it gave are returned
+// with the error.
 func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.Path) (traces []protocol.Trace, err error) {
 	for some := range slices.Chunk(paths, protocol.MaxTraced) {
 		question, err := protocol.EncodeTraceQuestion(some)
@@ -136,7 +137,7 @@ func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.P
 	return traces, nil
 }
 
-// answer answers what another host asks.
+// answer answers the question of another host.
 func (t *tracer) answer(_ context.Context, _ protocol.Name, question []byte) ([]byte, error) {
 	paths, err := protocol.DecodeTraceQuestion(question)
 	if err != nil {
@@ -153,7 +154,7 @@ func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 		traces[i] = protocol.Trace{Path: p, Steps: t.trail.Of(p)}
 		for _, e := range histories[i] {
 			if e.Step == runlog.Done {
-				continue // what came of it stands in the record
+				continue // the outcome is in the record
 			}
 			traces[i].Steps = append(traces[i].Steps, protocol.TraceStep{
 				Time: e.Time, Step: string(e.Step), Agent: e.Agent, Retry: e.Retry, Attempt: e.Attempt, Tier: e.Tier,
@@ -174,7 +175,7 @@ func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
 	return histories
 }
 
-// standing is what the doors do with a message now.
+// standing says what the doors do with a message now.
 func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
 	d.folded(func(s *fleet.State) {
 		for _, w := range d.workers {
@@ -197,13 +198,13 @@ type traced struct {
 	it    *fleet.Item
 	depth int
 	steps []control.TraceStep
-	sent  []*traced // because of it
+	sent  []*traced // sent because of the message
 
 	beyond []*fleet.Item // sent because of it, and not traced
-	more   int           // how many those are, with what was sent because of them
+	more   int           // how many those are, together with what was sent because of them
 }
 
-// each calls visit with the message and all that were sent because of it.
+// each calls `visit` with the message and with all that were sent because of it.
 func (m *traced) each(visit func(*traced)) {
 	visit(m)
 	for _, s := range m.sent {
@@ -211,15 +212,15 @@ func (m *traced) each(visit func(*traced)) {
 	}
 }
 
-// oursToTell are the steps that this node tells by what the record says or by who answers:
-// who is asked does not say them.
+// oursToTell are the steps that this node tells itself: they follow from the record, or from which
+// host answers. They are ignored in the answers of other hosts.
 var oursToTell = map[string]bool{
 	control.TraceWritten: true, control.TraceSent: true, control.TraceBecause: true, control.TraceAnswers: true, control.TraceRead: true,
 	control.TraceAnswered: true, control.TraceFailed: true, control.TraceRetried: true, control.TraceDropped: true, control.TraceMore: true,
 	control.TraceNotAsked: true, control.TraceNoAnswer: true,
 }
 
-// add adds what a host knows.
+// add adds what a host knows of the message.
 func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	for _, s := range steps {
 		if oursToTell[s.Step] {
@@ -232,8 +233,8 @@ func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	}
 }
 
-// tree is a message and what was sent because of it, those nearest to it, with what the
-// record says of each.
+// tree returns a message with the messages that were sent because of it, and with what the record
+// says of each. If there are too many, it takes the nearest ones.
 func (t *tracer) tree(it *fleet.Item) *traced {
 	root := &traced{it: it}
 	t.folded(func(s *fleet.State) {
@@ -258,8 +259,8 @@ func (t *tracer) tree(it *fleet.Item) *traced {
 	return root
 }
 
-// countSent is how many messages there are of these and of those that were sent because of
-// them, without those that were seen. It stops when mostCounted have been.
+// countSent is how many messages there are in `open`, together with those that were sent because of
+// them. It does not count messages in `seen`, and stops at about mostCounted.
 func countSent(s *fleet.State, open []*fleet.Item, seen map[protocol.Path]bool) (count int) {
 	for ; len(open) > 0; open = open[1:] {
 		p := open[0].Path
@@ -273,7 +274,7 @@ func countSent(s *fleet.State, open []*fleet.Item, seen map[protocol.Path]bool) 
 	return count
 }
 
-// recordedSteps are the steps of a message that stand in the record.
+// recordedSteps are the steps of a message that are in the record.
 func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 	add := func(it *fleet.Item, step control.TraceStep) {
 		step.Path, step.Depth = m.it.Path, m.depth
@@ -326,7 +327,7 @@ func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 	return steps
 }
 
-// traceOrder has the steps of one moment in the order in which they happen.
+// traceOrder is the order of steps that happened at the same moment.
 var traceOrder = []string{
 	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
 	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
@@ -334,9 +335,10 @@ var traceOrder = []string{
 	protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
 }
 
-// traceAt is where a step stands among those of its message: what led to it first, then
-// by time, then what has none, then who is silent. The record has milliseconds: what is
-// said there of a run stands behind what was noted in the same one.
+// traceAt is the place of a step among the steps of its message. What led to the message comes
+// first, then steps by their time, then steps without a time, and at last hosts that are silent.
+// The record counts time in milliseconds. So what it says of a run comes after what was noted in
+// the same millisecond.
 func traceAt(s control.TraceStep) (rank int, at time.Time) {
 	switch s.Step {
 	case control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent:
@@ -352,8 +354,8 @@ func traceAt(s control.TraceStep) (rank int, at time.Time) {
 	return 1, s.Time
 }
 
-// lines are the steps of a message in their order, then those of what was sent because of
-// it, one message after the other.
+// lines are the steps of a message in their order, then those of the messages that were sent
+// because of it, one message after the other.
 func (m *traced) lines() []control.TraceStep {
 	slices.SortStableFunc(m.steps, func(a, b control.TraceStep) int {
 		rankA, atA := traceAt(a)

@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// trials are runs of an agent's programs that no message asks for: its human tries the
-// command, or opens what it has for talking to a human.
+// trials are runs of an agent's programs that no message asks for: the human tries the agent's
+// command, or opens the program that the agent has for talking to a human.
 type trials struct {
 	recordID string
 	human    protocol.Name
@@ -88,8 +88,8 @@ func (t *trials) Open(_ context.Context, r control.OpenRequest) (control.Opening
 	return o, nil
 }
 
-// channelOf finds the channel in which an agent's program is opened and its name: the one
-// named or, with "", that of the agent and the human.
+// channelOf finds the channel in which an agent's program is opened, and its name. That is the
+// channel `named`; if it is "", the channel of the agent and the human.
 func (t *trials) channelOf(a configs.Agent, named string) (id protocol.ChannelID, name string, err error) {
 	id = protocol.DeriveChannel(t.recordID, a.Name.String(), t.human.String())
 	t.folded(func(s *fleet.State) {

@@ -8,16 +8,16 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mostReadings is how often it is tried to read a message for an agent before that is
-// given up. With the pauses of retries between them that takes a quarter of an hour, in
-// which the record may have it back from the remote.
+// mostReadings is how often a message is tried to be read for an agent before that is given up.
+// With the pauses of retries in between, that takes a quarter of an hour. In that time, the record
+// may get the message back from the remote.
 const mostReadings = 6
 
 // cannotRead is what a list of jobs says of a message whose text cannot be read.
 const cannotRead = "cannot be read"
 
-// unreadable has a message wait whose text cannot be read. In the end it is a dead letter:
-// its sender would wait for ever.
+// unreadable has a message wait whose text cannot be read. In the end it becomes a dead letter:
+// else its sender would wait for ever.
 func (w *worker) unreadable(ctx context.Context, j job, why error) {
 	var run runlog.Job
 	tries := 0
@@ -30,14 +30,15 @@ func (w *worker) unreadable(ctx context.Context, j job, why error) {
 	w.folded(func(*fleet.State) { w.queue.readable(j.it.Path) })
 }
 
-// unreadable notes that the text of a message cannot be read, and returns how often that was so.
+// unreadable notes that the text of a message cannot be read, and returns how often that has
+// happened.
 func (q *queue) unreadable(p protocol.Path, why error) (tries int) {
 	q.unread[p]++
 	q.notices.Wrong(q.textOf(p), "a message waits for %s: %v; it is tried again", q.agent.Name, why)
 	return q.unread[p]
 }
 
-// readable notes that it can be read, or need not be any more.
+// readable notes that the text of a message can be read, or is not needed any more.
 func (q *queue) readable(p protocol.Path) {
 	if q.unread[p] > 0 {
 		delete(q.unread, p)
@@ -45,7 +46,7 @@ func (q *queue) readable(p protocol.Path) {
 	}
 }
 
-// textOf is what the warning is about.
+// textOf names what the warning is about.
 func (q *queue) textOf(p protocol.Path) string {
 	return "the text of " + p.String() + " for " + q.who.Name
 }

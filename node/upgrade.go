@@ -18,8 +18,8 @@ const (
 	fileChanged = "changed"
 )
 
-// Upgrade answers control.Upgrade. Only what lies in upstream/ comes with the
-// program; everything else is the fleet's own and stays as it is.
+// Upgrade answers control.Upgrade. Only the files in upstream/ come with the program. Everything
+// else belongs to the fleet, and stays as it is.
 func (sh *shelves) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
 	defer sh.writing.Unlock()
 	sh.writing.Lock()

@@ -8,7 +8,7 @@ import (
 
 var _ control.Service = (*Node)(nil)
 
-// bindings are the verbs and what answers each of them.
+// bindings are the verbs, each with the function that answers it.
 func (n *Node) bindings() []control.Binding {
 	return []control.Binding{
 		control.ShowStatus.For(n.Status),

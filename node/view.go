@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// views finds messages as people name them, and shows them: what the state says of one, its
-// text in the record, who has heard it.
+// views finds messages as people name them, and shows them: what the state says of a message, its
+// text in the record, and which hosts have heard it.
 type views struct {
 	folded folded.State
 	record *gitsync.Record
@@ -23,16 +23,16 @@ type views struct {
 	log    zerolog.Logger
 }
 
-// facts is what the state says of a message, taken at one moment; the rest of a view is
-// read from the record afterwards.
+// facts is what the state says of a message, taken at one moment. The rest of a view is read from
+// the record afterwards.
 type facts struct {
 	item      *fleet.Item
 	signature protocol.Signature
 	stage     protocol.Stage
 	progress  []fleet.Progress
-	channel   string // its name, "" for none
-	second    string // the path of the answer by another host's instance of its author that stands before it
-	direct    bool   // it is the channel that those who take part have in common
+	channel   string // name of the channel, "" if it has none
+	second    string // path of the answer before this one that another host's instance of the author gave
+	direct    bool   // the channel is the one that the participants of the message have in common
 }
 
 // factsOf collects the facts of a message.
@@ -56,12 +56,11 @@ func factsOfAll(s *fleet.State, items []*fleet.Item) []facts {
 	return all
 }
 
-// load reads a whole message of the state. Where other bytes stand at its
-// path in the record, because the path was decided before a host's key was known,
-// its own are among those that lost.
+// load reads a whole message of the state. If the record has other bytes at its path, because the
+// path was decided before a host's key was known, its own bytes are among those that lost.
 func (vs *views) load(it *fleet.Item) (*protocol.Message, error) { return vs.loadAt(it.Path, it.Hash) }
 
-// loadAt is load for whoever keeps no item, by its path and hash.
+// loadAt is load for a caller that keeps no item.
 func (vs *views) loadAt(p protocol.Path, hash string) (*protocol.Message, error) {
 	data, err := vs.fileAt(p, hash)
 	if err != nil {
@@ -90,7 +89,7 @@ func (vs *views) fileAt(p protocol.Path, hash string) ([]byte, error) {
 	return data, nil
 }
 
-// of is the message as it is shown and put in JSON (R17).
+// of returns the message as it is shown and put into JSON (R17).
 func (vs *views) of(f facts) (control.Message, error) {
 	whole, err := vs.load(f.item)
 	if err != nil {
@@ -99,7 +98,7 @@ func (vs *views) of(f facts) (control.Message, error) {
 	return vs.with(f, whole.Body), nil
 }
 
-// with is the message as it is shown, with a body that need not be read.
+// with returns the message as it is shown. Its body is given, and need not be read.
 func (vs *views) with(f facts, body string) control.Message {
 	it := f.item
 	m := control.Message{
@@ -114,8 +113,8 @@ func (vs *views) with(f facts, body string) control.Message {
 	return m
 }
 
-// wholePath is a reference with its channel, whatever its author wrote; one that is no
-// path stays as it is.
+// wholePath is a reference with its channel, whatever its author wrote. A reference that is no path
+// stays as it is.
 func wholePath(written string, resolve func() (protocol.Path, bool)) string {
 	if p, ok := resolve(); ok {
 		return p.String()
@@ -134,7 +133,7 @@ func addressee(p fleet.Progress) control.Addressee {
 	return a
 }
 
-// ownStage is the last of the first four stages that this node knows to hold.
+// ownStage is the last of the first four stages that this node knows to be reached.
 func (vs *views) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage {
 	stage := protocol.StageNone
 	switch vs.record.Place(it.Path) {
@@ -151,14 +150,14 @@ func (vs *views) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage 
 	return stage
 }
 
-// wrote is a message that was written here a moment ago.
+// wrote returns a message that was written here a moment ago, as it is shown.
 func (vs *views) wrote(w written) control.Message {
 	var f facts
 	vs.folded(func(s *fleet.State) { f = factsOf(s, w.item) })
 	return vs.with(f, w.message.Body)
 }
 
-// now is a message as it is at this moment.
+// now returns a message as it is shown at this moment.
 func (vs *views) now(it *fleet.Item) (control.Message, error) {
 	var f facts
 	vs.folded(func(s *fleet.State) { f = factsOf(s, it) })
@@ -166,7 +165,7 @@ func (vs *views) now(it *fleet.Item) (control.Message, error) {
 	return m, asError(err)
 }
 
-// all are several messages as they are shown; one that cannot be read is left out and
+// all returns several messages as they are shown. A message that cannot be read is left out and
 // logged.
 func (vs *views) all(of []facts) []control.Message {
 	messages := make([]control.Message, 0, len(of))
@@ -181,8 +180,8 @@ func (vs *views) all(of []facts) []control.Message {
 	return messages
 }
 
-// find reads a path as a person gives it (R2): whole, below its channel, below a
-// channel's name, or the unique eight hex digits of its name.
+// find reads a path as a person gives it (R2). That is a whole path, a path below its channel or
+// below a channel's name, or the eight hex digits of its name, if only one message has them.
 func (vs *views) find(text string) (f facts, err error) {
 	vs.folded(func(s *fleet.State) { f, err = findIn(s, text) })
 	return f, err
@@ -222,7 +221,7 @@ func findIn(s *fleet.State, text string) (facts, error) {
 		"%q names %d messages", text, len(found))
 }
 
-// belowName is the message at a path that begins with the name of a channel.
+// belowName returns the message at a path that begins with the name of a channel.
 func belowName(s *fleet.State, text string) (*fleet.Item, bool) {
 	parts := strings.Split(text, "/")
 	const below = 4 // year, month, day and name

@@ -9,44 +9,44 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// vigil knows when this host was asleep, and when it did not hear another one: then that
-// one may have taken it for gone, and begun to do its work (R7).
+// vigil knows when this host was asleep, and when it did not hear another host. In that time, the
+// other host may have taken this one for gone, and may have begun to do its work (R7).
 type vigil struct {
 	now     func() time.Time
 	live    *presence.Live
 	started time.Time
 
 	mu     sync.Mutex // guards what follows
-	looked time.Time  // the last time
-	woke   time.Time  // when this host last slept no more; its start before that
+	looked time.Time  // when it last looked
+	woke   time.Time  // when this host last woke; its start if it has not slept
 	heard  map[protocol.Name]time.Time
-	gaps   map[protocol.Name][]gap // in which a host was not heard; of "" this one slept
+	gaps   map[protocol.Name][]gap // times in which a host was not heard; for "", times in which this host slept
 }
 
 // gap is a time in which nothing was heard.
 type gap struct{ from, to time.Time }
 
 const (
-	// gapLeast is what counts as a gap at all: less than half of the shortest time after
-	// which work is taken over.
+	// gapLeast is from what length on a time counts as a gap. It is less than half of the shortest
+	// time after which work is taken over.
 	gapLeast = 25 * time.Second
-	// gapMargin is how long after a gap others may not know yet that it is over.
+	// gapMargin is for how long after a gap other hosts may not know yet that it is over.
 	gapMargin = presence.Lasts
-	mostGaps  = 32 // of each host that are remembered
-	// lookEach is how often it is looked at most: each message that waits asks for it. What
-	// was heard since counts as not heard yet, so that doubt lasts as much longer.
+	mostGaps  = 32 // gaps that are remembered of each host
+	// lookEach is the least time between two looks, because each message that waits asks for one.
+	// What was heard since the last look counts as not heard yet, so doubt lasts longer by at most
+	// that time.
 	lookEach = time.Second
 )
 
 func newVigil(now func() time.Time, live *presence.Live, started time.Time) *vigil {
 	return &vigil{
 		now: now, live: live, started: started, looked: started, woke: started, heard: map[protocol.Name]time.Time{},
-		gaps: map[protocol.Name][]gap{"": {{to: started}}}, // whoever started may have been away for long
+		gaps: map[protocol.Name][]gap{"": {{to: started}}}, // this host may have been away for long before it was started
 	}
 }
 
-// look notes what there was since the last look. The clock of the wall goes on while a
-// machine sleeps.
+// look notes what happened since the last look. The wall clock goes on while a machine sleeps.
 func (v *vigil) look() {
 	if !v.due() {
 		return
@@ -65,8 +65,9 @@ func (v *vigil) look() {
 	}
 }
 
-// keep looks until ctx ends. Who settles claims may wait for a slow remote: that is no sleep, and
-// hosts that are gone would count as heard after it.
+// keep looks until `ctx` ends. It has a goroutine of its own, because the settling of claims may
+// wait for a slow remote. Such a wait is no sleep; and after it, hosts that are gone would count as
+// heard.
 func (v *vigil) keep(ctx context.Context) {
 	ticker := time.NewTicker(claimsLook)
 	defer ticker.Stop()
@@ -88,7 +89,7 @@ func (v *vigil) due() bool {
 	return since < 0 || since >= lookEach
 }
 
-// note notes a gap, and reports whether it is one. The caller holds mu.
+// note notes a gap, and reports whether the time is long enough to be one. The caller holds mu.
 func (v *vigil) note(host protocol.Name, from, to time.Time) bool {
 	if to.Sub(from) < gapLeast {
 		return false
@@ -98,8 +99,8 @@ func (v *vigil) note(host protocol.Name, from, to time.Time) bool {
 	return true
 }
 
-// lastHeard is when a host was last heard, as far as was looked; the start of this node if
-// it was not. The caller holds mu.
+// lastHeard is when a host was last heard, by the last look; the start of this node if it was not
+// heard. The caller holds mu.
 func (v *vigil) lastHeard(host protocol.Name) time.Time {
 	if at, ok := v.heard[host]; ok {
 		return at
@@ -107,8 +108,8 @@ func (v *vigil) lastHeard(host protocol.Name) time.Time {
 	return v.started.Round(0)
 }
 
-// missed reports whether this host slept for longer than that, or did not hear the other
-// one, when or after a message of that time was sent.
+// missed reports whether, when a message of the time `sent` was sent or later, this host slept for
+// longer than `longer` or did not hear the other host for so long.
 func (v *vigil) missed(host protocol.Name, longer time.Duration, sent time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,8 +126,8 @@ func (v *vigil) missed(host protocol.Name, longer time.Duration, sent time.Time)
 	return false
 }
 
-// silent is for how long a host was not heard, be it by what it wrote: at most since this
-// node started, or woke.
+// silent is how long nothing was heard of a host, also by what it wrote. It counts at most from
+// when this node was started, or woke.
 func (v *vigil) silent(host protocol.Name, wrote time.Time) time.Duration {
 	seen, live := v.live.PresenceOf(host)
 	if live {

@@ -16,18 +16,17 @@ import (
 )
 
 const (
-	// vouchSettle is how long a host waits first, unless it is the most senior of all, so that it
-	// has heard who is there. vouchGrace is how much longer it waits for each live host that is
-	// senior to it.
+	// vouchSettle is how long a host waits at first, so that it has heard which hosts are there.
+	// Only the most senior host of all does not wait. vouchGrace is how much longer it waits for
+	// each live host that is senior to it.
 	vouchSettle = 2 * time.Second
 	vouchGrace  = 10 * time.Second
 	// keysLook is the longest time between two looks at what is to be done about keys.
 	keysLook = time.Minute
 )
 
-// keyWork is what a node does about the history of keys. It vouches for the keys of
-// hosts that it sees first (DESIGN section 6). It has the bus look anew at who may
-// be there.
+// keyWork is what a node does about the history of keys. It vouches for the keys of hosts that it
+// sees first (DESIGN section 6). It makes the bus look again which hosts may be there.
 type keyWork struct {
 	host   protocol.Name
 	now    func() time.Time
@@ -35,23 +34,22 @@ type keyWork struct {
 	folded folded.State
 	live   *presence.Live
 	hubs   *hubs
-	say    func(context.Context, fleet.Command) error // stores that and tells the others
+	say    func(context.Context, fleet.Command) error // stores a command's message and tells the others
 
 	moved chan struct{} // holds a token when a host act was taken in
 
 	mu   sync.Mutex // guards what follows
 	seen map[place]sight
-	said map[protocol.HostKey]bool // what this node has vouched for since its start, or is about to
+	said map[protocol.HostKey]bool // keys for which this node has vouched since its start, or is about to vouch
 }
 
-// place is where a key may stand in a history: as the first of a host, or after
-// another one.
+// place is where a key may stand in a history: as the first key of a host, or after another key.
 type place struct {
 	host  protocol.Name
 	after string
 }
 
-// sight is the key that this node saw first at a place, and when.
+// sight is the key that this node saw first at a place, and when it saw that key.
 type sight struct {
 	key string
 	at  time.Time
@@ -61,7 +59,7 @@ func newKeyWork() keyWork {
 	return keyWork{moved: make(chan struct{}, 1), seen: map[place]sight{}, said: map[protocol.HostKey]bool{}}
 }
 
-// start tends the keys until the node goes down; it ends before the bus.
+// start tends the keys until the node goes down. It ends before the bus.
 func (k *keyWork) start(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -80,7 +78,7 @@ func (k *keyWork) tend(ctx context.Context) {
 		case <-k.moved:
 		case <-timer.C:
 			if ends <= again {
-				wait.Nudge(k.hubs.moved) // who showed the key must show its new one
+				wait.Nudge(k.hubs.moved) // a host that showed the old key must show its new one
 			}
 		case <-ctx.Done():
 		}
@@ -91,8 +89,7 @@ func (k *keyWork) tend(ctx context.Context) {
 	}
 }
 
-// nextEnd is how long it is until an old key of a host counts no more, at most
-// keysLook.
+// nextEnd is how long it is until an old key of a host counts no more, but at most keysLook.
 func (k *keyWork) nextEnd() time.Duration {
 	var at time.Time
 	var ok bool
@@ -104,8 +101,8 @@ func (k *keyWork) nextEnd() time.Duration {
 	return keysLook
 }
 
-// vouch has this host vouch for the keys that it is its turn to vouch for, and
-// returns after what time to look again.
+// vouch has this host vouch for the keys for which it has the turn, and returns how long to wait
+// before the next look.
 func (k *keyWork) vouch(ctx context.Context) time.Duration {
 	var claims []keys.Claim
 	var seniors []protocol.Name
@@ -122,8 +119,8 @@ func (k *keyWork) vouch(ctx context.Context) time.Duration {
 	return next
 }
 
-// turn is how long this host leaves it to those that are senior to it to vouch. The
-// most senior of all waits for nobody.
+// turn is for how long this host leaves the vouching to hosts that are senior to it. The most
+// senior host of all does not wait.
 func (k *keyWork) turn(seniors []protocol.Name) time.Duration {
 	if len(seniors) == 0 {
 		return 0
@@ -137,8 +134,8 @@ func (k *keyWork) turn(seniors []protocol.Name) time.Duration {
 	return wait
 }
 
-// due are the keys that have waited so long, each the one that was seen first at its
-// place, and after what time there may be more.
+// due returns the keys that have waited for the time `turn`, each of them the first one seen at its
+// place. `next` is how long it takes until there may be more.
 func (k *keyWork) due(claims []keys.Claim, turn time.Duration, now time.Time) (due []protocol.HostKey, next time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,13 +154,13 @@ func (k *keyWork) due(claims []keys.Claim, turn time.Duration, now time.Time) (d
 			due = append(due, key)
 		}
 	}
-	k.seen = open // what is vouched for by others is nothing to wait for
+	k.seen = open // what others have vouched for need not be waited for
 	return due, next
 }
 
-// toSay is the key to vouch for at a claimed place. It is the one that was seen
-// first or, where that has been said and does not count, the one that the record
-// has. Nothing is said twice. The caller holds mu.
+// toSay returns the key to vouch for at a claimed place. That is the key that was seen first. If
+// this node has vouched for that key already and it does not count, it is the key that the record
+// has. No key is vouched for twice. The caller holds mu.
 func (k *keyWork) toSay(c keys.Claim, first string) (protocol.HostKey, bool) {
 	for _, key := range []string{first, c.Key} {
 		if said := (protocol.HostKey{Host: c.Host, Key: key}); !k.said[said] {
@@ -174,7 +171,7 @@ func (k *keyWork) toSay(c keys.Claim, first string) (protocol.HostKey, bool) {
 	return protocol.HostKey{}, false
 }
 
-// unsaid takes back that keys were vouched for, because that could not be stored.
+// unsaid takes back the note that keys were vouched for, because that could not be stored.
 func (k *keyWork) unsaid(keys []protocol.HostKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

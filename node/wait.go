@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// waiter waits for messages with those who do.
+// waiter waits for messages on behalf of callers.
 type waiter struct {
 	host     protocol.Name
 	folded   folded.State
@@ -56,7 +56,7 @@ func (w *waiter) Wait(ctx context.Context, by control.Caller, r control.WaitRequ
 	return w.awaitNext(ctx, by, f, r)
 }
 
-// awaitAnswer returns the first answer to the message, which may be there.
+// awaitAnswer returns the first answer to the message. The answer may be there already.
 func (w *waiter) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		var answer *fleet.Item
@@ -75,7 +75,7 @@ func (w *waiter) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Fee
 	}
 }
 
-// awaitNext returns the next message that comes from or to someone.
+// awaitNext returns the next message that comes from or to somebody.
 func (w *waiter) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], r control.WaitRequest) (control.Message, error) {
 	wanted, err := w.waitedFor(r)
 	if err != nil {
@@ -120,16 +120,16 @@ func (w *waiter) waitedFor(r control.WaitRequest) (func(*fleet.State, *fleet.Ite
 	}, nil
 }
 
-// addressedTo reports whether the message is to all, or to somebody at the host that the address
-// names or at any.
+// addressedTo reports whether the message is to all or to `who`. If the address or the message
+// names no host, any host fits.
 func addressedTo(it *fleet.Item, who protocol.Address) bool {
 	return it.ToAll() || slices.ContainsFunc(it.To, func(a protocol.Address) bool {
 		return a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host)
 	})
 }
 
-// knownAddress reads whom a person named, as long as the fleet knows somebody of that
-// name; or "all".
+// knownAddress reads the address that a person named. It returns an error if the fleet knows nobody
+// of that name. The name may be "all".
 func knownAddress(read folded.State, text string) (protocol.Address, error) {
 	if text == protocol.All {
 		return protocol.Address{Name: protocol.All}, nil
@@ -142,8 +142,7 @@ func knownAddress(read folded.State, text string) (protocol.Address, error) {
 	return who, asError(err)
 }
 
-// wroteAt reports whether somebody wrote the message, at the host that the address
-// names or at any.
+// wroteAt reports whether `who` wrote the message. If the address names no host, any host fits.
 func wroteAt(it *fleet.Item, who protocol.Address) bool {
 	author := it.Author()
 	return author.Name == who.Name && (who.Host == "" || it.Host.String() == who.Host || author.Host == who.Host)

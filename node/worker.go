@@ -17,10 +17,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// worker is the exec door of one agent: it runs the agent's command for each
-// message of its queue, as many at a time as the agent's tiers allow. Agents
-// never wait for each other. Its goroutines run from start until the context
-// given there ends.
+// worker is the exec door of one agent. It runs the agent's command for each message of its queue,
+// as many at a time as the agent's tiers allow. Agents never wait for each other. Its goroutines
+// run from start until the context `taking` ends.
 type worker struct {
 	workerOptions
 	queue *queue
@@ -34,19 +33,18 @@ type workerOptions struct {
 	log     zerolog.Logger
 	human   protocol.Name // of this host
 	slots   *agents.Slots // for commands
-	halted  func() bool   // no command may be run at the moment
+	halted  func() bool   // reports whether no command may be run at the moment
 	load    func(*fleet.Item) (*protocol.Message, error)
-	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what it decides
+	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what the command decides
 	prompts *prompts
 	runner  *runner
 	runs    *runlog.Log
 	now     func() time.Time
-	pause   time.Duration // after the first attempt that failed
+	pause   time.Duration // after the first failed attempt
 	steps   *steps
 }
 
-// start takes messages until taking ends; commands that run then may go on
-// until killing ends.
+// start takes messages until `taking` ends. Commands that run then may go on until `killing` ends.
 func (w *worker) start(taking, killing context.Context) {
 	taking, w.end = context.WithCancel(taking)
 	w.work.Go(func() {
@@ -75,9 +73,9 @@ func (w *worker) start(taking, killing context.Context) {
 	})
 }
 
-// take removes the queued message that is to be handled now. Its author has the turn, its
-// tier a free worker and, where the agent's command is to run, the host a free slot. While
-// nobody can say who the agent is, or another node of this host may do the same, its mail
+// take removes the queued message that is to be handled now: its author has the turn, and its tier
+// has a free worker. If the agent's command is to be run, the host has a free slot as well. While
+// nobody can say who the agent is, or another node of this host may do the same work, its mail
 // waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
@@ -104,8 +102,8 @@ func (w *worker) release(j job) {
 	w.folded(func(*fleet.State) { w.queue.end(j) })
 }
 
-// handle does with one message what the rules say. Where the node stops before
-// the result is stored, nothing was done and the next start does it.
+// handle does with one message what the rules say. If the node stops before the result is stored,
+// nothing was done, and the next start does it.
 func (w *worker) handle(ctx context.Context, j job) {
 	it := j.it
 	switch j.handling {
@@ -113,7 +111,7 @@ func (w *worker) handle(ctx context.Context, j job) {
 		w.keep(ctx, j, fleet.GiveReceipt{As: w.queue.who, Of: it.Path})
 	case fleet.Halt:
 		w.steps.halted(j.agent.Name, it.Path)
-		hops := 0 // answers of agents in a row that lead to the message
+		hops := 0 // answers of agents in a row that led to the message
 		w.folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
 		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Body: fmt.Sprintf(
 			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
@@ -138,7 +136,7 @@ func (w *worker) run(ctx context.Context, j job) {
 	})
 	standing := w.runs.Standing(run)
 	switch {
-	case w.now().Before(standing.Next): // the node was started anew meanwhile
+	case w.now().Before(standing.Next): // the node was started anew in between
 		if c := w.over(j); c != nil {
 			w.tellCanceled(ctx, j, run, c, standing.Attempts)
 			return
@@ -212,10 +210,9 @@ const (
 	maxPause   = 10 * time.Second
 )
 
-// keep stores the outcome of handling a message. What an agent said is not
-// thrown away because a disk is full: storing is tried again until it works or
-// the node stops.
-// It reports whether that is over: where the node stops before, the next start goes on.
+// keep stores the outcome of handling a message. What an agent said is not thrown away because a
+// disk is full: keep tries again until it works or the node stops. It reports whether the message
+// is handled. If the node stops before, the next start goes on.
 func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 	it := j.it
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
@@ -229,8 +226,8 @@ func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 		}
 		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
 		if isRefusal(err) {
-			// Nothing will make it good; without a receipt the next start would
-			// run the agent again.
+			// Trying again cannot help. Without a receipt, the next start would run the agent
+			// again.
 			if _, acknowledged := c.(fleet.GiveReceipt); acknowledged {
 				return true
 			}

@@ -14,17 +14,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mostJobTexts is of how many jobs a list has the text: each is read from the record.
+// mostJobTexts is for how many jobs a list has the text: each text is read from the record.
 const mostJobTexts = 100
 
 // maxJobText is how many characters of a message's first line a list of jobs has.
 const maxJobText = 200
 
-// maxReason bounds, in bytes, why somebody says to do something about a run: it stands in a
-// line of a message, which must not become too large to be sent because of it.
+// maxReason bounds the length, in bytes, of the reason that somebody gives for a deed about a run.
+// The reason stands in a line of a message, which must not become too large because of it.
 const maxReason = 2000
 
-// checkReason refuses a reason that is too long.
+// checkReason returns an error if a reason is too long.
 func checkReason(do, reason string) error {
 	if len(reason) > maxReason {
 		return control.Errorf(control.KindUsage, "say it in fewer words, and the rest in a message", "cannot %s: the reason has %d bytes, and may have %d", do, len(reason), maxReason)
@@ -32,13 +32,13 @@ func checkReason(do, reason string) error {
 	return nil
 }
 
-// workload is what the agents of this host have to do. It answers the verbs about it.
+// workload is what the agents of this host have to do. It answers the verbs about that.
 type workload struct {
 	folded folded.State
 	views  *views
 	doors  *doors
 	roster *agents.Roster
-	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	actor  func(by control.Caller, as string) (fleet.Who, error) // says who acts; see Node.actor
 }
 
 // list answers control.Queue.
@@ -68,11 +68,11 @@ func (wl *workload) list(_ context.Context, r control.QueueRequest) ([]control.J
 		}
 	})
 	for i, it := range items {
-		if it == nil { // what runs was removed by a fold meanwhile
+		if it == nil { // what ran was removed meanwhile by a fold
 			continue
 		}
 		m, err := wl.views.load(it)
-		if err != nil { // the others are to be seen all the same
+		if err != nil { // the other jobs are to be seen all the same
 			jobs[i].Problem = cannotRead
 			continue
 		}
@@ -81,14 +81,15 @@ func (wl *workload) list(_ context.Context, r control.QueueRequest) ([]control.J
 	return jobs, nil
 }
 
-// beginning is the first line of a body that has text in it.
+// beginning is the first line of a body that has text in it, at most maxJobText characters.
 func beginning(body string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	text := []rune(strings.TrimSpace(first))
 	return string(text[:min(len(text), maxJobText)])
 }
 
-// workers are those of an agent, "" for all, by name, in a look at the state.
+// workers returns the workers of an agent, by name; if `agent` is "", of all agents. It is asked
+// while the state is read.
 func (wl *workload) workers(agent string) (all []*worker) {
 	for name, w := range wl.doors.workers {
 		if agent == "" || agent == name.String() {
@@ -134,7 +135,8 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 	return ended, nil
 }
 
-// noWork is that the agent named, or with "" any, has nothing to do for a message.
+// noWork says that the named agent has nothing to do for a message; if `agent` is "", that no agent
+// has.
 func noWork(agent string) string {
 	if agent == "" {
 		return "no agent of this host has to work on it"
@@ -142,8 +144,8 @@ func noWork(agent string) string {
 	return agent + " has no work on it"
 }
 
-// cancel ends the agent's work on a message, and returns it as it stood, nothing where
-// there is none. When it returns the sender is told, or the error says why not.
+// cancel ends the agent's work on a message, and returns the job as it stood; nothing if there was
+// none. When it returns, the sender has been told, or the error says why not.
 func (w *worker) cancel(ctx context.Context, p protocol.Path, c *cancellation) (jobs []control.Job, err error) {
 	for {
 		stood, at, waited := w.cancelNow(p, c)
@@ -169,12 +171,12 @@ func (w *worker) cancel(ctx context.Context, p protocol.Path, c *cancellation) (
 		if kept {
 			return jobs, nil
 		}
-		// Its attempt had ended by then: it waits for the next one now, or is handled.
+		// Its attempt had ended by then. The message now waits for the next attempt, or is handled.
 	}
 }
 
-// cancelNow has what is done for a message end: a run that goes on is told to, and what
-// waits is taken out of the queue. It returns what there was, nil where there is nothing.
+// cancelNow ends what is done for a message: a run is told to end, and a waiting message is taken
+// out of the queue. It returns the job that there was; nil if there was none.
 func (w *worker) cancelNow(p protocol.Path, c *cancellation) (jobs []control.Job, at *atWork, waited *fleet.Item) {
 	w.folded(func(s *fleet.State) {
 		at = w.queue.at[p]
@@ -200,8 +202,8 @@ func (w *worker) cancelNow(p protocol.Path, c *cancellation) (jobs []control.Job
 	return jobs, at, waited
 }
 
-// dropWaiting tells the sender of a message that was taken out of the queue. Where that
-// cannot be stored it waits as before.
+// dropWaiting tells the sender of a message that was taken out of the queue. If that cannot be
+// stored, the message waits as before.
 func (w *worker) dropWaiting(ctx context.Context, it *fleet.Item, c *cancellation) error {
 	var run runlog.Job
 	w.folded(func(s *fleet.State) { run = w.job(s, it.Path) })

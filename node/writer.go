@@ -19,10 +19,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// writer is the one place where messages of this host come to be. It gives each
-// its path, run, seq and prev, signs it, has the record fsync it, folds it and
-// publishes it, in that order. Everything that waits is written with one fsync.
-// Its goroutines run from newWriter until close.
+// writer is the one place where messages of this host come into being. It gives each message its
+// path, run, seq and prev, signs it, has the record fsync it, folds it and publishes it, in that
+// order. Everything that waits is written with one fsync. Its goroutines run from newWriter until
+// close.
 type writer struct {
 	writerOptions
 	requests chan *writing
@@ -39,10 +39,10 @@ type writerOptions struct {
 	record   interface {
 		Append(context.Context, []gitsync.MessageFile) error
 	}
-	examine   func(protocol.Path, []byte) fleet.Examined // as others would
+	examine   func(protocol.Path, []byte) fleet.Examined // examines a message as other hosts would
 	publish   func([]written)                            // folds what is stored, and tells the others
 	signsWith *atomic.Pointer[homes.Key]
-	storing   *sync.RWMutex // held for reading from when messages are stored until they are folded
+	storing   *sync.RWMutex // held for reading from the storing of messages until they are folded
 }
 
 // head is where this host's chain stands. Only the goroutine of loop uses it.
@@ -50,14 +50,14 @@ type head struct {
 	run    string
 	seq    uint64
 	prev   string
-	last   time.Time // of the last path
+	last   time.Time // time of the last path
 	suffix uint32
 }
 
-// writing is one request: its drafts are stored together or not at all.
+// writing is one request: its drafts are stored together, or none of them is.
 type writing struct {
 	drafts   []fleet.Draft
-	next     *homes.Key // the key that this host signs with after it, if another
+	next     *homes.Key // the key that this host signs with afterwards, if that is another one
 	messages []gitsync.MessageFile
 	written  []written
 	err      error
@@ -68,7 +68,7 @@ type writing struct {
 type written struct {
 	message  *protocol.Message // with its body
 	examined fleet.Examined
-	item     *fleet.Item // once it is taken in
+	item     *fleet.Item // set once it is taken in
 	data     []byte
 }
 
@@ -76,15 +76,15 @@ type written struct {
 var ErrDraining = errors.New("the node is stopping")
 
 const (
-	// writeQueue and writeBatch bound what one fsync may serve.
+	// writeQueue is how many requests may wait. writeBatch is how many of them one fsync may serve.
 	writeQueue = 1024
 	writeBatch = 512
-	// lastYear is the last that a path can state. No path need come after one of that
-	// year: who had stolen the key could have left room for none.
+	// lastYear is the last year that a path can state. Paths of this host need not come after a
+	// path of that year: a thief of the key could have left room for none.
 	lastYear = 9999
 )
 
-// newWriter goes on with the chain of this host after its last message, nil for none.
+// newWriter continues the chain of this host after its last message; nil if there is none.
 func newWriter(o writerOptions, last *keys.File) *writer {
 	w := &writer{
 		writerOptions: o,
@@ -112,8 +112,8 @@ func (w *writer) write(ctx context.Context, drafts []fleet.Draft) ([]written, er
 	return w.request(ctx, &writing{drafts: drafts, done: make(chan struct{})})
 }
 
-// rotate stores the draft that gives this host another key; everything after it is
-// signed with that one, in a new run.
+// rotate stores the draft that gives this host another key. Everything after it is signed with that
+// key, in a new run.
 func (w *writer) rotate(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error) {
 	return w.request(ctx, &writing{drafts: []fleet.Draft{draft}, next: next, done: make(chan struct{})})
 }
@@ -145,7 +145,7 @@ func (w *writer) request(ctx context.Context, r *writing) ([]written, error) {
 	}
 }
 
-// close ends the writer after it has stored what was asked before.
+// close ends the writer after it has stored all earlier requests.
 func (w *writer) close() {
 	select {
 	case <-w.closing:
@@ -159,26 +159,26 @@ func (w *writer) close() {
 type batch struct {
 	requests []*writing
 	messages []gitsync.MessageFile
-	before   head  // where the chain stood before it
-	err      error // why it could not be stored
+	before   head  // where the chain stood before the batch
+	err      error // why the batch could not be stored
 }
 
-// changesKey reports whether what follows is signed with another key.
+// changesKey reports whether messages after this batch are signed with another key.
 func (b *batch) changesKey() bool {
 	n := len(b.requests)
 	return n > 0 && b.requests[n-1].next != nil
 }
 
-// loop signs what is asked for, while storeAll has what was signed before fsynced and told.
-// Whoever asks meanwhile is served by the next fsync.
+// loop signs what is requested. Meanwhile, storeAll stores and tells what was signed before. A
+// request that comes meanwhile is served by the next fsync.
 func (w *writer) loop() {
 	ready, stored := make(chan *batch), make(chan *batch)
 	go w.storeAll(ready, stored)
 	defer close(ready)
 	next, ending, closing := &batch{}, false, w.closing
-	var last *batch // is being stored
+	var last *batch // the batch that is being stored
 	for !ending || last != nil || len(next.requests) > 0 || len(w.requests) > 0 {
-		requests, to := w.requests, ready // each nil while nothing may be taken, or given on
+		requests, to := w.requests, ready // each is nil while no request may be taken, or no batch may be passed on
 		if len(next.requests) >= writeBatch || next.changesKey() || last != nil && last.changesKey() {
 			requests = nil
 		}
@@ -198,7 +198,7 @@ func (w *writer) loop() {
 	}
 }
 
-// add signs what is asked for, and adds it to a batch.
+// add signs what a request asks for, and adds it to a batch.
 func (w *writer) add(b *batch, r *writing) {
 	before := w.head
 	if len(b.requests) == 0 {
@@ -212,9 +212,9 @@ func (w *writer) add(b *batch, r *writing) {
 	b.messages = append(b.messages, r.messages...)
 }
 
-// after goes on with the chain when a batch is stored. If the record failed, the chain goes
-// back to where it stood, because nothing of the batch is in it: what was signed meanwhile is
-// signed anew.
+// after continues the chain once a batch is stored, and returns the next batch. If the record
+// failed, nothing of the batch is in the chain. So the chain goes back to where it stood before,
+// and what was signed meanwhile is signed anew.
 func (w *writer) after(stored, next *batch) *batch {
 	if stored.err == nil && !stored.changesKey() {
 		return next
@@ -231,8 +231,8 @@ func (w *writer) after(stored, next *batch) *batch {
 	return again
 }
 
-// storeAll stores batches as they come and tells them, until there are no more. It takes no
-// other before the loop knows what became of the last one.
+// storeAll stores batches as they come and tells them, until there are no more. It takes no batch
+// before loop knows the outcome of the last one.
 func (w *writer) storeAll(ready <-chan *batch, stored chan<- *batch) {
 	defer close(w.closed)
 	for b := range ready {
@@ -258,8 +258,8 @@ func (w *writer) store(b *batch, stored chan<- *batch) {
 	w.tell(requests)
 }
 
-// tell folds and publishes what of a batch is stored, in one look at the state, and ends
-// the waiting of who asked for it.
+// tell folds and publishes the stored messages of a batch in one access to the state, and ends the
+// waiting of those who requested them.
 func (w *writer) tell(requests []*writing) {
 	var all []written
 	for _, r := range requests {
@@ -280,7 +280,7 @@ func (w *writer) tell(requests []*writing) {
 	}
 }
 
-// sign gives the drafts of one request their places in the chain.
+// sign gives the drafts of one request their places in the chain, and signs them.
 func (w *writer) sign(r *writing) error {
 	for i := range r.drafts {
 		d := &r.drafts[i]
@@ -309,9 +309,9 @@ func (w *writer) sign(r *writing) error {
 	return nil
 }
 
-// next makes the path that follows the last one: a host's paths strictly rise,
-// whatever its clock does. In one millisecond the suffix goes up by a random
-// step; when it would overflow, the next millisecond is taken.
+// next makes the path that follows the last one. The paths of a host strictly rise, whatever its
+// clock does. Within one millisecond, the suffix rises by a random step. If it would overflow, the
+// next millisecond is taken.
 func (h *head) next(channel protocol.ChannelID, now time.Time) (protocol.Path, time.Time) {
 	h.seq++
 	now = now.UTC().Truncate(time.Millisecond)

@@ -27,11 +27,13 @@ func (c Class) String() string {
 	return [...]string{"mail", "notice", "receipt", "deed", "word of a host"}[c]
 }
 
-// ActSpec is all that there is to know of an act. What the program does with acts, and
-// the page about them, comes from the table of these alone (DESIGN, section 10).
+// ActSpec is all that there is to know of an act. The table of ActSpecs alone decides what the
+// program does with acts, and what the page about them says (DESIGN, section 10).
 type ActSpec struct {
-	Act     Act
-	Heading string // the words before " | " by which a body says the act, in files without the field; "" where only the field does
+	Act Act
+	// Heading is the words before " | " by which a body says its act in files without the field
+	// "act". It is "" if only the field can say the act.
+	Heading string
 	Class   Class
 	Wakes   bool   // an agent's command is run for it, unless the agent's wakes_on says otherwise (R63)
 	Doc     string // what it does, in one line
@@ -41,8 +43,8 @@ type ActSpec struct {
 	example func() string
 }
 
-// Example is a body of that act as it is written; "" where that is free text. It is written when
-// it is asked for: all of them took a quarter of the start of each command.
+// Example is a body of the act as it is written, or "" if the body is free text. It is written only
+// when somebody asks for it: to write all examples took a quarter of the start of each command.
 func (s ActSpec) Example() string {
 	if s.example == nil {
 		return ""
@@ -50,15 +52,15 @@ func (s ActSpec) Example() string {
 	return s.example()
 }
 
-// WordAct is an act whose body has a form: it says a W.
+// WordAct is an act whose body has a form: a body says a value of type W.
 type WordAct[W any] struct {
 	ActSpec
 	Parse  func(body string) (W, error)
 	Format func(W) string
 }
 
-// NewAct is the act whose bodies are written and read so. A body that Format wrote must
-// give the same words again, and lines that Parse does not know are passed over.
+// NewAct makes an act from the functions that read and write its bodies. `parse` must read the same
+// words from a body that `format` wrote, and pass over lines that it does not know.
 func NewAct[W any](spec ActSpec, parse func(body string) (W, error), format func(W) string, example W) WordAct[W] {
 	spec.example = func() string { return format(example) }
 	spec.parse = func(body string) (any, error) { return parse(body) }
@@ -103,7 +105,7 @@ var (
 	byName, byHeading = tables()
 )
 
-// tables are the acts by their names, and by their headings as headingKey has them.
+// tables are the acts by their names, and by their headings in the form that headingKey gives.
 func tables() (names map[Act]ActSpec, headings map[string]ActSpec) {
 	names, headings = map[Act]ActSpec{}, map[string]ActSpec{}
 	for _, spec := range Acts() {
@@ -115,8 +117,8 @@ func tables() (names map[Act]ActSpec, headings map[string]ActSpec) {
 	return names, headings
 }
 
-// headingKey is a heading without the choice between blanks and dashes, in which the
-// seeds differ.
+// headingKey is a heading with a dash in place of each blank: the seeds write some headings both
+// ways.
 func headingKey(heading string) string { return strings.ReplaceAll(heading, " ", "-") }
 
 // FindAct is the act of that name.
@@ -125,8 +127,8 @@ func FindAct(a Act) (spec ActSpec, known bool) {
 	return spec, known
 }
 
-// ParseAct reads the field "act". What does not look like an act is none, so
-// that the body decides.
+// ParseAct reads the field "act". Text that does not look like an act gives "", and then the body
+// decides.
 func ParseAct(s string) Act {
 	if !actPattern.MatchString(s) {
 		return ""
@@ -134,9 +136,9 @@ func ParseAct(s string) Act {
 	return Act(s)
 }
 
-// actOfBody reads the act from the words a body begins with, the form of the
-// seeds: "SYNC-CHECK | from: …". Where it says from whom it is, as all of the
-// protocol's forms do, its capitals and blanks do not matter: people write it by hand.
+// actOfBody reads the act from the words that a body begins with, the form of the seeds:
+// "SYNC-CHECK | from: …". If "from:" follows the bar, as in all of the protocol's forms, capitals
+// and blanks in the heading do not matter, because people write it by hand.
 func actOfBody(t Type, body string) Act {
 	if t == TypeRead {
 		return ActRead
@@ -156,15 +158,15 @@ func actOfBody(t Type, body string) Act {
 	return ActHey
 }
 
-// Class is what becomes of messages of the act: mail, where it is not known.
+// Class is what becomes of messages of the act. An act that is not known is mail.
 func (a Act) Class() Class { return byName[a].Class }
 
 // HostWord reports whether the act is the fleet's own book-keeping.
 func (a Act) HostWord() bool { return a.Class() == ClassHostWord }
 
-// OfNodes reports whether only nodes write messages of the act, each for what it was asked by
-// a verb of its own: words of hosts, receipts, and what is said of runs. Nobody has them say
-// such a thing by sending text.
+// OfNodes reports whether only nodes write messages of the act, each for a verb of its own. These
+// are words of hosts, receipts, and notices whose body has a form; `failed` is an exception. Nobody
+// can have a node say such a thing by sending text.
 func (a Act) OfNodes() bool {
 	spec := byName[a]
 	return spec.Class == ClassHostWord || spec.Class == ClassReceipt || spec.Class == ClassNotice && spec.parse != nil && a != ActFailed
@@ -173,8 +175,8 @@ func (a Act) OfNodes() bool {
 // Mail reports whether messages of the act are taken to the agents that they are for.
 func (a Act) Mail() bool { return a.Class() == ClassMail || a.Class() == ClassDeed }
 
-// Wakes reports whether an agent's command is run for messages of the act where the agent
-// does not say otherwise (R63). What nobody knows is mail like any other.
+// Wakes reports whether an agent's command is run for messages of the act if the agent's settings
+// do not say otherwise (R63). An act that is not known wakes, like other mail.
 func (a Act) Wakes() bool {
 	spec, known := byName[a]
 	return !known || spec.Wakes

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Proposal puts an agreement to the other one of a topic; its author is committed to it
-// by that (R60).
+// Proposal puts an agreement to the other participant of a topic. By that its author is committed
+// to it (R60).
 type Proposal struct {
 	FormHead
 	Item     ItemRef
@@ -42,7 +42,7 @@ func parseProposal(body string) (Proposal, error) {
 	return p, err
 }
 
-// instant is a field that names a moment; the zero time where it is not there.
+// instant is a field that names a moment; the zero time if the field is missing.
 func (f *form) instant(key string) (time.Time, error) {
 	if f.flat(key) == "" {
 		return time.Time{}, nil

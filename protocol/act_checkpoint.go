@@ -2,8 +2,8 @@ package protocol
 
 import "errors"
 
-// Checkpoint sums up where a topic stands, so that it outlasts a compaction; the other one
-// ratifies, amends or rejects it.
+// Checkpoint sums up where a topic stands, so that the summary outlasts a compaction of the agent's
+// context. The other participant ratifies, amends or rejects it.
 type Checkpoint struct {
 	FormHead
 	Summary string // 3 to 5 lines
@@ -39,7 +39,7 @@ func parseCheckpoint(body string) (Checkpoint, error) {
 	return c, nil
 }
 
-// Verdict is what somebody says to a checkpoint of the other one.
+// Verdict is what the other participant says to a checkpoint.
 type Verdict struct {
 	FormHead
 	Text string // what is to be changed, or why it is rejected; may be empty where it is ratified
@@ -52,8 +52,8 @@ var (
 	RejectSum = verdict(ActRejected, "REJECTED", "REASON", "it gives no reason", "Rejects a checkpoint, and says why.", "Nothing of it was agreed.")
 )
 
-// verdict is an act that says a Verdict, in the seed's own short form ("AMENDMENT: text")
-// too.
+// verdict makes an act that says a Verdict. It also reads the seed's short form ("AMENDMENT:
+// text").
 func verdict(act Act, heading, key, lacking, doc, text string) WordAct[Verdict] {
 	parse := func(body string) (Verdict, error) {
 		f := readForm(heading, body, key, heading)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The acts by which somebody decides on an item for themselves.
+// The acts by which somebody says for themselves what they decide on an item.
 const (
 	ActAccept   Act = "accept"
 	ActReject   Act = "reject"
@@ -36,13 +36,13 @@ func formatAcceptance(a Acceptance) string {
 	return writeForm("ACCEPT", a.FormHead).put("ITEM", a.Item.String()).put("COMMITMENT", commits(a.Commitment)).String()
 }
 
-// The words of a commitment, as the seed has them, around what changes by it.
+// The words of a commitment in the seed. What the commitment changes stands between them.
 const (
 	accepted = "I accept this state."
 	changing = "Behavior change:"
 )
 
-// commits is a commitment by which something changes, or nothing.
+// commits is the text of a commitment that changes something, or nothing.
 func commits(change string) string {
 	if change == "" {
 		return accepted
@@ -50,7 +50,7 @@ func commits(change string) string {
 	return accepted + " " + changing + " " + change
 }
 
-// changeBy is what changes by a commitment: what its author says beside that they accept.
+// changeBy is what a commitment changes: what its author says besides that they accept.
 func changeBy(commitment string) string {
 	if rest, ok := strings.CutPrefix(commitment, accepted); ok {
 		return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), changing))
@@ -111,13 +111,13 @@ func parseDeferral(body string) (Deferral, error) {
 	return Deferral{f.FormHead, ParseItemRef(f.flat("ITEM")), until, f.text("REASON")}, err
 }
 
-// Withdrawal takes back what its author has decided on an item: it is open again.
+// Withdrawal takes back what its author has decided on an item. The item is open again.
 type Withdrawal struct {
 	FormHead
 	Item   ItemRef
 	Reason string
-	// AnswerBy is until when silence of its author is no timeout, now that the item is open
-	// again. UTC; zero: the usual time (R25).
+	// AnswerBy is the time until which its author's silence is no timeout, now that the item is
+	// open again. UTC; zero: the usual time (R25).
 	AnswerBy time.Time
 }
 
@@ -140,15 +140,17 @@ func parseWithdrawal(body string) (Withdrawal, error) {
 	return w, err
 }
 
-// Renewal commits its author again to an item: to the words that it has, or to others,
-// which are then put to the other one.
+// Renewal commits its author to an item again: to the words that the item has, or to other words,
+// which are then put to the other participant.
 type Renewal struct {
 	FormHead
-	Item     ItemRef // its text: the words from now on; empty: as they are
-	Previous string  // the words until now; may be empty
-	Changes  string  // what is otherwise; may be empty
-	// AnswerBy is until when silence of the other one is no timeout, where the words are others.
-	// UTC; zero: the usual time (R25).
+	// Item is the item. Its text is the words from now on; an empty text leaves the words as they
+	// are.
+	Item     ItemRef
+	Previous string // the words until now; may be empty
+	Changes  string // what is different; may be empty
+	// AnswerBy is the time until which silence of the other participant is no timeout, if the words
+	// are different. UTC; zero: the usual time (R25).
 	AnswerBy time.Time
 }
 

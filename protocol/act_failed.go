@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Failure says why an agent gives no answer, in the body of failed (R16).
+// Failure says why an agent gives no answer, in the body of a message with the act `failed` (R16).
 type Failure struct {
-	Problem  string // whose, and what: "mawjs: the command ended with exit code 1"
-	Attempts int    // how often the agent's command was started for the message; 0 where it never will be
+	Problem  string // who failed, and how: "mawjs: the command ended with exit code 1"
+	Attempts int    // how often the agent's command was started for the message; 0 if it never will be
 	Tier     string // of the last attempt
 	Ran      time.Duration
-	Text     string // what else there is to say, such as what it had printed
+	Text     string // what else there is to say, such as what the command had printed
 }
 
 // ActFailed is the act of a Failure.
 const ActFailed Act = "failed"
 
-// Failed is the act by which an agent's host says that there will be no answer. Words
-// that do not count attempts say why something else ended, such as a conversation.
+// Failed is the act by which an agent's host says that there will be no answer. A Failure without
+// attempts can also say why something else ended, such as a conversation.
 var Failed = NewAct(ActSpec{
 	Act: ActFailed, Class: ClassNotice, Doc: "An answer that says why there is none.",
 }, parseFailure, formatFailure, Failure{
@@ -46,8 +46,8 @@ func formatFailure(f Failure) string {
 	return NormalBody(b.String())
 }
 
-// parseFailure reads what stands before the first empty line, and the rest as text: what
-// a command printed cannot pass for a field.
+// parseFailure reads fields only before the first empty line. All that follows is text, so that
+// nothing that a command printed can pass for a field.
 func parseFailure(body string) (Failure, error) {
 	head, text, _ := strings.Cut(body, "\n\n")
 	first, fields, _ := strings.Cut(head, "\n")

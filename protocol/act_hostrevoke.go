@@ -9,22 +9,23 @@ import (
 	"strings"
 )
 
-// Revocation is what a host says in the body of host-revoke: a key counts no more.
-// Only the named messages, and those before them, still count, whatever date others bear.
+// Revocation is what a host says in the body of host-revoke: a key counts no more. Of its messages,
+// only those that the revocation names and those before them still count, whatever date the others
+// bear.
 type Revocation struct {
 	Host    Name // who says it
 	Revokes HostKey
-	// Last are the last messages that count, by run: they and those before them, as
-	// each names the one that it follows. What the key signed in other runs is refused
-	// too. A run whose chain forks has several ends.
+	// Last are the last messages that count, one or more for each run. They count, and those before
+	// them, which are found by the message that each one follows. What the key signed in other runs
+	// is refused too. A run whose chain forks has several ends.
 	Last []RunEnd
-	// Removed says that the host itself has ended, not that its key was lost: for
-	// people, the key counts as little.
+	// Removed says that the host itself has ended, and not that its key was lost. That difference
+	// is for people: the key counts for no more.
 	Removed bool
 }
 
-// RunEnd is the last message of a run that counts. The hash says which it is, run and
-// number where to look for it.
+// RunEnd is the last message of a run that counts. The hash identifies the message; run and number
+// say where to look for it.
 type RunEnd struct {
 	Run  string // eight hex digits
 	Seq  uint64
@@ -36,8 +37,7 @@ func CompareRunEnds(a, b RunEnd) int {
 	return cmp.Or(strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq), strings.Compare(a.Hash, b.Hash))
 }
 
-// maxRunEnds bounds how many runs one revocation may name: a run is one start of a
-// node.
+// maxRunEnds bounds how many runs one revocation may name. A run is one start of a node.
 const maxRunEnds = 100_000
 
 // ActHostRevoke is the act of a Revocation.

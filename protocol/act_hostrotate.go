@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// rotateContext begins what a new key signs to prove itself.
+// rotateContext begins the text that a new key signs to prove itself.
 const rotateContext = "parley-rotate-v1"
 
-// Rotation is what a host says in the body of host-rotate, signed by the key that
-// it has until then: the next one, with the proof that its holder agrees.
+// Rotation is what a host says in the body of host-rotate: its next key, with the proof that the
+// holder of that key agrees. The message is signed with the key that the host has until then.
 type Rotation struct {
 	Host  Name
 	Key   string    // public nkey that counts from now on
@@ -69,8 +69,8 @@ func (r *Rotation) take(key, value string) (err error) {
 	return nil
 }
 
-// Prove sets the proof that the holder of next, whose public key becomes r.Key,
-// takes the place of the key old in the record with the id recordID.
+// Prove sets r.Key to the public key of `next`, and r.Proof to the signature of `next`. It proves
+// that the holder of `next` takes the place of the key `old`, in the record whose id is recordID.
 func (r *Rotation) Prove(recordID, old string, next nkeys.KeyPair) error {
 	public, err := next.PublicKey()
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Rotation) Prove(recordID, old string, next nkeys.KeyPair) error {
 	return nil
 }
 
-// Check says why the proof does not hold for a rotation that the key old signed in
-// the record with the id recordID, if it does not.
+// Check returns an error if the proof does not hold for a rotation that the key `old` signed, in
+// the record whose id is recordID.
 func (r *Rotation) Check(recordID, old string) error {
 	if r.Key == old {
 		return errors.New("the new key is the old one")

@@ -9,24 +9,24 @@ import (
 	"unicode"
 )
 
-// HostState is what a host says of itself in the bodies of host-join and
-// host-agents: its key (host-join only), where other hosts reach it, who it
-// serves and who its humans are. A later host-agents replaces the addresses,
-// humans and agents of an earlier one, and the hostname where it says one.
+// HostState is what a host says of itself in the bodies of host-join and host-agents: its key
+// (host-join only), where other hosts reach it, whom it serves and who its humans are. A later
+// host-agents replaces the addresses, humans and agents of an earlier one. It replaces the hostname
+// only if it says one.
 //
-// Of a host file the names are as they stand there, and Unread is what of it cannot be
-// read: see ParseHostFile.
+// If it was read from a host file, the names are as they stand in that file, and Unread says what
+// of the file cannot be read: see ParseHostFile.
 type HostState struct {
 	Host     Name
 	Key      string // public nkey
 	Hostname string
-	// Addresses are where the host takes links of others, host:port, the one to
-	// try first in front; none for a host that only dials.
+	// Addresses are where the host takes links of others, as host:port. The first one is tried
+	// first. A host that only dials has none.
 	Addresses []string
 	Humans    []Name
 	Agents    []HostedAgent
-	// Unread are the lines of the body that cannot be read, as they stand there. Each
-	// is left out alone: the host's other agents must not vanish with it.
+	// Unread are the lines of the body that cannot be read, as they stand there. Only such a line
+	// is left out: the host's other agents must not vanish with it.
 	Unread []string
 }
 
@@ -35,29 +35,29 @@ type HostState struct {
 type HostedAgent struct {
 	Name  Name
 	Tiers []Tier
-	// TakeoverAfter is for how long the host must be gone before another one that serves
-	// the agent does its work (R7): 0 as DefaultTakeover says, NoTakeover: none does.
+	// TakeoverAfter is for how long the host must be gone before another host that serves the agent
+	// does its work (R7). 0 stands for DefaultTakeover; with NoTakeover no host ever does.
 	TakeoverAfter time.Duration
-	// AsksRerun says that work of which nobody knows whether it was begun is not done
-	// again: it is a dead letter (R19).
+	// AsksRerun says that work is not done again if nobody knows whether it was begun: it becomes a
+	// dead letter (R19).
 	AsksRerun bool
 }
 
 const (
-	// DefaultTakeover is for how long a host must be gone before its work is taken over.
+	// DefaultTakeover is for how long a host must be gone before another one takes over its work.
 	DefaultTakeover = 10 * time.Minute
-	// NoTakeover says that it never is.
+	// NoTakeover says that no host ever takes over.
 	NoTakeover = time.Duration(-1)
 )
 
-// Takeover is for how long the host must be gone before another one may do the agent's
-// work; it is not ok where none ever may.
+// Takeover is for how long the host must be gone before another one may do the agent's work. `ok`
+// is false if no other host ever may.
 func (a HostedAgent) Takeover() (after time.Duration, ok bool) {
 	return cmp.Or(a.TakeoverAfter, DefaultTakeover), a.TakeoverAfter != NoTakeover
 }
 
-// Instances are the agent's workers on host: tiers in order, each repeated
-// count times (R6).
+// Instances are the agent's workers on host: the tiers in their order, each as often as its count
+// says (R6).
 func (a HostedAgent) Instances(host Name) []Instance {
 	var all []Instance
 	for _, t := range a.Tiers {
@@ -74,8 +74,8 @@ const (
 	ActHostAgents Act = "host-agents"
 )
 
-// HostJoin and HostAgents are the acts by which a host enters the fleet, and says whom it
-// serves now.
+// HostJoin and HostAgents are the acts by which a host enters the fleet, and by which it later says
+// whom it serves.
 var (
 	HostJoin = hostState(ActSpec{
 		Act: ActHostJoin, Heading: "HOST-JOIN", Class: ClassHostWord,
@@ -106,9 +106,9 @@ func hostState(spec ActSpec, example HostState) WordAct[HostState] {
 //	takeover: codex, never
 //	rerun: codex, ask
 //
-// An agent stands on a line "serves" where one of its tiers has a name that parley
-// 0.1.0 cannot read on a line "agent". That version would refuse the whole message for
-// it. It passes over lines that it does not know.
+// An agent stands on a line "serves" if one of its tiers has a name that parley 0.1.0 cannot read
+// on a line "agent". That version would refuse the whole message for such a line "agent". It passes
+// over lines that it does not know.
 func FormatHost(act Act, h HostState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s | host: %s\n", strings.ToUpper(string(act)), h.Host)
@@ -148,7 +148,7 @@ func FormatHost(act Act, h HostState) string {
 	return NormalBody(b.String())
 }
 
-// lineKey is the key of the line that names the agent, see FormatHost.
+// lineKey is the key of the line on which the agent stands: see FormatHost.
 func (a HostedAgent) lineKey() string {
 	for _, t := range a.Tiers {
 		if _, err := ParseName(t.Name); err != nil {
@@ -168,14 +168,13 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// ParseHost reads a body that FormatHost wrote. Lines that it does not know are
-// passed over, so that later versions may say more. A line that it knows and cannot
-// read is left out and kept in Unread. The error says that the body does not name its
-// host.
+// ParseHost reads a body that FormatHost wrote. Lines that it does not know are passed over, so
+// that later versions may say more. A line whose key it knows, but whose value it cannot read, is
+// left out and kept in Unread. The only error is that the body does not name its host.
 func ParseHost(body string) (HostState, error) {
 	var h HostState
 	host, err := readWord(body, func(key, value string) error {
-		value = strings.TrimRight(value, "\r") // else a line that is kept in Unread could be read the next time
+		value = strings.TrimRight(value, "\r") // without this, a line that goes to Unread could be readable the next time
 		if h.take(key, value) != nil {
 			h.Unread = append(h.Unread, key+": "+value)
 		}
@@ -219,8 +218,8 @@ func (h *HostState) take(key, value string) error {
 	return nil
 }
 
-// takeRule reads what is said of an agent on a line of its own, behind the agent's: hosts
-// that do not know the line read the rest (R7).
+// takeRule reads a line of its own that says something of an agent, and stands after the agent's
+// line. Hosts that do not know such a line read the rest (R7).
 func (h *HostState) takeRule(key, value string) error {
 	name, rule, _ := strings.Cut(value, ", ")
 	i := slices.IndexFunc(h.Agents, func(a HostedAgent) bool { return a.Name.String() == name })

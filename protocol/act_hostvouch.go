@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Vouch is what a host says of the keys of others, in the body of host-vouch: it
-// has seen them before any other key claimed the same place. The keys of hosts
-// are decided by the vouches of the most senior hosts, so that a join or rotation
-// with an older date takes nothing from anybody (DESIGN, section 6).
+// Vouch is what a host says of the keys of others, in the body of host-vouch: it has seen them
+// before any other key claimed the same place. The vouches of the most senior hosts decide the keys
+// of hosts. So a join or rotation with an older date takes nothing from anybody (DESIGN, section
+// 6).
 type Vouch struct {
 	Host  Name
 	Knows []HostKey // at most MaxVouched

@@ -10,22 +10,22 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// humanKeyContext begins what the keys of a human sign to prove themselves.
+// humanKeyContext begins the text that keys of humans sign to prove themselves.
 const humanKeyContext = "parley-human-key-v1"
 
-// HumanKey is what a host says in the body of human-key: the key with which one of its
-// humans signs decisions from now on (R35). The first key of a human stays the first
-// one: each that follows is agreed to by the one before.
+// HumanKey is what a host says in the body of human-key: the key with which one of its humans signs
+// decisions from now on (R35). The first key of a human stays the first one: each later key needs
+// the agreement of the key before it.
 type HumanKey struct {
 	Host  Name
 	Human Name
 	Key   string // public nkey
-	After string // the public nkey that it follows; empty: it is the first
-	// Open says that the private half is kept without a passphrase, so that whoever may
-	// read files of the host can decide in the human's name (R36).
+	After string // the public nkey before this one; empty: this is the first
+	// Open says that the private half is kept without a passphrase. Then whoever may read files of
+	// the host can decide in the human's name (R36).
 	Open   bool
 	Proof  string // signature of Key, base64url
-	Agreed string // signature of After, base64url; empty where it is the first
+	Agreed string // signature of After, base64url; empty if there is none
 }
 
 // Speaker is the host.
@@ -34,8 +34,8 @@ func (h HumanKey) Speaker() Name { return h.Host }
 // ActHumanKey is the act of a HumanKey.
 const ActHumanKey Act = "human-key"
 
-// SayHumanKey is the act by which a host says which key one of its humans has. Whether
-// the proofs in it hold is for HumanKey.Check to say.
+// SayHumanKey is the act by which a host says which key one of its humans has. HumanKey.Check says
+// whether the proofs in it hold.
 var SayHumanKey = NewAct(ActSpec{
 	Act: ActHumanKey, Heading: "HUMAN-KEY", Class: ClassHostWord,
 	Doc: "Says with which key a human of the host signs decisions.",
@@ -93,8 +93,8 @@ func (h *HumanKey) take(key, value string) (err error) {
 	return nil
 }
 
-// Prove sets key and proof, and the word of the key before where there is one, in the
-// record with the id recordID.
+// Prove sets key and proof for the record with the id recordID. If `before` is not nil, it also
+// sets the agreement of that key, the one before.
 func (h *HumanKey) Prove(recordID string, key, before nkeys.KeyPair) (err error) {
 	if h.Key, err = key.PublicKey(); err != nil {
 		return fmt.Errorf("cannot prove the key of %s: %w", h.Human, err)
@@ -111,7 +111,7 @@ func (h *HumanKey) Prove(recordID string, key, before nkeys.KeyPair) (err error)
 	return err
 }
 
-// Check says why the proofs do not hold in the record with the id recordID, if they do not.
+// Check returns an error if the proofs do not hold in the record with the id recordID.
 func (h *HumanKey) Check(recordID string) error {
 	switch {
 	case h.Key == h.After:
@@ -143,20 +143,20 @@ func signText(key nkeys.KeyPair, text []byte) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sig), nil
 }
 
-// humanEndContext begins what is signed to end the key of a human.
+// humanEndContext begins the text that is signed to end the key of a human.
 const humanEndContext = "parley-human-revoke-v1"
 
-// HumanEnd is what a host says in the body of human-revoke: the key of a human counts no
-// more, but for the decisions that are named (R35). The key itself says so, or that of a
-// human of the host that began the record.
+// HumanEnd is what a host says in the body of human-revoke: the key of a human counts no more,
+// except for the decisions that are named (R35). A signature of that key itself agrees to this, or
+// one of a human of the host that began the record.
 type HumanEnd struct {
 	Host   Name   // who says it
 	Of     Name   // the host whose human it is
 	Human  Name   // whose key it is
 	Key    string // public nkey
-	By     string // the public nkey that agrees
-	Agreed string // its signature, base64url
-	// Counts are the decisions that count still: the SHA-256 of their files in hex, rising.
+	By     string // the public nkey that agrees: Key, or that of a human of the founder
+	Agreed string // signature of By, base64url
+	// Counts are the decisions that still count: the SHA-256 of their files in hex, sorted.
 	Counts []string
 }
 
@@ -166,8 +166,8 @@ func (h HumanEnd) Speaker() Name { return h.Host }
 // ActHumanRevoke is the act of a HumanEnd.
 const ActHumanRevoke Act = "human-revoke"
 
-// RevokeHuman is the act by which the key of a human ends. Whether the signature in it holds
-// is for HumanEnd.Check to say.
+// RevokeHuman is the act by which the key of a human ends. HumanEnd.Check says whether the
+// signature in it holds.
 var RevokeHuman = NewAct(ActSpec{
 	Act: ActHumanRevoke, Heading: "HUMAN-REVOKE", Class: ClassHostWord,
 	Doc: "Ends the key of a human: it counts no more, but for the decisions that are named.",
@@ -227,7 +227,7 @@ func (h *HumanEnd) take(key, value string) (err error) {
 	return err
 }
 
-// Agree sets who agrees, and the signature, in the record with the id recordID.
+// Agree sets By and Agreed with `key`, for the record with the id recordID.
 func (h *HumanEnd) Agree(recordID string, key nkeys.KeyPair) (err error) {
 	slices.Sort(h.Counts)
 	h.Counts = slices.Compact(h.Counts)
@@ -238,8 +238,8 @@ func (h *HumanEnd) Agree(recordID string, key nkeys.KeyPair) (err error) {
 	return err
 }
 
-// Check says why the signature does not hold in the record with the id recordID, if it does
-// not. Whose key h.By is, is for the fleet to say.
+// Check returns an error if the signature does not hold in the record with the id recordID. It does
+// not check whose key h.By is: the fleet does.
 func (h *HumanEnd) Check(recordID string) error {
 	if verify(h.By, h.Agreed, h.agreed(recordID)) != nil {
 		return errors.New("the key that agrees did not sign it")

@@ -11,31 +11,30 @@ import (
 	"unicode/utf8"
 )
 
-// InquiryWords is what the words of all deeds of an inquiry have. That is a first line as the
-// seeds' forms have it, a text as it was written, and a block of JSON with the rest. Words of
-// the coordinator also name the epoch in which they were written: those of an older epoch are void
-// (R54).
+// InquiryWords is what the words of all deeds of an inquiry have: a first line as in the seeds'
+// forms, a text as it was written, and a block of JSON with the rest. Words of the coordinator also
+// name the epoch in which they were written. Words of an older epoch are void (R54).
 type InquiryWords struct {
 	FormHead `json:"-"`
 	Text     string `json:"-"` // byte for byte
 	Epoch    int    `json:"epoch,omitempty"`
 }
 
-// WrittenIn is the epoch in which the coordinator wrote them.
+// WrittenIn is the epoch in which the coordinator wrote the words.
 func (w InquiryWords) WrittenIn() int { return w.Epoch }
 
-// Say says who writes them, when, and in which epoch.
+// Say sets who writes the words, when, and in which epoch.
 func (w *InquiryWords) Say(h FormHead, epoch int) { w.FormHead, w.Epoch = h, epoch }
 
 func (w *InquiryWords) common() *InquiryWords { return w }
 
-// inquiryAct is the act whose words are a W.
+// inquiryAct makes an act whose words are a W.
 func inquiryAct[W any, P interface {
 	*W
 	common() *InquiryWords
 	check() error
 }](spec ActSpec, example W) WordAct[W] {
-	spec.Class = ClassNotice // its calls are started by the fold and not as mail (R62)
+	spec.Class = ClassNotice // the fold starts the calls of an inquiry, mail does not (R62)
 	return NewAct(spec, func(body string) (W, error) {
 		var w W
 		head, text, block, err := splitInquiry(spec.Heading, body)
@@ -70,8 +69,8 @@ func inquiryAct[W any, P interface {
 	}, example)
 }
 
-// How the block stands behind the text. No JSON has a line that is a fence, so the last one
-// that begins a block begins this one, whatever the text says.
+// The block of JSON stands behind the text, between these. No line of JSON looks like a fence. So
+// the last line that begins a block begins this one, whatever the text says.
 const (
 	blockBegin = "\n\n```json\n"
 	blockEnd   = "```"
@@ -95,8 +94,9 @@ func splitInquiry(heading, body string) (head FormHead, text, block string, err 
 	return head, strings.TrimPrefix(rest[:i], "\n\n"), block, nil
 }
 
-// InquiryChannel is the channel of an inquiry: it follows from the record, the host where it
-// was begun, the question's hash and when that was said, so nobody takes its place.
+// InquiryChannel is the channel of an inquiry. It follows from the record, the host where the
+// inquiry was begun, the question's hash and the time of the opening. So no other inquiry takes its
+// channel.
 func InquiryChannel(recordID string, host Name, questionHash string, at time.Time) ChannelID {
 	return DeriveChannel(recordID, host.String(), "@inquiry "+questionHash+" "+formatInstant(at))
 }
@@ -112,7 +112,7 @@ const (
 	ModeInquire   = "inquire"   // perspectives are investigated, each in isolation
 )
 
-// Where a question is from, in the order in which it is looked for.
+// Where a question comes from, in the order in which it is looked for.
 const (
 	FromArgument    = "argument"     // the words of the call
 	FromBeside      = "beside"       // the message that the call names
@@ -125,16 +125,16 @@ type InquiryOpening struct {
 	InquiryWords
 	Hash         string   `json:"sha256"`                 // hex, of the question
 	Channel      string   `json:"channel,omitempty"`      // where the question was asked
-	Source       string   `json:"source"`                 // one of those above
-	Message      string   `json:"message,omitempty"`      // the path of the message that it is from
-	Mode         string   `json:"mode,omitempty"`         // what the human asked for; empty: recommended with the brief
+	Source       string   `json:"source"`                 // one of FromArgument to FromAgent
+	Message      string   `json:"message,omitempty"`      // the path of the message that has the question
+	Mode         string   `json:"mode,omitempty"`         // what the human asked for; empty: the brief recommends one
 	Perspectives []string `json:"perspectives,omitempty"` // those that the human named
 	Agents       []string `json:"agents,omitempty"`       // those that may be members; empty: any
 	Coordinator  string   `json:"coordinator"`            // the agent that makes its calls
-	Humans       []Name   `json:"humans,omitempty"`       // who decides, where an agent asks
+	Humans       []Name   `json:"humans,omitempty"`       // those who decide, if an agent asks
 	AcceptBrief  bool     `json:"accept_brief,omitempty"` // the human accepted the brief beforehand (R40)
 	In           string   `json:"in,omitempty"`           // what is investigated: a folder, or a repository at a commit
-	Snapshot     string   `json:"snapshot,omitempty"`     // hex SHA-256 of that
+	Snapshot     string   `json:"snapshot,omitempty"`     // hex SHA-256 of what is investigated
 }
 
 // ActFrame is the act of an InquiryOpening.
@@ -176,7 +176,8 @@ func (o InquiryOpening) Decides() string {
 	return OpenInquiry.Format(o)
 }
 
-// distinctWords says that a list has an empty line or one twice.
+// distinctWords returns an error if a list has an empty line, one that is too long, or the same
+// line twice.
 func distinctWords(list []string, what string) error {
 	seen := map[string]bool{}
 	for _, s := range list {
@@ -191,10 +192,10 @@ func distinctWords(list []string, what string) error {
 	return nil
 }
 
-// maxLabelText bounds a name that people choose from, in bytes.
+// maxLabelText bounds the length, in bytes, of a text that people choose from.
 const maxLabelText = 256
 
-// filled says which of the named texts is empty: they come as pairs of name and text.
+// filled returns an error that names an empty text. `pairs` are pairs of name and text.
 func filled(pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if strings.TrimSpace(pairs[i+1]) == "" {
@@ -204,7 +205,8 @@ func filled(pairs ...string) error {
 	return nil
 }
 
-// InquiryEpoch has another host coordinate from now on, by a human's word (R54).
+// InquiryEpoch says that another host coordinates the inquiry from now on, because a human said so
+// (R54).
 type InquiryEpoch struct {
 	InquiryWords        // Epoch is the one that begins
 	Coordinator  string `json:"coordinator"` // the agent that makes the calls

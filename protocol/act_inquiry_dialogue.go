@@ -16,7 +16,7 @@ type InquiryGlance struct {
 	Flags       []string `json:"flags,omitempty"` // what the result lacks of its form (R57)
 }
 
-// InquiryPreview shows each result before anything is made of them.
+// InquiryPreview shows each result by itself, before the coordinator makes anything of the results.
 type InquiryPreview struct {
 	InquiryWords
 	Results []InquiryGlance `json:"results"`
@@ -57,13 +57,13 @@ type InquiryQuote struct {
 // InquiryTrigger is one tension between two perspectives.
 type InquiryTrigger struct {
 	Kind   string         `json:"kind"`
-	Peers  []string       `json:"peers"` // two perspectives; of a claim of high stakes its own and that of the validator
+	Peers  []string       `json:"peers"` // two perspectives; for a claim of high stakes, its own and that of the validator
 	Topic  string         `json:"topic"`
-	Why    string         `json:"why"` // the stakes are high, or the named kinds do not fit
+	Why    string         `json:"why"` // why the stakes are high, or why the named kinds do not fit
 	Quotes []InquiryQuote `json:"quotes"`
 }
 
-// InquiryDetection says which tensions there are. Its text is the reason where there is none.
+// InquiryDetection says which tensions there are. Its text is the reason if there is none.
 type InquiryDetection struct {
 	InquiryWords
 	Triggers []InquiryTrigger `json:"triggers,omitempty"`
@@ -98,15 +98,16 @@ func (d *InquiryDetection) check() error {
 	return nil
 }
 
-// InquiryTalk is what the words of all deeds of a dialogue have: of which inquiry and which of
-// its tensions they are.
+// InquiryTalk is what the words of all deeds of a dialogue have: their inquiry, and which of its
+// tensions they are about.
 type InquiryTalk struct {
 	InquiryWords
 	Inquiry ChannelID `json:"inquiry"`
 	Tension string    `json:"tension"`
 }
 
-// InquiryOf is the inquiry that the words of a dialogue name, also where they have another fault.
+// InquiryOf is the inquiry that the words of a dialogue name, even if the words are faulty
+// otherwise.
 func InquiryOf(m *Message) (ChannelID, bool) {
 	_, _, block, err := splitInquiry(byName[m.Act].Heading, m.Body)
 	if err != nil {
@@ -126,8 +127,8 @@ func (t *InquiryTalk) check() error {
 	return filled("inquiry", t.Inquiry.String(), "tension", t.Tension)
 }
 
-// InquiryTopic connects two peers. Its text is what they are told, in words that do not name
-// the kind of tension.
+// InquiryTopic connects two peers. Its text is what the peers are told. It does not name the kind
+// of tension.
 type InquiryTopic struct {
 	InquiryTalk
 	Peers []string `json:"peers"` // agent@host, exactly as they are addressed
@@ -215,7 +216,7 @@ const (
 	ActFrameFollowAnswer Act = "frame-follow-answer"
 )
 
-// Those who are not agreed are asked once.
+// Peers who do not agree are each asked once.
 var (
 	FollowUp = inquiryAct(ActSpec{Act: ActFrameFollowUp, Heading: "FRAME FOLLOW-UP", Doc: "Asks a peer of an inquiry what divides it from another."},
 		InquiryFollowUp{exampleTalk("mawjs", 1, "What does a night a week cost?"), "Operations"})
@@ -227,7 +228,7 @@ func (f *InquiryFollowUp) check() error {
 	return filled("inquiry", f.Inquiry.String(), "tension", f.Tension, "perspective", f.Perspective, "text", f.Text)
 }
 
-// InquiryOutcome is what came of one dialogue, as the coordinator sees it (R42).
+// InquiryOutcome is what came of one dialogue, in the coordinator's judgement (R42).
 type InquiryOutcome struct {
 	Tension    string `json:"tension"`
 	Resolution string `json:"resolution"` // agreed, partial or persistent

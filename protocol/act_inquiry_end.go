@@ -78,19 +78,19 @@ func (s *InquirySynthesis) check() error {
 	return nil
 }
 
-// InquiryTraceRow is what one perspective gave to the synthesis.
+// InquiryTraceRow is what one perspective contributed to the synthesis.
 type InquiryTraceRow struct {
 	Perspective string   `json:"perspective"`
-	Sections    []string `json:"sections,omitempty"`    // those that it influenced
-	Survived    bool     `json:"survived"`              // what it alone found is in the synthesis
-	Unaddressed []string `json:"unaddressed,omitempty"` // of its limits
+	Sections    []string `json:"sections,omitempty"`    // the sections that it influenced
+	Survived    bool     `json:"survived"`              // what this perspective alone found is in the synthesis
+	Unaddressed []string `json:"unaddressed,omitempty"` // those of its limits that nobody addressed
 }
 
-// InquiryTrace shows what each perspective gave, before a wrap-up ends.
+// InquiryTrace shows what each perspective contributed, before a wrap-up ends the inquiry.
 type InquiryTrace struct {
 	InquiryWords
 	Rows []InquiryTraceRow `json:"rows"`
-	Gaps []string          `json:"gaps,omitempty"` // the limits that nobody addressed: all of the rows'
+	Gaps []string          `json:"gaps,omitempty"` // the limits that nobody addressed, of all rows
 }
 
 // ActFrameTrace is the act of an InquiryTrace.
@@ -116,7 +116,7 @@ func (t *InquiryTrace) check() error {
 	return nil
 }
 
-// InquiryTeam names members that are told to end, or that have.
+// InquiryTeam names members that are told to end, or that have ended.
 type InquiryTeam struct {
 	InquiryWords
 	Members []string `json:"members,omitempty"` // agent@host
@@ -128,7 +128,7 @@ const (
 	ActFrameTeamEnd  Act = "frame-team-end"
 )
 
-// Members are told to end, and then there is no team any more.
+// The acts by which members are told to end, and by which it is said that the team has ended.
 var (
 	ShutDownTeam = inquiryAct(ActSpec{Act: ActFrameShutdown, Heading: "FRAME SHUTDOWN", Doc: "Tells the members of an inquiry to end."},
 		InquiryTeam{InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, []string{"mawui@white"}})
@@ -144,7 +144,7 @@ type InquiryFinding struct {
 	Words    string `json:"words"`    // as they stand in that section of the synthesis
 }
 
-// InquiryFindings end an inquiry that is wrapped up: what is kept of it (R56).
+// InquiryFindings end an inquiry that is wrapped up. They are what is kept of it (R56).
 type InquiryFindings struct {
 	InquiryWords
 	Findings []InquiryFinding `json:"findings,omitempty"`

@@ -22,8 +22,7 @@ const (
 	GatePreserve     = "preserve"
 )
 
-// InquiryQuestion is one question of a gate. What it asks follows from its id: no question
-// carries context.
+// InquiryQuestion is one question of a gate. Its id says what it asks, so it carries no context.
 type InquiryQuestion struct {
 	ID      string          `json:"id"`
 	Multi   bool            `json:"multi,omitempty"` // any number of options may be chosen
@@ -33,11 +32,11 @@ type InquiryQuestion struct {
 // InquiryOption is one thing that can be chosen.
 type InquiryOption struct {
 	Key   string `json:"key"`
-	About string `json:"about,omitempty"` // what it means here: the only words of a model
+	About string `json:"about,omitempty"` // what the option means here; no other words of a gate are a model's
 }
 
-// InquirySet is the hash of an option set: which gate asks what and which options there are, in
-// their order, whatever is said about them (R55).
+// InquirySet is the hash of an option set: the gate, the ids of its questions, and the keys of
+// their options in their order. What is said about the options is not part of it (R55).
 func InquirySet(gate string, questions []InquiryQuestion) string {
 	bare := make([]InquiryQuestion, len(questions))
 	for i, q := range questions {
@@ -62,7 +61,7 @@ type InquiryGate struct {
 	Gate        string            `json:"gate"`
 	Perspective string            `json:"perspective,omitempty"` // whose member is lost, or has no result
 	Questions   []InquiryQuestion `json:"questions"`
-	Set         string            `json:"set"` // InquirySet of these
+	Set         string            `json:"set"` // InquirySet of Gate and Questions
 }
 
 // ActFrameGate is the act of an InquiryGate.
@@ -91,20 +90,20 @@ func (g *InquiryGate) check() error {
 	return nil
 }
 
-// InquiryChoice is what was chosen of a question.
+// InquiryChoice is what was chosen for a question.
 type InquiryChoice struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options,omitempty"`
 }
 
-// InquiryAnswer is what a human decides at a gate. Its text is what they wrote beside it: a
-// changed brief, perspectives of their own, one a line, or evidence that they add (R48).
+// InquiryAnswer is what a human decides at a gate. Its text is what they wrote besides: a changed
+// brief, perspectives of their own (one a line), or evidence that they add (R48).
 type InquiryAnswer struct {
 	InquiryWords
 	Gate      string          `json:"gate"`
-	Set       string          `json:"set"` // that of the gate
+	Set       string          `json:"set"` // the Set of the gate
 	Chosen    []InquiryChoice `json:"chosen,omitempty"`
-	TakesBack string          `json:"takes_back,omitempty"` // hex SHA-256 of the file of an answer of one's own that counts no more
+	TakesBack string          `json:"takes_back,omitempty"` // hex SHA-256 of the file of the human's own answer that counts no more
 }
 
 // ActFrameAnswer is the act of an InquiryAnswer.

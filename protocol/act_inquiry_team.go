@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// InquiryBrief is the mission brief: what the question is taken to ask.
+// InquiryBrief is the mission brief: how the question is understood.
 type InquiryBrief struct {
 	InquiryWords
 	Intent      string `json:"intent"`             // what is investigated, and why
 	Deliverable string `json:"deliverable"`        // what form the answer has
 	Scope       string `json:"scope"`              // what belongs to it and what does not
-	Mode        string `json:"mode"`               // the recommended one
-	Why         string `json:"why"`                // it is recommended
+	Mode        string `json:"mode"`               // the recommended mode
+	Why         string `json:"why"`                // why the mode is recommended
 	Abstract    bool   `json:"abstract,omitempty"` // the question asks for general patterns: no evidence is needed
 }
 
@@ -34,8 +34,8 @@ func (b *InquiryBrief) check() error {
 	return filled("intent", b.Intent, "deliverable", b.Deliverable, "scope", b.Scope, "reason for the mode", b.Why)
 }
 
-// InquiryContext is the context that was gathered, with its digest, and what was looked at. No
-// member is ever given it: perspectives alone are found by it.
+// InquiryContext says which context was gathered: its digest, and what was looked at. No member is
+// ever given the context. It only helps to find perspectives.
 type InquiryContext struct {
 	InquiryWords
 	Digest  string   `json:"sha256"` // hex, of what was gathered
@@ -57,7 +57,7 @@ func (c *InquiryContext) check() error {
 	return checkHash(c.Digest)
 }
 
-// checkHash says that a text is no SHA-256 in hex.
+// checkHash returns an error if a text is no SHA-256 in hex.
 func checkHash(s string) error {
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
 		return fmt.Errorf("%.80q is no SHA-256 in hex", s)
@@ -68,13 +68,12 @@ func checkHash(s string) error {
 // InquiryPerspective is a perspective that is proposed.
 type InquiryPerspective struct {
 	Name         string `json:"name"`         // of a discipline or framework, never of a person
-	Contribution string `json:"contribution"` // what it alone reveals, in a line
-	TensionWith  string `json:"tension_with"` // the other one with which it may disagree
-	Referent     string `json:"referent"`     // what both speak of
+	Contribution string `json:"contribution"` // what only this perspective reveals, in one line
+	TensionWith  string `json:"tension_with"` // the other perspective with which it may disagree
+	Referent     string `json:"referent"`     // the subject of which both speak
 }
 
-// InquiryProposals are the perspectives that are proposed. Where there is none the text says
-// why.
+// InquiryProposals are the perspectives that are proposed. If there is none, the text says why.
 type InquiryProposals struct {
 	InquiryWords
 	Perspectives []InquiryPerspective `json:"perspectives,omitempty"`
@@ -117,8 +116,8 @@ type InquiryLens struct {
 	About       string `json:"about"` // what it is good for here
 }
 
-// InquiryEstablished ends an inquiry that recommends. It has the perspectives, what that number of
-// them is good for, and how to go on.
+// InquiryEstablished ends an inquiry that recommends. It has the perspectives, what so many
+// perspectives are good for, and how to go on.
 type InquiryEstablished struct {
 	InquiryWords
 	Lenses []InquiryLens `json:"lenses"`
@@ -134,7 +133,7 @@ var EstablishLens = inquiryAct(ActSpec{Act: ActFrameEstablished, Heading: "FRAME
 	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Lenses: []InquiryLens{{"Operations", "what breaks at night"}}, Tier: LensTier(1), Note: LensNote,
 })
 
-// LensTier is what so many perspectives are good for.
+// LensTier says what `n` perspectives are good for.
 func LensTier(n int) string {
 	switch {
 	case n <= 1:
@@ -145,7 +144,7 @@ func LensTier(n int) string {
 	return "escalate"
 }
 
-// LensNote is how recommended perspectives are investigated.
+// LensNote says how recommended perspectives are investigated.
 const LensNote = "For an investigation of each in isolation, begin an inquiry with these perspectives."
 
 func (e *InquiryEstablished) check() error {
@@ -163,14 +162,15 @@ func (e *InquiryEstablished) check() error {
 	return nil
 }
 
-// InquiryFit is which agents fit a perspective. Where none does, one is made for it.
+// InquiryFit says which agents fit a perspective. If none fits, an agent is made for the
+// perspective, and Made is true.
 type InquiryFit struct {
 	Perspective string          `json:"perspective"`
 	Made        bool            `json:"made,omitempty"`
 	Candidates  []InquiryOption `json:"candidates"` // agent@host, and why it fits
 }
 
-// InquiryMapping is which agents could investigate which perspectives.
+// InquiryMapping says which agents could investigate which perspectives.
 type InquiryMapping struct {
 	InquiryWords
 	Fits []InquiryFit `json:"fits"`
@@ -203,30 +203,30 @@ func (m *InquiryMapping) check() error {
 	return nil
 }
 
-// InquiryStart says that a member was started. What it was given follows from the brief, the
-// perspective and the orientation alone, and has that hash.
+// InquiryStart says that a member was started. Its prompt follows from the brief, the perspective
+// and the orientation alone. Prompt is the hash of that text.
 type InquiryStart struct {
 	InquiryWords
 	Perspective string   `json:"perspective"`
-	Attempt     int      `json:"attempt"`            // from 1; a member that runs again has the next one
+	Attempt     int      `json:"attempt"`            // from 1; one more each time that the member runs again
 	Member      string   `json:"member"`             // agent@host
 	Orientation []string `json:"orientation"`        // words of the brief
 	Prompt      string   `json:"prompt"`             // hex SHA-256 of what it was given
-	Question    string   `json:"question"`           // that of the question
-	Carries     []string `json:"carries,omitempty"`  // hashes of what a deepening carries over
-	Degraded    string   `json:"degraded,omitempty"` // why its session does not go on (R52)
+	Question    string   `json:"question"`           // hex SHA-256 of the question
+	Carries     []string `json:"carries,omitempty"`  // hashes of what a deepening takes over from the cycle before
+	Degraded    string   `json:"degraded,omitempty"` // why the member's session does not go on (R52)
 }
 
 // The grades of a member's isolation (R53). Every member has a folder, a home and an environment
 // of its own.
 const (
-	GradeProcess = "process" // and nothing else: it could read what the node's user can
-	GradeUser    = "user"    // it ran as another user of its machine than the node
-	GradeWalls   = "walls"   // it saw neither the node's files and processes nor other members'
-	GradeHost    = "host"    // it had a machine for itself
+	GradeProcess = "process" // no more than that: the member could read what the node's user can
+	GradeUser    = "user"    // the member ran as another user of its machine than the node
+	GradeWalls   = "walls"   // the member saw neither the node's files and processes nor those of other members
+	GradeHost    = "host"    // the member had a machine for itself
 )
 
-// Grades are all of them.
+// Grades are all grades of isolation.
 func Grades() []string { return []string{GradeProcess, GradeUser, GradeWalls, GradeHost} }
 
 // ActFrameStart is the act of an InquiryStart.
@@ -254,12 +254,12 @@ func (s *InquiryStart) check() error {
 	return filled("perspective", s.Perspective)
 }
 
-// InquiryTask is what a member that was started has to do, for those who look on.
+// InquiryTask is what a member that was started has to do. It is for people who watch the inquiry.
 type InquiryTask struct {
 	InquiryWords
 	Perspective string `json:"perspective"`
 	Attempt     int    `json:"attempt"`
-	Question    string `json:"question"` // its hash
+	Question    string `json:"question"` // hex SHA-256 of the question
 	Scope       string `json:"scope"`
 }
 
@@ -280,9 +280,9 @@ const (
 	SignalSkipped   = "skipped"
 )
 
-// InquirySignal says that the run of a member has ended. Of a result only the hash is told:
-// no text is before all have signalled (R53). Its text is the last lines of the errors of a
-// run that failed.
+// InquirySignal says that the run of a member has ended. It tells only the hash of a result: no
+// text is told before all members have signalled (R53). If the run failed, the text is the last
+// lines of its errors.
 type InquirySignal struct {
 	InquiryWords
 	Perspective string `json:"perspective"`
@@ -290,7 +290,7 @@ type InquirySignal struct {
 	Outcome     string `json:"outcome"`
 	Result      string `json:"result,omitempty"`   // hex SHA-256 of the result
 	Exit        int    `json:"exit,omitempty"`     // exit code of a run that failed
-	Grade       string `json:"grade"`              // how it was isolated: one of Grades
+	Grade       string `json:"grade"`              // how the member was isolated: one of Grades
 	Degraded    string `json:"degraded,omitempty"` // what is worse than it should be, and why (R52)
 }
 
@@ -320,7 +320,8 @@ func (s *InquirySignal) check() error {
 	return nil
 }
 
-// InquiryReveal is the result of a member, its text, after all have signalled.
+// InquiryReveal tells the result of a member, after all members have signalled. Its text is the
+// result.
 type InquiryReveal struct {
 	InquiryWords
 	Perspective string `json:"perspective"`

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// PartyChannel is the channel of a party: it follows from the record, from the host where
-// the party was organized, from its name's short form and from when that was said. So nobody
-// takes the place of another party, and two parties of one name are two (R24).
+// PartyChannel is the channel of a party. It follows from the record, the host where the party was
+// organized, the short form of its name, and the time of that. So no party takes the place of
+// another one, and two parties with the same name have two channels (R24).
 func PartyChannel(recordID string, host Name, slug Slug, at time.Time) ChannelID {
 	return DeriveChannel(recordID, host.String(), "@party "+slug.String()+" "+formatInstant(at))
 }
 
-// Organizing makes a party. If an agent says it unasked, the message is a gate: the agent's human
-// decides, and nothing comes of it before (R64).
+// Organizing makes a party. If an agent says it without being asked, the message is a gate: the
+// agent's human decides, and there is no party before that (R64).
 type Organizing struct {
 	FormHead        // From is the agent, Topic the party's name; At makes its channel
 	Leader   Name   // the human who leads it
 	Team     string // the tag; empty: none
-	Anchor   string // the issue that it hangs on; empty: none
+	Anchor   string // the issue on which the party hangs; empty: none
 	With     []Address
 	Rules    PartyRules
 }
@@ -64,7 +64,7 @@ func parseOrganizing(body string) (Organizing, error) {
 	return o, nil
 }
 
-// Decides is what the human's signature of an organizing is about. It says when, so that
+// Decides is what the human's signature of an organizing is about. It contains the time, so that
 // nobody begins the party again with a copy of the signature.
 func (o Organizing) Decides() string {
 	o.FormHead = FormHead{From: o.From, Topic: o.Topic, At: o.At}
@@ -82,7 +82,7 @@ func joinAddresses(list []Address) string {
 	return strings.Join(names, ", ")
 }
 
-// splitAddresses reads a list of addresses; one that is named twice stands once.
+// splitAddresses reads a list of addresses; an address that is named twice is in the list once.
 func splitAddresses(text string) (list []Address, err error) {
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		a, err := ParseAddress(word)
@@ -99,19 +99,19 @@ func splitAddresses(text string) (list []Address, err error) {
 	return list, nil
 }
 
-// The things that a Wish can be for.
+// What a Wish can be for.
 const (
 	WishInvite    = "invite"
 	WishBroadcast = "broadcast"
 )
 
-// Wish is what an agent of a party asks its human for, because an agent does not do it alone:
-// to invite somebody, or to tell agents of other hosts (R64).
+// Wish is what an agent of a party asks its human for, because an agent may not do it alone: to
+// invite somebody, or to tell something to agents of other hosts (R64).
 type Wish struct {
 	FormHead
-	For  string // one of the things above
+	For  string // one of the constants above
 	Whom Address
-	Text string // of a broadcast
+	Text string // what a broadcast says
 }
 
 // ActWish is the act of a Wish.
@@ -150,14 +150,14 @@ func parseWish(body string) (Wish, error) {
 	return w, nil
 }
 
-// RuleChange sets rules of a party; its leader does (seed, "rules").
+// RuleChange sets rules of a party. Only its leader does (seed, "rules").
 type RuleChange struct {
 	FormHead
 	Set    []RuleValue
 	Reason string // may be empty
 }
 
-// RuleValue is one rule and what it is to be.
+// RuleValue is the name of a rule and its new value.
 type RuleValue struct{ Name, Value string }
 
 // ActRules is the act of a RuleChange.
@@ -172,14 +172,14 @@ func formatRuleChange(c RuleChange) string {
 	return writeForm("PARTY RULES", c.FormHead).put("SET", c.Words()).put("REASON", c.Reason).String()
 }
 
-// Decides is what the leader's signature is about: the change of the rules of the party that
-// a message began, as it was decided then. It names the party and
-// the time. So a copy changes no other party, and is recognized if it is to undo a later change.
+// Decides is what the leader's signature is about: this change of the rules of the party that the
+// message `party` began. The text names the party and the time. So a copy of the signature changes
+// no other party, and a copy that would undo a later change is recognized.
 func (c RuleChange) Decides(party Path) string {
 	return c.Words() + "\nin " + party.String() + "\nat " + formatInstant(c.At)
 }
 
-// Words are the rules and what they are to be, in a line.
+// Words are the rules and their new values, in one line.
 func (c RuleChange) Words() string {
 	var set []string
 	for _, v := range c.Set {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Invitation asks one agent into a party. It is a gate: a human of the host that serves the
-// agent decides, and nobody else (R38; seed, "invite").
+// Invitation asks one agent into a party. It is a gate: only a human of the host that serves the
+// agent decides (R38; seed, "invite").
 type Invitation struct {
 	FormHead        // From is the agent that invites, Topic the party's name
 	Human    string // on whose behalf
 	Whom     Address
-	Deciders []Name // humans of that host; empty: any of them
+	Deciders []Name // those who may decide, of that host; empty: any of its humans
 	Anchor   string
 	Rules    PartyRules
-	AnswerBy time.Time // UTC; until then silence is no expiry. Zero: it never expires (R25)
+	AnswerBy time.Time // UTC; the invitation does not expire before. Zero: it never expires (R25)
 }
 
 // ActInvite is the act of an Invitation.
@@ -38,12 +38,14 @@ func InviteDecides(party Path, whom Address) string {
 	return "invite " + whom.String() + " to " + party.String()
 }
 
-// JoinDecides is the text that a human signs to have an agent ask to be let in.
+// JoinDecides is the text that a human signs to have an agent ask to be let into a party. `party`
+// is the message that began the party.
 func JoinDecides(party Path, who Address) string {
 	return "join " + party.String() + " as " + who.String()
 }
 
-// Rule6 is the line that everything outward ends with (R33).
+// Rule6 is the last line of every text that goes outside in the name of an agent. It says which
+// agent sent the text, and on whose behalf (R33).
 func Rule6(agent, human string) string {
 	on := ""
 	if human != "" {
@@ -61,7 +63,7 @@ func formatInvitation(i Invitation) string {
 		InvitedBy string     `json:"invitedBy"`
 		ReplyTo   string     `json:"replyTo"`
 	}{"work-with-invite", i.Topic, i.Anchor, i.Rules, i.Human + " (via " + i.From + ")", i.From})
-	if err != nil { // it is texts and finite numbers
+	if err != nil { // rules are texts and finite numbers
 		payload = nil
 	}
 	w := writeForm("PARTY INVITE", FormHead{Topic: i.Topic, At: i.At, Mark: i.Mark})
@@ -106,7 +108,7 @@ func parseInvitation(body string) (Invitation, error) {
 	}
 	for _, d := range deciders {
 		name, err := ParseName(d.Name)
-		if err != nil || d.Host != "" { // a gate that nobody can answer waits for ever
+		if err != nil || d.Host != "" { // nobody could answer such a gate, and it would wait for ever
 			return Invitation{}, fmt.Errorf("%.80q is no human of the host of %s", d, whom)
 		}
 		i.Deciders = append(i.Deciders, name)
@@ -127,9 +129,9 @@ func joinNames(names []Name) string {
 // wish. It answers the gate's message, and the human's own key signs it (R35, R38).
 type GateAnswer struct {
 	FormHead           // From is the human
-	Gate     string    // in words, for those who read it
+	Gate     string    // the gate in words, for those who read the message
 	Reason   string    // may be empty
-	Until    time.Time // UTC, of what is put off
+	Until    time.Time // UTC; when the gate is asked again, if the human puts it off
 	// TakesBack is the hex SHA-256 of the file of the decision that this one takes back;
 	// empty: none.
 	TakesBack string
@@ -169,7 +171,7 @@ func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
 	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, example)
 }
 
-// PartyJoin asks to take part in a party; its leader decides (R31).
+// PartyJoin asks to take part in a party. Its leader decides (R31).
 type PartyJoin struct {
 	FormHead
 	Reason string // may be empty

@@ -26,8 +26,8 @@ var LeaveParty = NewAct(ActSpec{
 	return writeForm("PARTY LEAVE", l.FormHead).put("REASON", l.Reason).String()
 }, Leaving{exampleHead, "It is built."})
 
-// Removal is the leader's decision that a member is none any more: no rule and no score
-// removes anybody (seed, "Sync Decay").
+// Removal is the leader's decision that a member is no longer one. No rule and no score removes
+// anybody (seed, "Sync Decay").
 type Removal struct {
 	FormHead
 	Whom   Address
@@ -53,16 +53,17 @@ var RemoveMember = NewAct(ActSpec{
 	return writeForm("PARTY REMOVE", r.FormHead).put("WHOM", r.Whom.String()).put("REASON", r.Reason).String()
 }, Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."})
 
-// Decides is what the leader's signature is about: the end of the membership that a message
-// began. So a copy of it ends none in another party, nor a later one.
+// Decides is what the leader's signature is about: the end of the membership that the message
+// `since` began. So a copy of the signature ends no membership in another party, and no later one.
 func (r Removal) Decides(since Path) string {
 	return r.Whom.String() + ", a member by " + since.String() + ": " + longText(r.Reason)
 }
 
-// Presence is how reachable a member of a party says it is (seed, "Presence States").
+// Presence is how reachable a member of a party says that it is (seed, "Presence States").
 type Presence string
 
-// The states. Dormant is not said, but seen: nothing was heard for a day.
+// The states. Nobody says that they are dormant: others see it, when nothing was heard from them
+// for a day.
 const (
 	PresenceActive    Presence = "active"
 	PresenceIdle      Presence = "idle"

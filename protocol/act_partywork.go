@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PartyProposal puts an agreement to a party. By which of its members it is settled says
-// the rule consensus_mode.
+// PartyProposal puts an agreement to a party. The rule consensus_mode says whose acceptance settles
+// it.
 type PartyProposal struct {
 	FormHead
 	Item ItemRef
@@ -16,8 +16,7 @@ type PartyProposal struct {
 // ActPartyAgree is the act of a PartyProposal.
 const ActPartyAgree Act = "party-agree"
 
-// ProposeToParty is the act by which an agreement is put to a party; its author accepts it
-// by that.
+// ProposeToParty is the act by which an agreement is put to a party. By that its author accepts it.
 var ProposeToParty = NewAct(ActSpec{
 	Act: ActPartyAgree, Heading: "PARTY AGREE", Class: ClassDeed, Doc: "Puts an agreement to a party.",
 }, func(body string) (PartyProposal, error) {
@@ -33,12 +32,12 @@ var ProposeToParty = NewAct(ActSpec{
 		line("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>").String()
 }, PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}})
 
-// Vote is what one says to an agreement that was put to a party.
+// Vote is what a member, or the leader, says to an agreement that was put to a party.
 type Vote struct {
 	FormHead
 	Item   ItemRef
 	Accept bool
-	Reason string // may be empty where it accepts
+	Reason string // may be empty if the vote accepts
 }
 
 // ActVote is the act of a Vote.
@@ -67,14 +66,14 @@ var VoteInParty = NewAct(ActSpec{
 	return writeForm("PARTY VOTE", v.FormHead).put("ITEM", v.Item.String()).put("VOTE", said).put("REASON", v.Reason).String()
 }, Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true})
 
-// Decides is what the leader's signature of a vote is about. The agreement is the message
-// that put it: another party may have one of that label and those words.
+// Decides is what the leader's signature of a vote is about. It names the agreement by the message
+// that put it, because another party may have an agreement with the same label and words.
 func (v Vote) Decides(agreement Path) string {
 	v.FormHead = FormHead{}
 	return VoteInParty.Format(v) + "\nabout " + agreement.String()
 }
 
-// PartyTask is something that one of a party is to do.
+// PartyTask is something that a member of a party is to do.
 type PartyTask struct {
 	FormHead
 	Item ItemRef
@@ -99,7 +98,8 @@ var AddTask = NewAct(ActSpec{
 		line("  PARTY TAKE | from: <you> then a line ITEM: <label>").String()
 }, PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}})
 
-// TaskTake takes a task, or goes on having it, until a time: then another may.
+// TaskTake says that its author takes a task, or keeps it, until a time. After that time another
+// member may take it.
 type TaskTake struct {
 	FormHead
 	Item  ItemRef
@@ -122,20 +122,21 @@ var TakeTask = NewAct(ActSpec{
 	return writeForm("PARTY TAKE", t.FormHead).put("ITEM", t.Item.String()).put("UNTIL", formatInstant(t.Until)).String()
 }, TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)})
 
-// TaskEnd says that a task is done, or that who had it gives it back.
+// TaskEnd says that a task is done, or that the member who had it gives it back.
 type TaskEnd struct {
 	FormHead
 	Item    ItemRef
 	Outcome string // may be empty
 }
 
-// The acts by which a task ends, or is free again.
+// The acts by which a task ends, or becomes free again.
 const (
 	ActDone     Act = "party-done"
 	ActGiveBack Act = "party-give-back"
 )
 
-// FinishTask and GiveTaskBack are the acts by which who has a task does away with it.
+// FinishTask and GiveTaskBack are the acts by which a member that has a task ends it or gives it
+// back.
 var (
 	FinishTask   = taskEnd(ActDone, "PARTY DONE", "Says that a task of a party is done.")
 	GiveTaskBack = taskEnd(ActGiveBack, "PARTY GIVE-BACK", "Gives a task of a party back, so that another one takes it.")
@@ -153,8 +154,8 @@ func taskEnd(act Act, heading, doc string) WordAct[TaskEnd] {
 		TaskEnd{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, "It is in the tree."})
 }
 
-// Reservation reserves files or other things for its author until a time. It is advice:
-// nothing is locked.
+// Reservation reserves files or other things for its author until a time. It is advice: nothing is
+// locked.
 type Reservation struct {
 	FormHead
 	Things []string
@@ -193,7 +194,7 @@ type LeaseEnd struct{ FormHead }
 // ActRelease is the act of a LeaseEnd.
 const ActRelease Act = "party-release"
 
-// Release is the act by which a member ends its reservation: that which it answers.
+// Release is the act by which a member ends its reservation: the one that the message answers.
 var Release = NewAct(ActSpec{
 	Act: ActRelease, Heading: "PARTY RELEASE", Class: ClassDeed, Doc: "Ends a reservation in a party before its time.",
 }, func(body string) (LeaseEnd, error) {

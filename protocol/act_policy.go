@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Ruling is what a human of the host that began the record settles for the whole fleet:
-// the value of one key (R29). An empty value takes it back to what holds without one.
+// Ruling is what a human of the host that began the record settles for the whole fleet: the value
+// of one key (R29). With an empty value, the default holds again.
 type Ruling struct {
 	FormHead
 	Key    string

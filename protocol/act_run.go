@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// RunWord is what somebody says of one agent's work on a message, or wants to be done about it. It does
-// not name that in `re`, because it is no answer to it.
+// RunWord is what somebody says of one agent's work on a message, or wants to be done about that
+// work. It does not name the message in `re`, because it is no answer to it.
 type RunWord struct {
 	Of     Path
 	Agent  string
@@ -36,10 +36,10 @@ var (
 	}, RunWord{Of: exampleRun, Agent: "mawjs"})
 )
 
-// RunHeld and TalkHeld are the acts by which a host tells, once, that messages wait because
-// agents have had an agent run too often (R13); Resume has what waits go on. They name the
-// first of these messages in `because` too, so they are part of its conversation, and no
-// answer to it.
+// RunHeld and TalkHeld are the acts by which a host says, once, that messages wait because agents
+// have had an agent run too often (R13). Resume lets the waiting messages go on. A message of these
+// acts also names the first message that waits in `because`. So it is part of that conversation
+// without being an answer.
 var (
 	RunHeld = runWord(ActSpec{
 		Act: ActRunHeld, Heading: "RUN-HELD", Class: ClassNotice,

@@ -14,7 +14,7 @@ type RunClaimed struct {
 	Of    Path
 	Agent string
 	Epoch int  // how often somebody had the message tried again before
-	From  Name // the host that was to do it; the signing host where it was nobody else's
+	From  Name // the host that was to do the work: the signing host itself, unless the work was another host's
 }
 
 // ActRunClaim is the act of a RunClaimed.
@@ -26,8 +26,8 @@ var RunClaim = NewAct(ActSpec{
 	Doc: "Says which host has claimed an agent's work on a message.",
 }, parseRunClaimed, formatRunClaimed, RunClaimed{Of: exampleRun, Agent: "mawjs", From: "white"})
 
-// ClaimName is what the claim of an agent's work on a message is called at the remote. Each
-// time that somebody has the message tried again, the epoch, it is another claim (R7).
+// ClaimName is the name at the remote of the claim of an agent's work on a message. `epoch` is how
+// often somebody has had the message tried again: each time, it is another claim (R7).
 func ClaimName(p Path, agent string, epoch int) string {
 	sum := sha256.Sum256([]byte(p.String() + "\n" + agent))
 	return fmt.Sprintf("%x-%d", sum[:20], epoch)

@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// SyncCheck asks the other one of a topic what of it they hold too.
+// SyncCheck asks the other participant of a topic what they still hold of it.
 type SyncCheck struct {
 	FormHead
 	Collaboration string // such as skills-cli↔mawjs
@@ -19,14 +19,14 @@ type SyncCheck struct {
 	Heard
 }
 
-// Heard is what whoever checks knows of the anchored issue at that time.
+// Heard is what the author of a check knows of the anchored issue at that time.
 type Heard struct {
-	// Comments is how many comments it had; 0: none, or not known.
+	// Comments is how many comments the issue had; 0: none, or not known.
 	Comments int
-	// Seen is when the newest of them was written that its author has read; UTC, zero: none.
+	// Seen is when the newest comment that the author has read was written; UTC, zero: none.
 	Seen time.Time
-	// Said is what was new in them: words of others, each line of them quoted, so that none
-	// is a claim, an answer or another form. It may be empty.
+	// Said is what was new in the comments: words of others. Each of its lines is quoted, so that
+	// none is taken for a claim, an answer or another form. It may be empty.
 	Said string
 }
 
@@ -101,8 +101,8 @@ func (c Claim) String() string {
 	return text
 }
 
-// sourceOf is what sourcePattern finds, which is slow where there is nothing: a year of
-// topics has a hundred thousand claims.
+// sourceOf gives the same as sourcePattern. The pattern is slow if there is no source, and a year
+// of topics has a hundred thousand claims.
 func sourceOf(line string) []string {
 	if !strings.HasSuffix(line, ")") {
 		return nil
@@ -132,7 +132,7 @@ func parseSyncCheck(body string) (SyncCheck, error) {
 		c.Comments = n
 	}
 	c.Said = f.text("COMMENTED")
-	c.Seen, _ = f.instant("COMMENTS-UNTIL") // what is no time says nothing, as a count that is none
+	c.Seen, _ = f.instant("COMMENTS-UNTIL") // text that is no time says nothing, like a count that is no number
 	var err error
 	c.AnswerBy, err = f.instant("ANSWER-BY")
 	return c, err
@@ -144,9 +144,9 @@ type SyncResult struct {
 	Rows []SyncRow
 }
 
-// SyncRow is what somebody says to one claim.
+// SyncRow is what the answer says to one claim.
 type SyncRow struct {
-	Claim    ItemRef // by its label, or by its text where the label is missing
+	Claim    ItemRef // by its label, or by its text if the label is missing
 	Score    Score
 	Decision Decision
 	Evidence string // empty: none
@@ -158,7 +158,7 @@ type Score struct {
 	said        bool
 }
 
-// NewScore is that score, to the nearest thousandth; none where it is not between 0 and 1.
+// NewScore is x rounded to the nearest thousandth. It is no score if x is not between 0 and 1.
 func NewScore(x float64) Score {
 	if !(x >= 0 && x <= 1) {
 		return Score{}
@@ -184,7 +184,7 @@ func (s Score) String() string {
 // MarshalText returns String.
 func (s Score) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Decision is what somebody says to a claim in one word; "" where they do not.
+// Decision is what somebody says to a claim in one word, or "" if they say nothing.
 type Decision string
 
 // The words of a result.
@@ -194,8 +194,8 @@ const (
 	DecisionPartial Decision = "PARTIAL"
 )
 
-// AnswerSync is the act by which a check is answered. What language models make of the
-// form is read too; see parseSyncResult.
+// AnswerSync is the act by which a check is answered. The reader also takes what language models
+// make of the form: see parseSyncResult.
 var AnswerSync = NewAct(ActSpec{
 	Act: ActSyncResult, Heading: "SYNC-RESULT", Class: ClassDeed, Doc: "Says of each claim of a check how far its author holds it, and where that is from.",
 }, parseSyncResult, formatSyncResult, SyncResult{exampleCommit, []SyncRow{
@@ -219,8 +219,8 @@ func formatSyncResult(r SyncResult) string {
 	return w.line("OVERALL: " + overall + " | DECISION: " + decision).String()
 }
 
-// overall is the mean of the scores as a whole percent, and all decisions in one. What
-// counts of a result is for the fold to say: this is for those who read it.
+// overall is the mean of the scores as a whole percent, and all decisions as one. It is for people
+// who read the result. The fold decides what of the result counts.
 func (r SyncResult) overall() (mean, decision string) {
 	sum, n, accepts, rejects := 0, 0, 0, 0
 	for _, row := range r.Rows {

@@ -8,7 +8,7 @@ import (
 // Lesson says back what its author has learned from the other one.
 type Lesson struct {
 	FormHead
-	Label   Label // empty where somebody writes it by hand
+	Label   Label // empty if somebody wrote the message by hand
 	Learned string
 }
 
@@ -33,7 +33,7 @@ func parseLesson(body string) (Lesson, error) {
 	return l, nil
 }
 
-// label is the one beside the heading; none where there is none that can be read.
+// label is the label beside the heading, or "" if there is none that can be read.
 func (f *form) label() Label {
 	l, err := ParseLabel(strings.Trim(f.head("label"), "[]"))
 	if err != nil {
@@ -45,7 +45,7 @@ func (f *form) label() Label {
 // Dissent says what its author sees otherwise. It stays: differences are kept, not erased.
 type Dissent struct {
 	FormHead
-	Label    Label  // empty where somebody writes it by hand
+	Label    Label  // empty if somebody wrote the message by hand
 	Position string // what its author holds
 }
 

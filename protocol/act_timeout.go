@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// Timeout says that nobody decided on an item in time. It is observed by whoever looks and
-// written down there, and is sent to nobody: silence is no answer (R29).
+// Timeout says that nobody decided on an item in time. Each host that looks observes it and writes
+// it down for itself. It is sent to nobody: silence is no answer (R29).
 type Timeout struct {
 	ObservedBy string
 	At         time.Time // UTC
 	Item       ItemRef
-	From, To   time.Time // UTC: within which an answer was waited for
+	From, To   time.Time // UTC: the time within which an answer was waited for
 }
 
-// ActTimeout is the act of a Timeout. One that somebody sends all the same changes
-// nothing.
+// ActTimeout is the act of a Timeout. If somebody sends one all the same, it changes nothing.
 const ActTimeout Act = "timeout"
 
-// ObserveTimeout is the act that says so.
+// ObserveTimeout is the act that says a Timeout.
 var ObserveTimeout = NewAct(ActSpec{
 	Act: ActTimeout, Heading: "TIMEOUT", Class: ClassNotice, Doc: "Notes that no answer came in time: it is observed, never sent, and no refusal.",
 }, parseTimeout, formatTimeout, Timeout{"skills-cli", exampleTime.Add(24 * time.Hour), exampleItem, exampleTime, exampleTime.Add(24 * time.Hour)})

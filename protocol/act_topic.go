@@ -2,11 +2,11 @@ package protocol
 
 import "errors"
 
-// Opening opens a topic between two, or loads it where it is open (R65). Who closed it
-// before begins a new term with it (R30).
+// Opening opens a topic between two, or loads it if it is open (R65). A participant who closed the
+// topic before begins a new term with it (R30).
 type Opening struct {
-	FormHead        // From and With are the two, Topic is what it is called
-	Anchor   string // the issue that it hangs on, such as maw-js#332; empty: none, or the one that it has
+	FormHead        // From and With are the two participants, Topic is the name of the topic
+	Anchor   string // the issue on which the topic hangs, such as maw-js#332; empty: none, or the one that the topic has
 }
 
 // ActTopic is the act of an Opening.
@@ -38,7 +38,7 @@ type Closing struct {
 // ActClose is the act of a Closing.
 const ActClose Act = "close"
 
-// CloseTopic is the act by which one's side of a topic is closed.
+// CloseTopic is the act by which a participant closes their side of a topic.
 var CloseTopic = NewAct(ActSpec{
 	Act: ActClose, Heading: "CLOSE", Class: ClassDeed, Doc: "Closes its author's side of a topic.",
 }, parseClosing, formatClosing, Closing{exampleHead, "It is built."})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Milestone is why it is asked whether an acceptance still holds (R29).
+// Milestone is the reason to ask whether an acceptance still holds (R29).
 type Milestone string
 
 // The milestones of the seed. Nothing else is a reason to ask.
@@ -16,7 +16,7 @@ const (
 	MilestoneForward       Milestone = "forward"       // the end of a session
 )
 
-// ParseMilestone reads a milestone; what is none is "".
+// ParseMilestone reads a milestone. It gives "" for any other text.
 func ParseMilestone(s string) Milestone {
 	switch m := Milestone(strings.ToLower(strings.TrimSpace(s))); m {
 	case MilestoneSessions, MilestoneScore, MilestoneContradiction, MilestoneForward:
@@ -29,14 +29,14 @@ func ParseMilestone(s string) Milestone {
 type Validation struct {
 	FormHead
 	Item      ItemRef
-	Milestone Milestone // empty: somebody asks without one
+	Milestone Milestone // empty: somebody asks without one of these reasons
 	AnswerBy  time.Time // UTC; zero: the rules have their own
 }
 
 // ActValidate is the act of a Validation.
 const ActValidate Act = "validate"
 
-// Validate is the act by which it is asked whether an acceptance still holds.
+// Validate is the act by which somebody asks whether an acceptance still holds.
 var Validate = NewAct(ActSpec{
 	Act: ActValidate, Heading: "VALIDATE", Class: ClassDeed, Wakes: true, Doc: "Asks whether what was accepted some time ago still holds.",
 }, parseValidation, formatValidation, Validation{exampleCommit, exampleItem, MilestoneSessions, exampleTime.Add(7 * 24 * time.Hour)})

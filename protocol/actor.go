@@ -8,9 +8,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The folders of a record that hold actor profiles. A profile in LocalActorsDir,
-// which belongs to the fleet, stands before one of the same name in
-// UpstreamActorsDir, which comes with the program.
+// The folders of a record that hold actor profiles. A profile in LocalActorsDir belongs to the
+// fleet. It takes precedence over one with the same name in UpstreamActorsDir, which comes with the
+// program.
 const (
 	LocalActorsDir    = "local/actors"
 	UpstreamActorsDir = "upstream/actors"
@@ -42,7 +42,7 @@ func IsActorPath(path string) (local, ok bool) {
 	return false, false
 }
 
-// ParseActor reads an actor profile. The seed's text lost its indentation, so
+// ParseActor reads an actor profile. The published text of the seed has lost its indentation. So
 // the fields of "metadata" are read below it or beside it.
 func ParseActor(data []byte) (Actor, error) {
 	if err := checkSize(data, maxBookBytes); err != nil {

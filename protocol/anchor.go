@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Anchor is an issue on GitHub that a topic hangs on. Owner is empty where nobody knows
-// it: then there is no address.
+// Anchor is an issue on GitHub on which a topic hangs. Owner is empty if it is not known: then the
+// issue has no address.
 type Anchor struct {
 	Owner, Repo string
 	Number      int // from 1
@@ -20,9 +20,9 @@ var (
 	anchorURLPattern = pattern.New(`^https?://github\.com/([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})/(?:issues|pull)/([0-9]{1,9})(?:[/?#].*)?$`)
 )
 
-// ParseAnchor reads "332", "#332", "repo#332", "owner/repo#332" or the address of an
-// issue. What is missing is taken from the repository that origin names, as "owner/repo";
-// it may be empty.
+// ParseAnchor reads "332", "#332", "repo#332", "owner/repo#332" or the address of an issue. Owner
+// and repository are taken from `origin` ("owner/repo") if `s` does not name them; `origin` may be
+// empty.
 func ParseAnchor(s, origin string) (Anchor, error) {
 	text := strings.TrimSpace(s)
 	if _, err := strconv.ParseUint(text, 10, 32); err == nil {
@@ -52,8 +52,8 @@ func ParseAnchor(s, origin string) (Anchor, error) {
 	return a, nil
 }
 
-// String is the form that is shown and that ParseAnchor reads: "repo#332", with the owner
-// before it where that is known.
+// String is the form that is shown and that ParseAnchor reads: "repo#332", or "owner/repo#332" if
+// the owner is known.
 func (a Anchor) String() string {
 	name := a.Repo
 	if a.Owner != "" && a.Repo != "" {

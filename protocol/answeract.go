@@ -3,9 +3,9 @@ package protocol
 import "strings"
 
 // ActOfAnswer is the act of an answer that names none itself, such as the output of an agent's
-// command. It is the act that the message asks for, if the body has the form of such an answer.
-// Words may stand before and after the form. Prose is never a decision, and neither are two
-// decisions in one answer (R65).
+// command. `asked` is the act of the message that is answered. It says which forms of answers are
+// looked for: the body must have one of them. Words may stand before and after the form. Prose is
+// never a decision, and neither are two decisions in one answer (R65).
 func ActOfAnswer(asked Act, body string) (Act, bool) {
 	switch asked {
 	case ActSyncCheck:
@@ -21,7 +21,8 @@ func ActOfAnswer(asked Act, body string) (Act, bool) {
 	return "", false
 }
 
-// oneOf is the one act among these that a line of the body begins with.
+// oneOf is the act among `specs` whose heading begins a line of the body. It finds none if two
+// lines begin with such headings.
 func oneOf(body string, specs ...ActSpec) (Act, bool) {
 	var found *ActSpec
 	for line := range strings.Lines(strings.ReplaceAll(body, "\r\n", "\n")) {
@@ -42,8 +43,8 @@ func oneOf(body string, specs ...ActSpec) (Act, bool) {
 	return found.Act, err == nil
 }
 
-// opens reports whether a line begins a form with that heading, the short form of the
-// seed ("AMENDMENT: text") included.
+// opens reports whether a line begins a form with that heading. The short form of the seed
+// ("AMENDMENT: text") counts too.
 func opens(heading, line string) bool {
 	if _, ok := cutHeading(heading, line); ok {
 		return true

@@ -15,11 +15,11 @@ import (
 // channelFileName is the file of a channel's directory that describes it.
 const channelFileName = "CHANNEL.md"
 
-// maxBookBytes bounds the files that agents are given whole: what a channel is
-// for, and who an actor is.
+// maxBookBytes bounds the files that agents are given whole, in bytes: what a channel is for, and
+// who an actor is.
 const maxBookBytes = 64 << 10
 
-// maxLabelBytes bounds the names of channels and the subjects of memories.
+// maxLabelBytes bounds the names of channels and the subjects of memories, in bytes.
 const maxLabelBytes = 255
 
 // ChannelFile is a CHANNEL.md: what a channel is called and what it is for
@@ -29,15 +29,15 @@ type ChannelFile struct {
 	CreatedBy string
 	CreatedAt time.Time // UTC; zero if not said
 	Parent    ChannelID // of a sub-channel; "" otherwise
-	Members   []string  // whom a message to all there is for; none: everybody of the fleet
+	Members   []string  // for whom a message to all in the channel is; none: everybody of the fleet
 	About     string    // purpose, participants, how to behave: read by people and given to agents
 }
 
-// maxMembers bounds the members of a channel: a message to all of them names each.
+// maxMembers bounds the members of a channel, because a message to all of them names each one.
 const maxMembers = 256
 
-// CheckMember reports why s cannot be a member of a channel: a member is a name that
-// can be addressed, without a host, because a host may change.
+// CheckMember returns an error if `s` cannot be a member of a channel. A member is a name that can
+// be addressed. It names no host, because an agent's host may change.
 func CheckMember(s string) error {
 	a, err := ParseAddress(s)
 	switch {
@@ -51,7 +51,7 @@ func CheckMember(s string) error {
 	return nil
 }
 
-// checkMembers refuses members that a reader would pass over.
+// checkMembers returns an error if a reader would pass over one of the members.
 func checkMembers(members []string) error {
 	if len(members) > maxMembers {
 		return fmt.Errorf("a channel has %d members at most", maxMembers)
@@ -67,7 +67,7 @@ func checkMembers(members []string) error {
 	return nil
 }
 
-// readMembers are the members that a CHANNEL.md names, as far as they can be.
+// readMembers are those of the members in a CHANNEL.md that CheckMember allows.
 func readMembers(values []string) []string {
 	var members []string
 	for _, m := range values {
@@ -83,8 +83,8 @@ func ChannelFilePath(c ChannelID) string {
 	return ChannelsDir + "/" + c.String() + "/" + channelFileName
 }
 
-// ParseChannelFilePath is the channel that the file at path describes, if path
-// is that of a CHANNEL.md.
+// ParseChannelFilePath is the channel that the file at `path` describes. `ok` is false if the path
+// is not that of a CHANNEL.md.
 func ParseChannelFilePath(path string) (ChannelID, bool) {
 	rest, ok := strings.CutPrefix(path, ChannelsDir+"/")
 	if !ok {
@@ -121,8 +121,8 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 	return file, nil
 }
 
-// SetChannelMembers is a CHANNEL.md with other members. All else that stands in it
-// stays, also what other programs wrote there.
+// SetChannelMembers is the CHANNEL.md `old` with other members. Everything else in it stays, even
+// what other programs wrote there.
 func SetChannelMembers(old []byte, members []string) ([]byte, error) {
 	file, err := withMembers(old, members)
 	if err == nil {
@@ -151,7 +151,7 @@ func withMembers(old []byte, members []string) ([]byte, error) {
 	}
 	unset(root, "members")
 	if len(members) > 0 {
-		list := &yaml.Node{Kind: yaml.SequenceNode} // a line each, so that changes of two hosts can be merged
+		list := &yaml.Node{Kind: yaml.SequenceNode} // one line each, so that changes of two hosts can be merged
 		for _, m := range members {
 			list.Content = append(list.Content, scalar(m))
 		}
@@ -163,8 +163,8 @@ func withMembers(old []byte, members []string) ([]byte, error) {
 	})
 }
 
-// ParseChannelFile reads a CHANNEL.md. Only the name is required; a time or a
-// parent that cannot be read counts as not said, a member as not named.
+// ParseChannelFile reads a CHANNEL.md. Only the name is required. A time, parent or member that
+// cannot be read is left out.
 func ParseChannelFile(data []byte) (ChannelFile, error) {
 	fs, body, err := document(data, maxBookBytes)
 	if err != nil {
@@ -180,8 +180,8 @@ func ParseChannelFile(data []byte) (ChannelFile, error) {
 	return c, nil
 }
 
-// CheckLabel reports why s cannot be the name of a channel or the subject of a
-// memory: both are free text of one line.
+// CheckLabel returns an error if `s` cannot be the name of a channel or the subject of a memory.
+// Both are free text of one line.
 func CheckLabel(s string) error {
 	switch {
 	case s == "":
@@ -218,7 +218,7 @@ func checkSize(data []byte, limit int) error {
 	return nil
 }
 
-// finish is the file of the fields written so far and a body.
+// finish makes the file from the fields written so far and `body`.
 func (w *frontmatter) finish(body string) ([]byte, error) {
 	switch body = NormalBody(body); {
 	case w.invalid != "":

@@ -116,8 +116,8 @@ func (fs fields) list(key string) []string {
 	return nil
 }
 
-// parseFrontmatter reads a YAML mapping whose scalars count by their literal
-// text, whatever type YAML would give them.
+// parseFrontmatter reads a YAML mapping. A scalar counts by its literal text, whatever type YAML
+// would give it.
 func parseFrontmatter(front []byte) (fields, error) {
 	if !utf8.Valid(front) {
 		return nil, errors.New("the frontmatter is not valid UTF-8")
@@ -138,7 +138,7 @@ func yamlFields(front []byte) (fields, error) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		f, ok := fieldOf(root.Content[i].Value, root.Content[i+1])
 		if !ok {
-			continue // a nested value that some other program understands
+			continue // a nested value, which some other program understands
 		}
 		fs = append(fs, f)
 	}
@@ -177,7 +177,7 @@ func repeated(mapping *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// special finds a node that is or has an anchor, an alias or an explicit tag.
+// special finds a node that has an anchor or an explicit tag, or that is an alias.
 func special(n *yaml.Node) *yaml.Node {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode || n.Style&yaml.TaggedStyle != 0 {
 		return n
@@ -248,9 +248,9 @@ func parseTimestamp(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-05-23T19:00:00.000Z", s)
 }
 
-// takeOptional reads parley's fields. A value that does not fit is treated as
-// one that parley does not know: another program may use the name otherwise,
-// and where a signature makes the field matter, checking it fails.
+// takeOptional reads parley's fields. A value that does not fit is left out, because another
+// program may use the name for something else. If a signature makes the field matter, the check of
+// that signature fails.
 func (m *Message) takeOptional(fs fields) {
 	for _, f := range fs {
 		if f.key == "chosen" {

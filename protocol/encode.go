@@ -19,16 +19,16 @@ import (
 // UTC, to the millisecond.
 const TimestampLayout = "2006-01-02T15:04:05.000Z"
 
-// usualFront is how many bytes the fields of a message have, as a rule, with the signature.
+// usualFront is how many bytes the fields of a message have in most cases, with the signature.
 const usualFront = 768
 
 // unattended is the value of the field of that name.
 const unattended = "yes"
 
-// Encode writes m as a file of the strict form: fields in a fixed order, what
-// YAML would retype in quotes, one newline at the end. It refuses what a reader
-// would skip. Act is left out if a reader finds the same act without it:
-// by the body's heading, or as plain talk or a receipt.
+// Encode writes m as a file of the strict form: fields in a fixed order, quotes around a text that
+// YAML would take for something else, and one newline at the end. It refuses a message that a
+// reader would skip. Act is left out if a reader finds the same act without it: by the body's
+// heading, or as plain talk or a receipt.
 func Encode(m *Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (m *Message) checkNames() error {
 	return checkExtra(m.Extra)
 }
 
-// checkExtra refuses fields that would repeat another one or that are parley's.
+// checkExtra refuses fields that repeat another one, and fields that are parley's.
 func checkExtra(extra []Field) error {
 	seen := map[string]bool{}
 	for _, f := range extra {
@@ -141,7 +141,7 @@ func ownField(key string) bool {
 	return false
 }
 
-// writable reports whether t has a year that a timestamp and a path can state.
+// writable reports whether a timestamp and a path can state the year of `t`.
 func writable(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 0 && year <= 9999
@@ -194,7 +194,7 @@ func (w *frontmatter) list(key string, values []string) {
 	}
 }
 
-// block writes values as a list with one a line, and none as nothing.
+// block writes values as a list, one on each line. If there are none, it writes nothing.
 func (w *frontmatter) block(key string, values []string) {
 	if len(values) > 0 {
 		w.WriteString(key + ":\n")
@@ -220,8 +220,8 @@ var (
 	numberLike = pattern.New(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
 )
 
-// Quote writes s as a YAML scalar: plain where every reader gets the same text
-// back, else in double quotes. Bytes that are not UTF-8 do not survive.
+// Quote writes `s` as a YAML scalar. It is plain if every reader gets the same text back, else in
+// double quotes. Bytes that are not UTF-8 do not survive.
 func Quote(s string) string {
 	if plainScalar(s) && !strings.HasSuffix(s, " ") && !strings.Contains(s, "---") && (pathOrHash(s) || !retyped(s)) {
 		return s
@@ -233,8 +233,8 @@ func Quote(s string) string {
 	return escapeForYAML(string(quoted))
 }
 
-// escapeForYAML escapes what JSON lets stand in quotes and YAML does not: what
-// it forbids, and U+0085, which it takes for a line break.
+// escapeForYAML escapes what JSON allows in quotes and YAML does not: what YAML forbids, and
+// U+0085, which YAML takes for a line break.
 func escapeForYAML(quoted string) string {
 	var b strings.Builder
 	for _, r := range quoted {
@@ -247,8 +247,8 @@ func escapeForYAML(quoted string) string {
 	return b.String()
 }
 
-// plainScalar reports whether s consists of letters, digits and a few signs to which YAML
-// gives no meaning between them. It is asked for each field of each message.
+// plainScalar reports whether s consists of letters, digits and a few signs to which YAML gives no
+// meaning between them. It is called for each field of each message, so it must be fast.
 func plainScalar(s string) bool {
 	for i, r := range s {
 		switch {
@@ -262,15 +262,15 @@ func plainScalar(s string) bool {
 	return s != ""
 }
 
-// pathOrHash reports whether the plain scalar s is a path, a hash or a signature, which
-// YAML cannot take for anything but text. Most fields that are no words are such; asking
-// the library takes ten times as long.
+// pathOrHash reports whether the plain scalar `s` is a path, a hash or a signature. YAML takes
+// these for nothing but text. Most fields that are no words are of this kind, and the YAML library
+// would need ten times as long to say so.
 func pathOrHash(s string) bool {
 	const inNoNumberOrTime = "/ghijklmnpqrsuvwyGHIJKLMNPQRSUVWY"
 	if !isAlnum(s[0]) {
 		return false
 	}
-	// A number has letters only after 0x and the like, but for e.
+	// A number has letters only after 0x and the like; "e" is the exception.
 	hash := len(s) > 1 && (s[0] != '0' || isDigit(s[1])) && strings.Trim(s, "0123456789abcdef") == "" && strings.ContainsAny(s, "abcdf")
 	return hash || isDigit(s[0]) && strings.ContainsAny(s, inNoNumberOrTime) || strings.Contains(s, "/")
 }
@@ -281,9 +281,9 @@ func isWord(s string) bool {
 
 func notOfWord(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) && r != '_' && r != '-' }
 
-// retyped reports whether YAML 1.1 or 1.2 would read the plain scalar s as
-// something else than this text. Whatever looks like a number or a date counts:
-// readers differ in which of them overflow or are wrong.
+// retyped reports whether YAML 1.1 or 1.2 would read the plain scalar `s` as something else than
+// this text. It reports true for everything that looks like a number or a date, because readers
+// differ in which of them they take for an overflow or an error.
 func retyped(s string) bool {
 	if isWord(s) { // see pathOrHash
 		return oldBool(s)

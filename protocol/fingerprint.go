@@ -9,10 +9,9 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Fingerprint is a public nkey in the short form that people compare by eye or
-// by telephone: "SHA256:" and the unpadded base64 of the SHA-256 of the 32 bytes of
-// the ed25519 key. Text that stands for a key but is not as it is written is
-// refused.
+// Fingerprint is a public nkey in the short form that people compare by eye or by telephone:
+// "SHA256:" and the unpadded base64 of the SHA-256 of the 32 bytes of the ed25519 key. It returns
+// an error for text that decodes to a key but is not the usual spelling of that key.
 func Fingerprint(publicKey string) (string, error) {
 	raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(publicKey))
 	if err == nil && len(raw) == ed25519.PublicKeySize {

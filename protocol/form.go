@@ -9,34 +9,36 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// FormHead is the first line of a body in the form of the seeds, behind the heading: who
-// says it, of which topic, when. What counts of a message is its author, channel and
-// timestamp; these lines are for those who read it, and absent ones are empty.
+// FormHead is the first line of a body in the form of the seeds, behind the heading: who says it,
+// about which topic, and when. What counts is the author, the channel and the timestamp of the
+// message itself. These fields are for people who read the body. A field that is not there is
+// empty.
 type FormHead struct {
 	From  string
-	With  string // the other participant, where a topic is opened
+	With  string // the other participant, when a topic is opened
 	Topic string
 	At    time.Time // UTC, to the millisecond
-	// Mark says how the words were made, where no agent wrote them: "mechanical" (R66).
+	// Mark says how the words were made if no agent wrote them: "mechanical" (R66).
 	Mark string
 }
 
 // Mechanical is the mark of words that a program put together and no agent wrote.
 const Mechanical = "mechanical"
 
-// form is a body in the form of the seeds: a heading with fields beside it, and below it
-// fields in capitals.
+// form is a body in the form of the seeds: a heading with fields beside it, and below it fields in
+// capitals.
 //
 //	REJECT | from: mawjs | timestamp: 2026-04-15T10:22:00.000Z
 //	ITEM: [A1] Heartbeat keys are PROGRESS/STUCK/DONE/ABORT
 //	REASON: STUCK is no state
 //	  but the lack of one
 //
-// A field goes on in lines that are indented, and in others up to the next blank line.
+// A field goes on in the lines that are indented. It also goes on in other lines, up to the next
+// blank line.
 type form struct {
 	FormHead
-	beside []besideField     // the heading
-	fields map[string]string // those below it, by key in capitals
+	beside []besideField     // the fields on the line of the heading
+	fields map[string]string // the fields below it, by key in capitals
 	lines  []string          // all lines below the heading
 }
 
@@ -45,9 +47,8 @@ var (
 	otherPattern = pattern.New(`^[A-Z][A-Z-]+:(\s|$)`)
 )
 
-// What is looked for in each line is found by hand: a year of topics has half a million
-// lines, and patterns took most of the time of folding them. Tests hold these functions
-// against the patterns.
+// The functions below look at each line by hand: a year of topics has half a million lines, and
+// patterns took most of the time of folding them. Tests hold these functions against the patterns.
 
 // fieldLine is a line that begins a field: "- **ITEM:** text".
 type fieldLine struct {
@@ -57,7 +58,7 @@ type fieldLine struct {
 	value       string
 }
 
-// beginsField is the field that a line begins.
+// beginsField reports whether a line begins a field, and gives its parts.
 func beginsField(line string) (f fieldLine, ok bool) {
 	rest := trimBlanks(line)
 	if rest != "" && strings.IndexByte("-*#", rest[0]) >= 0 && len(rest) > 1 && isBlank(rest[1]) {
@@ -81,7 +82,7 @@ func beginsField(line string) (f fieldLine, ok bool) {
 	return f, true
 }
 
-// cutMark is a line of a list without its mark, and whether it has one.
+// cutMark takes the mark of a list off a line, and reports whether there was one.
 func cutMark(line string) (rest string, ok bool) {
 	rest, ok = trimBlanks(line), true
 	switch n := len(rest) - len(strings.TrimLeft(rest, "0123456789")); {
@@ -100,7 +101,8 @@ func cutMark(line string) (rest string, ok bool) {
 	return trimBlanks(rest), true
 }
 
-// cutIndent is a line that goes on with a field, without its indent.
+// cutIndent takes the indent off a line that continues a field. `ok` is false for a line without
+// one.
 func cutIndent(line string) (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(line, "  "); ok {
 		return rest, true
@@ -116,7 +118,7 @@ func beginsForm(line string) bool {
 	return line != "" && line[0] >= 'A' && line[0] <= 'Z' && strings.Contains(line, " | from:") && nextPattern.MatchString(line)
 }
 
-// beginsOther reports whether a line begins a field in capitals, whatever its key.
+// beginsOther reports whether a line begins a field in capitals, whatever its key is.
 func beginsOther(line string) bool {
 	return line != "" && line[0] >= 'A' && line[0] <= 'Z' && strings.IndexByte(line, ':') > 0 && otherPattern.MatchString(line)
 }
@@ -138,9 +140,9 @@ func cutStars(s string) (stars, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// readForm reads a body in that form and those of its fields that are named by keys. It
-// takes what people and language models make of the form: words before and after it,
-// fences, bold keys, lists. Of a field that stands twice the first counts.
+// readForm reads a body of the form that begins with `heading`, and those of its fields that `keys`
+// names. It accepts what people and language models make of the form: words before and after it,
+// fences, bold keys, lists. If a field stands twice, the first one counts.
 func readForm(heading, body string, keys ...string) form {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	f := form{fields: map[string]string{}}
@@ -157,7 +159,7 @@ func readForm(heading, body string, keys ...string) form {
 		}
 		break
 	}
-	for i, line := range lines { // what another heading begins is another form
+	for i, line := range lines { // another heading begins another form
 		if beginsForm(line) {
 			lines = lines[:i]
 			break
@@ -168,7 +170,7 @@ func readForm(heading, body string, keys ...string) form {
 	return f
 }
 
-// cutHeading is what stands behind the heading in a line that begins with it.
+// cutHeading is what stands behind the heading in a line that begins with that heading.
 func cutHeading(heading, line string) (rest string, ok bool) {
 	line = strings.TrimLeft(line, " \t*#`")
 	if len(line) < len(heading) || line[0]|0x20 != heading[0]|0x20 || !strings.EqualFold(headingKey(line[:len(heading)]), headingKey(heading)) {
@@ -188,10 +190,11 @@ func (f *form) readHead(rest string) {
 		}
 	}
 	f.From, f.With, f.Topic, f.Mark = f.head("from"), f.head("with"), f.head("topic"), f.head("mark")
-	f.At, _ = ParseInstant(f.head("timestamp")) // the message's own is what counts
+	f.At, _ = ParseInstant(f.head("timestamp")) // what counts is the message's own timestamp
 }
 
-// head is the field beside the heading with that key, "" for none; of several the first counts.
+// head is the field beside the heading with that key, or "". If there are several, the first one
+// counts.
 func (f *form) head(key string) string {
 	for _, b := range f.beside {
 		if b.key == key {
@@ -244,7 +247,7 @@ func (f *form) list(key string) []string {
 	within := false
 	for _, line := range f.lines {
 		switch m, begins := beginsField(line); {
-		case begins && strings.EqualFold(m.key, key) && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "\t"): // else it is a line of a text
+		case begins && strings.EqualFold(m.key, key) && !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "\t"): // other lines belong to a text
 			within = true
 			continue
 		case !within:
@@ -261,13 +264,13 @@ func (f *form) list(key string) []string {
 	return items
 }
 
-// flat is a field as one line.
+// flat gives a field as one line.
 func (f *form) flat(key string) string { return flatText(f.fields[key]) }
 
-// text is a field as it may have several lines.
+// text gives a field as several lines, if it has them.
 func (f *form) text(key string) string { return longText(f.fields[key]) }
 
-// flatText is a text as one line: no control characters, one blank between words.
+// flatText makes one line of a text: without control characters, and with one blank between words.
 func flatText(s string) string {
 	if s = strings.Trim(s, " "); isFlat(s) { // a value has a blank before it
 		return s
@@ -275,8 +278,8 @@ func flatText(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// isFlat reports whether a text of ASCII alone is flat already, as most are. It reports that
-// none other is: to make it flat is slow.
+// isFlat reports whether a text is flat already, as most are. For a text with other characters than
+// ASCII it reports false; flatText then takes the slow way.
 func isFlat(s string) bool {
 	before := byte(' ')
 	for i := range len(s) {
@@ -288,8 +291,8 @@ func isFlat(s string) bool {
 	return before != ' ' || s == ""
 }
 
-// longText is a text of lines without control characters, blanks at their ends and more
-// than one empty line in a row.
+// longText cleans a text of several lines: it takes out control characters, blanks at the ends of
+// lines, and all but one of several empty lines in a row.
 func longText(s string) string {
 	if s == "" {
 		return s
@@ -359,7 +362,7 @@ func (w *formWriter) put(key, value string) *formWriter {
 	return w
 }
 
-// line adds a line that is only for those who read it.
+// line adds a line that is only for people who read the body.
 func (w *formWriter) line(text string) *formWriter {
 	w.WriteString("\n" + text)
 	return w

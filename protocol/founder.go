@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// FounderPath is where the first commit of a record says who began it.
+// FounderPath is the path of the file in the first commit of a record that says who began the
+// record.
 const FounderPath = "local/FOUNDER.md"
 
 const founderText = `This host began the record. The file counts as it stands in the record's first

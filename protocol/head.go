@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// MaxHeads is the most heads that one letter tells.
+// MaxHeads is how many heads one letter tells at most.
 const MaxHeads = 64
 
-// Head is the last message of a host, as a head letter tells it, so that who missed
-// the last message before a silence learns of it (DESIGN section 7). A chain goes on
-// across the runs of its host, so its last message stands for all before it.
+// Head is the last message of a host, as a head letter tells it. So a host that missed the last
+// message before a silence learns of it (DESIGN section 7). A chain goes on across the runs of its
+// host, so its last message stands for all before it.
 type Head struct {
 	Host Name
 	Run  string
@@ -72,7 +72,7 @@ func isRun(s string) bool {
 	return err == nil && len(b) == 4 && strings.ToLower(s) == s
 }
 
-// IsHash reports whether s has the form of what Hash gives.
+// IsHash reports whether `s` looks like a hash that Hash gives.
 func IsHash(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == 32 && strings.ToLower(s) == s

@@ -6,9 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// HostFileCommands are the actors of a host file for which it states a command, in the
-// order of the file. The node of a host writes none, and nobody runs one (R12): in the
-// file of such a host somebody else has written it. A file that cannot be read has none.
+// HostFileCommands are the actors of a host file for which the file states a command, in the order
+// of the file. The node of a host writes no command, and no node runs one from the record (R12). So
+// somebody else has written it. A file that cannot be read has none.
 func HostFileCommands(data []byte) []string {
 	front, _, err := split(data)
 	if err != nil {

@@ -17,11 +17,10 @@ const HostsDir = "hosts"
 // HostFilePath is the path of the host file of alias from the record's root.
 func HostFilePath(alias Name) string { return HostsDir + "/" + alias.String() + ".md" }
 
-// UpdateHostFile renders h, with the fingerprint of its key history's current
-// key, as the host file of the seed. Where old is an earlier version of the
-// file, only the fields that are this program's are replaced: what a person
-// wrote into others, and the text below, stays (R12). Commands are never
-// written: an actor's tier carries its count alone.
+// UpdateHostFile writes `h` as the host file of the seed, with the fingerprint of h.Key. If `old`
+// is an earlier version of the file, it replaces only the fields that are this program's. What a
+// person wrote into other fields, and the text below, stays (R12). It never writes commands: an
+// actor's tier carries only its count.
 func UpdateHostFile(old []byte, h HostState) ([]byte, error) {
 	file, err := updateHostFile(old, h)
 	if err == nil {
@@ -50,7 +49,7 @@ func updateHostFile(old []byte, h HostState) ([]byte, error) {
 	return renderFile(root, body, checkHostFile)
 }
 
-// checkHostFile says what of a host file its reader would leave out.
+// checkHostFile returns an error if a reader would leave something out of the host file.
 func checkHostFile(file []byte) error {
 	h, err := ParseHostFile(file)
 	if err == nil && len(h.Unread) > 0 {
@@ -59,8 +58,8 @@ func checkHostFile(file []byte) error {
 	return err
 }
 
-// RetireHostFile is UpdateHostFile for a host that is out since then: it serves nobody
-// and is reached nowhere, and the field removed says since when. Its name stays taken.
+// RetireHostFile is UpdateHostFile for a host that is out since the time `since`. The host serves
+// nobody and is reached nowhere. The field "removed" says since when. The host's name stays taken.
 func RetireHostFile(old []byte, h HostState, since time.Time) ([]byte, error) {
 	h.Agents, h.Humans, h.Addresses = nil, nil, nil
 	file, err := UpdateHostFile(old, h)
@@ -72,8 +71,8 @@ func RetireHostFile(old []byte, h HostState, since time.Time) ([]byte, error) {
 	return encodeFile(root, body)
 }
 
-// HostFileRemoved is since when a host is out by its file; ok is false for a host that
-// is not.
+// HostFileRemoved says since when a host is out, by its file. `ok` is false for a host that is not
+// out.
 func HostFileRemoved(file []byte) (since time.Time, ok bool) {
 	root, _ := hostFileParts(file)
 	for i := 0; i+1 < len(root.Content); i += 2 {
@@ -85,9 +84,9 @@ func HostFileRemoved(file []byte) (since time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// renderFile is the file of a frontmatter that was changed, and its text. Comments go
-// where the file could not be read with them: the encoder puts some of them where they
-// break the YAML.
+// renderFile writes a changed frontmatter and the body as a file. The YAML encoder puts some
+// comments where they break the YAML. If `check` then cannot read the file, it is written without
+// comments.
 func renderFile(root *yaml.Node, body string, check func([]byte) error) ([]byte, error) {
 	file, err := encodeFile(root, body)
 	if err != nil || check(file) == nil {
@@ -119,8 +118,7 @@ func dropComments(n *yaml.Node) {
 	}
 }
 
-// hostFileParts takes an earlier file apart; one that cannot be read counts as
-// none.
+// hostFileParts takes an earlier file apart. A file that cannot be read counts as none.
 func hostFileParts(old []byte) (*yaml.Node, string) {
 	const about = "Written by the node of this host from its own configuration.\n" +
 		"The key is a copy: keys are decided by the signed messages of the record."
@@ -154,8 +152,8 @@ func unset(root *yaml.Node, key string) {
 	}
 }
 
-// setAddresses writes the addresses, and takes the field out where there are
-// none: a host that only dials has nothing to say there.
+// setAddresses writes the addresses. If there are none, it removes the field: a host that only
+// dials has no addresses to tell.
 func setAddresses(root *yaml.Node, addresses []string) {
 	if len(addresses) == 0 {
 		unset(root, "addresses")
@@ -200,15 +198,13 @@ func actors(list []HostedAgent) *yaml.Node {
 	return n
 }
 
-// ParseHostFile reads a host file of the record, of parley or of another
-// program: alias, key, hostname, addresses, humans and actors with their tiers.
-// An address that nobody could dial is passed over. A tier's
-// command ("cli", or the bare string of the shorthand) is passed over: what
-// arrives through the record is never run (R12).
+// ParseHostFile reads a host file of the record, whether parley or another program wrote it: alias,
+// key, hostname, addresses, humans and actors with their tiers. It passes over an address that
+// nobody could dial. It also passes over a tier's command ("cli", or the bare string of the
+// shorthand), because what arrives through the record is never run (R12).
 //
-// Other programs call hosts and actors as they like, so the names need only be such as
-// can be addressed. An actor, human or tier that cannot be read is left out, and Unread
-// says which.
+// Other programs choose names of hosts and actors freely, so a name need only be one that can be
+// addressed. An actor, human or tier that cannot be read is left out, and Unread says which.
 func ParseHostFile(data []byte) (HostState, error) {
 	front, _, err := split(data)
 	if err != nil {
@@ -258,8 +254,8 @@ func (h *HostState) takeFileField(key string, value *yaml.Node) error {
 	return nil
 }
 
-// addressable reports whether a name of a host file can be addressed, and notes one that
-// cannot.
+// addressable reports whether a name of a host file can be addressed. If it cannot, it notes the
+// name in Unread.
 func (h *HostState) addressable(kind, name string) bool {
 	if CheckForeignName(name) != nil || name == All {
 		h.Unread = append(h.Unread, kind+": "+oneLine(name))
@@ -291,7 +287,7 @@ func (h *HostState) takeFileActors(actors *yaml.Node) {
 	}
 }
 
-// fileCount is the count of a tier: its field "count", else 1.
+// fileCount is the count of a tier: its field "count", or 1 without that field.
 func fileCount(tier *yaml.Node) string {
 	for i := 0; i+1 < len(tier.Content); i += 2 {
 		if tier.Content[i].Value == "count" {

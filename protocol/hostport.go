@@ -14,14 +14,14 @@ import (
 // MaxAddresses is how many addresses a host may have.
 const MaxAddresses = 8
 
-// maxHostName bounds a name of the domain name system.
+// maxHostName bounds a name of the domain name system, in bytes.
 const maxHostName = 253
 
 var hostNamePattern = pattern.New(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
 
-// SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port", and
-// insists on both. The host is an IP address without a zone, or a name of the
-// domain name system. The port is at most 65535; 0 is for listeners alone.
+// SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port". It insists on both
+// parts. The host is an IP address without a zone, or a name of the domain name system. The port is
+// at most 65535; the port 0 is only for listeners.
 func SplitHostPort(address string) (host string, port uint16, err error) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {
@@ -45,8 +45,8 @@ func SplitHostPort(address string) (host string, port uint16, err error) {
 	return host, uint16(n), nil
 }
 
-// CheckHostPort says why others could not dial address: it must name a host and
-// a port, and not all addresses of a machine.
+// CheckHostPort returns an error if others could not dial the address. It must name a host and a
+// port. The host must not stand for all addresses of a machine.
 func CheckHostPort(address string) error {
 	host, port, err := SplitHostPort(address)
 	if err != nil {
@@ -61,14 +61,13 @@ func CheckHostPort(address string) error {
 	return nil
 }
 
-// IsLoopback reports whether a host that is listened at or dialled means this machine
-// alone.
+// IsLoopback reports whether the host of an address means this machine alone.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// takeAddress takes one more address of the host.
+// takeAddress adds an address to the host's list.
 func (h *HostState) takeAddress(address string) error {
 	if err := CheckHostPort(address); err != nil {
 		return err

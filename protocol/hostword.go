@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// HostWord is what a message of the fleet's own book-keeping says: a HostState, a Vouch, a Rotation, a
-// Revocation, a HumanKey or a HumanEnd, by its act.
+// HostWord is what a message of the fleet's own book-keeping says. Its act decides which one it is:
+// a HostState, a Vouch, a Rotation, a Revocation, a HumanKey or a HumanEnd.
 type HostWord interface {
 	// Speaker is the host that says it.
 	Speaker() Name
@@ -53,8 +53,8 @@ func wordHead(act Act, host Name) string {
 	return strings.ToUpper(string(act)) + " | host: " + host.String() + "\n"
 }
 
-// readWord reads the first line of a host's word, which names the host, and hands
-// the fields of the others on.
+// readWord reads the first line of a host's word, which names the host. It calls `take` for each
+// field of the lines below.
 func readWord(body string, take func(key, value string) error) (Name, error) {
 	first, rest, _ := strings.Cut(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	_, alias, ok := strings.Cut(first, " | host: ")
@@ -90,7 +90,7 @@ func parseHostKey(s string) (HostKey, error) {
 	return HostKey{host, key}, CheckKey(key)
 }
 
-// CheckKey says why a text is no public key of a host, if it is none.
+// CheckKey returns an error if a text is no public key of a host.
 func CheckKey(key string) error {
 	if !nkeys.IsValidPublicUserKey(key) {
 		return fmt.Errorf("%.80q is not a public nkey of a host, which begins with U", key)

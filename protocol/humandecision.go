@@ -8,15 +8,15 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// decisionContext begins what a human signs to decide.
+// decisionContext begins the text that a human signs to decide.
 const decisionContext = "parley-decision-v1"
 
-// HumanDecision is what a human signs with a key of their own (R35). It names all that the decision
-// depends on, so that the signature fits nothing else.
+// HumanDecision is what a human signs with a key of their own (R35). It names everything on which
+// the decision depends, so that the signature fits nothing else.
 type HumanDecision struct {
 	RecordID string
 	Human    Name
-	Host     Name   // where the human sits, and which writes the decision
+	Host     Name   // the human's host, which also writes the decision
 	Key      string // public nkey of the human
 	Gate     Path   // the message that asks; zero where nothing asked
 	GateHash string // hex SHA-256 of its file; empty where nothing asked
@@ -28,7 +28,7 @@ type HumanDecision struct {
 	TakesBack string
 }
 
-// Sign is the signature of the human's key, base64url. It sets d.Key.
+// Sign sets d.Key to the public key of `key` and returns its signature of the decision, base64url.
 func (d *HumanDecision) Sign(key nkeys.KeyPair) (string, error) {
 	public, err := key.PublicKey()
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *HumanDecision) Sign(key nkeys.KeyPair) (string, error) {
 	return signText(key, d.signed())
 }
 
-// Check says why a signature is not that of d.Key for the decision, if it is not.
+// Check returns an error if `sig` is not the signature of d.Key for the decision.
 func (d *HumanDecision) Check(sig string) error {
 	if sig == "" {
 		return errors.New("no key of a human signed it")

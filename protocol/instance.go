@@ -21,8 +21,8 @@ func (i Instance) String() string {
 	return i.Host.String() + "/" + i.Tier + "/" + strconv.Itoa(i.N)
 }
 
-// ParseInstance reads "host/tier/n". A tier may have slashes of its own, so it is read
-// from both ends.
+// ParseInstance reads "host/tier/n". A tier may have slashes of its own. So the host ends at the
+// first slash, and the number begins after the last.
 func ParseInstance(s string) (Instance, error) {
 	alias, rest, _ := strings.Cut(s, "/")
 	last := strings.LastIndexByte(rest, '/')
@@ -44,10 +44,9 @@ func ParseInstance(s string) (Instance, error) {
 	return Instance{Host: host, Tier: tier, N: n}, nil
 }
 
-// Select is the index of the instance that acts on the message at rel, the path
-// below its channel. Of a group of size instances it is the first four bytes of
-// SHA-256(rel), big-endian, modulo size (Crosstalk, "Instance groups"; R6). A
-// group of no instances has index 0.
+// Select is the index of the instance that acts on the message at `rel`, the path below its
+// channel. It is the first four bytes of SHA-256(rel), big-endian, modulo `size`, the number of
+// instances (Crosstalk, "Instance groups"; R6). A group of no instances has index 0.
 func Select(rel string, size int) int {
 	if size <= 0 {
 		return 0
@@ -56,8 +55,8 @@ func Select(rel string, size int) int {
 	return int(uint64(binary.BigEndian.Uint32(sum[:4])) % uint64(size))
 }
 
-// parseChoices reads the field "chosen"; an entry that does not parse is
-// dropped, which leaves the choice to the rule.
+// parseChoices reads the field "chosen". It leaves out an entry that cannot be read; then the rule
+// decides (Select).
 func parseChoices(values []string) []Choice {
 	var choices []Choice
 	for _, v := range values {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseInstant reads a moment as people and language models write it: with a zone, or in
-// UTC; a day alone is its beginning. It is kept to the millisecond.
+// ParseInstant reads a moment as people and language models write it: with a zone, or else in UTC.
+// A day alone means its beginning. The time is kept to the millisecond.
 func ParseInstant(s string) (time.Time, error) {
 	s = strings.TrimSpace(s)
 	zoned := strings.TrimSpace(strings.TrimSuffix(s, "UTC"))
@@ -16,7 +16,7 @@ func ParseInstant(s string) (time.Time, error) {
 		"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02",
 	} {
 		if t, err := time.Parse(layout, zoned); err == nil {
-			if t = t.UTC().Truncate(time.Millisecond); t.Year() >= 1 && t.Year() <= 9999 { // others cannot be written as JSON
+			if t = t.UTC().Truncate(time.Millisecond); t.Year() >= 1 && t.Year() <= 9999 { // JSON cannot state a year outside this range
 				return t, nil
 			}
 		}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// JitterFiles are the files of a record that say how long to wait after a rejected
-// push: that of the fleet before that of parley (Crosstalk, JITTER.md).
+// JitterFiles are the files of a record that say how long to wait after a rejected push. The
+// fleet's file takes precedence over parley's (Crosstalk, JITTER.md).
 var JitterFiles = []string{"local/JITTER.md", "upstream/JITTER.md"}
 
-// DefaultJitter holds where a record has none of JitterFiles.
+// DefaultJitter holds if a record has none of JitterFiles.
 var DefaultJitter = Jitter{Base: 100 * time.Millisecond, Ceiling: 5 * time.Second}
 
 // maxJitter bounds the pauses that a file may ask for.
 const maxJitter = 10 * time.Minute
 
-// maxJitterBytes bounds the file.
+// maxJitterBytes bounds the file, in bytes.
 const maxJitterBytes = 64 << 10
 
 // Jitter says how long to wait after a push was rejected because another one came
@@ -25,7 +25,7 @@ type Jitter struct {
 	Base, Ceiling time.Duration // whole milliseconds, Base at most Ceiling
 }
 
-// Limit is min(ceiling, base × 2^attempt), where the first attempt is 1.
+// Limit is min(ceiling, base × 2^attempt). The first attempt is 1.
 func (j Jitter) Limit(attempt int) time.Duration {
 	limit := j.Base
 	for range attempt {
@@ -36,8 +36,8 @@ func (j Jitter) Limit(attempt int) time.Duration {
 	return limit
 }
 
-// ParseJitter reads a JITTER.md. A field that it leaves out is that of
-// DefaultJitter.
+// ParseJitter reads a JITTER.md. For a field that the file leaves out, the value of DefaultJitter
+// holds.
 func ParseJitter(data []byte) (Jitter, error) {
 	fs, _, err := document(data, maxJitterBytes)
 	if err != nil {

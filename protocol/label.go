@@ -7,10 +7,10 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Label is what people call an item of a topic: A1 an agreement, P1 an open question, T1
-// a teach-back, D1 a disagreement, C1 a claim that is put to one check only. Items are
-// known by the paths of their messages: of two equal labels the later is shown with some
-// hex digits, as A2-5f3c (R61).
+// Label is what people call an item of a topic: A1 an agreement, P1 an open question, T1 a
+// teach-back, D1 a disagreement, C1 a claim that is put to one check only. An item is identified by
+// the path of its message. If two labels are equal, the later one is shown with some hex digits, as
+// A2-5f3c (R61).
 type Label string
 
 var (
@@ -33,8 +33,8 @@ func ParseLabel(s string) (Label, error) {
 	return Label(s), nil
 }
 
-// plainLabel reports whether a label is a letter and a number, as nearly all are: a year of
-// topics reads a hundred thousand, and labelPattern is slow.
+// plainLabel reports whether a label is a letter and a number, as nearly all are. A year of topics
+// reads a hundred thousand labels, and labelPattern is slow.
 func plainLabel(s string) bool {
 	if len(s) < 2 || len(s) > 7 || strings.IndexByte("APTDC", s[0]) < 0 {
 		return false
@@ -50,20 +50,20 @@ func plainLabel(s string) bool {
 // String returns the label.
 func (l Label) String() string { return string(l) }
 
-// ItemRef is an item as a message names it: "[A1] text", "[A1]", "A1" or its text alone.
-// Where several topics are spoken of at once, it is "[slug/A1] text" (R61).
+// ItemRef is an item as a message names it: "[A1] text", "[A1]", "A1" or its text alone. In a
+// message about several topics, it is "[slug/A1] text" (R61).
 type ItemRef struct {
 	Topic Slug
 	Label Label
 	Text  string
 }
 
-// ParseItemRef reads an item as String writes it, and a bare label. What names none is a
-// text.
+// ParseItemRef reads an item as String writes it, or a bare label. If `s` names no label, all of it
+// is the text.
 func ParseItemRef(s string) ItemRef {
 	s = flatText(s)
 	if named, text, ok := strings.Cut(s, "] "); ok && named != "" && named[0] == '[' && plainLabel(named[1:]) && strings.IndexByte("*` ", text[0]) < 0 {
-		return ItemRef{Label: Label(named[1:]), Text: text} // what itemPattern finds, and faster
+		return ItemRef{Label: Label(named[1:]), Text: text} // itemPattern would find the same, more slowly
 	}
 	if m := itemPattern.FindStringSubmatch(s); m != nil {
 		if m[1] == "" {
@@ -95,7 +95,7 @@ func parseName(s string) (slug Slug, label Label, ok bool) {
 	return slug, label, err == nil
 }
 
-// Name is the label, behind the topic's slug where there is one.
+// Name is the label, with the topic's slug before it if there is one.
 func (r ItemRef) Name() string {
 	if r.Topic == "" {
 		return r.Label.String()
@@ -109,7 +109,7 @@ func (r ItemRef) String() string {
 	switch {
 	case r.Label != "":
 		return strings.TrimSpace("[" + r.Name() + "] " + text)
-	case text != "" && ParseItemRef(text) != (ItemRef{Text: text}): // it looks like one with a label
+	case text != "" && ParseItemRef(text) != (ItemRef{Text: text}): // without this, the text would be read as a label
 		return "[] " + text
 	}
 	return text

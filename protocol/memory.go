@@ -12,7 +12,7 @@ import (
 // MemoriesDir is where the record keeps its memories.
 const MemoriesDir = "data/memories"
 
-// maxMemoryBytes bounds a memory's file: as much as the largest message.
+// maxMemoryBytes bounds a memory's file: it may be as long as the longest message.
 const maxMemoryBytes = MaxFile
 
 var memoryPattern = pattern.New(`^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8,64}\.md$`)
@@ -25,16 +25,15 @@ type Memory struct {
 	From       string
 	Via        string // who committed on behalf of From
 	Timestamp  time.Time
-	Subject    string    // a label of one line
+	Subject    string    // what it is about, in one line
 	Scope      ChannelID // the channel that it is for; "" = global
 	Tags       []string
-	Session    string // the session that wrote it, where that said so
+	Session    string // the session that wrote it, if the memory says so
 	Supersedes string // File of the memory that this one replaces
 	Body       string
 }
 
-// MemoryFileName is the name of a memory of time t with the suffix that the
-// writer drew at random.
+// MemoryFileName is the file name of a memory of time `t`. The writer draws `suffix` at random.
 func MemoryFileName(t time.Time, suffix uint32) string {
 	stamp := strings.Replace(t.UTC().Format("20060102T150405.000Z"), ".", "", 1)
 	return fmt.Sprintf("%s-%08x.md", stamp, suffix)
@@ -54,7 +53,8 @@ func ParseMemoryFileName(s string) (string, error) {
 // MemoryPath is the path of a memory's file from the record's root.
 func MemoryPath(file string) string { return MemoriesDir + "/" + file }
 
-// ParseMemoryPath is the name of the memory at path, if path is that of one.
+// ParseMemoryPath gives the file name of the memory at `path`. `ok` is false if no memory can be
+// there.
 func ParseMemoryPath(path string) (file string, ok bool) {
 	file, ok = strings.CutPrefix(path, MemoriesDir+"/")
 	return file, ok && memoryPattern.MatchString(file)
@@ -126,9 +126,9 @@ func (m *Memory) check() error {
 	return nil
 }
 
-// ParseMemory reads the memory in the file of that name. A scope that is neither
-// "global" nor the id of a channel is an error (R10); whether the channel
-// exists is for the fleet to say.
+// ParseMemory reads the memory `data` in the file that is called `file`. A scope that is neither
+// "global" nor the id of a channel is an error (R10). Whether the channel exists is not checked
+// here: the fleet does.
 func ParseMemory(file string, data []byte) (Memory, error) {
 	fs, body, err := document(data, maxMemoryBytes)
 	if err != nil {

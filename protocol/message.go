@@ -19,9 +19,8 @@ const (
 	TypeRead Type = "read" // a receipt: the message at Ref was read
 )
 
-// Message is one message file, decoded. The fields up to Via are Crosstalk's
-// own, the others are parley's and absent from messages that other programs
-// write.
+// Message is one message file, decoded. The fields up to Via are Crosstalk's own. The others are
+// parley's, and messages that other programs write do not have them.
 type Message struct {
 	Path Path // where the file is; not part of its bytes
 
@@ -29,13 +28,13 @@ type Message struct {
 	To        []Address
 	Type      Type
 	Timestamp time.Time // UTC, kept to the millisecond when written
-	Ref       string    // receipts: the message read, below the channel's directory
+	Ref       string    // receipts: the message that was read, below the channel's directory
 	Via       string    // who committed on behalf of From
 
-	Act     Act    // what the message does; Decode fills it in where the file leaves it out
+	Act     Act    // what the message does; Decode finds it out if the file does not say it
 	Re      string // the message it answers: below the channel, or "<uuid>/path"
-	Hops    int    // on what an agent writes because of a message: 1 + that message's (R13)
-	Because string // that message: below the channel, or "<uuid>/path"
+	Hops    int    // on what an agent writes because of a message: 1 + the Hops of that message (R13)
+	Because string // the message because of which an agent wrote this: below the channel, or "<uuid>/path"
 	Host    Name   // the sending host
 	Run     string // eight hex digits that a node draws at each start, after a change of key and after a failed store
 	Seq     uint64 // counter within the run, from 1
@@ -43,10 +42,10 @@ type Message struct {
 	Request string // what the sender's program calls its request, so that it is carried out once
 	Human   string // the human who took the decision that the message carries
 	Hsig    string // that human's own signature of it, base64url (R35)
-	// Unattended says that the host could not tell which program gave it the message
-	// in the name of From (R37).
+	// Unattended says that the host could not tell which program gave it the message in From's name
+	// (R37).
 	Unattended bool
-	Chosen     []Choice // the instance that is to act, per addressed agent (R7)
+	Chosen     []Choice // for each addressed agent, the instance that is to act (R7)
 	Key        string   // public nkey of the sending host
 	Sig        string   // signature, base64url
 
@@ -57,12 +56,12 @@ type Message struct {
 // Field is a frontmatter field that parley does not know.
 type Field struct{ Key, Value string }
 
-// MaxRequest is the longest id of a request, in bytes.
+// MaxRequest is the longest that the id of a request may be, in bytes.
 const MaxRequest = 64
 
 var requestID = pattern.New(`^[A-Za-z0-9._:-]{1,64}$`)
 
-// CheckRequest returns why id cannot be the id of a request, if it cannot.
+// CheckRequest returns an error if `id` cannot be the id of a request.
 func CheckRequest(id string) error {
 	if !requestID.MatchString(id) {
 		return fmt.Errorf("a request's id is 1 to %d letters, digits and . _ : -", MaxRequest)
@@ -70,19 +69,18 @@ func CheckRequest(id string) error {
 	return nil
 }
 
-// Choice pins one addressed agent to one instance: the n-th worker of a tier
-// on a host (R6, R7). It is written "host/tier/n", and "agent=host/tier/n"
-// where a message has several addressees.
+// Choice pins one addressed agent to one instance: the n-th worker of a tier on a host (R6, R7). It
+// is written "host/tier/n", or "agent=host/tier/n" if the message has several addressees.
 type Choice struct {
-	Agent string // empty where the message has one addressee
+	Agent string // empty if the message has one addressee
 	Instance
 }
 
-// AnsweredPath is the message that m answers, where Re names one.
+// AnsweredPath is the message that `m` answers. `ok` is false if Re names none.
 func (m *Message) AnsweredPath() (Path, bool) { return m.resolve(m.Re) }
 
-// CausePath is the message because of which an agent wrote m, where Because names
-// one.
+// CausePath is the message because of which an agent wrote `m`. `ok` is false if Because names
+// none.
 func (m *Message) CausePath() (Path, bool) { return m.resolve(m.Because) }
 
 // ReadPath is the message that the receipt m acknowledges.
@@ -93,8 +91,8 @@ func (m *Message) ReadPath() (Path, bool) {
 	return m.resolve(m.Ref)
 }
 
-// resolve reads a reference as it stands in m: below m's channel, or with the
-// channel's id before it.
+// resolve reads a reference as it stands in `m`: a path below the channel of `m`, or a path with
+// its channel's id before it.
 func (m *Message) resolve(ref string) (Path, bool) {
 	if ref == "" {
 		return Path{}, false
@@ -106,8 +104,8 @@ func (m *Message) resolve(ref string) (Path, bool) {
 	return p, err == nil
 }
 
-// Refer is how a message in channel writes a reference to p: below the channel
-// where both are in it, else with p's channel before it.
+// Refer writes a reference to `p` for a message in `channel`: the path below the channel if `p` is
+// in it, else the path with its channel's id before it.
 func Refer(channel ChannelID, p Path) string {
 	if p.Channel() == channel {
 		return p.Rel()
@@ -125,7 +123,7 @@ func (m *Message) ToAll() bool {
 	return false
 }
 
-// Names returns the addressees in their written form, never nil.
+// Names returns the addressees as they are written. It is never nil.
 func (m *Message) Names() []string {
 	names := make([]string, len(m.To))
 	for i, a := range m.To {
@@ -134,8 +132,8 @@ func (m *Message) Names() []string {
 	return names
 }
 
-// ChosenFor is the instance that the sender chose for the addressed agent, if
-// it chose one.
+// ChosenFor is the instance that the sender chose for the addressed agent. `ok` is false if the
+// sender chose none.
 func (m *Message) ChosenFor(agent string) (Instance, bool) {
 	for _, c := range m.Chosen {
 		if c.Agent == agent || c.Agent == "" && len(m.To) == 1 {
@@ -145,7 +143,7 @@ func (m *Message) ChosenFor(agent string) (Instance, bool) {
 	return Instance{}, false
 }
 
-// Hash is the name of a file's bytes: their SHA-256 in hex. Prev holds it.
+// Hash is the SHA-256 of a file's bytes, in hex. It identifies the file; Prev holds such a hash.
 func Hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -155,10 +153,10 @@ func Hash(data []byte) string {
 // end, because every file ends in exactly one.
 func NormalBody(body string) string { return strings.TrimRight(body, "\n") }
 
-// Author is who wrote the message. Some programs name the host too, as "name@host" or
-// "host:name" (R5); a name that is neither stands as it is.
+// Author is who wrote the message. Some programs name the host too, as "name@host" or "host:name"
+// (R5). A name of another form stays as it is.
 func (m *Message) Author() Address {
-	if !strings.ContainsAny(m.From, "@:") { // nearly all
+	if !strings.ContainsAny(m.From, "@:") { // nearly all names
 		return Address{Name: m.From}
 	}
 	a, err := ParseAddress(m.From)

@@ -14,7 +14,7 @@ import (
 // All is the reserved addressee that reaches every participant.
 const All = "all"
 
-// maxNameBytes bounds the free-form names that other programs write.
+// maxNameBytes bounds the free-form names that other programs write, in bytes.
 const maxNameBytes = 255
 
 // Name is a checked name that parley registers: an agent, a human or the alias
@@ -46,7 +46,7 @@ func ParseName(s string) (Name, error) {
 // String returns the name.
 func (n Name) String() string { return string(n) }
 
-// CheckForeignName reports why s cannot be the name of a participant that parley did not
+// CheckForeignName returns an error if `s` cannot be the name of a participant that parley did not
 // register. Such names are free-form (Crosstalk, "Your identity"). Only names that would break a
 // file or a terminal are refused: empty ones, and those with control characters, invalid UTF-8 or
 // surrounding space. "@" is refused too, because it separates a name from its host (R5).
@@ -57,8 +57,8 @@ func CheckForeignName(s string) error {
 	return checkAuthor(s)
 }
 
-// checkAuthor is CheckForeignName for the author of a file that is read: some
-// write "name@host" there, and their mail counts all the same.
+// checkAuthor is CheckForeignName for the author of a file that is read. Some authors stand there
+// as "name@host", and their mail counts all the same.
 func checkAuthor(s string) error {
 	switch {
 	case s == "":
@@ -75,8 +75,8 @@ func checkAuthor(s string) error {
 	return nil
 }
 
-// Token is the subject token of any participant's name: the name itself where
-// it is a Name, else "x-" and the first 16 bytes of its SHA-256 in hex.
+// Token is the subject token of any participant's name: the name itself if it is a Name, else "x-"
+// and the first 16 bytes of the name's SHA-256, in hex.
 func Token(name string) string {
 	if n, err := ParseName(name); err == nil {
 		return n.String()
@@ -85,18 +85,16 @@ func Token(name string) string {
 	return "x-" + hex.EncodeToString(sum[:16])
 }
 
-// Address is one addressee: a name, and the alias of the host that is meant
-// where the sender named one. The written form is "name@alias"; "alias:name",
-// the form of a wormhole, means the same (R5).
+// Address is one addressee: a name, and the alias of the host if the sender named one. The written
+// form is "name@alias". "alias:name", the form of a wormhole, means the same (R5).
 type Address struct {
 	Name string
 	Host string // empty: any host that serves the name
 }
 
-// ParseAddress reads "name", "name@alias" or "alias:name". Names and aliases
-// may be free-form, as the seed has them. A free-form name may contain ":", so
-// only what has the form of an alias is split off there, and "12:30" or "re: x"
-// stay whole.
+// ParseAddress reads "name", "name@alias" or "alias:name". Names and aliases may be free-form, as
+// the seed has them. A free-form name may contain ":". So the part before a ":" is taken for an
+// alias only if it has the form of one: "12:30" and "re: x" stay whole.
 func ParseAddress(s string) (Address, error) {
 	if i := strings.LastIndex(s, "@"); i >= 0 {
 		return newAddress(s, s[:i], s[i+1:])
@@ -120,8 +118,8 @@ func newAddress(whole, name, alias string) (Address, error) {
 	return Address{Name: name, Host: alias}, nil
 }
 
-// CheckAddress says why a file cannot name a as an addressee, if it cannot: it would be
-// read as another one, or as none.
+// CheckAddress returns an error if a file cannot name `a` as an addressee, because it would be read
+// as another addressee or as none.
 func CheckAddress(a Address) error {
 	switch read, err := ParseAddress(a.String()); {
 	case err != nil:

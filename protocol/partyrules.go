@@ -12,13 +12,14 @@ import (
 	"strings"
 )
 
-// PartyRules are the eight rules of a party (seed, "Party Schemas"). Each acts, or is shown
-// by those whom it is for; none removes anybody.
+// PartyRules are the eight rules of a party (seed, "Party Schemas"). A rule makes nodes do
+// something, or is shown to the people whom it concerns. None removes a member.
 type PartyRules struct {
 	// SyncCadence is when the leader is reminded that members should check how far they are
 	// in sync: daily, on-trigger or manual.
 	SyncCadence string `json:"sync_cadence"`
-	// DecayLambda is how fast an old score loses its worth, an hour (R21).
+	// DecayLambda is how fast an old score loses its worth: the λ of the decay, for each hour
+	// (R21).
 	DecayLambda float64 `json:"decay_lambda"`
 	// AcceptThreshold is the decayed score, 0 to 1, below which a member is out of sync.
 	AcceptThreshold float64 `json:"accept_threshold"`
@@ -29,16 +30,15 @@ type PartyRules struct {
 	ConsensusMode string `json:"consensus_mode"`
 	// BroadcastScope is how far automatic notices of the party go: party, team, fleet or none.
 	BroadcastScope string `json:"broadcast_scope"`
-	// DivergenceTolerance is what comes of a low score: it is shown (high), a sync is
-	// suggested (medium) or asked for (low).
+	// DivergenceTolerance is what follows from a low score: it is shown (high), a sync is suggested
+	// (medium) or a sync is asked for (low).
 	DivergenceTolerance string `json:"divergence_tolerance"`
-	// PresenceNotifications is which changes of presence are told to members: off, summary
-	// or verbose.
+	// PresenceNotifications says which changes of presence members are told: off, summary or
+	// verbose.
 	PresenceNotifications string `json:"presence_notifications"`
 }
 
-// DefaultPartyRules are the rules where nobody says otherwise (seed, "Create party in
-// registry").
+// DefaultPartyRules are the rules of a party that sets none (seed, "Create party in registry").
 func DefaultPartyRules() PartyRules {
 	return PartyRules{
 		SyncCadence: "manual", DecayLambda: 0.01, AcceptThreshold: 0.7, KickThreshold: 0.3, ConsensusMode: ConsensusAll,
@@ -46,7 +46,7 @@ func DefaultPartyRules() PartyRules {
 	}
 }
 
-// The values of rules that more than their display depends on.
+// The values of those rules on which more than the display depends.
 const (
 	ConsensusAll      = "all"
 	ConsensusMajority = "majority"
@@ -62,11 +62,11 @@ const (
 	NotifyVerbose = "verbose"
 )
 
-// partyRule is one rule: what it may be, and how it is read and shown as text.
+// partyRule is one rule: which values it may have, and how it is read and shown as text.
 type partyRule struct {
 	name   string
-	values []string // those that it may have; nil: a number
-	most   float64  // of a number
+	values []string // the values that it may have; nil: it is a number
+	most   float64  // the greatest number that it may be
 	text   func(*PartyRules) *string
 	number func(*PartyRules) *float64
 }
@@ -115,7 +115,7 @@ func (rule partyRule) set(r *PartyRules, value string) error {
 	return nil
 }
 
-// Get is a rule as text, by its name; "" where there is none.
+// Get is the value of a rule as text. It is "" if there is no rule with that name.
 func (r PartyRules) Get(name string) string {
 	for _, rule := range partyRules() {
 		switch {
@@ -138,7 +138,8 @@ func PartyRuleNames() []string {
 	return names
 }
 
-// Override sets those rules that a JSON object names, all or none (seed, "--rules").
+// Override sets the rules that a JSON object names. If one of them is wrong, it sets none (seed,
+// "--rules").
 func (r *PartyRules) Override(object string) error {
 	next := *r
 	d := json.NewDecoder(bytes.NewReader([]byte(object)))
@@ -150,7 +151,7 @@ func (r *PartyRules) Override(object string) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is more behind the rules")
 	}
-	for _, name := range PartyRuleNames() { // in one order, so that the same words give the same error
+	for _, name := range PartyRuleNames() { // in a fixed order, so that the same object gives the same error
 		value, named := values[name]
 		delete(values, name)
 		if !named {
@@ -159,7 +160,7 @@ func (r *PartyRules) Override(object string) error {
 		text := fmt.Sprint(value)
 		switch value.(type) {
 		case string, json.Number:
-		default: // as it was written, where it is named in the error
+		default: // as the object has it, for the error
 			b, err := json.Marshal(value)
 			if err != nil {
 				return fmt.Errorf("%s is neither a number nor a text", name)
@@ -180,7 +181,7 @@ func (r *PartyRules) Override(object string) error {
 // String is the rules as a JSON object on one line.
 func (r PartyRules) String() string {
 	b, err := json.Marshal(r)
-	if err != nil { // none is other than a text or a finite number
+	if err != nil { // no rule is anything else than a text or a finite number
 		return "{}"
 	}
 	return string(b)
@@ -191,9 +192,9 @@ func (r PartyRules) Short() string {
 	return fmt.Sprintf("sync≥%g · consensus=%s · diverge=%s", r.AcceptThreshold, r.ConsensusMode, r.DivergenceTolerance)
 }
 
-// TellsPresence reports whether members are told that one is in that state now ("Presence
-// Integration"). Where the rule is verbose, all states are told. Where it is summary,
-// those of the seed are: coming, going and a context that was compressed.
+// TellsPresence reports whether members are told that another member is in that state now
+// ("Presence Integration"). If the rule is verbose, they are told all states. If it is summary,
+// they are told those of the seed: coming, going and a context that was compressed.
 func (r PartyRules) TellsPresence(state Presence) bool {
 	switch r.PresenceNotifications {
 	case NotifyVerbose:

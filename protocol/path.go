@@ -28,13 +28,13 @@ var (
 	stampPattern   = pattern.New(`^[0-9]{9}Z-[0-9a-f]{8,}\.md$`)
 )
 
-// ChannelID names a channel: a UUID as its folder spells it. Parley writes lower case,
-// others capitals too (uuidgen of macOS), and answers have to lie in the same folder. So
-// two folders that differ in case are two channels. Only ParseChannelID, NewChannelID
-// and DeriveChannel make one.
+// ChannelID names a channel: a UUID as its folder spells it. Parley writes lower case. Other
+// programs also write capitals (uuidgen of macOS), and answers must lie in the same folder. So two
+// folders that differ in case are two channels. Only ParseChannelID, NewChannelID and DeriveChannel
+// make a ChannelID.
 type ChannelID string
 
-// ParseChannelID reads a UUID in any case, which stays as it is.
+// ParseChannelID reads a UUID in any case, and keeps the case.
 func ParseChannelID(s string) (ChannelID, error) {
 	if !channelPattern.MatchString(s) {
 		return "", fmt.Errorf("%q is not a channel id: it should be a UUID such as adfe0356-0f71-49a9-80a0-fb76883cd974", s)
@@ -42,8 +42,8 @@ func ParseChannelID(s string) (ChannelID, error) {
 	return ChannelID(s), nil
 }
 
-// Spellings are the forms in which the folder of a channel may be meant that somebody
-// names: as it stands, in lower case and in capitals.
+// Spellings are the folders that somebody may mean who names a channel: the id as it stands, in
+// lower case and in capitals.
 func (c ChannelID) Spellings() []ChannelID {
 	return slices.Compact([]ChannelID{c, ChannelID(strings.ToLower(c.String())), ChannelID(strings.ToUpper(c.String()))})
 }
@@ -51,10 +51,10 @@ func (c ChannelID) Spellings() []ChannelID {
 // NewChannelID makes a UUID v4 from 16 random bytes, which the caller draws.
 func NewChannelID(random [16]byte) ChannelID { return uuid(random) }
 
-// DeriveChannel is the id of a channel that both ends must find without
-// agreeing first: a direct pair, a list without a channel, the fleet's "all".
-// It is the first 16 bytes of SHA-256 over "parley-direct-v1", NUL, the record
-// id, NUL and the sorted bare names joined by NUL, with the bits of a UUID v4.
+// DeriveChannel is the id of a channel that both ends must find without agreeing first: a direct
+// pair, a list without a channel, the fleet's "all". The id is the first 16 bytes of SHA-256 over
+// "parley-direct-v1", NUL, the record id, NUL and the sorted bare names joined by NUL, with the
+// bits of a UUID v4.
 func DeriveChannel(recordID string, names ...string) ChannelID {
 	sorted := slices.Clone(names)
 	slices.Sort(sorted)
@@ -89,8 +89,8 @@ type Path struct {
 	rel     string
 }
 
-// NewPath is the path of a message of time t (kept to the millisecond, in UTC)
-// with the suffix of eight hex digits that the writer chose.
+// NewPath is the path of a message of time `t`, in UTC and cut to the millisecond. The writer
+// chooses the suffix, which becomes eight hex digits.
 func NewPath(channel ChannelID, t time.Time, suffix uint32) Path {
 	rel := appendRelTime(make([]byte, 0, len(relTime)+len("-b2c3d4e5.md")), t.UTC())
 	rel = append(rel, '-')
@@ -98,8 +98,8 @@ func NewPath(channel ChannelID, t time.Time, suffix uint32) Path {
 	return Path{channel: channel, rel: string(append(rel, ".md"...))}
 }
 
-// appendRelTime appends a time as paths have it: 2026/05/23/190100000Z. The digits are put
-// by hand: whoever reads a record makes the path of each message.
+// appendRelTime appends a time as it stands in paths: 2026/05/23/190100000Z. It writes each digit
+// by hand, because whoever reads a record makes the path of each message.
 func appendRelTime(out []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	if year < 0 || year > 9999 {
@@ -127,8 +127,8 @@ func appendDigits(out []byte, n, digits int) []byte {
 	return out
 }
 
-// ParsePath reads "<uuid>/YYYY/MM/DD/NAME.md", with "data/channels/" before it
-// or not. Any NAME is read; only the strict form is ever written (R2).
+// ParsePath reads "<uuid>/YYYY/MM/DD/NAME.md", with or without "data/channels/" before it. It reads
+// any NAME; parley writes only the strict form (R2).
 func ParsePath(s string) (Path, error) {
 	rest := strings.TrimPrefix(s, ChannelsDir+"/")
 	id, rel, ok := strings.Cut(rest, "/")
@@ -160,8 +160,8 @@ func JoinPath(channel ChannelID, rel string) (Path, error) {
 	return Path{channel: channel, rel: rel}, nil
 }
 
-// plainRel reports whether rel is of the form that parley writes, which is nearly
-// every path there is: no more has to be looked at then.
+// plainRel reports whether `rel` has the form that parley writes, as nearly every path has. Such a
+// path needs no further check.
 func plainRel(rel string) bool {
 	const form = "0000/00/00/000000000Z-xxxxxxxx.md"
 	if len(rel) != len(form) {
@@ -191,16 +191,15 @@ func plainRel(rel string) bool {
 // Channel is the channel that the message is in.
 func (p Path) Channel() ChannelID { return p.channel }
 
-// Rel is the path below the channel's directory; receipts and instance
-// selection use this form.
+// Rel is the path below the channel's directory. Receipts and the selection of an instance use this
+// form.
 func (p Path) Rel() string { return p.rel }
 
-// DayDir is the folder that the message is in, below ChannelsDir: its channel's
-// for one day, "<uuid>/YYYY/MM/DD".
+// DayDir is the folder in which the message is, below ChannelsDir: the folder of one day in the
+// channel, "<uuid>/YYYY/MM/DD".
 func (p Path) DayDir() string { return p.channel.String() + "/" + p.rel[:len("2006/01/02")] }
 
-// String returns "<uuid>/YYYY/MM/DD/NAME.md", the form that is shown and put
-// in JSON.
+// String returns "<uuid>/YYYY/MM/DD/NAME.md", the form that is shown and that stands in JSON.
 func (p Path) String() string { return p.channel.String() + "/" + p.rel }
 
 // RepoPath returns the path from the root of the record.
@@ -209,8 +208,8 @@ func (p Path) RepoPath() string { return ChannelsDir + "/" + p.String() }
 // IsZero reports whether p names nothing.
 func (p Path) IsZero() bool { return p == Path{} }
 
-// Compare orders paths by their place below the channel, which for paths of
-// the strict form is by time, then by channel.
+// Compare orders paths by their place below the channel, then by channel. For paths of the strict
+// form, the place below the channel is the order of time.
 func (p Path) Compare(q Path) int {
 	if c := strings.Compare(p.rel, q.rel); c != 0 {
 		return c
@@ -218,8 +217,8 @@ func (p Path) Compare(q Path) int {
 	return strings.Compare(p.channel.String(), q.channel.String())
 }
 
-// Strict reports whether the path has the form that parley writes, from which
-// Time and Suffix can be read.
+// Strict reports whether the path has the form that parley writes. Only from such a path can Time
+// and Suffix be read.
 func (p Path) Strict() bool {
 	return len(p.rel) > len("2006/01/02/") && stampPattern.MatchString(p.rel[len("2006/01/02/"):]) && !p.Time().IsZero()
 }
@@ -248,8 +247,8 @@ func (p Path) Suffix() string {
 	return suffix
 }
 
-// Short is what people call a message: the eight hex digits of its name, or the whole path
-// where the name has another form (R2).
+// Short is what people call a message: the eight hex digits of its name, or the whole path if the
+// name has another form (R2).
 func (p Path) Short() string {
 	if s := p.Suffix(); len(s) == 8 {
 		return s

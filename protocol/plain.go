@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// maxPlainFields bounds what plainFields reads: it looks at all fields for each.
+// maxPlainFields bounds how many fields plainFields reads, because for each field it looks at all
+// others.
 const maxPlainFields = 32
 
-// plainFields reads a frontmatter of the form that Encode writes nearly always: one
-// field a line, its value plain, in simple double quotes or an inline list of such. It
-// reports false for everything else, which the YAML library then reads: that takes ten
-// times as long, and a node reads each message several times.
+// plainFields reads a frontmatter of the form that Encode writes nearly always: one field on each
+// line, whose value is plain, in simple double quotes, or an inline list of such values. It reports
+// false for everything else. Then the YAML library reads it, which takes ten times as long, and a
+// node reads each message several times.
 func plainFields(front []byte) (fields, bool) {
 	const usual = 20 // fields of a message
 	all, single := make(fields, 0, usual), make([]string, 0, usual)
 	for len(front) > 0 {
 		line, rest, ended := bytes.Cut(front, []byte("\n"))
-		key, value, ok := strings.Cut(string(line), ": ") // each for itself: who keeps one value keeps its line alone
+		key, value, ok := strings.Cut(string(line), ": ") // one string for each line, so that a value keeps only its own line in memory
 		if !ended || !ok || !isPlainKey(key) || all.has(key) || len(all) == maxPlainFields {
 			return nil, false
 		}
@@ -61,10 +62,9 @@ func plainList(inner string) (values []string, ok bool) {
 	return values, true
 }
 
-// plainValue reads a scalar of letters, digits, a few signs that YAML gives no meaning
-// between them, and those of also, in which a colon must not stand before a space or at
-// the end. In double quotes anything of ASCII may stand that needs no escape; in a list
-// no comma.
+// plainValue reads a scalar of letters, digits, a few signs to which YAML gives no meaning between
+// them, and the signs in `also`. A colon must not stand before a space or at the end. A text in
+// double quotes may have any ASCII character that needs no escape; in a list it may have no comma.
 func plainValue(text, also string) (value string, ok bool) {
 	if inner, quoted := strings.CutPrefix(text, `"`); quoted {
 		inner, ok = strings.CutSuffix(inner, `"`)

@@ -8,13 +8,11 @@ import (
 	"time"
 )
 
-// What nodes answer each other (DESIGN section 7): "ping" with a Pong, "status"
-// with a Report, both as JSON. Fields that a reader does not know are passed over
-// and those that a writer left out are empty, so that hosts of different versions
-// understand each other.
+// What nodes answer each other (DESIGN section 7): a Pong to the question "ping", and a Report to
+// "status", both as JSON. A reader passes over fields that it does not know, and a field that the
+// writer left out is empty. So hosts of different versions understand each other.
 
-// The bounds of a Report, so that an answer stays below the limit of the bus
-// whatever a host serves.
+// The bounds of a Report. They keep an answer below the limit of the bus, whatever a host serves.
 const (
 	maxReportAgents = 1024
 	maxReportHosts  = 1024
@@ -39,7 +37,7 @@ type Report struct {
 	Have       []Have       `json:"have"` // by host
 	Unrecorded int          `json:"unrecorded"`
 	Unpushed   int          `json:"unpushed"`
-	Remote     string       `json:"remote"`  // a word for why it cannot use the remote; "" where it can, or has none
+	Remote     string       `json:"remote"`  // a word for why the host cannot use the remote; "" if it can, or has no remote
 	Trouble    string       `json:"trouble"` // the same as a sentence
 	Links      []LinkReport `json:"links"`
 	Agents     []Name       `json:"agents"` // the first 1,024 by name
@@ -57,8 +55,8 @@ type Have struct {
 
 // LinkReport is a link of a host to the server of another one.
 type LinkReport struct {
-	Peer    string        `json:"peer"` // the server's name, or whom the host dials
-	Host    Name          `json:"host"` // whose key was proved; "" while that is unknown
+	Peer    string        `json:"peer"` // the server's name, or the address that the host dials
+	Host    Name          `json:"host"` // the host whose key was proved; "" while that is not known
 	Address string        `json:"address"`
 	Out     bool          `json:"out"` // the host dials it
 	Up      bool          `json:"up"`
@@ -83,14 +81,14 @@ func DecodePong(data []byte) (Pong, error) {
 	return p, nil
 }
 
-// EncodeReport writes r, cut to its bounds. It has at most half a MiB.
+// EncodeReport writes `r`, cut to its bounds. The result has at most half a MiB.
 func EncodeReport(r Report) ([]byte, error) {
 	r.Since, r.Now = r.Since.UTC(), r.Now.UTC()
 	return json.Marshal(r.bounded())
 }
 
-// DecodeReport reads what EncodeReport writes. What is above the bounds is left
-// out; what makes no sense is an error.
+// DecodeReport reads what EncodeReport writes. It leaves out what is above the bounds. It returns
+// an error for a report that makes no sense.
 func DecodeReport(data []byte) (Report, error) {
 	var r Report
 	if err := json.Unmarshal(data, &r); err != nil {
@@ -103,8 +101,7 @@ func DecodeReport(data []byte) (Report, error) {
 	return r, nil
 }
 
-// bounded is r with lists and texts that are not too long. The lists of r stay as
-// they are.
+// bounded is `r` with shortened lists and texts. The lists of `r` itself stay as they are.
 func (r Report) bounded() Report {
 	r.Agents = r.Agents[:min(len(r.Agents), maxReportAgents)]
 	r.Have = r.Have[:min(len(r.Have), maxReportHosts)]

@@ -14,18 +14,18 @@ const AskResend Name = "resend"
 // MaxResent is the most messages that one answer to AskResend brings.
 const MaxResent = 1000
 
-// ResendRequest asks for messages of one host's chain: those that lead to the one
-// with the hash Want.
+// ResendRequest asks for messages of the chain of Host: for the messages that lead to the one whose
+// hash is Want.
 type ResendRequest struct {
 	Host Name   `json:"host"`
 	Want string `json:"want"`
-	// After and AfterHash are the last message before it that the asker has, as far
-	// as it knows.
+	// After is the last message before Want that the asker has, as far as it knows. AfterHash is
+	// the hash of that message.
 	After     Path   `json:"after"`
 	AfterHash string `json:"after_hash,omitempty"`
 }
 
-// Resent is one message of the answer: its path and the exact bytes of its file.
+// Resent is one message of the answer to a ResendRequest: its path and the exact bytes of its file.
 type Resent struct {
 	Path Path
 	Data []byte
@@ -52,8 +52,8 @@ func DecodeResendRequest(data []byte) (r ResendRequest, err error) {
 	return r, nil
 }
 
-// resentFile is one message in the first line of an answer. Their bytes follow that
-// line in the same order.
+// resentFile describes one message in the first line of an answer. The bytes of the messages follow
+// that line in the same order.
 type resentFile struct {
 	Path Path `json:"path"`
 	Size int  `json:"size"`
@@ -78,7 +78,7 @@ func EncodeResent(messages []Resent) ([]byte, error) {
 	return data, nil
 }
 
-// DecodeResent reads what EncodeResent writes. The messages share its memory.
+// DecodeResent reads what EncodeResent writes. The messages share the memory of `data`.
 func DecodeResent(data []byte) ([]Resent, error) {
 	head, rest, ok := bytes.Cut(data, []byte("\n"))
 	var files []resentFile

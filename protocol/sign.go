@@ -15,8 +15,8 @@ import (
 // Signature is the state of a message's signature.
 type Signature string
 
-// The three states. Unverified messages are mail like any other but never pass
-// a gate; refused ones are counted and shown, never acted on.
+// The three states. An unverified message is mail like any other, but it never passes a gate. A
+// refused one is counted and shown, and never acted on.
 const (
 	SignatureValid      Signature = "valid"
 	SignatureUnverified Signature = "unverified"
@@ -28,9 +28,8 @@ const (
 	letterContext  = "parley-letter-v1"
 )
 
-// Sign encodes m with the public key and the signature of key for the record
-// with the id recordID, and returns the bytes of the file. m.Key and m.Sig are
-// set.
+// Sign encodes `m` with the public key and the signature of `key`, for the record whose id is
+// recordID. It returns the bytes of the file, and sets m.Key and m.Sig.
 func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
 	public, err := key.PublicKey()
 	if err != nil {
@@ -56,7 +55,8 @@ func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
 	return file, nil
 }
 
-// checkWhole refuses a file that has become too long for a reader with its last line.
+// checkWhole returns an error if the last line, with the signature, has made a file too long for a
+// reader.
 func checkWhole(file []byte) error {
 	if len(file) > MaxFile {
 		return fmt.Errorf("it would have more than %d bytes", MaxFile)
@@ -76,10 +76,10 @@ func withSig(unsigned []byte, sig string) ([]byte, error) {
 	return slices.Concat(unsigned[:end], []byte("sig: "+Quote(sig)+"\n"), unsigned[end:]), nil
 }
 
-// CheckSignature checks the signature in data, the file that m was decoded
-// from, for the record with the id recordID. It says whether the bytes are what
-// the holder of m.Key signed for this path; whether that key belongs to m.Host
-// is for the fleet to say. A refusal comes with its reason.
+// CheckSignature checks the signature in `data`, the file from which `m` was decoded, for the
+// record whose id is recordID. It says whether the holder of m.Key signed these bytes for this
+// path. It does not say whether that key belongs to m.Host: the fleet does. With SignatureRefused
+// comes the reason.
 func CheckSignature(m *Message, recordID string, data []byte) (Signature, error) {
 	if m.Sig == "" && m.Key == "" {
 		return SignatureUnverified, nil
@@ -115,8 +115,8 @@ func verify(key, sig string, signed []byte) error {
 	return nil
 }
 
-// signedBytes is what a signature covers: the record and the place of the file
-// too, so that it cannot be replayed elsewhere.
+// signedBytes is what a signature covers. This includes the record and the place of the file, so
+// that nobody can put the file elsewhere.
 func signedBytes(recordID string, p Path, unsigned []byte) []byte {
 	head := messageContext + "\n" + recordID + "\n" + p.String() + "\n"
 	return append([]byte(head), unsigned...)
@@ -139,11 +139,11 @@ func withoutSig(data []byte, sig string) ([]byte, bool) {
 	return append(bytes.Clone(data[:last]), data[end:]...), true
 }
 
-// Letter is what nodes say to each other that is no message: presence, heard,
-// head, bell, and questions with their answers. It is signed, because the
-// permissions of a bus guard only the first hop.
+// Letter is what nodes say to each other that is no message: presence, heard, head, bell, and
+// questions with their answers. It is signed, because the permissions of a bus guard only the first
+// hop.
 type Letter struct {
-	Subject string    // the subject it is published on; of an answer, that of its question
+	Subject string    // the subject on which it is published; of an answer, the subject of its question
 	Host    Name      // the sender
 	Key     string    // public nkey of the sender
 	Time    time.Time // UTC, kept to the millisecond
@@ -152,7 +152,7 @@ type Letter struct {
 	Data    []byte
 }
 
-// Seal signs l with key for the record with the id recordID.
+// Seal signs `l` with `key` for the record whose id is recordID.
 func (l *Letter) Seal(recordID string, key nkeys.KeyPair) error {
 	public, err := key.PublicKey()
 	if err != nil {
@@ -167,10 +167,10 @@ func (l *Letter) Seal(recordID string, key nkeys.KeyPair) error {
 	return nil
 }
 
-// Open checks that the holder of l.Key signed l for the record with the id
-// recordID. Whether the key belongs to l.Host is for the fleet to say.
+// Open checks that the holder of l.Key signed `l` for the record whose id is recordID. It does not
+// check whether the key belongs to l.Host: the fleet does.
 func (l *Letter) Open(recordID string) error {
-	if strings.Contains(l.Subject+l.Re, "\n") { // the parts of what is signed would run into each other
+	if strings.Contains(l.Subject+l.Re, "\n") { // a line end would make one part of the signed text run into the next
 		return errors.New("the letter's subject or re holds a line end")
 	}
 	return verify(l.Key, l.Sig, l.signed(recordID))

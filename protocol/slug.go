@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Slug is the short form of a topic's name: file names and channels are made of it. No
-// two topics of one pair have the same (R20). Only SlugOf makes one.
+// Slug is the short form of a topic's name. File names and channels are made of it. No two topics
+// of one pair have the same slug (R20). Only SlugOf makes one.
 type Slug string
 
 // Bounds of names of topics, in bytes.
@@ -19,9 +19,9 @@ const (
 	MaxTopic = 200
 )
 
-// SlugOf is the slug of a topic: its letters and digits of any script in lower case, and
-// one "-" for each run of anything else between them (R20). So no path can be made of it,
-// whatever the topic is called. The error says why there is none.
+// SlugOf is the slug of a topic: the topic's letters and digits of any script in lower case, with
+// one "-" for each run of other characters between them (R20). So a slug is never a path, whatever
+// the topic is called. The error says why the topic has no slug.
 func SlugOf(topic string) (Slug, error) {
 	if err := checkTopic(topic); err != nil {
 		return "", fmt.Errorf("%.80q is no name of a topic: %w", topic, err)
@@ -63,15 +63,15 @@ func checkTopic(topic string) error {
 // String returns the slug.
 func (s Slug) String() string { return string(s) }
 
-// SameTopic reports whether two names of one slug are the same topic: they differ at most
-// in case and in what stands between words, or one is the slug itself. "C" and "C++" are
-// two topics that have one slug.
+// SameTopic reports whether two names with the same slug are the same topic: they differ at most in
+// case and in what stands between words, or one of them is the slug itself. "C" and "C++" are two
+// topics with one slug.
 func SameTopic(a, b string) bool {
 	short := func(s string) bool { slug, err := SlugOf(s); return err == nil && slug.String() == s }
 	return short(a) || short(b) || topicKey(a) == topicKey(b)
 }
 
-// topicKey is a name in lower case, with one "-" for blanks and dashes.
+// topicKey is a name in lower case, with one "-" in place of blanks and dashes.
 func topicKey(topic string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(topic)), func(r rune) bool {
 		return unicode.IsSpace(r) || r == '-' || r == '_'
@@ -79,9 +79,9 @@ func topicKey(topic string) string {
 	return norm.NFC.String(strings.Join(words, "-"))
 }
 
-// TopicChannel is the channel of a topic between two. Both ends make the same from the
-// record's id, their names and the slug. So two hosts that open a topic at once meet in
-// one. The "@" keeps it apart from the channel that two have without a topic.
+// TopicChannel is the channel of a topic between two. It follows from the record's id, the two
+// names and the slug. So two hosts that open a topic at the same time meet in one channel. The "@"
+// keeps it apart from the channel of the two that belongs to no topic.
 func TopicChannel(recordID, one, other string, slug Slug) ChannelID {
 	return DeriveChannel(recordID, one, other, "@topic "+slug.String())
 }

@@ -2,8 +2,8 @@ package protocol
 
 import "fmt"
 
-// Stage says how far a message has come, as one node knows it. A message's
-// stage is the last one that holds; earlier ones need not hold.
+// Stage says how far a message has come, as one node knows it. A message's stage is the last one
+// that holds. Earlier stages need not hold.
 type Stage int
 
 // The six stages, in order.
@@ -17,7 +17,7 @@ const (
 	StageAnswered       // a reply refers to it
 )
 
-// stageNames are the words that every surface uses.
+// stageNames are the words for stages, the same wherever they are shown.
 func stageNames() [7]string {
 	return [7]string{"", "stored", "heard", "recorded", "pushed", "read", "answered"}
 }

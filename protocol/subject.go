@@ -10,7 +10,7 @@ import (
 // SubjectRoot is the first token of every subject.
 const SubjectRoot = "parley"
 
-// Headers that travel beside a message's bytes or a letter's.
+// Headers that travel beside the bytes of a message or a letter.
 const (
 	HeaderPath = "Parley-Path"
 	HeaderHost = "Parley-Host"
@@ -25,8 +25,8 @@ const (
 // Kind is the fourth token of a subject: what is carried.
 type Kind string
 
-// The kinds of subjects. Up to KindReceipt they carry messages, the others
-// letters between nodes.
+// The kinds of subjects. Those up to KindReceipt carry messages, the others carry letters between
+// nodes.
 const (
 	KindHey       Kind = "hey"
 	KindWormhole  Kind = "wormhole"
@@ -62,11 +62,10 @@ type Subjects struct{ Fleet Name }
 // All is the pattern of everything the fleet says.
 func (s Subjects) All() string { return SubjectRoot + "." + s.Fleet.String() + ".>" }
 
-// From is the pattern of everything that host says; it may publish nothing
-// else.
+// From is the pattern of everything that `host` says. A host may publish nothing else.
 func (s Subjects) From(host Name) string { return s.join(host, ">") }
 
-// Message is the one subject of m, which must name its sending host.
+// Message is the one subject of `m`, whose Host must be set.
 func (s Subjects) Message(m *Message) string {
 	switch {
 	case m.Type == TypeRead:
@@ -90,12 +89,12 @@ func (s Subjects) Message(m *Message) string {
 // Letter is the subject of a letter of the given kind that host sends to all.
 func (s Subjects) Letter(host Name, kind Kind) string { return s.join(host, string(kind)) }
 
-// Ask is the subject on which from asks host for what.
+// Ask is the subject on which the host `from` asks the host `host` the question `what`.
 func (s Subjects) Ask(from, host, what Name) string {
 	return s.join(from, string(KindAsk), host.String(), what.String())
 }
 
-// AskPattern is the pattern of the subjects on which others ask host for what.
+// AskPattern is the pattern of the subjects on which others ask `host` the question `what`.
 func (s Subjects) AskPattern(host, what Name) string { return s.Ask("*", host, what) }
 
 func (s Subjects) join(sender Name, tokens ...string) string {
@@ -106,7 +105,7 @@ func (s Subjects) join(sender Name, tokens ...string) string {
 // in common.
 var tokenPattern = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// Subject is a subject, read.
+// Subject is a subject that was parsed.
 type Subject struct {
 	Sender Name
 	Kind   Kind

@@ -26,13 +26,12 @@ var (
 	noEvidence   = []string{"", "-", "–", "—", "none", "n/a", "na", "no evidence", "nothing", "null", "no", "...", "…", "?", "unknown"}
 )
 
-// parseSyncResult reads an answer to a sync-check as people and language models write
-// it. There may be words before and after it, fences, tables, lists, bold labels and
-// percentages. Rows may be missing, in any order, or over several lines. It reads what
-// stands behind the last heading, if there is one. A claim that is scored twice in
-// different ways has no score. A range, a number above 1 without a percent sign and a
-// word are none either: nothing is guessed (R26). The error says that no claim is
-// scored.
+// parseSyncResult reads an answer to a sync-check as people and language models write it. There may
+// be words before and after it, fences, tables, lists, bold labels and percentages. Rows may be
+// missing, in any order, or over several lines. If there are headings, only what stands behind the
+// last one is read. A claim that has two different scores has no score. A range, a number above 1
+// without a percent sign, and a word are no score either: nothing is guessed (R26). The error says
+// that no claim is scored.
 func parseSyncResult(body string) (SyncResult, error) {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	head := FormHead{}
@@ -59,10 +58,10 @@ func parseSyncResult(body string) (SyncResult, error) {
 // rowReader reads rows, a line at a time.
 type rowReader struct {
 	rows    []SyncRow
-	columns []string // of the table that is being read
-	open    int      // 1 + the row that the next lines may belong to
-	names   []string // of the rows; there are too few for a map
-	both    []int    // rows that were scored in different ways
+	columns []string // columns of the table that is being read
+	open    int      // 1 + the index of the row to which the next lines may belong; 0: none
+	names   []string // names of the rows; there are too few for a map
+	both    []int    // rows that were scored in two ways
 }
 
 func (r *rowReader) take(line string) {
@@ -77,7 +76,7 @@ func (r *rowReader) take(line string) {
 	}
 	bare := strings.TrimSpace(line)
 	switch {
-	case bare == "" || strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, ">"): // what is quoted is not said
+	case bare == "" || strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, ">"): // a quotation is not the author's own answer
 		if bare == "" {
 			r.columns = nil
 		}
@@ -96,8 +95,8 @@ func (r *rowReader) take(line string) {
 	}
 }
 
-// strictRow is what a row in the form of the protocol says: "- [A1] SCORE: 0.9 | ACCEPT |
-// EVIDENCE: notes.md:3". The decision and the evidence may be missing.
+// strictRow reads a row in the form of the protocol: "- [A1] SCORE: 0.9 | ACCEPT | EVIDENCE:
+// notes.md:3". The decision and the evidence may be missing.
 func strictRow(line string) (name, score, decision, why string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "- [")
 	if !ok {
@@ -117,7 +116,7 @@ func strictRow(line string) (name, score, decision, why string, ok bool) {
 	return name, score, decision, strings.TrimPrefix(why, " "), ok
 }
 
-// labelOf is what rowLabel finds, which is slow where there is nothing.
+// labelOf gives the same as rowLabel, which is slow if there is nothing to find.
 func labelOf(text string) []string {
 	if text == "" || strings.IndexByte("[aptdci", text[0]) < 0 && strings.IndexByte("APTDCI", text[0]) < 0 {
 		return nil
@@ -125,7 +124,7 @@ func labelOf(text string) []string {
 	return rowLabel.FindStringSubmatch(text)
 }
 
-// sumsUp reports whether a line sums all rows up.
+// sumsUp reports whether a line is a sum of all rows.
 func sumsUp(text string) bool {
 	return text != "" && strings.IndexByte("orOR", text[0]) >= 0 && overallLine.MatchString(text)
 }
@@ -138,7 +137,7 @@ func plainRow(line string) string {
 	return strings.TrimSpace(emphasis.Replace(line))
 }
 
-// table reads a row of a table whose columns were named, or the row that names them.
+// table reads a line of a table: the line that names the columns, or a row under such a line.
 func (r *rowReader) table(line string) bool {
 	cells := splitCells(line)
 	if r.columns == nil {
@@ -190,7 +189,7 @@ func splitCells(line string) []string {
 	return cells
 }
 
-// column is what the heading of a table's column means.
+// column says what a column of a table contains, by the column's heading.
 func column(name string) string {
 	name = strings.ToLower(plainRow(name))
 	for _, c := range []struct{ means, words string }{
@@ -217,7 +216,7 @@ func (r *rowReader) labelled(name, rest string) {
 	r.add(row)
 }
 
-// more reads a line that goes on with the row before it: SCORE, DECISION and EVIDENCE on
+// more reads a line that continues the row before it: SCORE, DECISION and EVIDENCE may stand on
 // lines of their own.
 func (r *rowReader) more(text string) {
 	row := &r.rows[r.open-1]
@@ -234,8 +233,8 @@ func (r *rowReader) more(text string) {
 	}
 }
 
-// readParts reads score, decision and evidence behind a label, in any order and however
-// they are separated.
+// readParts reads score, decision and evidence behind a label, in any order and with any
+// separators.
 func readParts(row *SyncRow, rest string) {
 	said := rest
 	if at := evidenceKey.Regexp().FindStringIndex(rest); at != nil {
@@ -261,7 +260,7 @@ func readParts(row *SyncRow, rest string) {
 	}
 }
 
-// scoreInParts looks for the score in the parts of a line: "claim text | 0.8 | ACCEPT".
+// scoreInParts finds the score in a line such as "claim text | 0.8 | ACCEPT".
 func scoreInParts(said string) (Score, string) {
 	parts := strings.FieldsFunc(said, func(r rune) bool { return r == '|' || r == '—' || r == '–' || r == '→' })
 	for i, part := range parts {
@@ -272,7 +271,7 @@ func scoreInParts(said string) (Score, string) {
 	return Score{}, said
 }
 
-// decisionOnce is a text without the first word of decision in it.
+// decisionOnce is `text` without the first word in it that is a decision.
 func decisionOnce(text string) string {
 	at := decisionWord.Regexp().FindStringIndex(text)
 	if at == nil {
@@ -281,10 +280,11 @@ func decisionOnce(text string) string {
 	return text[:at[0]] + text[at[1]:]
 }
 
-// readScore reads the number that a text begins with, and gives what stands behind it.
+// readScore reads the number at the beginning of a text. It also returns what stands behind the
+// number.
 func readScore(text string) (Score, string) {
 	if whole, part, _ := strings.Cut(text, "."); len(whole) == 1 && len(part) < 7 && strings.Trim(text, "0123456789.") == "" && strings.Count(text, ".") < 2 && !strings.HasSuffix(text, ".") {
-		if x, err := strconv.ParseFloat(text, 64); err == nil { // what leadingScore finds, and faster
+		if x, err := strconv.ParseFloat(text, 64); err == nil { // leadingScore would find the same, more slowly
 			return NewScore(x), ""
 		}
 	}
@@ -318,7 +318,7 @@ func readDecision(text string) (Decision, bool) {
 	return "", false
 }
 
-// evidence is a text as evidence; what says that there is none is none.
+// evidence is a text as evidence. A text that says that there is none gives "".
 func evidence(text string) string {
 	text = flatText(text)
 	bare := strings.Trim(text, " .*_`()<>")
@@ -328,8 +328,7 @@ func evidence(text string) string {
 	return text
 }
 
-// add takes a row in. One that contradicts an earlier one of the same claim leaves the
-// claim without a score.
+// add adds a row. If it contradicts an earlier row of the same claim, the claim has no score.
 func (r *rowReader) add(row SyncRow) {
 	name := row.Claim.Name()
 	if row.Claim.Label == "" {

@@ -8,12 +8,10 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// InboxTier is the tier of an agent that asks for its mail instead of being
-// run.
+// InboxTier is the tier of an agent that asks for its mail and is not run.
 const InboxTier = "inbox"
 
-// MaxTierCount bounds what one tier may declare, so that a file cannot make a
-// reader build a huge group.
+// MaxTierCount bounds the count of one tier, so that no file makes its reader build a huge group.
 const MaxTierCount = 1024
 
 // Tier is a named slot of an agent with a number of parallel workers.
@@ -24,10 +22,10 @@ type Tier struct {
 
 var tierPattern = pattern.New(`^[A-Za-z0-9._/-]{1,64}$`)
 
-// CheckTierName says why s cannot be the name of a tier, if it cannot. Tiers are
-// called like models, such as gpt-4.1 or meta-llama/Llama-3 (R15a). The rule is the
-// same wherever a tier is named: in an agent's file, in the word of a host, in a host
-// file and in the instance that a message was chosen for.
+// CheckTierName returns an error if `s` cannot be the name of a tier. Tiers are called like models,
+// such as gpt-4.1 or meta-llama/Llama-3 (R15a). The rule is the same wherever a tier is named: in
+// an agent's file, in the word of a host, in a host file, and in the instance for which a message
+// was chosen.
 func CheckTierName(s string) error {
 	if !tierPattern.MatchString(s) {
 		return fmt.Errorf("%q is not the name of a tier: use 1 to 64 letters, digits, dots, _, - and /", s)

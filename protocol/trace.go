@@ -7,39 +7,38 @@ import (
 	"time"
 )
 
-// AskTrace is the question by which a node asks another one what it alone knows of some
-// messages: when they came there, and what its agents did with them. Hosts of versions
-// that do not know it say so.
+// AskTrace is the question by which a node asks another one what only that node knows of some
+// messages: when they came there, and what its agents did with them. A host whose version does not
+// know the question says so.
 const AskTrace Name = "trace"
 
-// The bounds of a question and of an answer, so that neither costs much, whatever is asked
-// and answered.
+// The bounds of a question and of an answer, so that neither costs much.
 const (
-	// MaxTraced is about how many messages one question may be.
+	// MaxTraced is the number of messages that one question may be about.
 	MaxTraced = 16
-	// MaxTraceSteps is how many steps of one message an answer tells; the last ones count.
+	// MaxTraceSteps is the number of steps that an answer tells of one message. If there are more,
+	// it tells the last ones.
 	MaxTraceSteps = 64
 	maxTraceWord  = 64 // bytes of one word: no name is longer
 )
 
-// The steps of messages that hosts tell each other of.
+// The steps of a message of which hosts tell each other.
 const (
 	TraceStored   = "stored"   // it is on the disk of the host that wrote it
-	TraceCame     = "came"     // it is on that of another one; by which way
-	TraceHeard    = "heard"    // another host says that it has it; by which
-	TraceRecorded = "recorded" // it is committed there
+	TraceCame     = "came"     // it is on the disk of another host; By is the way by which it came
+	TraceHeard    = "heard"    // another host says that it has it; By is that host
+	TraceRecorded = "recorded" // it is committed on the host that answers
 	TracePushed   = "pushed"   // the remote has it
 	TraceQueued   = "queued"   // it is to be handled for an agent
 	TraceStarted  = "started"  // the agent's command is about to start
 	TraceEnded    = "ended"    // the command has ended, or could not be started
 	TraceAgain    = "again"    // it is to be tried again
 	TraceStopped  = "stopped"  // the agent is not run, because agents have answered each other too often
-	TraceWaits    = "waits"    // it waits for the agent at the time of asking; by what
+	TraceWaits    = "waits"    // it waits for the agent at the time of asking; By says for what
 	TraceAtWork   = "at-work"  // the agent works on it at the time of asking
 )
 
-// TraceStep is a step that a message went on a host. Fields that say nothing of a step are
-// empty.
+// TraceStep is one step of a message on a host. Fields that do not fit the step are empty.
 type TraceStep struct {
 	Time    time.Time     `json:"time,omitzero"` // by the clock of that host
 	Step    string        `json:"step"`
@@ -66,7 +65,7 @@ type traceQuestion struct {
 	Paths []Path `json:"paths"`
 }
 
-// EncodeTraceQuestion writes a question about messages, the first MaxTraced of them.
+// EncodeTraceQuestion writes a question about the first MaxTraced of the messages.
 func EncodeTraceQuestion(of []Path) ([]byte, error) {
 	return json.Marshal(traceQuestion{of[:min(len(of), MaxTraced)]})
 }
@@ -100,7 +99,7 @@ func checkTraced(paths []Path) error {
 // EncodeTraces writes an answer, cut to its bounds.
 func EncodeTraces(traces []Trace) ([]byte, error) { return json.Marshal(boundedTraces(traces)) }
 
-// DecodeTraces reads what EncodeTraces writes. What is above the bounds is left out.
+// DecodeTraces reads what EncodeTraces writes. It leaves out what is above the bounds.
 func DecodeTraces(data []byte) ([]Trace, error) {
 	var traces []Trace
 	err := json.Unmarshal(data, &traces)

@@ -28,7 +28,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// completeCommands completes the name of a command, and of one below it.
+// completeCommands completes the names of commands and of their subcommands.
 func completeCommands(cmd *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	about, rest, err := cmd.Root().Find(words)
 	if err != nil || len(rest) > 0 {

@@ -20,10 +20,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groupBegin is the group of help that a newcomer meets first.
+// groupBegin is the group of help that a newcomer sees first.
 const groupBegin = "Begin:"
 
-// newRootCommand is the whole tree of commands.
+// newRootCommand makes the whole tree of commands.
 func newRootCommand(p *cli.Program) *cobra.Command {
 	showVersion := false
 	root := cli.NewRoot(p)
@@ -52,7 +52,7 @@ the home), NO_COLOR.`
 		return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
-	// Help lists the groups in this order, each named by what a person wants to do.
+	// Help lists the groups in this order. Each has the name of what a person wants to do.
 	addGroup(root, groupBegin, demo.NewCommand(p), node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p))
 	addGroup(root, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
 		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))

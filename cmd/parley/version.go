@@ -11,8 +11,8 @@ import (
 // versionInfo is what "parley version --json" prints.
 type versionInfo struct {
 	Version  string `json:"version"`  // of this program
-	API      int    `json:"api"`      // of the control socket
-	Go       string `json:"go"`       // that it was built with
+	API      int    `json:"api"`      // version of the control socket's interface
+	Go       string `json:"go"`       // version of Go with which it was built
 	Platform string `json:"platform"` // system and processor
 }
 

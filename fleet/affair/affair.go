@@ -1,11 +1,11 @@
-// Package affair folds deeds into the values of affairs. A deed is a message whose words
-// change what is agreed: a vote, a consent, a score. What deeds are about is an affair: a
-// ballot, a topic, a party (DESIGN, section 10).
+// Package affair folds deeds into the values of affairs. A deed is a message whose words change
+// what is agreed: a vote, a consent, a score. An affair is what deeds are about: a ballot, a topic,
+// a party (DESIGN, section 10).
 //
-// An affair is a Kind: which acts are its deeds, which affair a deed is of, and one Step
-// from a value and a deed to the next value. It is given its deeds in the order of the
-// record and reads nothing else, so every host comes to the same value, in whatever order
-// messages arrive.
+// An affair has a Kind. The Kind says which acts are its deeds and to which affair a deed belongs.
+// Its Step makes the next value from a value and a deed. It is given the deeds in the order of the
+// record and reads nothing else. So every host comes to the same value, in whatever order messages
+// arrive.
 package affair
 
 import (
@@ -19,21 +19,21 @@ type Standing int
 
 // The standings of deeds that count.
 const (
-	Signed    Standing = iota // a key signed it that was its host's, and the host declares its author
+	Signed    Standing = iota // signed with a key that was its host's, by a host that declares its author
 	Unsigned                  // no host with a key declares its author
-	BeforeKey                 // it stands before the first word of a host that declares its author
+	BeforeKey                 // it stands before the first word by which a host declares its author
 )
 
 // Deed is a message of an affair. It must not be changed.
 type Deed struct {
-	*protocol.Message // with its words, in Body
+	*protocol.Message // the words are in Body
 	Position
 	Hash     string // hex SHA-256 of its file
 	Standing Standing
-	// Human says that its author is a human of the host that signed it, who was known to
-	// be the caller; Founder that this host began the record.
+	// Human says that the author is a human of the host that signed the deed, and that the host
+	// knew the caller to be that human. Founder says that this host began the record.
 	Human, Founder bool
-	Hand           Hand // that of the human whom the deed names
+	Hand           Hand // the key of the human whom the deed names
 }
 
 // Position is where a message stands in the order of the record.
@@ -52,36 +52,35 @@ func (p Position) Before(q Position) bool {
 
 // Kind is a kind of affair, whose values are of type V.
 //
-// A value is never changed: Step makes another. So it may be shared and looked at for as
-// long as one likes. A step may cost what copying the value costs: values are what
-// people can oversee.
+// A value is never changed: Step makes another one. So a value may be shared and kept. A step may
+// take as long as copying the value, because values are small enough for people to oversee.
 type Kind[V any] struct {
 	Name string
 	Acts []protocol.ActSpec // those of its deeds
-	// Of names the affair to which a message with one of these acts belongs. It looks at
-	// that message alone. It is not ok where the message is a deed of none.
+	// Of names the affair to which a message with one of these acts belongs. It looks at that
+	// message alone. `ok` is false if the message is a deed of no affair.
 	Of func(m *protocol.Message) (name string, ok bool)
-	// Hands says that humans decide its deeds with keys of their own, so that a deed is given
-	// with its Hand. To know that can take a look at all that its host wrote.
+	// Hands says that humans decide the deeds of this kind with keys of their own. Then each deed
+	// is given with its Hand. To find the Hand can mean to look at everything that the deed's host
+	// wrote.
 	Hands bool
 	// Begin is the value of an affair before its first deed.
 	Begin func(name string) V
-	// Step is the value after a deed. The error says why the deed is void: then the value
-	// stays. What the deed refers to is found in the value, or it is void.
+	// Step is the value after a deed. The error says why the deed is void; then the value stays as
+	// it is. A deed is void if the value lacks what the deed refers to.
 	Step func(V, Deed) (V, error)
-	// At is what the value is at a time: what has run out by then. Nil where time changes
-	// nothing.
+	// At is the value at a time, with what has run out by then. It is nil if time changes nothing.
 	At func(V, time.Time) V
 }
 
 // ID names one affair among all.
 type ID struct{ Kind, Name string }
 
-// Any is a kind of affair, whatever its values.
+// Any is a kind of affair with values of any type.
 type Any interface {
 	// Deeds are the acts of its deeds.
 	Deeds() []protocol.Act
-	// ID is the affair that a message with one of these acts is a deed of.
+	// ID is the affair to which a message with one of these acts belongs.
 	ID(m *protocol.Message) (id ID, ok bool)
 
 	// Decides reports whether humans decide its deeds with keys of their own.
@@ -101,7 +100,7 @@ func (k *Kind[V]) Deeds() []protocol.Act {
 	return acts
 }
 
-// ID is the affair that a message with one of these acts is a deed of.
+// ID is the affair to which a message with one of these acts belongs.
 func (k *Kind[V]) ID(m *protocol.Message) (ID, bool) {
 	name, ok := k.Of(m)
 	return ID{k.Name, name}, ok

@@ -6,8 +6,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Draft is a deed that somebody wants to do. Its message says From, To, Type, Act, Body and, where
-// it refers to another one, Re. The time and all else come from whoever writes it.
+// Draft is a deed that somebody wants to do. Its message says From, To, Type, Act and Body, and Re
+// if it refers to another message. Its writer adds the time and all other fields.
 type Draft struct {
 	Message protocol.Message
 	Channel protocol.ChannelID
@@ -20,8 +20,8 @@ type Command struct {
 	decide func(value any, now time.Time) ([]Draft, error)
 }
 
-// Command is one that decide turns into deeds, all or none, or a *refusal.Refusal: it is given
-// the value of the affair with that name at that time.
+// Command makes a command of the affair that is called `name`. `decide` is given the value of that
+// affair and the time. It returns the deeds, all or none, or a *refusal.Refusal.
 func (k *Kind[V]) Command(name string, decide func(V, time.Time) ([]Draft, error)) Command {
 	return Command{ID{k.Name, name}, k, func(value any, now time.Time) ([]Draft, error) { return decide(value.(V), now) }}
 }
@@ -29,11 +29,11 @@ func (k *Kind[V]) Command(name string, decide func(V, time.Time) ([]Draft, error
 // Kind is the kind of its affair.
 func (c Command) Kind() Any { return c.kind }
 
-// Decide is what becomes of it where its affair has that value.
+// Decide returns the deeds of the command if its affair has that value.
 func (c Command) Decide(value any, now time.Time) ([]Draft, error) { return c.decide(value, now) }
 
-// Together is several commands of one affair as one: all of them or none, each decided as if it
-// were alone.
+// Together makes one command of several commands of one affair: all of them are carried out or
+// none. Each is decided as if it were alone.
 func Together(commands []Command) Command {
 	c := commands[0]
 	c.decide = func(value any, now time.Time) (all []Draft, err error) {

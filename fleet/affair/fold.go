@@ -9,12 +9,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Source is the deeds of one affair, and what of the fleet their standing depends on.
+// Source gives the deeds of one affair, and that of the fleet on which the standing of the deeds
+// depends.
 type Source interface {
-	// After yields what stands behind a position in the order of the record; the zero
-	// position is before all.
+	// After yields the messages behind a position in the order of the record. The zero position is
+	// before all.
 	After(p Position) iter.Seq[*Candidate]
-	// Epoch rises whenever what the host has said may be judged otherwise; that of ""
+	// Epoch rises whenever what the host has said may be judged differently. The epoch of "" rises
 	// whenever it may have changed whom hosts declare, or since when.
 	Epoch(host protocol.Name) int
 }
@@ -22,23 +23,23 @@ type Source interface {
 // Candidate is a message that may be a deed.
 type Candidate struct {
 	Deed
-	Void  error         // why it is none, whatever its words: its signature
-	Epoch protocol.Name // the host whose epoch that depends on
-	Names bool          // it depends on whom hosts declare, too
+	Void  error         // if not nil, why it is no deed, whatever it says: its signature
+	Epoch protocol.Name // the host on whose epoch Void and the Deed depend
+	Names bool          // they also depend on whom hosts declare
 }
 
-// Fold is one affair folded: its value, the deeds that are void, and values on the way
-// there from which it is folded on when something comes in between.
+// Fold is one affair, folded: its value, its void deeds, and marks. A mark is an earlier value. If
+// a message comes in between, the fold goes on from the last mark before that message.
 //
 // It is not safe for concurrent use.
 type Fold struct {
 	kind  Any
 	name  string
-	marks []mark // rising; the last is the value
+	marks []mark // in the order of the record; the last is the value
 	since int    // deeds since the last mark but one
-	void  []void // rising
+	void  []void // in the order of the record
 	seen  map[protocol.Name]int
-	whole bool // no deed came or left since all were folded
+	whole bool // no deed came or left since the last fold
 }
 
 // mark is the value after all deeds up to a position.
@@ -52,8 +53,8 @@ type void struct {
 	why error
 }
 
-// between is how many deeds there are between marks that are kept, at first. When there
-// are too many marks, every other is let go.
+// between is the number of deeds between two marks that are kept, at first. If there are too many
+// marks, every second one is dropped.
 const (
 	between  = 64
 	maxMarks = 64
@@ -66,13 +67,13 @@ func NewFold(kind Any, name string) *Fold {
 	return f
 }
 
-// forget begins anew.
+// forget lets the fold begin anew.
 func (f *Fold) forget() {
 	f.marks = []mark{{value: f.kind.begin(f.name)}}
 	f.since, f.void, f.seen, f.whole = 0, nil, map[protocol.Name]int{}, false
 }
 
-// Changed says that a message of the affair came to that position, or left it.
+// Changed notes that a message of the affair came to that position, or left it.
 func (f *Fold) Changed(p Position) {
 	f.marks = f.marks[:1+sort.Search(len(f.marks)-1, func(i int) bool { return !f.marks[1+i].Before(p) })]
 	last := f.marks[len(f.marks)-1].Position
@@ -86,7 +87,7 @@ func (f *Fold) Value(from Source, now time.Time) any {
 	return f.kind.at(f.marks[len(f.marks)-1].value, now)
 }
 
-// Void is why the deed at a position is void; nil where it holds.
+// Void says why the deed at a position is void. It is nil if the deed counts.
 func (f *Fold) Void(from Source, p Position) error {
 	f.read(from)
 	i := sort.Search(len(f.void), func(i int) bool { return !f.void[i].Before(p) })
@@ -96,7 +97,7 @@ func (f *Fold) Void(from Source, p Position) error {
 	return nil
 }
 
-// read folds on to the last deed.
+// read folds up to the last deed.
 func (f *Fold) read(from Source) {
 	for host, epoch := range f.seen {
 		if from.Epoch(host) != epoch {
@@ -104,7 +105,7 @@ func (f *Fold) read(from Source) {
 			break
 		}
 	}
-	if f.whole { // to look for what stands behind the last deed reads the archive
+	if f.whole { // the search for something behind the last deed would read the archive
 		return
 	}
 	f.whole = true
@@ -126,8 +127,7 @@ func (f *Fold) read(from Source) {
 	}
 }
 
-// mark puts the value in the place of the last one, or after it where that one is to be
-// kept.
+// mark adds a value. The value takes the place of the last mark, unless that one is to be kept.
 func (f *Fold) mark(m mark) {
 	if f.since++; f.since%between != 1 && len(f.marks) > 1 {
 		f.marks[len(f.marks)-1] = m

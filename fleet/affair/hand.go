@@ -7,26 +7,27 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Hand is the key with which the human whom a deed names could sign it (R35).
+// Hand is the key with which the human whom a deed names could have signed it (R35).
 type Hand struct {
-	Here     bool // the human is one of the host that signed the deed, which knew who called
+	Here     bool // the human is one of the host that signed the deed, and that host knew who called
 	RecordID string
-	Key      string // public nkey; empty where none counted then
-	Open     bool   // it is kept without a passphrase, so its signature is an owner's word and no proof (R36)
-	// Had says that the human had a key when the deed was written, though none may count for
-	// it: it was revoked, or it is contested which one is theirs.
+	Key      string // public nkey; empty if no key counted then
+	Open     bool   // the key is kept without a passphrase: its signature is the word of the computer's owner and no proof (R36)
+	// Had says that the human had a key when the deed was written. Perhaps none counts for the
+	// deed: the key was revoked, or two keys contradict each other, and then Contested is true.
 	Had, Contested bool
 	// Later says that the deed is dated before the human's first key, but does not stand before that
 	// key in the host's chain. Whoever has the host's key can date a deed so at any time.
 	Later bool
-	// Stray says that another message stands beside the deed in its host's chain, so that the
-	// host's key is used in two places (R38).
+	// Stray says that another message stands at the same place of its host's chain. So the host's
+	// key is used in two places (R38).
 	Stray bool
 }
 
-// Decided says why a deed is not what its human decided: where they have a key of their
-// own, it must have signed just this. Where they have none their host's word must do, which
-// the deed's Human says. The gate is what asked, zero where nothing did.
+// Decided returns an error if a deed is not what its human decided. If the human has a key of their
+// own, that key must have signed exactly this. If they have none, it returns nil: then the word of
+// their host must do, which d.Human gives. `gate` is the message that asked for the decision, zero
+// if none did.
 func (d Deed) Decided(gate protocol.Path, gateHash, reason string, until time.Time, takesBack string) error {
 	switch {
 	case !d.Hand.Had:

@@ -1,8 +1,8 @@
-// Package archive keeps many records in bytes that do not change and are read where they
-// lie, such as a file mapped into memory. It holds no pointers, so it costs no memory of
-// the process beside those bytes. Records have an order; they are found by their number
-// in it, by keys and in lists. What a record says, and by what it is found, is the
-// affair of the program that writes it.
+// Package archive keeps many records in bytes that do not change. They are read where they lie,
+// such as in a file that is mapped into memory. An archive holds no pointers, so it costs the
+// process no memory besides those bytes. Records have an order. They are found by their number in
+// that order, by keys and in lists. The program that writes an archive decides what a record says
+// and how it is found.
 package archive
 
 import (
@@ -20,27 +20,27 @@ var ErrUnfit = errors.New("not an archive of this record")
 // Layout is the shape of a program's archives.
 type Layout struct {
 	Form    string // changes with the layout, and with what records say
-	Indexes int    // how many tables there are by which single records are found
-	Sums    int    // how many of counts
-	Lists   int    // how many of lists of records
+	Indexes int    // number of tables by which single records are found
+	Sums    int    // number of tables of counts
+	Lists   int    // number of tables of lists of records
 }
 
-// The parts of an archive. Each lies anywhere in it; its end says where. Those of the
-// indexes, sums and lists follow.
+// The parts of an archive. The end of the archive says where each part lies. Behind these parts
+// come those of the indexes, sums and lists.
 const (
-	partRecords = iota // in their order
-	partOffsets        // where each of them begins
-	partStrings        // what many of them share
+	partRecords = iota // the records in their order
+	partOffsets        // where each record begins
+	partStrings        // strings that many records share
 	partLengths        // where each string ends
 	partWords          // strings by their key
-	partRest           // what is small, whole
+	partRest           // everything small, as a whole
 	partTables
 )
 
 func (l Layout) parts() int { return partTables + l.Indexes + l.Sums + l.Lists }
 
-// trailer is how many bytes end an archive: where each part lies, how many records there
-// are, and a checksum.
+// trailer is how many bytes the end of an archive has: where each part lies, the number of records,
+// and a checksum.
 func (l Layout) trailer() int { return 16*l.parts() + 8 }
 
 func (l Layout) index(table int) int { return partTables + table }
@@ -61,8 +61,8 @@ func Empty(layout Layout) *Archive {
 	return a
 }
 
-// Open reads what a Builder wrote. The data must stay as they are as long as the archive
-// is in use. The error is ErrUnfit if they are damaged, or of another form.
+// Open reads what a Builder wrote. The data must not change while the archive is in use. The error
+// is ErrUnfit if the data are damaged, or of another form.
 func Open(layout Layout, data []byte) (*Archive, error) {
 	body := len(data) - layout.trailer()
 	if body < len(layout.Form) || string(data[:len(layout.Form)]) != layout.Form {
@@ -99,13 +99,13 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 // Len is the number of records.
 func (a *Archive) Len() int { return a.size }
 
-// With yields the records under a key of an index, in their order. Two texts may have
-// one key, so whoever looks one up compares.
+// With yields the records under a key of an index, in their order. Two texts may have the same key,
+// so the caller must compare the records with the text.
 func (a *Archive) With(index int, key uint64) iter.Seq[uint32] {
 	return pairs(a.parts[a.layout.index(index)]).with(key)
 }
 
-// Indexed yields all records of an index, by their keys.
+// Indexed yields all records of an index, in the order of their keys.
 func (a *Archive) Indexed(index int) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for p := range pairs(a.parts[a.layout.index(index)]).all() {

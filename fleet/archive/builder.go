@@ -11,10 +11,11 @@ import (
 	"slices"
 )
 
-// Builder makes an archive of an old one and of what has come since. It takes memory for
-// what is new, and some bytes for each record of the old one.
+// Builder makes an archive from an old one and from what has come since. It needs memory for what
+// is new, and some bytes for each record of the old archive.
 //
-// First all new records are inserted, then what finds them is said, then it is written.
+// It is used in three steps: first all new records are inserted, then it is told how to find them,
+// then it writes the archive.
 type Builder struct {
 	old  *Archive
 	gone map[uint32]struct{}
@@ -24,13 +25,13 @@ type Builder struct {
 	moved []uint32
 	size  uint32
 
-	words map[string]uint32 // those that were met
-	fresh []string          // those that the old archive lacks
+	words map[string]uint32 // the strings that were met
+	fresh []string          // those of them that the old archive lacks
 
 	indexes [][]pair
 	sums    []map[uint64]int
 	lists   []map[uint32][]uint32
-	anew    []bool // by list: what the old archive has does not count
+	anew    []bool // by table of lists: the lists of the old archive do not count
 	rest    []byte
 
 	out   *bufio.Writer
@@ -42,13 +43,13 @@ type Builder struct {
 // none is the number of a record that is gone.
 const none = math.MaxUint32
 
-// run is some records of the old archive that stay together, or a new one.
+// run is a sequence of records of the old archive that stay together, or one new record.
 type run struct {
 	from, to uint32
 	record   []byte
 }
 
-// NewBuilder begins with the records of old but those that are gone.
+// NewBuilder begins with the records of `old`, without those in `gone`.
 func NewBuilder(old *Archive, gone map[uint32]struct{}) *Builder {
 	l := old.layout
 	b := &Builder{
@@ -66,18 +67,18 @@ func NewBuilder(old *Archive, gone map[uint32]struct{}) *Builder {
 	return b
 }
 
-// Insert puts a new record before the old one with that number, and behind all that were
-// inserted earlier. It returns the new record's number.
+// Insert puts a new record before the record of the old archive with the number `before`, and
+// behind all that were inserted there earlier. It returns the new record's number.
 func (b *Builder) Insert(before uint32, write func(*Pen)) uint32 {
 	b.keep(before)
-	w := Pen{out: []byte{}, intern: b.intern} // an empty record is one
+	w := Pen{out: []byte{}, intern: b.intern} // not nil, because an empty record is one too
 	write(&w)
 	b.runs = append(b.runs, run{record: w.out})
 	b.size++
 	return b.size - 1
 }
 
-// keep gives their numbers to the old records up to one.
+// keep gives new numbers to the old records before `upTo`.
 func (b *Builder) keep(upTo uint32) {
 	for ; b.next < upTo; b.next++ {
 		if _, gone := b.gone[b.next]; gone {
@@ -94,8 +95,8 @@ func (b *Builder) keep(upTo uint32) {
 	}
 }
 
-// Now is the number of an old record in the new archive; it is not ok for one that is
-// gone. Nothing may be inserted afterwards.
+// Now is the number of an old record in the new archive. `ok` is false if the record is gone. After
+// the first call, nothing may be inserted.
 func (b *Builder) Now(i uint32) (at uint32, ok bool) {
 	b.keep(uint32(b.old.size))
 	at = b.moves(i)
@@ -109,7 +110,7 @@ func (b *Builder) moves(i uint32) uint32 {
 	return b.moved[i]
 }
 
-// Index has a new record found under a key.
+// Index makes a record of the new archive found under a key.
 func (b *Builder) Index(table int, key uint64, at uint32) {
 	b.indexes[table] = append(b.indexes[table], pair{key, at})
 }
@@ -123,17 +124,17 @@ func (b *Builder) List(table int, name string, at uint32) {
 	b.lists[table][id] = append(b.lists[table][id], at)
 }
 
-// Anew leaves out what the old archive has in its lists of that table.
+// Anew leaves out the lists that the old archive has in that table.
 func (b *Builder) Anew(table int) { b.anew[table] = true }
 
-// Remainder writes what is no record.
+// Remainder writes everything that is no record.
 func (b *Builder) Remainder(write func(*Pen)) {
 	w := Pen{intern: b.intern}
 	write(&w)
 	b.rest = w.out
 }
 
-// intern gives a string its number: that of the old archive, or a new one.
+// intern returns the number of a string: the number in the old archive, or a new one.
 func (b *Builder) intern(s string) uint32 {
 	id, ok := b.words[s]
 	if ok {
@@ -160,7 +161,7 @@ func (b *Builder) Write(to io.Writer) error {
 	return b.close(to)
 }
 
-// write passes bytes on; a failure shows when the writer is flushed.
+// write passes bytes on. A failure is reported when the writer is flushed.
 func (b *Builder) write(data []byte) {
 	_, _ = b.out.Write(data)
 	b.at += uint64(len(data))
@@ -191,7 +192,7 @@ func (b *Builder) close(to io.Writer) error {
 	return err
 }
 
-// records copies what stays of the old archive and puts what is new in between.
+// records copies the records of the old archive that stay, with the new records between them.
 func (b *Builder) records() {
 	b.part(partRecords, func() {
 		for _, r := range b.runs {
@@ -219,7 +220,7 @@ func (b *Builder) records() {
 	})
 }
 
-// strings writes the old archive's strings and those that have come.
+// strings writes the strings of the old archive and the new ones.
 func (b *Builder) strings() {
 	old := b.old
 	b.part(partStrings, func() {
@@ -260,7 +261,7 @@ func (b *Builder) tables() {
 	}
 }
 
-// merge writes the entries of both tables, the old ones with what their numbers are now.
+// merge writes the entries of both tables. The old ones get their new record numbers.
 func (b *Builder) merge(old pairs, now func(uint32) uint32, fresh []pair) {
 	slices.SortFunc(fresh, comparePairs)
 	var raw [pairBytes]byte

@@ -27,7 +27,7 @@ func (w *Pen) Text(s string) {
 	w.out = append(w.out, s...)
 }
 
-// Raw writes bytes; who reads them knows how many.
+// Raw writes bytes without their number: the reader has to know it.
 func (w *Pen) Raw(data []byte) { w.out = append(w.out, data...) }
 
 // Time writes a time.
@@ -36,8 +36,8 @@ func (w *Pen) Time(t time.Time) {
 	w.Number(uint64(t.Nanosecond()))
 }
 
-// Cursor reads what a Pen wrote. Where the bytes are cut short or make no sense it
-// is bad, and gives zero values.
+// Cursor reads what a Pen wrote. If the bytes are cut short or make no sense, Bad reports true from
+// then on, and all methods give zero values.
 type Cursor struct {
 	data   []byte
 	reader *Reader
@@ -47,12 +47,12 @@ type Cursor struct {
 // Bad reports whether something could not be read.
 func (r *Cursor) Bad() bool { return r.bad }
 
-// Fail makes it bad: what was read makes no sense.
+// Fail makes the cursor bad, because what was read makes no sense.
 func (r *Cursor) Fail() { r.bad, r.data = true, nil }
 
 // Number reads a number.
 func (r *Cursor) Number() uint64 {
-	if len(r.data) > 0 && r.data[0] < 0x80 { // nearly all: one byte says it
+	if len(r.data) > 0 && r.data[0] < 0x80 { // nearly all numbers have one byte
 		n := r.data[0]
 		r.data = r.data[1:]
 		return uint64(n)
@@ -77,7 +77,7 @@ func (r *Cursor) Signed() int64 {
 	return n
 }
 
-// Raw reads so many bytes, which must not be changed.
+// Raw reads `n` bytes. The caller must not change them.
 func (r *Cursor) Raw(n uint64) []byte {
 	if n > uint64(len(r.data)) {
 		r.Fail()
@@ -110,11 +110,11 @@ func (r *Cursor) Time() time.Time {
 // maxKnownWords bounds the strings that a reader remembers.
 const maxKnownWords = 1 << 14
 
-// Reader reads the records of an archive. It remembers strings, so that what is made of
-// records shares them; it is for one goroutine at a time.
+// Reader reads the records of an archive. It remembers strings, so that the values made from
+// records share them. It is for one goroutine at a time.
 type Reader struct {
 	*Archive
-	known []known // of several strings that have one place, the last one
+	known []known // of several strings that have the same slot, the last one
 }
 
 // known is a string, and 1 + its number; the zero value is none.
@@ -126,10 +126,10 @@ type known struct {
 // NewReader is a reader of a.
 func NewReader(a *Archive) *Reader { return &Reader{Archive: a} }
 
-// Record reads the i-th record. There is none behind the last.
+// Record reads the i-th record. Behind the last record it is empty.
 func (r *Reader) Record(i uint32) Cursor { return Cursor{data: r.record(i), reader: r} }
 
-// Remainder reads what is no record.
+// Remainder reads everything that is no record.
 func (r *Reader) Remainder() Cursor { return Cursor{data: r.parts[partRest], reader: r} }
 
 func (r *Reader) word(id uint32) string {

@@ -35,8 +35,8 @@ func appendPair(out []byte, p pair) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(out, p.key), p.value)
 }
 
-// first is the first entry with a key that is not below key. The keys are spread
-// evenly, so it is looked for around the place that a key of that size should have.
+// first is the index of the first entry whose key is not below `key`. Keys are spread evenly. So
+// the search begins around the place where such a key should be.
 func (t pairs) first(key uint64) int {
 	n := t.len()
 	guess, _ := bits.Mul64(key, uint64(n))
@@ -81,9 +81,8 @@ func (t pairs) value(key uint64) uint32 {
 	return 0
 }
 
-// lists is a part of an archive with lists of records, each rising, by a number.
-// First comes how many there are, then for each its number and where it ends, then
-// the records.
+// lists is a part of an archive that has lists of records. The records of a list rise. First comes
+// the number of lists, then for each list its own number and where it ends, then the records.
 type lists []byte
 
 const listBytes = 8
@@ -130,8 +129,8 @@ func (l List) Len() int { return len(l) / 4 }
 // At is the i-th.
 func (l List) At(i int) uint32 { return binary.LittleEndian.Uint32(l[4*i:]) }
 
-// Key is the key of a text. It comes from SHA-256, so that nobody can make many lie
-// close together.
+// Key is the key of a text. It is taken from a SHA-256, so that nobody can choose texts whose keys
+// lie close together.
 func Key(text string) uint64 {
 	var buf [128]byte
 	return keyOf(append(buf[:0], text...))

@@ -10,35 +10,36 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Actor is who does something in an inquiry: its coordinator, a member or a human. Each
-// command gives one deed, or a refusal with the reason for which such a deed would be void.
+// Actor is the one who does something in an inquiry: its coordinator, a member or a human. Each
+// command gives one deed, or a refusal with the reason why such a deed would be void.
 type Actor struct {
 	Record string // the record's id
 	Me     string
 	Host   protocol.Name
-	Human  string // who decides, or had it done; empty where an agent does it alone
-	Key    string // that human's key now; empty: none
-	Hsig   string // their signature of what the command decides; empty where they have no key
+	Human  string // the human who decides, or had it done; empty if an agent does it alone
+	Key    string // that human's key now; empty if they have none
+	Hsig   string // the human's signature of what the command decides; empty if they have no key
 }
 
-// MaxResult is how long a result may be, in bytes: what is told of it has to fit into one deed.
-// A host cuts what is longer before it tells the hash, else it could never tell the text.
+// MaxResult is how long a result may be, in bytes: the text and its words have to fit into one
+// deed. A host cuts a longer result before it tells the hash. Otherwise it could never tell the
+// text.
 const MaxResult = maxBody - 4<<10
 
-// maxBody is how long the words of a deed may be, in bytes: what is longer says nothing.
+// maxBody is how long the words of a deed may be, in bytes: a longer deed says nothing.
 const maxBody = 64 << 10
 
-// deed is an act with its words, what it answers, whom it is told and where.
+// deed is an act with its words, the message that it answers, its addressees and its channel.
 type deed struct {
 	act     protocol.Act
 	body    string
 	re      protocol.Path // zero: the last deed
 	to      []protocol.Address
-	channel protocol.ChannelID // empty: that of the inquiry
+	channel protocol.ChannelID // empty: the channel of the inquiry
 }
 
-// command is one that makes a deed of an inquiry. What would be void is refused: it is tried
-// on the value first.
+// command makes a command that gives one deed of an inquiry. The deed is tried on the value first,
+// and what would be void is refused.
 func (a Actor) command(inquiry protocol.ChannelID, decide func(v Inquiry, head protocol.FormHead) (deed, error)) affair.Command {
 	kind := Kind(a.Record)
 	return kind.Command(inquiry.String(), func(v Inquiry, now time.Time) ([]affair.Draft, error) {
@@ -57,7 +58,7 @@ func (a Actor) command(inquiry protocol.ChannelID, decide func(v Inquiry, head p
 			From: a.Me, To: d.to, Type: protocol.TypeText, Act: d.act, Human: a.Human, Hsig: a.Hsig, Host: a.Host,
 			Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(d.channel, now, 0),
 		}
-		if d.re.IsZero() { // else a host whose clock is behind would write before what it follows from
+		if d.re.IsZero() { // otherwise a host whose clock is behind would write it before the deed from which it follows
 			d.re = v.Last
 		}
 		if !d.re.IsZero() {
@@ -73,12 +74,12 @@ func (a Actor) command(inquiry protocol.ChannelID, decide func(v Inquiry, head p
 		if _, err := kind.Step(v, tried); err != nil {
 			return nil, refused(err)
 		}
-		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // for whoever writes it to say
+		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // whoever writes the deed fills these in
 		return []affair.Draft{{Message: m, Channel: d.channel}}, nil
 	})
 }
 
-// refused is the reason of a void deed as a refusal.
+// refused makes a refusal of the reason why a deed is void.
 func refused(err error) error {
 	var r *refusal.Refusal
 	if errors.As(err, &r) {
@@ -96,7 +97,7 @@ func (v Inquiry) humans() []protocol.Address {
 	return to
 }
 
-// Open begins an inquiry, at a time that its channel is made of.
+// Open begins an inquiry at the time o.At, from which its channel is made.
 func (a Actor) Open(o protocol.InquiryOpening) (affair.Command, protocol.ChannelID) {
 	o.From, o.At, o.Hash = a.Me, o.At.UTC().Truncate(time.Millisecond), protocol.Hash([]byte(o.Text))
 	channel := protocol.InquiryChannel(a.Record, a.Host, o.Hash, o.At)
@@ -105,15 +106,15 @@ func (a Actor) Open(o protocol.InquiryOpening) (affair.Command, protocol.Channel
 	}), channel
 }
 
-// Words are the words of an act, which can be told who writes them.
+// Words are the words of an act that have a method to set who writes them.
 type Words[W any] interface {
 	*W
 	Say(head protocol.FormHead, epoch int)
 }
 
-// Draft is a deed of the coordinator whose words a call has made: brief, context, proposals,
-// mapping, preview, detection, outcomes, synthesis, trace, findings. The humans are told what is
-// to be shown to them.
+// Draft makes a deed of the coordinator from words that a call has made: brief, context, proposals,
+// mapping, preview, detection, outcomes, synthesis, trace, findings. It addresses the humans if
+// they are to see the words.
 func Draft[W any, P Words[W]](a Actor, inquiry protocol.ChannelID, act protocol.WordAct[W], words W) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		P(&words).Say(head, v.Epoch)
@@ -125,7 +126,7 @@ func Draft[W any, P Words[W]](a Actor, inquiry protocol.ChannelID, act protocol.
 	})
 }
 
-// shown reports whether what a call has made is shown to the humans before they decide.
+// shown reports whether the humans see what a call has made before they decide.
 func shown(act protocol.Act) bool {
 	switch act {
 	case protocol.ActFrameContext, protocol.ActFrameMap, protocol.ActFrameDetection:
@@ -134,8 +135,8 @@ func shown(act protocol.Act) bool {
 	return true
 }
 
-// Ask asks the gate that is due, or that of a member whose host is lost. About says what is
-// said about options, by question and key; what follows from the record is filled in.
+// Ask asks the gate that is due, or the gate about a member whose host is lost. `about` is what is
+// said about options, by question and key. It adds what follows from the record.
 func (a Actor) Ask(inquiry protocol.ChannelID, gate, perspective string, about map[string]string) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		g := protocol.InquiryGate{Gate: gate, Perspective: perspective, Questions: v.Questions(gate)}
@@ -157,7 +158,7 @@ func (a Actor) Ask(inquiry protocol.ChannelID, gate, perspective string, about m
 	})
 }
 
-// Answer is what a human decides at a gate.
+// Answer says what a human decides at a gate.
 func (a Actor) Answer(inquiry protocol.ChannelID, gate protocol.Path, w protocol.InquiryAnswer) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		g := v.Gate(gate)
@@ -183,7 +184,7 @@ func (a Actor) Esc(inquiry protocol.ChannelID, reason string) affair.Command {
 	})
 }
 
-// Resume has the actor's host coordinate from now on.
+// Resume has the actor's host coordinate the inquiry from now on.
 func (a Actor) Resume(inquiry protocol.ChannelID, coordinator string) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryEpoch{InquiryWords: protocol.InquiryWords{FormHead: head, Epoch: v.Epoch + 1}, Coordinator: coordinator}
@@ -239,7 +240,7 @@ func (a Actor) Reveal(inquiry protocol.ChannelID, perspective, result string) af
 	})
 }
 
-// talk is a command in a tension.
+// talk makes a command in a tension.
 func (a Actor) talk(inquiry protocol.ChannelID, tension string, say func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error)) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		t := v.tension(tension)
@@ -262,7 +263,7 @@ func (a Actor) Topic(inquiry protocol.ChannelID, tension string) affair.Command 
 	})
 }
 
-// pair are the addresses of the peers of a tension but one; "" for both.
+// pair are the addresses of both peers of a tension, without the peer of the perspective `but`.
 func (v Inquiry) pair(t *Tension, but string) []protocol.Address {
 	var to []protocol.Address
 	for _, p := range t.Peers {
@@ -273,7 +274,7 @@ func (v Inquiry) pair(t *Tension, but string) []protocol.Address {
 	return to
 }
 
-// Exchange says something to the other peer; done: there is no more to say.
+// Exchange says something to the other peer. `done` says that the author has no more to say.
 func (a Actor) Exchange(inquiry protocol.ChannelID, tension, perspective, text string, done bool) affair.Command {
 	return a.talk(inquiry, tension, func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Text = text
@@ -303,7 +304,7 @@ func (a Actor) FollowUp(inquiry protocol.ChannelID, tension, perspective, questi
 	})
 }
 
-// FollowAnswer answers that.
+// FollowAnswer answers the question of FollowUp.
 func (a Actor) FollowAnswer(inquiry protocol.ChannelID, tension, perspective, text string) affair.Command {
 	return a.talk(inquiry, tension, func(v Inquiry, _ *Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Text = text
@@ -312,7 +313,7 @@ func (a Actor) FollowAnswer(inquiry protocol.ChannelID, tension, perspective, te
 	})
 }
 
-// End does what comes next of an end: it tells the team, or says that it has ended.
+// End takes the next step of an end: it tells the team to end, or says that the team has ended.
 func (a Actor) End(inquiry protocol.ChannelID) affair.Command {
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryTeam{Members: v.team()}

@@ -10,18 +10,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Tension is what two perspectives differ on: all that was found between them in one cycle
+// Tension is what two perspectives differ on: everything that was found between them in one cycle
 // (R43).
 type Tension struct {
 	ID       string // cycle and number
 	Cycle    int
 	Peers    [2]string // perspectives
 	Triggers []protocol.InquiryTrigger
-	Topic    protocol.Path // what told the peers; zero before
+	Topic    protocol.Path // the message that told the peers; zero before
 	Messages []Said        // three at most
 	Reports  []protocol.InquiryReport
-	Asked    []Said // what they were asked once more
-	Answers  []Said // to that
+	Asked    []Said // the questions that they were asked once more
+	Answers  []Said // the answers to those questions
 }
 
 // Said is what a peer said.
@@ -29,7 +29,7 @@ type Said struct {
 	Perspective string
 	Path        protocol.Path
 	Text        string
-	Done        bool // they have no more to say
+	Done        bool // the author has no more to say
 }
 
 // maxMessages is how many messages a pair has in one tension (R43).
@@ -44,7 +44,7 @@ func (t *Tension) talked() bool {
 // turn is whose turn it is to speak.
 func (t *Tension) turn() string { return t.Peers[len(t.Messages)%2] }
 
-// Closed reports whether nothing more comes of it.
+// Closed reports whether nothing more is to come of the tension.
 func (t *Tension) Closed() bool {
 	return len(t.Reports) == 2 && len(t.Answers) == len(t.divergent())
 }
@@ -62,7 +62,7 @@ func (t *Tension) divergent() []string {
 	return list
 }
 
-// tension is the one with that id; nil where there is none.
+// tension is the one with that id; nil if there is none.
 func (v Inquiry) tension(id string) *Tension {
 	for _, t := range v.Tensions {
 		if t.ID == id {
@@ -83,7 +83,7 @@ func (v Inquiry) ThisCycle() Inquiry {
 	return v
 }
 
-// Question is what a peer was asked once more; "" before.
+// Question is what a peer was asked once more; "" if nothing was asked.
 func (t *Tension) Question(perspective string) string {
 	for _, s := range t.Asked {
 		if s.Perspective == perspective {
@@ -93,7 +93,7 @@ func (t *Tension) Question(perspective string) string {
 	return ""
 }
 
-// ready reports whether peers can be told: tensions that share a peer go one after another.
+// ready reports whether the peers can be told. Tensions that share a peer go one after another.
 func (v Inquiry) ready(t *Tension) bool {
 	for _, o := range v.now() {
 		if o == t {
@@ -124,7 +124,7 @@ func (v Inquiry) preview(w protocol.InquiryPreview) (Inquiry, error) {
 	return v, nil
 }
 
-// detect finds tensions; what it rests on are words of results, exactly as they stand there.
+// detect finds tensions. A tension rests on words of results, exactly as they stand there.
 func (v Inquiry) detect(w protocol.InquiryDetection) (Inquiry, error) {
 	if err := v.in(Detect); err != nil {
 		return v, err
@@ -158,9 +158,9 @@ func (v Inquiry) detect(w protocol.InquiryDetection) (Inquiry, error) {
 	return v, nil
 }
 
-// rests says why a trigger does not rest on what it quotes.
+// rests returns an error if a trigger does not rest on what it quotes.
 func (v Inquiry) rests(t protocol.InquiryTrigger) error {
-	said := map[string][]string{} // the sections that are quoted, by perspective
+	said := map[string][]string{} // by perspective, the sections that are quoted
 	for _, p := range t.Peers {
 		if m := v.Member(p); m == nil || m.Result == "" {
 			return senseless("%q has no result", p)
@@ -191,7 +191,7 @@ func (v Inquiry) rests(t protocol.InquiryTrigger) error {
 	return nil
 }
 
-// within is the tension of a deed, in its channel.
+// within is the tension to which a deed belongs. The deed must lie in the tension's channel.
 func (v Inquiry) within(recordID string, d affair.Deed, talk protocol.InquiryTalk) (*Tension, error) {
 	if err := v.in(Dialogue); err != nil {
 		return nil, err
@@ -223,12 +223,12 @@ func (v Inquiry) topic(recordID string, d affair.Deed, w protocol.InquiryTopic) 
 	return v, nil
 }
 
-// peers are the exact names of those of a tension.
+// peers are the exact names of the peers of a tension.
 func (v Inquiry) peers(t *Tension) []string {
 	return []string{v.Member(t.Peers[0]).Agent.String(), v.Member(t.Peers[1]).Agent.String()}
 }
 
-// peer says why a deed is not of the member of a perspective.
+// peer returns an error if a deed is not by the member of a perspective.
 func (v Inquiry) peer(d affair.Deed, t *Tension, perspective string) error {
 	if !slices.Contains(t.Peers[:], perspective) || !writes(d, v.Member(perspective).Agent) {
 		if writes(d, v.Coordinator) {
@@ -239,7 +239,7 @@ func (v Inquiry) peer(d affair.Deed, t *Tension, perspective string) error {
 	return nil
 }
 
-// exchange notes what a peer says to the other one, by turns.
+// exchange notes what a peer says to the other one. They take turns.
 func (v Inquiry) exchange(recordID string, d affair.Deed) (Inquiry, error) {
 	w, err := protocol.ExchangeWords.Parse(d.Body)
 	if err != nil {
@@ -264,7 +264,7 @@ func (v Inquiry) exchange(recordID string, d affair.Deed) (Inquiry, error) {
 	return v, nil
 }
 
-// report notes what a peer reports, once.
+// report notes what a peer reports. Each peer reports once.
 func (v Inquiry) report(recordID string, d affair.Deed) (Inquiry, error) {
 	w, err := protocol.ReportDialogue.Parse(d.Body)
 	if err != nil {
@@ -284,7 +284,7 @@ func (v Inquiry) report(recordID string, d affair.Deed) (Inquiry, error) {
 	return v.talkedOut(), nil
 }
 
-// followUp asks a peer once what divides it from the other one, where something does.
+// followUp asks a peer once what divides it from the other one, if something does.
 func (v Inquiry) followUp(recordID string, d affair.Deed, w protocol.InquiryFollowUp) (Inquiry, error) {
 	t, err := v.within(recordID, d, w.InquiryTalk)
 	if err != nil {
@@ -297,7 +297,7 @@ func (v Inquiry) followUp(recordID string, d affair.Deed, w protocol.InquiryFoll
 	return v, nil
 }
 
-// followAnswer is a peer's answer to that.
+// followAnswer notes a peer's answer to that question.
 func (v Inquiry) followAnswer(recordID string, d affair.Deed) (Inquiry, error) {
 	w, err := protocol.AnswerFollowUp.Parse(d.Body)
 	if err != nil {
@@ -319,7 +319,7 @@ func (v Inquiry) followAnswer(recordID string, d affair.Deed) (Inquiry, error) {
 	return v.talkedOut(), nil
 }
 
-// talkedOut goes on when all tensions are closed.
+// talkedOut takes the inquiry on when all tensions are closed.
 func (v Inquiry) talkedOut() Inquiry {
 	if !slices.ContainsFunc(v.now(), func(t *Tension) bool { return !t.Closed() }) {
 		v.State = Outcomes

@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The ids of questions, beside those that are named after a perspective.
+// The ids of questions. Other questions have the name of a perspective as their id.
 const (
 	AskBrief       = "brief"
 	AskMode        = "mode"
@@ -48,18 +48,18 @@ const (
 // AboutWithdraw is what is said about withdrawing, always.
 const AboutWithdraw = "End with what there is now: the team ends, nothing is preserved"
 
-// Gate is what humans are asked, and what they said.
+// Gate is a question to humans, and what they said.
 type Gate struct {
 	Path        protocol.Path // the message that asks
-	Hash        string        // of its file
+	Hash        string        // hash of its file
 	Gate        string
 	Perspective string // whose member is lost, or has no result
 	Set         string
 	Questions   []protocol.InquiryQuestion
 	At          time.Time
-	Moot        bool     // what was asked has answered itself: a lost member has signalled
+	Moot        bool     // the question has answered itself: a lost member has signalled
 	Answers     []Answer // in the order of the record; the first that nobody has taken back counts
-	done        string   // the decision that was followed
+	done        string   // the decision that the inquiry has followed
 }
 
 // Answer is what a human said at a gate.
@@ -95,7 +95,7 @@ func (g *Gate) counted() []Answer {
 	})
 }
 
-// Verdict is the answer that counts; nil where there is none.
+// Verdict is the answer that counts; nil if there is none.
 func (g *Gate) Verdict() *Answer {
 	if said := g.counted(); len(said) > 0 {
 		return &said[0]
@@ -109,7 +109,7 @@ func (g *Gate) contested() bool {
 	return slices.ContainsFunc(said, func(a Answer) bool { return a.Words.Decides() != said[0].Words.Decides() })
 }
 
-// Gate is the one that a message asks; nil where it asks nothing.
+// Gate is the gate that the message at `path` asks; nil if it asks none.
 func (v Inquiry) Gate(path protocol.Path) *Gate {
 	for _, g := range v.Gates {
 		if g.Path == path {
@@ -119,7 +119,7 @@ func (v Inquiry) Gate(path protocol.Path) *Gate {
 	return nil
 }
 
-// Open is the gate that waits for a human; nil where none does. A contested one waits too.
+// Open is the gate that waits for a human; nil if none does. A contested gate waits too.
 func (v Inquiry) Open() *Gate {
 	if v.State.Over() {
 		return nil
@@ -135,7 +135,8 @@ func (v Inquiry) Open() *Gate {
 	return nil
 }
 
-// Due is the gate that is to be asked now, and about which perspective; "" where none is.
+// Due is the gate that is to be asked now, and the perspective about which it is. It is "" if none
+// is.
 func (v Inquiry) Due() (gate, perspective string) {
 	if v.Open() != nil {
 		return "", ""
@@ -167,8 +168,8 @@ func (v Inquiry) Due() (gate, perspective string) {
 	return "", ""
 }
 
-// Questions are those of a gate as it has to be asked now: constants, and where options are
-// things exactly those of the record (R55).
+// Questions are the questions of a gate as it has to be asked now. Their options are constants. If
+// options are things, they are exactly those of the record (R55).
 func (v Inquiry) Questions(gate string) []protocol.InquiryQuestion {
 	one := func(id string, keys ...string) protocol.InquiryQuestion {
 		q := protocol.InquiryQuestion{ID: id}
@@ -185,7 +186,7 @@ func (v Inquiry) Questions(gate string) []protocol.InquiryQuestion {
 	case protocol.GateBrief:
 		list := []protocol.InquiryQuestion{one(AskBrief, Confirm, ModifyIntent, ModifyDeliverable, ModifyScope)}
 		if v.Mode != "" {
-			return list // a modification asks for the brief alone, and the mode stays
+			return list // a modification repeats only the question about the brief, and the mode stays
 		}
 		if v.Brief.Mode == protocol.ModeInquire {
 			return append(list, one(AskMode, protocol.ModeInquire, protocol.ModeRecommend))
@@ -223,8 +224,8 @@ func (v Inquiry) Questions(gate string) []protocol.InquiryQuestion {
 	return nil
 }
 
-// ask opens a gate. Its options are exactly those that there have to be; words about them are
-// the only thing that a model adds.
+// ask opens a gate. Its options must be exactly the right ones. The words about options are the
+// only thing that a model adds.
 func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 	due, perspective := v.Due()
 	if w.Gate == protocol.GateLost {
@@ -256,7 +257,7 @@ func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 	return v, nil
 }
 
-// said says what is wrong with the words about options.
+// said returns an error if something is wrong with the words about options.
 func (v Inquiry) said(w protocol.InquiryGate) error {
 	for _, q := range w.Questions {
 		for _, o := range q.Options {
@@ -277,8 +278,8 @@ func (v Inquiry) said(w protocol.InquiryGate) error {
 	return nil
 }
 
-// grounded reports whether a proposal says something of this synthesis: it names a perspective,
-// or has three words of it in a row.
+// grounded reports whether a proposal is about this synthesis: it names a perspective, or has three
+// words of the synthesis in a row.
 func (v Inquiry) grounded(text string) bool {
 	lower, lens := strings.ToLower(text), strings.Join(strings.Fields(strings.ToLower(v.Synthesis.Text)), " ")
 	if slices.ContainsFunc(v.Chosen, func(p string) bool { return strings.Contains(lower, strings.ToLower(p)) }) {
@@ -293,9 +294,9 @@ func (v Inquiry) grounded(text string) bool {
 	return false
 }
 
-// answer notes what a human decides at a gate, and what follows. The first decision in the
-// order of the record counts. Where one key says two things nothing more is done before one is
-// taken back; what followed from the first is not undone.
+// answer notes what a human decides at a gate, and what follows. The first decision in the order of
+// the record counts. If one key says two different things, nothing more is done until one of them
+// is taken back. What followed from the first is not undone by that.
 func (v Inquiry) answer(d affair.Deed) (Inquiry, error) {
 	w, err := protocol.AnswerInquiry.Parse(d.Body)
 	if err != nil {
@@ -340,7 +341,7 @@ func (v Inquiry) answer(d affair.Deed) (Inquiry, error) {
 	return v.settle(g, &next, d)
 }
 
-// settle is what follows from taking back an answer to a contested gate.
+// settle takes back an answer to a contested gate, and does what follows.
 func (v Inquiry) settle(g, next *Gate, d affair.Deed) (Inquiry, error) {
 	last := next.Answers[len(next.Answers)-1]
 	switch {
@@ -354,7 +355,7 @@ func (v Inquiry) settle(g, next *Gate, d affair.Deed) (Inquiry, error) {
 		return v, nil
 	}
 	now := next.Verdict()
-	if g.done == now.Words.Decides() { // what followed stays
+	if g.done == now.Words.Decides() { // what followed from the first decision stays
 		v.Gates, v.Contested = changed(v.Gates, g, func(g *Gate) { *g = *next }), protocol.Path{}
 		return v, nil
 	}
@@ -367,7 +368,7 @@ func (v Inquiry) settle(g, next *Gate, d affair.Deed) (Inquiry, error) {
 	return back.follow(next, *now, d, v.undo)
 }
 
-// mayAnswer says why somebody's answer does not count. A gate needs the human's own key.
+// mayAnswer returns an error if somebody's answer does not count. A gate needs the human's own key.
 func (v Inquiry) mayAnswer(d affair.Deed, g *Gate, w protocol.InquiryAnswer) error {
 	if err := v.decides(d); err != nil {
 		return err
@@ -381,7 +382,7 @@ func (v Inquiry) mayAnswer(d affair.Deed, g *Gate, w protocol.InquiryAnswer) err
 	return nil
 }
 
-// fits says why an answer is none to the options of a gate.
+// fits returns an error if an answer does not fit the options of a gate.
 func (v Inquiry) fits(g *Gate, w protocol.InquiryAnswer) error {
 	for _, c := range w.Chosen {
 		i := slices.IndexFunc(g.Questions, func(q protocol.InquiryQuestion) bool { return q.ID == c.Question })
@@ -409,7 +410,7 @@ func (v Inquiry) fits(g *Gate, w protocol.InquiryAnswer) error {
 	return v.fitsText(g, w)
 }
 
-// fitsText says why an answer's own words are not what its choice needs.
+// fitsText returns an error if the answer's own words are not what its choice needs.
 func (v Inquiry) fitsText(g *Gate, w protocol.InquiryAnswer) error {
 	written := strings.TrimSpace(w.Text) != ""
 	needs := false
@@ -444,7 +445,7 @@ func (v Inquiry) fitsText(g *Gate, w protocol.InquiryAnswer) error {
 	return nil
 }
 
-// chosen are the options that an answer chooses of a question, and first the first of them.
+// chosen are the options that an answer chooses for a question. first is the first of them.
 func chosen(w protocol.InquiryAnswer, question string) []string {
 	for _, c := range w.Chosen {
 		if c.Question == question {
@@ -461,7 +462,8 @@ func first(w protocol.InquiryAnswer, question string) string {
 	return ""
 }
 
-// follow is what comes of the answer that counts.
+// follow is the inquiry after the answer `a` to the gate `g`, which counts. `undo` is the inquiry
+// before it.
 func (v Inquiry) follow(g *Gate, a Answer, d affair.Deed, undo *Inquiry) (Inquiry, error) {
 	w := a.Words
 	v.undo, v.Contested = undo, protocol.Path{}
@@ -507,7 +509,7 @@ func (v Inquiry) follow(g *Gate, a Answer, d affair.Deed, undo *Inquiry) (Inquir
 	return v, nil
 }
 
-// route goes on as the human chose.
+// route is the inquiry after the human has chosen how to go on.
 func (v Inquiry) route(onwards, text string) Inquiry {
 	switch onwards {
 	case Extend:

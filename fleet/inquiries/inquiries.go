@@ -1,15 +1,14 @@
-// Package inquiries is the affair of questions that are looked at from several perspectives.
-// A human confirms a brief and chooses the perspectives. Members investigate each one by
-// itself, and talk out their tensions within bounds. Every claim of the synthesis has a
-// basis.
+// Package inquiries is the affair of questions that are looked at from several perspectives. A
+// human confirms a brief and chooses the perspectives. Members investigate each perspective by
+// itself, and talk out their tensions within bounds. Every claim of the synthesis has a basis.
 //
-// An inquiry lies in a channel that follows from its first deed, and each tension in one that
-// follows from that. One host coordinates at a time: it makes the calls that Next names and
-// writes what came of them. What only humans decide is a gate with a fixed set of options
-// (R38, R55). Nobody's result is told before the hashes of all are in the record (R53).
+// The channel of an inquiry follows from its first deed, and the channel of each tension follows
+// from that. One host coordinates at a time: it makes the calls that Next names and writes what
+// came of them. What only humans decide is a gate with a fixed set of options (R38, R55). Nobody's
+// result is told before the hashes of all results are in the record (R53).
 //
-// Values say what the record says. Who is there, and which agents would fit, is for whoever
-// carries the calls out.
+// Values say what the record says. Which hosts are reachable and which agents would fit, the host
+// that carries the calls out must find out.
 package inquiries
 
 import (
@@ -25,12 +24,12 @@ import (
 // State is how far an inquiry is.
 type State string
 
-// The states, in the order in which an inquiry goes through them. In a state of a gate the
-// gate is still to be asked where none is open.
+// The states, in the order in which an inquiry goes through them. In a state that belongs to a
+// gate, the gate is still to be asked if none is open.
 const (
 	None             State = ""
 	Opened           State = "OPENED"      // the brief is to be drafted
-	BriefDraft       State = "BRIEF_DRAFT" // it is shown, and its gate to be asked
+	BriefDraft       State = "BRIEF_DRAFT" // the brief is shown, and its gate is to be asked
 	GateBrief        State = "GATE_BRIEF"
 	Gather           State = "GATHER"
 	Propose          State = "PROPOSE"
@@ -49,7 +48,7 @@ const (
 	Dialogue         State = "DIALOGUE"
 	Outcomes         State = "OUTCOMES"
 	Synthesize       State = "SYNTHESIZE"
-	Present          State = "PRESENT" // the synthesis is shown, and how to go on to be asked
+	Present          State = "PRESENT" // the synthesis is shown, and the humans are to be asked how to go on
 	GateRoute        State = "GATE_ROUTE"
 	GateExtend       State = "GATE_EXTEND"
 	Trace            State = "TRACE"
@@ -60,7 +59,7 @@ const (
 	Escaped          State = "ESCAPED"
 )
 
-// String is a state as people read it: what is done in it, or what is to be decided.
+// String is a state in words for people: what is done in it, or what is to be decided.
 func (s State) String() string { return stateWords[s] }
 
 var stateWords = map[State]string{
@@ -82,7 +81,7 @@ func (s State) Over() bool {
 
 // Inquiry is one inquiry. It does not change.
 type Inquiry struct {
-	Path     protocol.Path // the message that began it; zero where there is none
+	Path     protocol.Path // the message that began it; zero if there is no inquiry
 	Hash     string        // of its file
 	Channel  protocol.ChannelID
 	Began    time.Time
@@ -90,20 +89,20 @@ type Inquiry struct {
 	By       protocol.Address // who asked
 	Deciders []Decider
 
-	Last        protocol.Path // the last deed that holds
+	Last        protocol.Path // the last deed that counts
 	State       State
 	Coordinator protocol.Address // the agent that makes the calls, and its host
-	Epoch       int              // from 1; deeds of the coordinator of an older one are void
+	Epoch       int              // from 1; deeds of the coordinator that have an older epoch are void
 	Gates       []*Gate          // in the order of the record
-	Contested   protocol.Path    // the gate at which one key said two things: nothing follows before one is taken back
-	undo        *Inquiry         // before the last answer, as long as nothing followed from it
+	Contested   protocol.Path    // the gate at which one key said two things: nothing follows until one of them is taken back
+	undo        *Inquiry         // the inquiry before the last answer, as long as nothing has followed from that answer
 
 	Brief    protocol.InquiryBrief
-	Briefs   int    // how often it was drafted
+	Briefs   int    // how often a brief was drafted
 	Mode     string // the chosen one; empty before
-	Changes  string // what the human wants the brief to be; empty: it was drafted since
+	Changes  string // what the human wants to change in the brief; empty: it was drafted since
 	Context  protocol.InquiryContext
-	Proposal protocol.InquiryProposals // the last one
+	Proposal protocol.InquiryProposals // the last proposals
 	Base     []string                  // perspectives that the human named, and those of earlier cycles
 	Chosen   []string                  // all perspectives of the inquiry, in the order in which they came
 	Fits     []protocol.InquiryFit     // those of the last mapping
@@ -117,13 +116,13 @@ type Inquiry struct {
 	Inputs          []string // what the human added, in order (R48)
 	Synthesis       protocol.InquirySynthesis
 	Syntheses       int
-	Lens            protocol.InquiryEstablished // of one that recommends
+	Lens            protocol.InquiryEstablished // the result of an inquiry that recommends
 	Trace           protocol.InquiryTrace
 	Preserve        []string // the categories that the human chose
 	wraps           bool     // what follows is a wrap-up and no withdrawal
-	Told, Disbanded bool     // the team was told to end, and has
+	Told, Disbanded bool     // the team was told to end; it has ended
 	Findings        protocol.InquiryFindings
-	Late            []Late // what came after it could count; it is kept
+	Late            []Late // signals that came too late to count; they are kept
 	Ended           time.Time
 	EndedBy         string // the human who ended it at once
 }
@@ -151,7 +150,8 @@ type Late struct {
 // KindName is the name of the kind.
 const KindName = "inquiry"
 
-// Kind is the kind of affair that inquiries are, in the record with that id: one a channel.
+// Kind is the kind of affair that inquiries are, in the record with that id. There is at most one
+// in a channel.
 func Kind(recordID string) *affair.Kind[Inquiry] {
 	return &affair.Kind[Inquiry]{
 		Name: KindName,
@@ -176,7 +176,7 @@ func Kind(recordID string) *affair.Kind[Inquiry] {
 	}
 }
 
-// nameOf is the inquiry that a deed is of: what is said in a dialogue names it, everything else
+// nameOf is the inquiry to which a deed belongs. The words of a dialogue name it; any other deed
 // lies in its channel.
 func nameOf(m *protocol.Message) (string, bool) {
 	switch m.Act {
@@ -187,7 +187,8 @@ func nameOf(m *protocol.Message) (string, bool) {
 	return m.Path.Channel().String(), true
 }
 
-// step is the inquiry after a deed, or why the deed is void. All deeds are signed by hosts.
+// step is the inquiry after a deed. The error says why the deed is void. A host must sign every
+// deed.
 func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
 	if d.Standing != affair.Signed {
 		return v, errors.New("no host has signed it, as all deeds of inquiries are")
@@ -199,7 +200,7 @@ func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
 		return v, refusal.New(refusal.Unknown, "begin one: parley frame", "there is no inquiry in this channel")
 	}
 	switch d.Act {
-	case protocol.ActFrameSignal: // what was paid for is kept, whenever it comes
+	case protocol.ActFrameSignal: // its run was paid for, so it is kept whenever it comes
 		return acted(v.signal(d))
 	case protocol.ActFrameAnswer:
 		return v.answer(d)
@@ -219,7 +220,8 @@ func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
 	return acted(v.advance(recordID, d))
 }
 
-// acted is what comes of a deed that follows from what was decided: that is not undone then.
+// acted is the result of a deed that follows from a decision: after it, the decision can no longer
+// be undone.
 func acted(v Inquiry, err error) (Inquiry, error) {
 	if err == nil {
 		v.undo = nil
@@ -279,7 +281,8 @@ func (v Inquiry) advance(recordID string, d affair.Deed) (Inquiry, error) {
 // epochOf finds the epoch in the words of the coordinator.
 type epochOf interface{ WrittenIn() int }
 
-// coordinated reads the words of a deed that only the coordinator does, in its epoch.
+// coordinated reads the words of a deed that only the coordinator does, in its epoch, and calls
+// `then` with them.
 func coordinated[W epochOf](v Inquiry, d affair.Deed, act protocol.WordAct[W], then func(W) (Inquiry, error)) (Inquiry, error) {
 	w, err := act.Parse(d.Body)
 	switch {
@@ -297,14 +300,15 @@ func coordinated[W epochOf](v Inquiry, d affair.Deed, act protocol.WordAct[W], t
 	return next, nil
 }
 
-// writes reports whether a deed is an agent's: its host wrote it, in the agent's name or in its
-// own. A member that was made for a perspective is declared by no host, so the host speaks.
+// writes reports whether a deed is an agent's: the agent's host wrote it, in the agent's name or in
+// the host's own. No host declares a member that was made for a perspective, so its host speaks for
+// it.
 func writes(d affair.Deed, agent protocol.Address) bool {
 	name := d.Author().Name
 	return d.Host.String() == agent.Host && (name == agent.Name || name == agent.Host)
 }
 
-// in says that a deed does not belong to the state that the inquiry is in.
+// in returns an error if a deed does not belong to the state of the inquiry.
 func (v Inquiry) in(states ...State) error {
 	if !slices.Contains(states, v.State) {
 		return refusal.New(refusal.Forbidden, "see: parley frame show", "that is not what comes next: %s", v.State)
@@ -312,7 +316,7 @@ func (v Inquiry) in(states ...State) error {
 	return nil
 }
 
-// changed is a list with one of its values changed; the list itself stays.
+// changed is a list with one value changed. The original list stays as it is.
 func changed[T any](list []*T, old *T, change func(*T)) []*T {
 	next := slices.Clone(list)
 	for i, x := range next {
@@ -325,7 +329,7 @@ func changed[T any](list []*T, old *T, change func(*T)) []*T {
 	return next
 }
 
-// added is a list with more, which leaves the list itself as it is.
+// added is a list with more values. The original list stays as it is.
 func added[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
 
 // malformed is why a deed whose words cannot be read is void.

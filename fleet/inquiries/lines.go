@@ -2,15 +2,15 @@ package inquiries
 
 import "github.com/parleyfleet/parley/protocol"
 
-// Line is one thing that must hold of every inquiry and can be proved from its deeds alone.
+// Line is one thing that must hold for every inquiry and can be proved from its deeds alone.
 type Line struct {
 	ID   string // such as F42
 	Text string
-	Acts []protocol.Act // at which it is looked at: none of them there, it is not reached
+	Acts []protocol.Act // the acts at which it is checked; if an inquiry has none of them, the line is not reached
 }
 
-// Lines are all of them, in their order. A deed that would break one does not count, by the rules
-// of this package; that it was written is a fault all the same.
+// Lines are all lines, in their order. By the rules of this package, a deed that would break a line
+// does not count. That it was written is a fault all the same.
 func Lines() []Line {
 	line := func(id, text string, acts ...protocol.Act) Line { return Line{id, text, acts} }
 	return []Line{

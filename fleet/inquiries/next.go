@@ -6,20 +6,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Call is something that is to be done now: Do names the act that says that it was done.
+// Call is something that is to be done now. Do is the act that says that it was done.
 type Call struct {
 	Do          protocol.Act
 	By          protocol.Address // who does it: the coordinator, or a member
-	Gate        string           // of one that is to be asked
+	Gate        string           // the gate, if one is to be asked
 	Perspective string
 	Attempt     int
 	Tension     string
-	Number      int // of a message in a dialogue
+	Number      int // number of the message in a dialogue
 }
 
 // Next is what is to be done now. It depends neither on time, nor on the members' texts, nor on
-// who is there. While a member works there is nothing to do but to wait for its signal; at a
-// gate, for a human.
+// which hosts are reachable. While a member works, there is nothing to do but to wait for its
+// signal. At a gate, there is nothing to do but to wait for a human.
 func Next(v Inquiry) []Call {
 	if v.Path.IsZero() || v.State.Over() || !v.Contested.IsZero() {
 		return nil
@@ -48,7 +48,8 @@ func Next(v Inquiry) []Call {
 	return nil
 }
 
-// call is what the coordinator does in a state that asks for one thing; "" in others.
+// call is the act that the coordinator does in a state that needs one act of it; "" in other
+// states.
 func (s State) call() protocol.Act {
 	return map[State]protocol.Act{
 		Opened: protocol.ActFrameBrief, Gather: protocol.ActFrameContext, Propose: protocol.ActFrameProposals, Established: protocol.ActFrameEstablished,
@@ -57,7 +58,7 @@ func (s State) call() protocol.Act {
 	}[s]
 }
 
-// ending is what comes next of an end: the team is told, it ends, and findings are kept.
+// ending is the next step of an end: the team is told, it ends, and findings are kept.
 func (v Inquiry) ending() protocol.Act {
 	switch {
 	case !v.Told:

@@ -54,8 +54,8 @@ func (v Inquiry) asked() bool {
 	return len(v.Opening.Humans) == 0 && v.Opening.Source == protocol.FromArgument
 }
 
-// decides says why a human's word does not count: they are no decider, from their host or with
-// their key.
+// decides returns an error if a human's word does not count: they are no decider, or they write
+// neither from their host nor with their key.
 func (v Inquiry) decides(d affair.Deed) error {
 	who := protocol.Name(d.Message.Human)
 	switch i := slices.IndexFunc(v.Deciders, func(one Decider) bool { return one.Human == who }); {
@@ -69,7 +69,7 @@ func (v Inquiry) decides(d affair.Deed) error {
 	return nil
 }
 
-// esc ends the inquiry at once, whatever it is in (R50). Nothing is cleaned up by rule.
+// esc ends the inquiry at once, in whatever state (R50). No rule cleans anything up.
 func (v Inquiry) esc(d affair.Deed) (Inquiry, error) {
 	e, err := protocol.EscInquiry.Parse(d.Body)
 	if err != nil {
@@ -90,8 +90,8 @@ func (v Inquiry) escaped(d affair.Deed) Inquiry {
 	return v
 }
 
-// resume has another host coordinate, or the same one anew, in a later epoch (R54). Of two that
-// begin one epoch the first in the order of the record does.
+// resume has another host coordinate the inquiry, or the same host anew, in a later epoch (R54). If
+// two hosts begin the same epoch, the first in the order of the record coordinates.
 func (v Inquiry) resume(d affair.Deed) (Inquiry, error) {
 	e, err := protocol.ResumeInquiry.Parse(d.Body)
 	if err != nil {
@@ -111,8 +111,8 @@ func (v Inquiry) resume(d affair.Deed) (Inquiry, error) {
 	return v, nil
 }
 
-// brief shows the brief. Where a human gave the question's text and accepted the brief
-// beforehand there is no gate, but not on changes of it (R40).
+// brief shows the brief. If a human gave the question's text and accepted the brief beforehand,
+// there is no gate, unless the brief was changed (R40).
 func (v Inquiry) brief(b protocol.InquiryBrief) (Inquiry, error) {
 	if err := v.in(Opened); err != nil {
 		return v, err

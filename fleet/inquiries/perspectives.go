@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// propose places perspectives before the human: with those that they named at least two, and
-// at least one that they did not.
+// propose puts perspectives before the human: at least two together with those that the human
+// named, and at least one that the human did not name.
 func (v Inquiry) propose(w protocol.InquiryProposals) (Inquiry, error) {
 	if err := v.in(Propose); err != nil {
 		return v, v.early("F12", err, Opened, BriefDraft, GateBrief, Gather)
@@ -76,7 +76,7 @@ func (v Inquiry) contribution(name string) string {
 	return ""
 }
 
-// named are the perspectives of a text, one a line.
+// named are the perspectives in a text that has one on each line.
 func named(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -87,7 +87,7 @@ func named(text string) []string {
 	return names
 }
 
-// supplies says why a text names no perspectives of the human's own.
+// supplies returns an error if a text does not name new perspectives of the human's own.
 func (v Inquiry) supplies(text string) error {
 	names := named(text)
 	if len(names) == 0 {
@@ -101,12 +101,13 @@ func (v Inquiry) supplies(text string) error {
 	return nil
 }
 
-// choose takes the chosen perspectives. Those of the human's own show the gate again (R55).
+// choose takes the chosen perspectives. If the human supplies perspectives of their own, the gate
+// is asked again (R55).
 func (v Inquiry) choose(w protocol.InquiryAnswer) Inquiry {
 	if own := named(w.Text); len(own) > 0 {
 		v.Base = added(v.Base, own...)
 		if len(v.novel()) == 0 {
-			v.State = Propose // there is always one that they did not name
+			v.State = Propose // there is always a perspective that the human did not name
 		}
 		return v
 	}

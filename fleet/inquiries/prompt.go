@@ -20,10 +20,10 @@ func ResultSections() []string {
 	return []string{SectionContribution, SectionAnalysis, SectionLimits, SectionAssessment}
 }
 
-// Prompt is what the member of a perspective is given: the brief, the perspective, the
-// orientation, the question, the form of the answer and the rules of dialogue. It follows from
-// these alone, so that anybody can make it again: nothing of the gathered context, of other
-// members or of how tensions are found is in it.
+// Prompt is what the member of a perspective is given: the brief, the perspective, the orientation,
+// the question, the form of the answer and the rules of dialogue. It follows from these alone, so
+// anybody can make it again. It contains nothing of the gathered context, of other members, or of
+// how tensions are found.
 func (v Inquiry) Prompt(perspective string, orientation []string) string {
 	demand := "Every point has substance: data, paths of files, scenarios, figures. A point that could as well be left blank is none. Name at least one file, source or figure in the analysis and in the assessment."
 	if v.Brief.Abstract {
@@ -58,9 +58,9 @@ You may be connected with one other perspective later, for three messages at mos
 		SectionContribution, SectionAnalysis, SectionLimits, SectionAssessment, demand)
 }
 
-// TopicText is what peers are told of a tension. It does not name its kind: a label that says
-// what was found would give them the answer. That of what fits no kind is that of a horizon
-// (R44).
+// TopicText is what peers are told of a tension. It does not name the kind of tension, because a
+// label that says what was found would give them the answer. A trigger that fits no kind gets the
+// text of a horizon (R44).
 func TopicText(t *Tension) string {
 	var lines []string
 	for _, trigger := range t.Triggers {
@@ -76,9 +76,9 @@ func TopicText(t *Tension) string {
 	return strings.Join(lines, "\n")
 }
 
-// Cost is how many calls an inquiry makes in its first pass, with so many perspectives and
-// pairs in dialogue, and what is added later: changes of the brief and input of the human
-// (R58). An extension has its own number.
+// Cost is how many calls an inquiry makes in its first pass, with that many perspectives and pairs
+// in dialogue. `changes` of the brief and `inputs` of the human add to it (R58). An extension has a
+// number of its own.
 func Cost(perspectives, pairs, changes, inputs int) int {
 	return 7 + 2*perspectives + 9*pairs + changes + 2*inputs
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Sections are the texts below the named headings. A heading that is missing, stands twice or
-// has nothing below it is a fault; the text of one that stands twice is the first one.
+// Sections are the texts below the named headings. `faults` names the headings that are missing,
+// stand twice or have nothing below them. If a heading stands twice, its text is the first one.
 func Sections(text string, headings ...string) (sections map[string]string, faults []string) {
 	sections, lines := map[string]string{}, map[string][]string{}
 	key, fenced := "", false
@@ -42,13 +42,13 @@ func Sections(text string, headings ...string) (sections map[string]string, faul
 	return sections, faults
 }
 
-// headingMark is what stands before the words of a heading, as language models write it: marks
-// of markdown, a number.
+// headingMark is what language models write before the words of a heading: marks of markdown, a
+// number.
 var headingMark = pattern.New(`^\s{0,3}(#{1,6}\s+)?(?:[0-9]{1,2}[.)]\s+)?(\*\*)?`)
 
-// headingIn is which of the headings a line is, "" where it is none, and what of the section
-// stands in the same line, behind a heading in bold. A line without marks is a heading where
-// it is just that.
+// headingIn says which of the headings a line is, or "" if it is none. `tail` is the part of the
+// section that stands on the same line, behind a heading in bold. A line without marks is a heading
+// if it has nothing but the heading's words.
 func headingIn(line string, headings []string) (heading, tail string) {
 	mark := headingMark.FindStringSubmatch(line)
 	rest := line[len(mark[0]):]
@@ -69,13 +69,13 @@ func headingIn(line string, headings []string) (heading, tail string) {
 	return "", ""
 }
 
-// placeholder reports whether a text only holds a place.
+// placeholder reports whether a text is only a placeholder.
 func placeholder(text string) bool {
 	bare := strings.ToLower(strings.Trim(text, " \t\n.…*_-[]()<>"))
 	return bare == "" || slices.Contains([]string{"tbd", "todo", "n/a", "na", "none yet", "to be determined", "to be done", "lorem ipsum", "xxx"}, bare)
 }
 
-// holdsPlace is a line of a list or table, or a cell, that only holds a place.
+// holdsPlace reports whether a line of a list or table, or a cell, is only a placeholder.
 func holdsPlace(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*0123456789.) ")
@@ -88,12 +88,12 @@ func holdsPlace(text string) bool {
 	return false
 }
 
-// evidence is what refers to something outside the text: a path, a link, a figure, a line of a
+// evidence finds references to something outside the text: a path, a link, a figure, a line of a
 // file, or words in backticks.
 var evidence = pattern.New("[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]+|\\b[A-Za-z0-9_-]+\\.[a-z]{1,4}\\b|https?://|[0-9]|`[^`]+`")
 
-// CheckResult is what a result lacks of its form (R57). It is shown with the preview; nobody
-// is asked again for it. Abstract questions need no evidence.
+// CheckResult is what a result lacks of its form (R57). The preview shows it. Nobody has to write
+// the result again because of it. Abstract questions need no evidence.
 func CheckResult(text string, abstract bool) []string {
 	sections, faults := Sections(text, ResultSections()...)
 	for _, h := range ResultSections() {

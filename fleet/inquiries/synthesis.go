@@ -22,7 +22,7 @@ func SynthesisSections() []string {
 }
 
 // synthesize joins the results. Each claim of the assessment rests on words of a result, of a
-// report or of the human, or is marked as the coordinator's own joining of them.
+// report or of the human. Otherwise it is marked as the coordinator's own joining of results.
 func (v Inquiry) synthesize(w protocol.InquirySynthesis) (Inquiry, error) {
 	if err := v.in(Synthesize); err != nil {
 		return v, v.early("F46", err, Preview, Detect)
@@ -51,7 +51,7 @@ func (v Inquiry) synthesize(w protocol.InquirySynthesis) (Inquiry, error) {
 	return v, nil
 }
 
-// paragraphs are the paragraphs and points of a text.
+// paragraphs are the paragraphs of a text, and the points of its lists.
 func paragraphs(text string) []string {
 	var list []string
 	open := false
@@ -70,7 +70,7 @@ func paragraphs(text string) []string {
 	return list
 }
 
-// based says why a claim does not rest on what it says.
+// based returns an error if a claim does not rest on what it names as its basis.
 func (v Inquiry) based(assessment string, b protocol.InquiryBasis) error {
 	if !quoted(assessment, b.Claim) {
 		return breach("F61", "the claim %.80q does not stand in the assessment", b.Claim)
@@ -91,7 +91,7 @@ func (v Inquiry) based(assessment string, b protocol.InquiryBasis) error {
 			stands = slices.ContainsFunc(v.dialogueOf(s.Perspective), func(text string) bool { return quoted(text, s.Words) })
 		case protocol.BasisInput:
 			stands = slices.ContainsFunc(v.Inputs, func(text string) bool { return quoted(text, s.Words) })
-		case protocol.BasisFusion: // marked as what it is
+		case protocol.BasisFusion: // marked as the coordinator's own
 			stands = s.Words == "" || quoted(m.Result, s.Words)
 		}
 		if !stands {
@@ -101,7 +101,7 @@ func (v Inquiry) based(assessment string, b protocol.InquiryBasis) error {
 	return nil
 }
 
-// Evidence are the texts in which a claim of a kind can rest on a perspective.
+// Evidence are the texts on which a claim of that kind can rest, for that perspective.
 func (v Inquiry) Evidence(kind, perspective string) []string {
 	m := v.Member(perspective)
 	switch {
@@ -115,7 +115,7 @@ func (v Inquiry) Evidence(kind, perspective string) []string {
 	return []string{m.Result}
 }
 
-// dialogueOf is what a perspective reported of dialogues, and answered.
+// dialogueOf is what a perspective reported of its dialogues, and what it answered to follow-ups.
 func (v Inquiry) dialogueOf(perspective string) []string {
 	var texts []string
 	for _, t := range v.Tensions {
@@ -133,8 +133,8 @@ func (v Inquiry) dialogueOf(perspective string) []string {
 	return texts
 }
 
-// agrees says why perspectives do not agree on a point: agreement is between results of
-// different provenance, and has a strength only where they talked.
+// agrees returns an error if perspectives do not agree on a point. An agreement is between results
+// of different members, and has a strength only if they talked.
 func (v Inquiry) agrees(convergence string, a protocol.InquiryAgreement) error {
 	if !quoted(convergence, a.Point) {
 		return senseless("%.80q does not stand in the section on convergence", a.Point)
@@ -189,7 +189,7 @@ func (v Inquiry) trace(w protocol.InquiryTrace) (Inquiry, error) {
 	return v, nil
 }
 
-// team are the exact names of all members, each once.
+// team are the exact names of all members, each named once.
 func (v Inquiry) team() []string {
 	var names []string
 	for _, m := range v.Members {
@@ -226,7 +226,7 @@ func (v Inquiry) endTeam(d affair.Deed, w protocol.InquiryTeam) (Inquiry, error)
 	return v, nil
 }
 
-// SectionOf is the section of a synthesis from which findings of a category are.
+// SectionOf is the section of a synthesis from which findings of a category come.
 func SectionOf(category string) string {
 	return map[string]string{KeepConvergence: SectionConvergence, KeepDivergence: SectionDivergence, KeepAssessment: SectionIntegrated}[category]
 }

@@ -10,41 +10,42 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Member is who investigates a perspective.
+// Member is an agent that investigates a perspective.
 type Member struct {
 	Perspective string
 	Agent       protocol.Address
-	Made        bool          // for this perspective: no agent fitted
-	Attempt     int           // from 1
-	Cycle       int           // in which this attempt began
-	Given       protocol.Path // what says that it was started; zero: it is still to be
+	Made        bool          // made for this perspective, because no agent fitted
+	Attempt     int           // number of this run, from 1
+	Cycle       int           // the cycle in which this attempt began
+	Given       protocol.Path // the deed that says that it was started; zero: it has not been yet
 	Tasked      bool
 	Orientation []string
-	Prompt      string // its hash
+	Prompt      string // hash of the prompt
 	Signal      *protocol.InquirySignal
 	SignalPath  protocol.Path
-	Result      string        // its text, once it is told
-	Revealed    protocol.Path // where
+	Result      string        // text of the result, once it is told
+	Revealed    protocol.Path // the deed that tells it
 	Flags       []string      // what the result lacks of its form (R57)
 	Degraded    string        // why its session did not go on (R52)
 	Dropped     bool          // the human goes on without its result
-	Earlier     []Attempt     // those before, the first one first
+	Earlier     []Attempt     // the attempts before, the first one first
 }
 
-// Attempt is one run of a member that another one followed.
+// Attempt is one run of a member that another run followed.
 type Attempt struct {
 	Attempt int
 	Agent   protocol.Address
-	Result  string // its hash; empty where there was none
-	Text    string // what was told of it
+	Result  string // hash of the result; empty if there was none
+	Text    string // text of the result, if it was told
 }
 
-// Failed reports whether its run has ended without a result, and nobody has decided on that.
+// Failed reports whether the member's run has ended without a result, and nobody has decided what
+// to do.
 func (m *Member) Failed() bool {
 	return m.Signal != nil && m.Signal.Outcome != protocol.SignalCompleted && !m.Dropped
 }
 
-// again has the member run once more.
+// again makes the member ready for another run.
 func (m *Member) again() {
 	before := Attempt{Attempt: m.Attempt, Agent: m.Agent, Text: m.Result}
 	if m.Signal != nil {
@@ -56,7 +57,7 @@ func (m *Member) again() {
 	}
 }
 
-// told is the last earlier attempt whose result was told; nil where there is none.
+// told is the last earlier attempt whose result was told; nil if there is none.
 func (m *Member) told() *Attempt {
 	for i := range slices.Backward(m.Earlier) {
 		if m.Earlier[i].Text != "" {
@@ -66,7 +67,7 @@ func (m *Member) told() *Attempt {
 	return nil
 }
 
-// Carries are the hashes of what a deepening carries over: the last result that was told.
+// Carries are the hashes of what a deepening takes over: the last result that was told.
 func (m *Member) Carries() []string {
 	if before := m.told(); before != nil {
 		return []string{before.Result}
@@ -74,12 +75,13 @@ func (m *Member) Carries() []string {
 	return nil
 }
 
-// repeats reports whether this attempt is given what the last one was, which had no result.
+// repeats reports whether this attempt is given the same as the last one, because that one had no
+// result.
 func (m *Member) repeats() bool {
 	return len(m.Earlier) > 0 && m.Earlier[len(m.Earlier)-1].Text == ""
 }
 
-// Member is the one that investigates a perspective; nil where there is none.
+// Member is the member that investigates a perspective; nil if there is none.
 func (v Inquiry) Member(perspective string) *Member {
 	for _, m := range v.Members {
 		if m.Perspective == perspective {
@@ -89,7 +91,8 @@ func (v Inquiry) Member(perspective string) *Member {
 	return nil
 }
 
-// Carried is what a member found before, which it is given to go deeper; "" where it begins anew.
+// Carried is what a member found before, which it is given so that it goes deeper. It is "" if the
+// member begins anew.
 func (v Inquiry) Carried(perspective string) string {
 	if m := v.Member(perspective); m != nil && m.told() != nil {
 		return m.told().Text
@@ -97,7 +100,7 @@ func (v Inquiry) Carried(perspective string) string {
 	return ""
 }
 
-// Standing are the members that have a result, or are to have one.
+// Standing are the members that have a result, or are still to have one.
 func (v Inquiry) Standing() []*Member {
 	return slices.DeleteFunc(slices.Clone(v.Members), func(m *Member) bool { return m.Dropped })
 }
@@ -113,7 +116,7 @@ func (v Inquiry) investigated() []string {
 	return names
 }
 
-// mapped notes which agents fit the new perspectives. One for each is automatic.
+// mapped notes which agents fit the new perspectives. If each has only one, nobody is asked.
 func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 	if err := v.in(Map); err != nil {
 		return v, err
@@ -166,7 +169,7 @@ func (v Inquiry) assign(who func(protocol.InquiryFit) string) Inquiry {
 	return v
 }
 
-// start notes that a member was started. What it was given follows from the record.
+// start notes that a member was started. What the member was given follows from the record.
 func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) {
 	if err := v.in(Spawn, Await); err != nil {
 		return v, err
@@ -202,7 +205,8 @@ func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) 
 	return v, nil
 }
 
-// task notes what a started member has to do. When all have started the waiting begins.
+// task notes what a started member has to do. When all members have their tasks, the waiting
+// begins.
 func (v Inquiry) task(w protocol.InquiryTask) (Inquiry, error) {
 	if err := v.in(Spawn, Await); err != nil {
 		return v, err
@@ -218,13 +222,13 @@ func (v Inquiry) task(w protocol.InquiryTask) (Inquiry, error) {
 	return v.waited(), nil
 }
 
-// settled reports whether all members have been started, and have signalled.
+// settled reports whether all members have been started and have signalled.
 func (v Inquiry) settled() bool {
 	return !slices.ContainsFunc(v.Standing(), func(m *Member) bool { return !m.Tasked || m.Signal == nil })
 }
 
-// Awaits reports whether a member has to say something before the inquiry goes on: that its run
-// has ended, or, when those of all have, its result.
+// Awaits reports whether a member has to say something before the inquiry goes on: that its run has
+// ended or, when all runs have ended, its result.
 func (v Inquiry) Awaits(m *Member) bool {
 	if m.Given.IsZero() || m.Dropped {
 		return false
@@ -232,7 +236,7 @@ func (v Inquiry) Awaits(m *Member) bool {
 	return v.State == Await && m.Signal == nil || v.State == Collect && m.Revealed.IsZero()
 }
 
-// waited goes on when nobody is waited for any more.
+// waited takes the inquiry on when no member is waited for any more.
 func (v Inquiry) waited() Inquiry {
 	all := v.Standing()
 	if v.State == Spawn && !slices.ContainsFunc(all, func(m *Member) bool { return !m.Tasked }) {
@@ -247,8 +251,8 @@ func (v Inquiry) waited() Inquiry {
 	return v
 }
 
-// signal notes that the run of a member has ended. That of an attempt that was given up, or that
-// comes when all is over, is kept and not collected.
+// signal notes that the run of a member has ended. The signal of an attempt that was given up, or
+// that comes when the inquiry is over, is kept and has no effect.
 func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
 	w, err := protocol.SignalEnd.Parse(d.Body)
 	if err != nil {
@@ -285,8 +289,8 @@ func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
 	return v.waited(), nil
 }
 
-// reveal tells a result, after all have signalled: it has the hash that was told then. While a
-// human is asked about a host that was lost, nobody's is told.
+// reveal tells a result, after all members have signalled. The result must have the hash that was
+// told then. While a human is asked about a lost host, no result is told.
 func (v Inquiry) reveal(d affair.Deed) (Inquiry, error) {
 	w, err := protocol.RevealResult.Parse(d.Body)
 	if err != nil {
@@ -315,7 +319,8 @@ func (v Inquiry) reveal(d affair.Deed) (Inquiry, error) {
 	return v.waited(), nil
 }
 
-// lost is what a human decides on a member that is waited for, or that has no result.
+// lost is the inquiry after a human has decided about a member that is waited for, or that has no
+// result.
 func (v Inquiry) lost(perspective, how string) Inquiry {
 	m := v.Member(perspective)
 	switch how {

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Breach is why a deed is void that breaks a line of the form of inquiries: void or not, it is
-// in the record, and who reads it has seen it.
+// Breach is the reason why a deed is void that breaks a line of the checklist. Void or not, the
+// deed is in the record, and whoever reads it has seen it.
 type Breach struct {
 	Line string // such as F42
 	err  error
@@ -21,10 +21,10 @@ type Breach struct {
 // Error returns the reason.
 func (b *Breach) Error() string { return b.err.Error() }
 
-// Unwrap is the refusal.
+// Unwrap returns the refusal.
 func (b *Breach) Unwrap() error { return b.err }
 
-// breaks is an error as a breach of a line; with no line it is the error.
+// breaks makes an error a breach of a line. Without a line it returns the error itself.
 func breaks(line string, err error) error {
 	if line == "" {
 		return err
@@ -32,13 +32,13 @@ func breaks(line string, err error) error {
 	return &Breach{line, err}
 }
 
-// breach is why words that can be read are void, and break a line.
+// breach is why words are void that can be read but break a line.
 func breach(line, format string, args ...any) error {
 	return breaks(line, refusal.New(refusal.Senseless, "", format, args...))
 }
 
-// early is why a deed is void that comes in one of those states, before it may, which breaks a
-// line; later it is only void.
+// early is the error `err` of a deed that came too early. In one of `states` this breaks the line;
+// in others the deed is only void.
 func (v Inquiry) early(line string, err error, states ...State) error {
 	if slices.Contains(states, v.State) {
 		return breaks(line, err)
@@ -46,7 +46,7 @@ func (v Inquiry) early(line string, err error, states ...State) error {
 	return err
 }
 
-// formLine is which line the words of an act break that cannot be read; "" for none.
+// formLine is the line that is broken if the words of an act cannot be read; "" for none.
 func formLine(act protocol.Act) string {
 	return map[protocol.Act]string{
 		protocol.ActFrameBrief: "F3", protocol.ActFrameGate: "F67", protocol.ActFrameDetection: "F47", protocol.ActFrameTopic: "F51",
@@ -54,7 +54,7 @@ func formLine(act protocol.Act) string {
 	}[act]
 }
 
-// Fault is a line of the form of inquiries that does not hold, and where.
+// Fault is a line of the checklist that does not hold, and the place where it does not.
 type Fault struct {
 	Line string
 	At   protocol.Path
@@ -62,15 +62,15 @@ type Fault struct {
 }
 
 // Verify folds the deeds of an inquiry, in the order of the record, and says which lines of the
-// checklist do not hold. A line is broken by a single deed, whether it counts or not, or by the
-// order of the deeds that count. It reads nothing but the deeds.
+// checklist do not hold. A line can be broken by a single deed, whether that deed counts or not, or
+// by the order of the deeds that count. Verify reads nothing but the deeds.
 func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []Fault) {
 	kind := Kind(recordID)
 	var v Inquiry
 	var faults []Fault
 	p := proof{signalled: map[string]bool{}, said: map[string]int{}, last: map[protocol.Act]int{}}
 	for c := range deeds {
-		if c.Void != nil { // a stranger's
+		if c.Void != nil { // a stranger wrote it
 			continue
 		}
 		next, err := kind.Step(v, c.Deed)
@@ -88,8 +88,8 @@ func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []Faul
 	return v, faults
 }
 
-// proof is what of the deeds so far matters for the order of those to come. It is counted from
-// the deeds themselves, beside the fold.
+// proof is what matters of the deeds so far for the order of those to come. It is counted from the
+// deeds themselves, independently of the fold.
 type proof struct {
 	n         int
 	question  string
@@ -98,7 +98,7 @@ type proof struct {
 	last      map[protocol.Act]int
 }
 
-// look says which lines a deed that counts breaks.
+// look returns the lines that a deed which counts breaks.
 func (p *proof) look(before, after Inquiry, d affair.Deed) (faults [][2]string) {
 	p.n++
 	say := func(line, format string, args ...any) {

@@ -14,10 +14,10 @@ type File struct {
 	protocol.Message
 	Hash   string            // of its bytes
 	Sealed bool              // its signature fits its bytes, its path and the record
-	Word   protocol.HostWord // what it says of hosts, nil where it is not the word of one
+	Word   protocol.HostWord // what it says of hosts; nil if it is no word of a host
 }
 
-// Signer is an alias and a key that signed for it, whether it is the host's or not.
+// Signer is an alias and a key that signed for it, whether the key is the host's or not.
 type Signer struct {
 	Host protocol.Name
 	Key  string
@@ -70,7 +70,7 @@ func (f *File) ReadWord(recordID string, system protocol.ChannelID) error {
 	return nil
 }
 
-// signedAt is when a message says that it was signed: the time in its path, which
+// signedAt is the time at which a message says that it was signed: the time in its path, which
 // rises along its host's chain.
 func (f *File) signedAt() time.Time {
 	if at := f.Path.Time(); !at.IsZero() {
@@ -79,15 +79,15 @@ func (f *File) signedAt() time.Time {
 	return f.Timestamp
 }
 
-// byTimestamp orders joins by what stands in them alone. Their place would depend
-// on which of other contested files count, and that on the keys which the joins
-// decide.
+// byTimestamp orders joins only by what stands in them. Their places would depend on which
+// contested files count. That depends on keys, and the joins decide the keys.
 func byTimestamp(a, b *File) int { return cmp.Or(a.Timestamp.Compare(b.Timestamp), ByPath(a, b)) }
 
-// ByPath compares files of one host as it wrote them: its paths strictly rise.
+// ByPath compares files of one host in the order in which the host wrote them, because the paths of
+// a host always rise.
 func ByPath(a, b *File) int { return cmp.Or(a.Path.Compare(b.Path), strings.Compare(a.Hash, b.Hash)) }
 
-// Later is the one with the greater path, of files of one signer. Either may be nil.
+// Later is the file with the greater path, of two files of one signer. Either may be nil.
 func Later(a, b *File) *File {
 	if a != nil && (b == nil || ByPath(a, b) > 0) {
 		return a

@@ -6,12 +6,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Anchor is what a record is known by, and where the history of its keys begins.
+// Anchor identifies a record and says where the history of its keys begins.
 type Anchor struct {
 	RecordID string
-	// Founder is the host that began the record, its key and the humans who may have
-	// keys revoked, as the record's first commit says; zero where that says nothing.
-	// Then the founder is the host with the earliest join.
+	// Founder is the host that began the record, its key, and the humans who may have keys revoked,
+	// from the record's first commit. It is zero if that commit does not say so. Then the founder
+	// is the host with the earliest join.
 	Founder protocol.HostState
 }
 
@@ -36,14 +36,14 @@ type historian struct {
 	anchor Anchor
 	words  *words
 	ring   *Ring
-	// left is the messages of its key that a revocation leaves in.
+	// left gives the messages that a revocation leaves in.
 	left  func(revocation *File) *lineage
-	pasts *pasts // what hosts wrote before words of theirs
+	pasts *pasts // what hosts wrote before their words
 
-	witnessed map[protocol.Name][]string // keys that hosts senior to it vouched for, in order
+	witnessed map[protocol.Name][]string // keys for which hosts senior to the host vouched, in order
 }
 
-// makeRing is the history of keys that the words tell.
+// makeRing makes the history of keys from the words.
 func (h historian) makeRing() *Ring {
 	h.ring = newRing(h.anchor)
 	if alias, key, ok := h.founder(); ok {
@@ -65,13 +65,14 @@ func (h historian) makeRing() *Ring {
 	return h.ring
 }
 
-// MaxRevocations bounds the revocations of one key by its host, and those by the founder. Where
-// there are more, they leave nothing in. More than one only narrows what is left, and each costs
-// room. If only the surplus were ignored, a thief who has the key could crowd out the revocation
-// that is meant for him.
+// MaxRevocations bounds the revocations of one key by its host, and those by the founder. If there
+// are more, no message of the key is left in. A second revocation can only narrow what the first
+// leaves in, and each costs room. If only the surplus were ignored, a thief who has the key could
+// crowd out the revocation that is meant for him.
 const MaxRevocations = 4
 
-// revoking adds one to those that one side has said of a key: said of them until then.
+// revoking adds a revocation to those of a key. `said` is how many the same side has said of the
+// key before.
 func (h *historian) revoking(all []revocation, said int, it *File) []revocation {
 	switch {
 	case said > MaxRevocations:
@@ -82,7 +83,7 @@ func (h *historian) revoking(all []revocation, said int, it *File) []revocation 
 	return append(all, revocation{it, h.left(it)})
 }
 
-// founder is the host that everything rests on.
+// founder is the host on which everything rests.
 func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
 	if f := h.anchor.Founder; f.Key != "" {
 		return f.Host, f.Key, true
@@ -106,10 +107,10 @@ func (h *historian) enrol(alias protocol.Name, key string) {
 	h.ring.ranked = append(h.ring.ranked, host)
 }
 
-// origin is the first of the keys that led to a key, as far as the holders of the
-// later ones have said so by their proofs. So a vouch for a later key does for the
-// first, should that for the first one come late. A key that has joined is a first one:
-// else its thief could put a key of his own before it, which its revocation leaves in.
+// origin is the first of the keys that led to a key, as far as the proofs of the later keys say so.
+// So a vouch for a later key also serves for the first one, if the vouch for the first one comes
+// late. A key with which the host has joined is a first key. Otherwise its thief could put a key of
+// his own before it, and the revocation of the stolen key would leave that one in.
 func (h *historian) origin(of protocol.HostKey) string {
 	for seen := map[string]bool{}; !seen[of.Key] && !h.joined(of); {
 		seen[of.Key] = true
@@ -120,7 +121,7 @@ func (h *historian) origin(of protocol.HostKey) string {
 	return of.Key
 }
 
-// joined reports whether the host has entered with that key.
+// joined reports whether the host has joined with that key.
 func (h *historian) joined(of protocol.HostKey) bool {
 	return slices.ContainsFunc(h.words.joins[of.Host], func(it *File) bool { return it.Key == of.Key })
 }
@@ -134,7 +135,7 @@ func (h *historian) provisional(alias protocol.Name) {
 
 // complete follows the host's keys to the last one and says what is revoked.
 func (h *historian) complete(host *Host) {
-	had := map[string]bool{} // a search for each key would make long histories slow
+	had := map[string]bool{} // searching for each key would make long histories slow
 	for {
 		last := &host.keys[len(host.keys)-1]
 		had[last.key] = true
@@ -147,7 +148,7 @@ func (h *historian) complete(host *Host) {
 		r := next.Word.(protocol.Rotation)
 		last.until = r.Until
 		if at := next.signedAt(); at.After(r.Until) {
-			last.until = at // the rotation itself counts, and what came before it
+			last.until = at // the rotation itself counts, and so does what came before it
 		}
 		host.keys = append(host.keys, heldKey{key: r.Key, by: next})
 	}
@@ -162,8 +163,8 @@ func (k *Ring) hold(key string, alias protocol.Name) {
 	}
 }
 
-// next is the rotation that counts of those that a key signed, to one that the host has
-// not had yet, nil if there is none.
+// next is the rotation that counts, of those that a key signed to a key that the host has not had
+// yet. It is nil if there is none.
 func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *File {
 	who := Signer{host.Alias, last.key}
 	var open []*File
@@ -193,13 +194,13 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *File {
 	return nil
 }
 
-// ownRevocations takes in what the host itself revoked: the last key itself, and a
-// later key an earlier one. The later keys come first, because what they revoke can
-// leave out what the earlier ones say.
+// ownRevocations takes in what the host itself revoked: the last key revokes itself, and a later
+// key revokes an earlier one. The later keys come first, because their revocations can leave out
+// what the earlier keys say.
 func (h *historian) ownRevocations(host *Host) {
 	last := len(host.keys) - 1
-	given := host.keys[last] // by the founder: those of its own need not leave each other in
-	own := map[int]int{}     // how many there are already of a key
+	given := host.keys[last] // with the founder's revocations only: the key's own need not leave each other in
+	own := map[int]int{}     // how many own revocations a key has already
 	take := func(by int, counts func(at int, it *File) bool) {
 		for _, it := range h.words.revocations[Signer{host.Alias, host.keys[by].key}] {
 			r := it.Word.(protocol.Revocation)
@@ -260,8 +261,8 @@ func (h *historian) vouches(host *Host) {
 	}
 }
 
-// fold makes of the host's other words what is known of it now: its first join, and
-// what it has said later of whom it serves.
+// fold makes what is known of a host from its other words: its first join, and what it has said
+// later about whom it serves.
 func (h *historian) fold(host *Host) {
 	host.Key = host.keys[len(host.keys)-1].key
 	host.declared = map[string]*File{}

@@ -17,19 +17,19 @@ type History struct {
 	lineages lineages
 	pasts    *pasts
 	ring     *Ring
-	stale    bool             // words have come together that the ring does not know
-	last     map[Signer]*File // the greatest path that each signed
-	signed   map[Signer]int   // how many files each signed
+	stale    bool             // words have come together, and the ring does not know them yet
+	last     map[Signer]*File // the greatest path that each signer has signed
+	signed   map[Signer]int   // how many files each signer has signed
 	refused  tally
 
 	judged, shaken int                   // see Turns
-	epochs         map[protocol.Name]int // under "" how often anything may have changed whom hosts declare
+	epochs         map[protocol.Name]int // under "", how often anything may have changed whom hosts declare
 }
 
-// Files is what a history asks of the files that it has been told of.
+// Files gives a history the files of which it was told.
 type Files interface {
-	// Signed is the sealed file with that hash, whether it stands at its path or has
-	// lost it to another; nil if there is none.
+	// Signed is the sealed file with that hash, whether it stands at its path or has lost the path
+	// to another file. It is nil if there is none.
 	Signed(hash string) *File
 	// Files yields all of them, in no order.
 	Files() iter.Seq[*File]
@@ -45,17 +45,17 @@ func New(anchor Anchor, files Files) *History {
 	return h
 }
 
-// Kept is what a history is made of again: the rest follows from it.
+// Kept is what a history is restored from: everything else follows from it.
 type Kept struct {
-	Words  []*File          // what hosts said of hosts, whichever files won their paths
-	Last   map[Signer]*File // the greatest path that each signed
-	Signed map[Signer]int   // how many files each signed
+	Words  []*File          // what hosts said of hosts, whether their files won their paths or not
+	Last   map[Signer]*File // the greatest path that each signer has signed
+	Signed map[Signer]int   // how many files each signer has signed
 }
 
-// Keep is what Restore needs.
+// Keep returns what Restore needs.
 func (h *History) Keep() Kept { return Kept{h.words.all(), maps.Clone(h.last), maps.Clone(h.signed)} }
 
-// Restore puts what was kept of a history into one that has learned nothing yet.
+// Restore puts what was kept into a history that has learned nothing yet.
 func (h *History) Restore(kept Kept) {
 	maps.Copy(h.last, kept.Last)
 	maps.Copy(h.signed, kept.Signed)
@@ -68,17 +68,17 @@ func (h *History) Restore(kept Kept) {
 	h.ring.version++
 }
 
-// Ring is who may sign for whom as far as the files tell that have come. It holds until
-// the next file comes.
+// Ring says who may sign for whom, as far as the files say that have come. It is valid until the
+// next file comes.
 func (h *History) Ring() *Ring { return h.ring }
 
 func (h *History) historian() historian {
 	return historian{anchor: h.anchor, words: &h.words, ring: h.ring, left: h.lineages.leftBy, pasts: h.pasts, witnessed: map[protocol.Name][]string{}}
 }
 
-// Learn notes a signed file with its signer and takes in what it says of hosts. It
-// reports whether messages are judged otherwise than before. What came together is told
-// so, and looked at once, by Settle.
+// Learn notes a signed file with its signer, and takes in what it says of hosts. It reports whether
+// messages are judged differently than before. If `together` is true, more files come with it: then
+// Settle looks at all of them at once, and reports it.
 func (h *History) Learn(f *File, together bool) (turned bool) {
 	if !f.Sealed {
 		return false
@@ -101,18 +101,18 @@ func (h *History) Learn(f *File, together bool) (turned bool) {
 	case f.Act == protocol.ActHostJoin || h.precedes(f):
 		return h.relearnAll()
 	case h.ring.hosts[f.Host] == nil || h.ring.hosts[f.Host].keyAt(f.Key) < 0:
-		return false // it counts for nothing, until the key comes to be the host's
+		return false // it counts for nothing until the key becomes the host's
 	}
 	return h.relearnAll()
 }
 
-// isFounder reports whether the host is the one whose humans may end the keys of others'.
+// isFounder reports whether the host is the one whose humans may end keys of other hosts.
 func (h *History) isFounder(alias protocol.Name) bool {
 	founder, _ := h.ring.Founder()
 	return alias == founder
 }
 
-// Arrived notes that Files has a file that was learned of.
+// Arrived notes that Files now has a file of which the history has learned.
 func (h *History) Arrived(f *File) {
 	h.lineages.arrived(f.Hash)
 	h.pasts.arrived(f.Hash)
@@ -121,8 +121,8 @@ func (h *History) Arrived(f *File) {
 	}
 }
 
-// Settle takes in what has come together, and what revocations leave in of the files
-// that have arrived. It reports whether messages are judged otherwise than before.
+// Settle takes in what has come together. It also takes in what revocations leave in of the files
+// that have arrived. It reports whether messages are judged differently than before.
 func (h *History) Settle() (turned bool) {
 	of, word := h.lineages.extend()
 	for _, host := range of {
@@ -144,17 +144,17 @@ func (h *History) Settle() (turned bool) {
 	return turned
 }
 
-// Moved notes that the word of a host stands elsewhere in the order of the record, so
-// that its host may have declared others since another place.
+// Moved notes that the word of a host has another place in the order of the record. So the place
+// since which its host declares others may have changed.
 func (h *History) Moved() { h.epochs[""]++ }
 
-// Forked notes that a message has come to stand beside another in its host's chain, or stands
-// there no more. That may contest what a human of the host decided.
+// Forked notes that a message has come to stand beside another in its host's chain, or no longer
+// does. This may contest what a human of the host decided.
 func (h *History) Forked(host protocol.Name) { h.epochs[host]++ }
 
 // unsettles reports whether a join changes more than what is known of its own host. It does if it
-// says who the founder is and who its humans are, with which key a host begins, or that a host is
-// there for which others have vouched.
+// says who the founder is and who its humans are, or with which key a host begins. It also does if
+// others have vouched for the host and this is its first join.
 func (h *History) unsettles(f *File) bool {
 	made := h.historian()
 	alias, key, _ := made.founder()
@@ -163,16 +163,16 @@ func (h *History) unsettles(f *File) bool {
 		len(h.words.rotated[protocol.HostKey{Host: f.Host, Key: f.Key}]) > 0
 }
 
-// precedes reports whether a rotation, signed by whatever key, may say which key a
-// host had before one that it is known by (see historian.origin).
+// precedes reports whether a rotation, whatever key signed it, may say which key a host had before
+// one of its known keys (see historian.origin).
 func (h *History) precedes(f *File) bool {
 	r, rotates := f.Word.(protocol.Rotation)
 	host := h.ring.hosts[f.Host]
 	return rotates && host != nil && host.keyAt(r.Key) >= 0
 }
 
-// relearn makes the host of that alias anew. Its words change nothing but what is
-// known of itself.
+// relearn makes the host with that alias anew. It is for words that change only what is known of
+// that host.
 func (h *History) relearn(alias protocol.Name) (turned bool) {
 	before := h.ring.hosts[alias]
 	made := h.historian()
@@ -206,15 +206,15 @@ func (h *History) relearnAll() (turned bool) {
 	was, _ := before.Founder()
 	if is, _ := h.ring.Founder(); was != is {
 		for alias := range h.ring.hosts {
-			h.epochs[alias]++ // what only the founder can decide
+			h.epochs[alias]++ // for decisions that only the founder can take
 		}
 		h.epochs[was]++
 	}
 	return turned
 }
 
-// shift counts what it means for receipts that a host is known otherwise than
-// before, and reports whether messages are judged otherwise.
+// shift counts what it means for receipts that a host has changed from `before` to `after`, and
+// reports whether messages are judged differently.
 func (h *History) shift(before, after *Host) (turned bool) {
 	h.judged++
 	turned = !before.Joined() || !after.Joined() || !sameKeys(before.keys, after.keys)
@@ -241,17 +241,17 @@ func includes(all, some map[string]*File) bool {
 	return true
 }
 
-// Turns are how often it may have changed whose receipts count, and how often those of
-// somebody that counted may count no more.
+// Turns returns two counts: how often it may have changed whose receipts count, and how often
+// receipts that counted may have stopped to count.
 func (h *History) Turns() (judged, shaken int) { return h.judged, h.shaken }
 
-// Epoch rises whenever what a host has said comes to be judged otherwise: its keys have
-// changed, or whom it has declared. Two looks at one epoch of all hosts that a look
-// concerned have seen the same. That of "" rises whenever whom hosts declare, and since
-// which place, may have changed.
+// Epoch rises whenever what a host has said is judged differently: its keys have changed, or whom
+// it has declared. As long as the epochs of all hosts on which a result depends are the same, the
+// result is the same. The epoch of "" rises whenever it may have changed whom hosts declare, or
+// since which place.
 func (h *History) Epoch(host protocol.Name) int { return h.epochs[host] }
 
-// Epochs is the sum of all epochs: two looks at one sum have seen the same of all hosts.
+// Epochs is the sum of all epochs. As long as it is the same, nothing has changed for any host.
 func (h *History) Epochs() (sum int) {
 	for _, epoch := range h.epochs {
 		sum += epoch
@@ -259,8 +259,8 @@ func (h *History) Epochs() (sum int) {
 	return sum
 }
 
-// Last is the last message of a host in the order of its own chain: the one
-// with the greatest path that its keys signed while they counted.
+// Last is the last message of a host in the order of its own chain: the message with the greatest
+// path of those that its keys signed while they counted.
 func (h *History) Last(alias protocol.Name) (*File, bool) {
 	host, joined := h.ring.Host(alias)
 	if !joined {
@@ -279,6 +279,6 @@ func (h *History) Last(alias protocol.Name) (*File, bool) {
 	return last, last != nil
 }
 
-// Awaited are messages that revocations leave in and that are not here, up to most of
-// each host. Until they are here, what stands before them does not count.
+// Awaited are messages that revocations leave in but that are not here, at most `most` of each
+// host. Until they are here, the messages before them do not count.
 func (h *History) Awaited(most int) []Gap { return h.lineages.missing(most) }

@@ -6,24 +6,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Host is a host with a key, as its own signed messages describe it. It does not
-// change: a word that changes something makes a new one.
+// Host is a host with a key, as its own signed messages describe it. It is never changed: a word
+// that changes something makes a new Host.
 type Host struct {
 	Alias     protocol.Name
 	Key       string // the last of its history
 	Hostname  string
-	Addresses []string // where other hosts link up, see protocol.HostState
+	Addresses []string // where other hosts link up; see protocol.HostState
 	Humans    []protocol.Name
 	Agents    []protocol.HostedAgent
 	Unread    []string // lines of its last announcement that cannot be read
 
 	keys     []heldKey           // its history, the first key in front
-	rank     int                 // its place by seniority, the founder's being 0, or unranked
-	first    *protocol.HostState // what its join says; nil while only others have named it
-	declared map[string]*File    // whom it has ever declared, with the first word that did
-	// everHuman are those of them that it has ever declared as humans.
+	rank     int                 // its place by seniority: 0 for the founder, or unranked
+	first    *protocol.HostState // what its join says; nil as long as only others have named it
+	declared map[string]*File    // everybody whom it has ever declared, with the first word that did so
+	// everHuman are those whom it has ever declared as humans.
 	everHuman map[string]bool
-	humanKeys map[string][]HumanKey // of each of them, the first one in front
+	humanKeys map[string][]HumanKey // the keys of each human, the first key first
 }
 
 // unranked is the rank of hosts that nobody has vouched for.
@@ -32,7 +32,7 @@ const unranked = int(^uint(0) >> 1)
 // Joined reports whether the fleet knows the host's key.
 func (h *Host) Joined() bool { return h != nil && h.Key != "" }
 
-// Out reports whether the host's last key is revoked: what it says counts no more.
+// Out reports whether the host's last key is revoked: then what it says counts no more.
 func (h *Host) Out() bool { return h.Joined() && len(h.keys[len(h.keys)-1].revoked) > 0 }
 
 // Removed reports whether the host is out because it was removed from the fleet.
@@ -56,15 +56,15 @@ func (h *Host) Founder() bool { return h.Joined() && h.rank == 0 }
 // HeldKey is one key of a host's history.
 type HeldKey struct {
 	Key     string
-	Since   time.Time     // when the one before it was replaced; zero for the first
+	Since   time.Time     // when it took the place of the key before it; zero for the first key
 	Until   time.Time     // until when it counts; zero for the last
-	Ended   protocol.Path // the rotation by which the next one followed, the last that the host signed with it
-	Revoked time.Time     // when it was revoked; zero if it is not
+	Ended   protocol.Path // the rotation by which the next key followed: the last message that the host signed with this key
+	Revoked time.Time     // when it was revoked; zero if it was not
 	By      string        // who revoked it: the host, or "human at host"
-	Removed bool          // because the host was removed from the fleet
+	Removed bool          // it was revoked because the host was removed from the fleet
 }
 
-// Keys are the keys of the host, the first one in front.
+// Keys are the keys of the host, the first key first.
 func (h *Host) Keys() []HeldKey {
 	var all []HeldKey
 	for i, held := range h.keys {
@@ -98,19 +98,19 @@ func (h *Host) Serves(name string) (protocol.HostedAgent, bool) {
 	return protocol.HostedAgent{}, false
 }
 
-// Has reports whether the key is in the host's history, whether it counts still or not.
+// Has reports whether the key is in the host's history, whether it still counts or not.
 func (h *Host) Has(key string) bool { return h.keyAt(key) >= 0 }
 
-// Announced reports whether the host has joined by a word of its own, so that not only
-// others have named it.
+// Announced reports whether the host has joined by a word of its own. Otherwise only others have
+// named it.
 func (h *Host) Announced() bool { return h.first != nil }
 
-// Declared is the first word by which the host declared that name, be it long ago; nil
-// if it never did, or is not known.
+// Declared is the first word by which the host declared that name, even if it was long ago. It is
+// nil if the host never did, or if `h` is nil.
 func (h *Host) Declared(name string) *File { return h.declarations()[name] }
 
-// EverHuman reports whether the host has declared that name as one of its humans, be it
-// long ago: what somebody decided stays decided when they have left.
+// EverHuman reports whether the host has ever declared that name as one of its humans. What a human
+// decided stays decided when they have left.
 func (h *Host) EverHuman(name string) bool { return h != nil && h.everHuman[name] }
 
 func (h *Host) take(word *File, says protocol.HostState) {
@@ -136,7 +136,7 @@ func (h *Host) declare(name protocol.Name, word *File) {
 	}
 }
 
-// declarations are whom the host has declared, none where it is not known.
+// declarations are those whom the host has declared; none if `h` is nil.
 func (h *Host) declarations() map[string]*File {
 	if h == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Host is the host of that alias, if it has joined. It may be out.
+// Host is the host with that alias, if it has joined. It may be out.
 func (k *Ring) Host(alias protocol.Name) (*Host, bool) {
 	h := k.hosts[alias]
 	return h, h.Joined()
@@ -20,7 +20,7 @@ func (k *Ring) Hosts() []*Host {
 	return slices.DeleteFunc(k.AllHosts(), (*Host).Out)
 }
 
-// ServedBeside reports whether a host of Hosts other than that one serves an agent.
+// ServedBeside reports whether a host of Hosts other than `host` serves an agent.
 func (k *Ring) ServedBeside(host protocol.Name, agent string) bool {
 	for alias, h := range k.hosts {
 		if alias == host || h.first == nil || h.Out() {
@@ -33,8 +33,8 @@ func (k *Ring) ServedBeside(host protocol.Name, agent string) bool {
 	return false
 }
 
-// BySeniority are the hosts of Hosts, the most senior first, those that nobody has
-// vouched for last.
+// BySeniority are the hosts of Hosts, the most senior first. Hosts for which nobody has vouched
+// come last.
 func (k *Ring) BySeniority() []*Host {
 	all := k.Hosts()
 	slices.SortStableFunc(all, func(a, b *Host) int { return cmp.Compare(a.rank, b.rank) })
@@ -53,9 +53,9 @@ func (k *Ring) AllHosts() []*Host {
 	return all
 }
 
-// HostOfKey is the alias of the host that has this key at that time, as its last
-// one or an older one that still counts. Where several hosts share it, it is the
-// first by name. A revoked key is nobody's.
+// HostOfKey is the alias of the host that has this key at that time, as its last key or as an older
+// one that still counts. If several hosts share the key, it is the first by alias. A revoked key is
+// nobody's.
 func (k *Ring) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
 	for _, alias := range k.aliases[key] {
 		if k.HasKey(alias, key, now) {
@@ -65,8 +65,8 @@ func (k *Ring) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
 	return "", false
 }
 
-// RevokedHost is the alias of the host whose key this was until it was revoked: the
-// first by name, should several hosts share it.
+// RevokedHost is the alias of the host whose key this was until it was revoked. If several hosts
+// share the key, it is the first by alias.
 func (k *Ring) RevokedHost(key string) (protocol.Name, bool) {
 	for _, alias := range k.aliases[key] {
 		h, joined := k.Host(alias)
@@ -77,14 +77,14 @@ func (k *Ring) RevokedHost(key string) (protocol.Name, bool) {
 	return "", false
 }
 
-// HasKey reports whether the key is the host's at that time, as HostOfKey.
+// HasKey reports whether the key is the host's at that time, in the sense of HostOfKey.
 func (k *Ring) HasKey(alias protocol.Name, key string, now time.Time) bool {
 	h, joined := k.Host(alias)
 	return joined && h.counts(key, now) && !h.Out()
 }
 
-// NextKeyEnd is when the time of an old key will be over next, if one counts still
-// at that time beside the key that has followed it.
+// NextKeyEnd is the next time at which an old key stops to count, if an old key still counts beside
+// the key that has followed it.
 func (k *Ring) NextKeyEnd(now time.Time) (next time.Time, ok bool) {
 	for _, h := range k.hosts {
 		for _, held := range h.keys {
@@ -96,19 +96,18 @@ func (k *Ring) NextKeyEnd(now time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// KnowsKey reports whether the key is in the host's history, whether it counts
-// still or not.
+// KnowsKey reports whether the key is in the host's history, whether it still counts or not.
 func (k *Ring) KnowsKey(alias protocol.Name, key string) bool {
 	h, joined := k.Host(alias)
 	return joined && h.keyAt(key) >= 0
 }
 
-// Declared is the first word by which the host of that alias declared a name, be it long
-// ago; nil if it never did.
+// Declared is the first word by which the host with that alias declared a name, even if it was long
+// ago. It is nil if the host never did.
 func (k *Ring) Declared(alias protocol.Name, name string) *File { return k.hosts[alias].Declared(name) }
 
-// Declarations yields the first word by which each host that ever declared a name did so,
-// in no order.
+// Declarations yields, for each host that ever declared a name, the first word by which it did, in
+// no order.
 func (k *Ring) Declarations(name string) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		for _, h := range k.hosts {
@@ -119,7 +118,7 @@ func (k *Ring) Declarations(name string) iter.Seq[*File] {
 	}
 }
 
-// Bearer is the host whose key that is, or was, or "".
+// Bearer is the host that has or had that key, or "".
 func (k *Ring) Bearer(key string) protocol.Name {
 	for _, h := range k.Hosts() {
 		if h.Has(key) {
@@ -129,7 +128,7 @@ func (k *Ring) Bearer(key string) protocol.Name {
 	return ""
 }
 
-// Revocations is how many revocations of a key of a host count that a host said.
+// Revocations is how many revocations of a key that the host `by` has said count.
 func (k *Ring) Revocations(by protocol.Name, of protocol.HostKey) (said int) {
 	h := k.hosts[of.Host]
 	for _, r := range h.keys[h.keyAt(of.Key)].revoked {
@@ -140,15 +139,15 @@ func (k *Ring) Revocations(by protocol.Name, of protocol.HostKey) (said int) {
 	return said
 }
 
-// Claim is a key of a host that somebody has to vouch for.
+// Claim is a key of a host for which somebody has to vouch.
 type Claim struct {
 	protocol.HostKey
-	After string // the key that it follows; empty for a host's first
+	After string // the key before it; empty for a host's first
 }
 
-// Unvouched are the keys of other hosts that a host has to vouch for, by alias:
-// those for which no host that is as senior has. It is empty for a host whose own
-// word does not count, because nobody has vouched for it or its key is revoked.
+// Unvouched are the keys of other hosts for which the host `by` has to vouch, by alias: keys for
+// which no host has vouched that is at least as senior. It is empty if the host's own word does not
+// count, because nobody has vouched for it or its key is revoked.
 func (k *Ring) Unvouched(by protocol.Name) []Claim {
 	me, joined := k.Host(by)
 	if !joined || me.rank == unranked || me.Out() {
@@ -171,8 +170,8 @@ func (k *Ring) Unvouched(by protocol.Name) []Claim {
 	return all
 }
 
-// Seniors are the hosts that are senior to one, the most senior first: all ranked
-// ones where it is not ranked itself. Those that are out are left out.
+// Seniors are the hosts that are senior to `of`, the most senior first. If `of` is not ranked, they
+// are all ranked hosts. Hosts that are out are left out.
 func (k *Ring) Seniors(of protocol.Name) []protocol.Name {
 	var all []protocol.Name
 	for _, h := range k.ranked {
@@ -186,8 +185,8 @@ func (k *Ring) Seniors(of protocol.Name) []protocol.Name {
 	return all
 }
 
-// Founder is the host that everything rests on, and the humans who may have keys
-// of others revoked there.
+// Founder is the host on which everything rests, and its humans who may have keys of other hosts
+// revoked.
 func (k *Ring) Founder() (protocol.Name, []protocol.Name) {
 	if f := k.anchor.Founder; f.Key != "" {
 		return f.Host, f.Humans

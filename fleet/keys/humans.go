@@ -7,22 +7,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// HumanKey is a key with which a human of a host signs decisions (R35). Its words are the
-// host's own, in the order in which the host wrote them. What the host writes between the
-// first and the last of them is what the key can have signed.
+// HumanKey is a key with which a human of a host signs decisions (R35). The words about it are the
+// host's own, in the order in which the host wrote them. The key can have signed what the host
+// wrote between the first and the last of these words.
 type HumanKey struct {
 	Key   string // public nkey
 	Open  bool   // it is kept without a passphrase
-	Since *File  // the word that brought it
-	Until *File  // the word that brought the next one; nil: it is the last
-	Ended *File  // the word that revoked it; nil: none did
-	first *File  // the word that brought the first of those that led to it
+	Since *File  // the word that told it
+	Until *File  // the word that told the next key; nil: this is the last
+	Ended *File  // the word that revoked it; nil if none did
+	first *File  // the word that told the first key of the row to which this key belongs
 }
 
-// last reports whether the human goes on to sign with it.
+// last reports whether the human still signs with it.
 func (k HumanKey) last() bool { return k.Until == nil && k.Ended == nil }
 
-// HumanKeys are the keys that a human of the host had, the first one in front.
+// HumanKeys are the keys that a human of the host had, the first key first.
 func (h *Host) HumanKeys(human string) []HumanKey {
 	if h == nil {
 		return nil
@@ -30,9 +30,9 @@ func (h *Host) HumanKeys(human string) []HumanKey {
 	return h.humanKeys[human]
 }
 
-// HumanKeyNow is the key with which a human of the host signs what it writes next. It is not
-// ok where none counts, because all are revoked or it is contested which one is theirs; had
-// says that there was one.
+// HumanKeyNow is the key with which a human of the host signs what they write next. `ok` is false
+// if no key counts, because all are revoked or two contradict each other. `had` says that the human
+// has had a key.
 func (h *Host) HumanKeyNow(human string) (key HumanKey, ok, had bool) {
 	all := h.HumanKeys(human)
 	for _, k := range all {
@@ -46,10 +46,9 @@ func (h *Host) HumanKeyNow(human string) (key HumanKey, ok, had bool) {
 	return key, ok && h.Contested(human) == nil, len(all) > 0
 }
 
-// Contested are the keys of a human where a host has told of two first ones, each without knowing
-// of the other. Then the host's key is used in two places, and nothing tells which key is the
-// human's. None counts until only one is left that is not revoked. Nil where nothing is
-// contested.
+// Contested are the keys of a human if a host has told two first keys, each without knowing of the
+// other. Then the host's key is used in two places, and nothing says which key is the human's. No
+// key counts until only one is left that is not revoked. It is nil if nothing is contested.
 func (h *Host) Contested(human string) (public []string) {
 	for _, k := range h.HumanKeys(human) {
 		if k.last() {
@@ -62,9 +61,9 @@ func (h *Host) Contested(human string) (public []string) {
 	return public
 }
 
-// HumanKeyFor is the key with which a human of the host could sign a file that the host
-// wrote. It is not ok where the human had none then, where it is contested, or where it was
-// revoked and the file is not among what counts still.
+// HumanKeyFor is the key with which a human of the host could have signed a file that the host
+// wrote. `ok` is false if the human had no key then, if their keys are contested, or if the key was
+// revoked and the file is not among those that still count.
 func (h *History) HumanKeyFor(host *Host, human string, it *File) (key HumanKey, ok bool) {
 	return h.pasts.humanKey(host, human, it, false)
 }
@@ -89,17 +88,18 @@ func (ps *pasts) humanKey(host *Host, human string, it *File, ring bool) (key Hu
 // Had says whether a human had a key when their host wrote a file.
 type Had int
 
-// The answers.
+// The answers. They say what the host's word in the human's name is worth.
 const (
-	HadNone Had = iota // what the host said in their name did
-	HadKey             // what bears no signature of it is no decision of theirs
-	// HadLater is of a file that is dated before the human's first key. But as far as the files
-	// that led there are here, the host did not write it before it told of that key.
+	HadNone Had = iota // the human had none: what the host says in their name counts
+	HadKey             // the human had one: a file without its signature is no decision of theirs
+	// HadLater is the answer for a file that is dated before the human's first key. But as far as
+	// the files between them are here, the host did not write it before the word that told of that
+	// key.
 	HadLater
 )
 
-// HadKey says whether a human of the host had a key when the host wrote a file, be it one
-// that was revoked.
+// HadKey says whether a human of the host had a key when the host wrote a file, even if that key
+// was revoked.
 func (h *History) HadKey(host *Host, human string, it *File) Had {
 	all := host.HumanKeys(human)
 	switch {
@@ -113,11 +113,13 @@ func (h *History) HadKey(host *Host, human string, it *File) Had {
 	return HadNone
 }
 
-// humans takes in the keys of a host's humans. The first key of a human stays: the next one is
-// agreed to by the last, so that who has the host's key has no human's. Where the last one is
-// revoked, the next is a first one again. A first key is believed where the host has written none
-// before it. Of two first keys that do not know of each other neither counts: one of them may be
-// a thief's, who can date it at will.
+// humans takes in the keys of a host's humans. The first key of a human stays: each next key needs
+// the agreement of the last one. So whoever has the host's key does not have a human's key. If the
+// last key is revoked, the next one is a first key again.
+//
+// A first key is believed if the host has written no first key before it. If there are two first
+// keys that do not know of each other, neither counts: one of them may be a thief's, who can date
+// it at will.
 func (h *historian) humans(host *Host) {
 	host.humanKeys = map[string][]HumanKey{}
 	for _, it := range h.words.humans[host.Alias] {
@@ -126,14 +128,14 @@ func (h *historian) humans(host *Host) {
 			all := host.humanKeys[says.Human.String()]
 			next := HumanKey{Key: says.Key, Open: says.Open, Since: it, first: it}
 			before := slices.IndexFunc(all, func(k HumanKey) bool { return k.Key == says.After && k.last() })
-			goesOn := func(k HumanKey) bool { // one to which it led
+			goesOn := func(k HumanKey) bool { // one that led to a key which still counts
 				return slices.ContainsFunc(all, func(l HumanKey) bool { return l.first == k.first && l.last() })
 			}
 			switch {
 			case host.judge(it) != Genuine, !host.everHuman[says.Human.String()]:
 				continue
 			case slices.ContainsFunc(all, func(k HumanKey) bool { return k.Key == says.Key }):
-				continue // what was signed with it once would count again
+				continue // otherwise what was once signed with it would count again
 			case says.After != "" && before < 0:
 				continue
 			case says.After != "":
@@ -148,8 +150,8 @@ func (h *historian) humans(host *Host) {
 	}
 }
 
-// endHuman takes in that a key of a human is revoked: by the key itself, or by the one that
-// a human of the founder's has.
+// endHuman takes in that a key of a human is revoked: by that key itself, or by the key of a human
+// of the founder.
 func (h *historian) endHuman(host *Host, it *File, says protocol.HumanEnd) {
 	all := host.humanKeys[says.Human.String()]
 	at := slices.IndexFunc(all, func(k HumanKey) bool { return k.Key == says.Key })
@@ -162,8 +164,8 @@ func (h *historian) endHuman(host *Host, it *File, says protocol.HumanEnd) {
 	}
 }
 
-// byFounder reports whether the founder wrote a word with which the key of one of its
-// humans agrees, which counts.
+// byFounder reports whether the founder wrote the word, and whether `key` is a key of one of its
+// humans that counts for it.
 func (h *historian) byFounder(it *File, key string) bool {
 	if len(h.ring.ranked) == 0 {
 		return false
@@ -181,7 +183,7 @@ func (h *historian) byFounder(it *File, key string) bool {
 	return false
 }
 
-// sameHumanKeys reports whether two looks at a host judge every decision alike.
+// sameHumanKeys reports whether two versions of a host judge every decision the same.
 func sameHumanKeys(before, after *Host) bool {
 	return maps.EqualFunc(before.humanKeysAll(), after.humanKeysAll(), func(a, b []HumanKey) bool { return slices.Equal(a, b) })
 }

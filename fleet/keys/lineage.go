@@ -8,29 +8,29 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lineage is the messages of a key that a revocation leaves in. They are reached backwards from
-// the ones that it names, each time to the message that a signed one follows (prev), within one
-// run and key. So a thief who has the key later can add nothing, whatever number and date a
-// message claims: nobody can make a file whose hash an older message names.
+// lineage is the messages of a key that a revocation leaves in. It is found by going backwards from
+// the messages that the revocation names, each time to the message that a signed one follows
+// (prev), within one run and key. So a thief who gets the key later can add nothing, whatever
+// number and date his message claims: nobody can make a file whose hash an older message names.
 type lineage struct {
 	by *File // the revocation
 	of protocol.HostKey
 
-	mu      sync.RWMutex // guards what follows: what a snapshot writes asks beside the state
+	mu      sync.RWMutex // guards the fields below: a snapshot reads them while the state goes on
 	in      map[fileHash]struct{}
-	missing map[fileOfRun]struct{} // where the way back waits for a file
+	missing map[fileOfRun]struct{} // files for which the way back waits
 }
 
-// fileOfRun is a file, by its hash, as one of a run: who writes a revocation may name one
-// file for several runs.
+// fileOfRun is a file, by its hash, together with a run: a revocation may name one file for several
+// runs.
 type fileOfRun struct{ hash, run string }
 
-// fileHash is the hash of a file, a SHA-256, in the least room, because there is one for
-// each message of a revoked key.
+// fileHash is the SHA-256 of a file. It takes the least room, because there is one for each message
+// of a revoked key.
 type fileHash [32]byte
 
-// has reports whether the revocation leaves a message of its key in. It does already
-// when the message is on its way.
+// has reports whether the revocation leaves a message of its key in. It is true as soon as the way
+// back has reached the message, even if its file is not here yet.
 func (l *lineage) has(it *File) bool {
 	at, ok := parseFileHash(it.Hash)
 	if !ok {
@@ -43,8 +43,8 @@ func (l *lineage) has(it *File) bool {
 	return found || onItsWay
 }
 
-// waits notes, or with false takes back, that the way back ends for lack of a file. It
-// reports whether that was not so.
+// waits notes that the way back ends because a file is missing; if `on` is false, it takes that
+// back. It reports whether this was new.
 func (l *lineage) waits(at fileOfRun, on bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +55,7 @@ func (l *lineage) waits(at fileOfRun, on bool) bool {
 	return waited != on
 }
 
-// enter takes a message in, and reports whether it was not there.
+// enter adds a message, and reports whether it was new.
 func (l *lineage) enter(hash string) bool {
 	at, ok := parseFileHash(hash)
 	if !ok {
@@ -73,13 +73,13 @@ func parseFileHash(hash string) (h fileHash, ok bool) {
 	return h, err == nil && n == len(h)
 }
 
-// lineages are those of the revocations that the ring asks for.
+// lineages are the lineages of those revocations for which the ring asks.
 type lineages struct {
-	signed  func(hash string) *File // see Files
+	signed  func(hash string) *File // see Files.Signed
 	of      map[string]*lineage     // by the hash of the revocation
 	asked   map[string]bool         // those that were asked for since keep began
-	awaited map[string][]waiting    // by the hash of a file that is not here
-	ready   []string                // awaited files that have come and were not followed yet
+	awaited map[string][]waiting    // by the hash of a file that is missing
+	ready   []string                // missing files that have come and were not followed yet
 }
 
 // waiting is a lineage whose way back waits for a file of a run.
@@ -108,8 +108,8 @@ func (ls *lineages) leftBy(revocation *File) *lineage {
 	return l
 }
 
-// follow goes back from the file with that hash, and reports whether a word of a host
-// was on the way.
+// follow goes back from the file with that hash. It reports whether a word of a host was on the
+// way.
 func (ls *lineages) follow(l *lineage, run, hash string) (word bool) {
 	for hash != "" {
 		f := ls.signed(hash)
@@ -124,21 +124,21 @@ func (ls *lineages) follow(l *lineage, run, hash string) (word bool) {
 		}
 		word = word || f.Act.HostWord()
 		if hash = f.Prev; f.Seq == 1 {
-			break // what it follows is of another run
+			break // the message before it is of another run
 		}
 	}
 	return word
 }
 
-// arrived notes that a file has come for which the way back of a lineage may wait.
+// arrived notes that a file has come for which the way back of a lineage may be waiting.
 func (ls *lineages) arrived(hash string) {
 	if len(ls.awaited[hash]) > 0 {
 		ls.ready = append(ls.ready, hash)
 	}
 }
 
-// extend goes on from the files that have arrived. It names the hosts whose messages
-// may be judged otherwise than before, and reports whether words of hosts are among those.
+// extend goes on from the files that have arrived. It returns the hosts whose messages may be
+// judged differently than before, and reports whether words of hosts are among those messages.
 func (ls *lineages) extend() (of []protocol.Name, word bool) {
 	ready := ls.ready
 	ls.ready = nil
@@ -154,7 +154,7 @@ func (ls *lineages) extend() (of []protocol.Name, word bool) {
 	return of, word
 }
 
-// keep lets go of the lineages for which make does not ask.
+// keep calls `make`, and then drops the lineages for which `make` did not ask.
 func (ls *lineages) keep(make func()) {
 	clear(ls.asked)
 	make()
@@ -172,20 +172,20 @@ func (ls *lineages) keep(make func()) {
 	}
 }
 
-// Gap is what the chain of a host's messages lacks: the one with that hash.
+// Gap is a message that is missing in a host's chain: the one with that hash.
 type Gap struct {
 	Host protocol.Name
 	Hash string
 
-	// Path, Run and Seq are those of the message that tells of the gap: the one that
-	// follows it.
+	// Path, Run and Seq are those of the message that shows the gap: the one that follows the
+	// missing message.
 	Path protocol.Path
 	Run  string
 	Seq  uint64
 }
 
-// missing are up to most of the files of each host for which a way back waits: what one
-// of them names in vain hides nothing of another.
+// missing are at most `most` of the files of each host for which a way back waits. There is a bound
+// for each host, so that one host that names files in vain hides no file of another.
 func (ls *lineages) missing(most int) (all []Gap) {
 	of := map[protocol.Name]map[fileOfRun]bool{}
 	for _, l := range ls.of {

@@ -2,34 +2,33 @@ package keys
 
 import "github.com/parleyfleet/parley/protocol"
 
-// past is what led to a word of a host: what is reached from it by going backwards, each time
-// to the message that a file follows (prev). What a host wrote before its word is told by
-// that and by no date. Whoever has the host's key can write any date, but no file that an
-// older one names by its hash.
+// past is what led to a word of a host. It is found by going backwards, each time to the message
+// that a file follows (prev). This, and no date, tells what a host wrote before its word. Whoever
+// has the host's key can write any date, but no file whose hash an older file names.
 type past struct {
 	of    *File               // the word
-	next  string              // by its hash, the file at which the way back goes on; empty: it has ended
-	last  *File               // the last one on the way
-	named map[string]struct{} // by their hashes, those on the way that name a human, or say something of their keys
-	waits bool                // for next, which is not here
-	ring  bool                // the ring was made by it
+	next  string              // the hash of the file at which the way back goes on; empty: the way has ended
+	last  *File               // the last file on the way
+	named map[string]struct{} // by hash, the files on the way that name a human, or say something of their keys
+	waits bool                // the file `next` is not here, and is waited for
+	ring  bool                // the ring depends on it
 }
 
-// pasts are those that were asked for. Each goes back no further than it was asked for.
+// pasts are the pasts for which somebody has asked. Each goes back only as far as was asked.
 type pasts struct {
-	signed  func(hash string) *File // see Files
+	signed  func(hash string) *File // see Files.Signed
 	of      map[string]*past        // by the hash of the word
-	awaited map[string][]*past      // by the hash of a file that is not here
-	ready   []string                // awaited files that have come
+	awaited map[string][]*past      // by the hash of a file that is missing
+	ready   []string                // missing files that have come
 }
 
 func newPasts(signed func(hash string) *File) *pasts {
 	return &pasts{signed: signed, of: map[string]*past{}, awaited: map[string][]*past{}}
 }
 
-// led reports whether a host wrote a file before a word of its own, as far as the files are
-// here: the file names a human, or says something of their keys. Paths rise along what a
-// host writes, so where they do not the way ends. ring says that the ring is made by it.
+// led reports whether a host wrote the file `it` before `word`, as far as the files are here. The
+// file must name a human, or say something of their keys. Paths rise along what a host writes, so
+// the way ends where they do not. `ring` says that the ring depends on the answer.
 func (ps *pasts) led(it, word *File, ring bool) bool {
 	if it.Host != word.Host || ByPath(it, word) >= 0 {
 		return false
@@ -62,16 +61,16 @@ func (ps *pasts) led(it, word *File, ring bool) bool {
 	return found
 }
 
-// arrived notes that a file has come for which a way back may wait.
+// arrived notes that a file has come for which a way back may be waiting.
 func (ps *pasts) arrived(hash string) {
 	if len(ps.awaited[hash]) > 0 {
 		ps.ready = append(ps.ready, hash)
 	}
 }
 
-// extend has those ways go on, when they are asked for, for which files have come. It names
-// the hosts whose messages may be judged otherwise than before, and reports whether the ring
-// may be another.
+// extend lets ways go on for which files have come; they do when somebody asks for them. It returns
+// the hosts whose messages may be judged differently than before, and reports whether the ring may
+// change.
 func (ps *pasts) extend() (of []protocol.Name, ring bool) {
 	for _, hash := range ps.ready {
 		for _, p := range ps.awaited[hash] {

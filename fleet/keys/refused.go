@@ -2,9 +2,9 @@ package keys
 
 import "slices"
 
-// tally is how many messages are refused because of when their host's keys
-// counted. It is counted by looking at all of them, once after the keys of a host
-// that has such messages have changed; what comes then is added.
+// tally is how many messages are refused because of when their host's keys counted. All messages
+// are looked at once after the keys of a host with such messages have changed. After that, each new
+// message is added.
 type tally struct {
 	valid              bool
 	overdue, cancelled int
@@ -33,8 +33,8 @@ func (h *History) Refused() (overdue, cancelled int) {
 	return h.refused.overdue, h.refused.cancelled
 }
 
-// Strangers is how many joins there are to an alias that another key has, and how many
-// files in all that are signed with a key that is not their host's.
+// Strangers returns how many joins there are to an alias that another key has, and how many files
+// in all are signed with a key that is not their host's.
 func (h *History) Strangers() (joins, files int) {
 	for alias, all := range h.words.joins {
 		for _, f := range all {
@@ -60,8 +60,8 @@ func (h *History) anySuspect() bool {
 	return false
 }
 
-// suspect reports whether any message of a host can be refused because of its time:
-// only where it has a revoked key, or one that was used after its time.
+// suspect reports whether any message of a host can be refused because of its time: the host has a
+// revoked key, or a key that was used after its time.
 func (h *History) suspect(host *Host) bool {
 	return host.Joined() && slices.ContainsFunc(host.keys, func(held heldKey) bool {
 		last := h.last[Signer{host.Alias, held.key}]
@@ -69,8 +69,8 @@ func (h *History) suspect(host *Host) bool {
 	})
 }
 
-// CountsAlways reports whether what a host's key signed for that author always counts. It
-// is sure of that unless the key has been ended before some of it, or been revoked.
+// CountsAlways reports whether everything that a host's key signed for that author counts. `sure`
+// is false if the key has been revoked, or if it ended before some of these messages.
 func (h *History) CountsAlways(who Signer, author string) (counts, sure bool) {
 	host := h.ring.hosts[who.Host]
 	if host == nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Ring is the history of the keys of all hosts: who may sign for which alias,
-// from when to when, as the record says. It is made of the hosts' words alone (see
-// historian), so it is the same wherever the same words are, in whatever order they
-// came.
+// Ring is the history of the keys of all hosts: who may sign for which alias, from when to when, as
+// the record says. It is made from the hosts' words alone (see historian). So it is the same
+// wherever the same words are, in whatever order they came.
 //
-// A word that says more of one host alone changes the ring; any other makes another one.
+// A word that says more about only one host changes the ring; any other word makes a new one.
 type Ring struct {
 	anchor  Anchor
 	version int
@@ -22,7 +21,7 @@ type Ring struct {
 	ranked  []*Host // by seniority, the founder first
 	aliases map[string][]protocol.Name
 	revoked map[protocol.HostKey][]revocation // what the founder's humans revoked
-	vouched map[protocol.HostKey]int          // the rank of the most senior host that vouched for it
+	vouched map[protocol.HostKey]int          // the rank of the most senior host that has vouched for the key
 }
 
 func newRing(anchor Anchor) *Ring {
@@ -32,45 +31,45 @@ func newRing(anchor Anchor) *Ring {
 	}
 }
 
-// Judges is a copy that judges messages as the ring does now, for whoever goes on beside
-// the state. It answers nothing else.
+// Judges is a copy that judges messages as the ring does now. It is for work that goes on while the
+// state changes. It can do nothing else.
 func (k *Ring) Judges() *Ring { return &Ring{hosts: maps.Clone(k.hosts)} }
 
-// Version is a number that changes whenever messages come to be judged otherwise.
+// Version is a number that changes whenever messages are judged differently.
 func (k *Ring) Version() int { return k.version }
 
 // heldKey is a key of a host in its history.
 type heldKey struct {
 	key     string
 	by      *File        // the rotation that brought it; nil for the first
-	until   time.Time    // what it signs later is refused; zero while no other has followed
-	revoked []revocation // those of it that count
+	until   time.Time    // what the key signs later is refused; zero while no key has followed
+	revoked []revocation // its revocations that count
 }
 
-// revocation is a word that ends a key, and what the key signed that it leaves in.
+// revocation is a word that ends a key, together with the messages of the key that it leaves in.
 type revocation struct {
 	*File
 	left *lineage
 }
 
-// Verdict is what a ring says of a message.
+// Verdict is what a ring says about a message.
 type Verdict int
 
 // The verdicts.
 const (
 	Unsigned  Verdict = iota // it bears no signature that holds
-	Unknown                  // nothing is known of its host
-	Genuine                  // a key signed it that its host had then
-	Foreign                  // a key signed it that is not its host's
-	Overdue                  // its host's old key signed it after its time
-	Cancelled                // its host's key signed it, and its revocation leaves it out
+	Unknown                  // its host is not known
+	Genuine                  // signed with a key that its host had then
+	Foreign                  // signed with a key that is not its host's
+	Overdue                  // signed with an old key of its host, after the time of that key
+	Cancelled                // signed with a key of its host, and left out by a revocation of that key
 )
 
 // Refused reports whether the message counts for nothing.
 func (v Verdict) Refused() bool { return v >= Foreign }
 
-// Judge says whether the key that signed a message was its host's then. It is the
-// one place where that is decided.
+// Judge says whether the key that signed a message was its host's then. Only this function decides
+// that.
 func (k *Ring) Judge(f *File) Verdict {
 	if !f.Sealed {
 		return Unsigned
@@ -98,13 +97,14 @@ func (h *Host) judge(it *File) Verdict {
 	return Foreign
 }
 
-// allows reports whether every revocation of the key leaves the message in. The
-// revocation itself counts, of course, where the key revoked itself.
+// allows reports whether every revocation of the key leaves the message in. A revocation by the key
+// itself also allows its own message.
 func (held *heldKey) allows(it *File) bool {
 	return held.leavesIn(it) || slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash })
 }
 
-// leavesIn is allows without that: what a revocation follows need not count.
+// leavesIn is allows without the last rule. It is for the messages behind a revocation, which need
+// not count.
 func (held *heldKey) leavesIn(it *File) bool {
 	return !slices.ContainsFunc(held.revoked, func(r revocation) bool { return !r.left.has(it) })
 }
@@ -120,8 +120,8 @@ func (k *Ring) LeavesIn(it *File) bool {
 	return at >= 0 && h.keys[at].leavesIn(it)
 }
 
-// counts reports whether the host's key counts at that time: it is the last one, or
-// an older one whose time is not over, and it is not revoked.
+// counts reports whether the host's key counts at that time: it is the last key or an older one
+// whose time is not over, and it is not revoked.
 func (h *Host) counts(key string, now time.Time) bool {
 	return slices.ContainsFunc(h.keys, func(held heldKey) bool {
 		return held.key == key && len(held.revoked) == 0 && (held.until.IsZero() || !now.After(held.until))
@@ -132,7 +132,7 @@ func (h *Host) keyAt(key string) int {
 	return slices.IndexFunc(h.keys, func(held heldKey) bool { return held.key == key })
 }
 
-// sameKeys reports whether two histories judge every message alike.
+// sameKeys reports whether two histories judge every message the same.
 func sameKeys(a, b []heldKey) bool {
 	return slices.EqualFunc(a, b, func(x, y heldKey) bool {
 		return x.key == y.key && x.until.Equal(y.until) &&
@@ -141,8 +141,8 @@ func sameKeys(a, b []heldKey) bool {
 }
 
 // Signature is the state of a message's signature in this fleet. It is valid if the host's key of
-// that time signed it and the host declared its author. It is refused if another key signed it,
-// or the key was over. Else it is unverified.
+// that time signed it and the host declared its author. It is refused if a key signed it that was
+// not the host's, was over, or is revoked and leaves it out. Otherwise it is unverified.
 func (k *Ring) Signature(it *File) protocol.Signature {
 	switch v := k.Judge(it); {
 	case v.Refused():
@@ -153,7 +153,7 @@ func (k *Ring) Signature(it *File) protocol.Signature {
 	return protocol.SignatureValid
 }
 
-// Why says why a message is refused, "" where it is not.
+// Why says why a message is refused. It is "" if it is not.
 func (k *Ring) Why(it *File) string {
 	switch k.Judge(it) {
 	case Foreign:

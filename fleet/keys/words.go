@@ -6,18 +6,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// words is what hosts have said of themselves and of each other: every signed word,
-// whichever file won its path. A stranger who claims the path of a host's word
-// cannot unsay it, and who wins can be decided by the keys alone.
+// words is what hosts have said of themselves and of each other: every signed word, whether its
+// file won its path or not. So a stranger who claims the path of a host's word cannot make it
+// unsaid, and keys alone can decide which file wins.
 type words struct {
 	joins       map[protocol.Name][]*File // by timestamp
-	agents      map[protocol.Name][]*File // these and the others in the order of their paths
+	agents      map[protocol.Name][]*File // these and those below, in the order of their paths
 	vouches     map[Signer][]*File
-	named       map[protocol.Name]bool // the hosts that anybody has vouched for
+	named       map[protocol.Name]bool // the hosts for which anybody has vouched
 	rotations   map[Signer][]*File
-	rotated     map[protocol.HostKey][]*File // the rotations by the key that they name
+	rotated     map[protocol.HostKey][]*File // the rotations, by the key that they introduce
 	revocations map[Signer][]*File
-	humans      map[protocol.Name][]*File // what is said of the keys of a host's humans, by that host
+	humans      map[protocol.Name][]*File // what a host says of the keys of its humans
 }
 
 func newWords() words {

@@ -11,19 +11,19 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Actor is who does something in a party. Its methods are the commands of parties: each
-// gives one deed, or a refusal with the reason for which such a deed would be void.
+// Actor is the one who does something in a party. Its methods are the commands of parties. Each
+// gives one deed, or a refusal with the reason why such a deed would be void.
 type Actor struct {
 	Record string // the record's id
 	Me     string // an agent, or a human who decides
 	Host   protocol.Name
-	Human  string    // who had it done; empty where an agent did it alone
-	Key    string    // that human's key now; empty: none
-	Hsig   string    // their signature of what the command decides; empty where they have no key
-	At     time.Time // when that was signed, where it says so; zero: now
+	Human  string    // the human who had it done; empty if an agent did it alone
+	Key    string    // that human's key now; empty if they have none
+	Hsig   string    // the human's signature of what the command decides; empty if they have no key
+	At     time.Time // when that was signed, if the signature says so; zero: now
 }
 
-// deed is an act with its words, what it answers and whom it is told.
+// deed is an act with its words, the message that it answers, and its addressees.
 type deed struct {
 	act  protocol.Act
 	re   protocol.Path
@@ -31,8 +31,8 @@ type deed struct {
 	to   []protocol.Address
 }
 
-// command is one that makes a deed of the value of the party in a channel. What would be
-// void is refused: it is tried on the value first.
+// command makes a command that gives one deed of the party in a channel. The deed is tried on the
+// value first, and what would be void is refused.
 func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head protocol.FormHead) (deed, error)) affair.Command {
 	kind := Kind(a.Record)
 	return kind.Command(channel.String(), func(p Party, now time.Time) ([]affair.Draft, error) {
@@ -58,12 +58,12 @@ func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head pro
 		if _, err := kind.Step(p, tried); err != nil {
 			return nil, refused(err)
 		}
-		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // for whoever writes it to say
+		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // whoever writes the deed fills these in
 		return []affair.Draft{{Message: m, Channel: channel}}, nil
 	})
 }
 
-// refused is the reason of a void deed as a refusal.
+// refused makes a refusal of the reason why a deed is void.
 func refused(err error) error {
 	var r *refusal.Refusal
 	if errors.As(err, &r) {
@@ -77,8 +77,8 @@ func human(name string, host protocol.Name) protocol.Address {
 	return protocol.Address{Name: name, Host: host.String()}
 }
 
-// Noticed are those to whom it is told who came, went or changed the rules: the members but
-// one, nobody where the rule broadcast_scope says so.
+// Noticed are those who are told who came, went or changed the rules: the members without `but` on
+// `host`. If the rule broadcast_scope is none, nobody is told.
 func (p Party) Noticed(but string, host protocol.Name) []protocol.Address {
 	if p.Rules.BroadcastScope == protocol.ScopeNone {
 		return nil
@@ -86,7 +86,7 @@ func (p Party) Noticed(but string, host protocol.Name) []protocol.Address {
 	return p.Told(but, host)
 }
 
-// Told are those to whom something that is said in the party is told: its members but one.
+// Told are those who are told what is said in the party: its members without `but` on `host`.
 func (p Party) Told(but string, host protocol.Name) []protocol.Address {
 	var to []protocol.Address
 	for _, m := range p.Members {
@@ -97,7 +97,7 @@ func (p Party) Told(but string, host protocol.Name) []protocol.Address {
 	return to
 }
 
-// withLeader is a list with the leader, who is no member.
+// withLeader adds the leader, who is no member, to a list, unless the leader is `but`.
 func (p Party) withLeader(to []protocol.Address, but string) []protocol.Address {
 	if leader := human(p.Leader.Human, p.Leader.Host); p.Leader.Human != but && !slices.Contains(to, leader) {
 		return append(to, leader)
@@ -105,7 +105,7 @@ func (p Party) withLeader(to []protocol.Address, but string) []protocol.Address 
 	return to
 }
 
-// Organize begins a party, at a time that its channel is made of.
+// Organize begins a party at the time o.At, from which its channel is made.
 func (a Actor) Organize(o protocol.Organizing) (affair.Command, protocol.ChannelID, error) {
 	o.At = o.At.UTC().Truncate(time.Millisecond)
 	o.From = a.Me
@@ -123,8 +123,8 @@ func (a Actor) Organize(o protocol.Organizing) (affair.Command, protocol.Channel
 	}), channel, nil
 }
 
-// Invite asks one in: by the human's word where they had it done, else by the gate at which
-// they agreed to it. The window is how long silence is no expiry; zero: for ever.
+// Invite invites an agent. A human had it done or, if not, agreed to it before at the gate
+// `agreed`. `window` is how long the invite stays open; zero: for ever.
 func (a Actor) Invite(channel protocol.ChannelID, whom protocol.Address, deciders []protocol.Name, window time.Duration, agreed protocol.Path) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		i := protocol.Invitation{FormHead: head, Human: cmp.Or(a.Human, p.Leader.Human), Whom: whom, Deciders: deciders, Anchor: p.Anchor, Rules: p.Rules}
@@ -142,7 +142,7 @@ func (a Actor) Invite(channel protocol.ChannelID, whom protocol.Address, decider
 	})
 }
 
-// Wish asks humans of this host for what an agent does not do alone.
+// Wish asks humans of this host for something that an agent may not do alone.
 func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, humans []protocol.Name) affair.Command {
 	return a.command(channel, func(_ Party, head protocol.FormHead) (deed, error) {
 		w.FormHead = head
@@ -154,16 +154,16 @@ func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, humans []protoc
 	})
 }
 
-// Answer is what a human decides at a gate.
+// AnswerTo is what a human decides at a gate.
 type AnswerTo struct {
 	Gate      protocol.Path
-	Act       protocol.Act // one of those that answer gates of parties
+	Act       protocol.Act // one of the acts that answer gates of parties
 	Reason    string
 	Until     time.Time
 	TakesBack string
 }
 
-// Answer answers a gate. The party is told what came of it, and so is who asked.
+// Answer answers a gate. The party and the one who asked are told what was decided.
 func (a Actor) Answer(channel protocol.ChannelID, r AnswerTo) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		g := p.Gate(r.Gate)
@@ -180,7 +180,7 @@ func (a Actor) Answer(channel protocol.ChannelID, r AnswerTo) affair.Command {
 		switch g.For {
 		case ForWish, ForBroadcast:
 			to = nil
-		case ForAsking: // the leader is asked by that
+		case ForAsking: // by that, the leader is asked
 			to = p.withLeader(nil, "")
 		}
 		for _, one := range []protocol.Address{{Name: g.By, Host: p.hostOf(g).String()}, g.Whom} {
@@ -193,7 +193,7 @@ func (a Actor) Answer(channel protocol.ChannelID, r AnswerTo) affair.Command {
 	})
 }
 
-// hostOf is where who asks at a gate is served.
+// hostOf is the host that serves the one who asks at a gate.
 func (p Party) hostOf(g *Gate) protocol.Name {
 	switch g.For {
 	case ForInvite:
@@ -209,7 +209,7 @@ func (p Party) hostOf(g *Gate) protocol.Name {
 	return g.Host
 }
 
-// Title is what a gate is about, in a line.
+// Title is what a gate is about, in one line.
 func (g *Gate) Title() string {
 	switch g.For {
 	case ForOrganize:
@@ -226,8 +226,8 @@ func (g *Gate) Title() string {
 	return g.By + " wants to tell agents of other hosts"
 }
 
-// Join asks the leader to be let in; where no human had it done, it asks those of its host
-// first.
+// Join asks the leader to let the actor in. If no human had it done, it asks the humans of the
+// actor's host first.
 func (a Actor) Join(channel protocol.ChannelID, reason string, humans []protocol.Name) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		d := deed{act: protocol.ActPartyJoin, body: protocol.JoinParty.Format(protocol.PartyJoin{FormHead: head, Reason: reason})}
@@ -242,21 +242,21 @@ func (a Actor) Join(channel protocol.ChannelID, reason string, humans []protocol
 	})
 }
 
-// Leave ends one's own part.
+// Leave ends the actor's own part.
 func (a Actor) Leave(channel protocol.ChannelID, reason string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		return deed{act: protocol.ActLeave, body: protocol.LeaveParty.Format(protocol.Leaving{FormHead: head, Reason: reason}), to: p.withLeader(p.Noticed(a.Me, a.Host), "")}, nil
 	})
 }
 
-// Remove is the leader's: it ends the part of another one.
+// Remove ends the part of another member. Only the leader may.
 func (a Actor) Remove(channel protocol.ChannelID, whom protocol.Address, reason string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		return deed{act: protocol.ActRemove, body: protocol.RemoveMember.Format(protocol.Removal{FormHead: head, Whom: whom, Reason: reason}), to: p.withWhom(p.Noticed("", ""), whom)}, nil
 	})
 }
 
-// withWhom is a list with one more, who is told in any case.
+// withWhom adds one more to a list, who is told in any case.
 func (p Party) withWhom(to []protocol.Address, whom protocol.Address) []protocol.Address {
 	if slices.Contains(to, whom) {
 		return to
@@ -264,7 +264,7 @@ func (p Party) withWhom(to []protocol.Address, whom protocol.Address) []protocol
 	return append(to, whom)
 }
 
-// signedAt is the head of a form that says when its author's human signed it.
+// signedAt is the head of a form with the time at which its author's human signed it.
 func (a Actor) signedAt(head protocol.FormHead) protocol.FormHead {
 	if !a.At.IsZero() {
 		head.At = a.At.UTC().Truncate(time.Millisecond)
@@ -272,15 +272,14 @@ func (a Actor) signedAt(head protocol.FormHead) protocol.FormHead {
 	return head
 }
 
-// SetRules is the leader's: it changes rules.
+// SetRules changes rules. Only the leader may.
 func (a Actor) SetRules(channel protocol.ChannelID, set []protocol.RuleValue, reason string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		return deed{act: protocol.ActRules, body: protocol.SetRules.Format(protocol.RuleChange{FormHead: a.signedAt(head), Set: set, Reason: reason}), to: p.Noticed("", "")}, nil
 	})
 }
 
-// Present says how reachable one is, to those who are to be told by the party's rule.
-// Nothing is said where nothing changes.
+// Present says how reachable the actor is, to those who are told by the rule of the party.
 func (a Actor) Present(channel protocol.ChannelID, state protocol.Presence, note string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		d := deed{act: protocol.ActPresence, body: protocol.SayPresence.Format(protocol.PresenceNote{FormHead: head, State: state, Note: note})}
@@ -303,7 +302,7 @@ func (a Actor) Agree(channel protocol.ChannelID, text string) affair.Command {
 	})
 }
 
-// Vote accepts or declines what was put to the party; declining needs a reason.
+// Vote accepts or declines an agreement that was put to the party. To decline needs a reason.
 func (a Actor) Vote(channel protocol.ChannelID, item string, accept bool, reason string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		pr := p.Proposal(protocol.Path{}, protocol.ParseItemRef(item).Label)
@@ -323,7 +322,7 @@ func (a Actor) AddTask(channel protocol.ChannelID, text string) affair.Command {
 	})
 }
 
-// onTask is a command about a task, which the others of the party are told.
+// onTask makes a command about a task. The other members are told.
 func (a Actor) onTask(channel protocol.ChannelID, task string, act protocol.Act, body func(head protocol.FormHead, item protocol.ItemRef) string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		t := p.Task(protocol.Path{}, protocol.ParseItemRef(task).Label)
@@ -334,14 +333,14 @@ func (a Actor) onTask(channel protocol.ChannelID, task string, act protocol.Act,
 	})
 }
 
-// Take takes a task, or goes on having it, for so long; zero: TakeFor.
+// Take takes a task, or keeps it, for the time `hold`; zero: TakeFor.
 func (a Actor) Take(channel protocol.ChannelID, task string, hold time.Duration) affair.Command {
 	return a.onTask(channel, task, protocol.ActTake, func(head protocol.FormHead, item protocol.ItemRef) string {
 		return protocol.TakeTask.Format(protocol.TaskTake{FormHead: head, Item: item, Until: head.At.Add(cmp.Or(hold, TakeFor))})
 	})
 }
 
-// EndTask says that a task is done or, by party-give-back, that its taker does not do it.
+// EndTask says that a task is done or, with the act party-give-back, that its taker does not do it.
 func (a Actor) EndTask(channel protocol.ChannelID, task string, act protocol.Act, outcome string) affair.Command {
 	says := protocol.FinishTask
 	if act == protocol.ActGiveBack {
@@ -352,7 +351,7 @@ func (a Actor) EndTask(channel protocol.ChannelID, task string, act protocol.Act
 	})
 }
 
-// Lease reserves things for so long; zero: TakeFor.
+// Lease reserves things for the time `hold`; zero: TakeFor.
 func (a Actor) Lease(channel protocol.ChannelID, things []string, hold time.Duration, reason string) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		r := protocol.Reservation{FormHead: head, Things: things, Until: head.At.Add(cmp.Or(hold, TakeFor)), Reason: reason}
@@ -360,7 +359,7 @@ func (a Actor) Lease(channel protocol.ChannelID, things []string, hold time.Dura
 	})
 }
 
-// Release ends a reservation of one's own.
+// Release ends a reservation of the actor.
 func (a Actor) Release(channel protocol.ChannelID, lease protocol.Path) affair.Command {
 	return a.command(channel, func(_ Party, head protocol.FormHead) (deed, error) {
 		return deed{act: protocol.ActRelease, re: lease, body: protocol.Release.Format(protocol.LeaseEnd{FormHead: head})}, nil

@@ -6,9 +6,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// File is what a party's file says (contract of parties/<slug>.json, R23): a view of the
-// party for other programs, written anew and never read back. What a score is worth now is
-// not in it: whoever reads it computes that from the score, its time and decay_lambda.
+// File is what a party's file says (contract of parties/<slug>.json, R23): a view of the party for
+// other programs, written anew and never read back. It does not say what a score is worth now: its
+// reader computes that from the score, its time and decay_lambda.
 type File struct {
 	Topic          string              `json:"topic"` // the short form: lines of sync.history.jsonl have that too
 	Anchor         string              `json:"anchor"`
@@ -28,8 +28,8 @@ type FileLeader struct {
 	ActingVia string `json:"actingVia"`
 }
 
-// FileMember is one member. Who was never synced has the score 0 and was synced last when it
-// joined (R23).
+// FileMember is one member. A member that was never synced has the score 0, and the time when it
+// joined as the time of its last sync (R23).
 type FileMember struct {
 	ID        string            `json:"id"`
 	Node      protocol.Name     `json:"node"`
@@ -41,8 +41,8 @@ type FileMember struct {
 	JoinedAt  string            `json:"joinedAt"`
 }
 
-// FileInvite is an invite for which a human's answer is still to come. What was declined and
-// why stands in the messages.
+// FileInvite is an invite that a human has not answered yet. What was declined, and why, stands in
+// the messages.
 type FileInvite struct {
 	Target        string  `json:"target"`
 	InvitedAt     string  `json:"invitedAt"`
@@ -66,14 +66,14 @@ func (m Member) Role() string {
 	return RoleMember
 }
 
-// Standing is what is known of a member besides the party's own deeds.
+// Standing is what is known of a member besides the deeds of the party.
 type Standing struct {
-	Score  float64   // its last result on the party's topic
-	Synced time.Time // when it had that; zero: never
-	Trust  string    // in it
+	Score  float64   // its last result on the topic of the party
+	Synced time.Time // the time of that result; zero: it has none
+	Trust  string    // the trust in it
 }
 
-// File is the party's file. Said is when something was said last in the party's channel.
+// File makes the party's file. `said` is when something was last said in the party's channel.
 func (p Party) File(said time.Time, standing func(Member) Standing) File {
 	anchor, _ := protocol.ParseAnchor(p.Anchor, "")
 	f := File{
@@ -103,8 +103,8 @@ func (p Party) File(said time.Time, standing func(Member) Standing) File {
 	return f
 }
 
-// inFile is an invite that waits, as the party's file has it. One whose answers contradict
-// each other waits for its human as one that has none.
+// inFile is an invite that waits, in the form of the party's file. An invite whose answers
+// contradict each other waits like one without an answer.
 func (g *Gate) inFile() FileInvite {
 	i := FileInvite{Target: g.Whom.Name, InvitedAt: moment(g.At), InvitedBy: g.By, Status: g.Outcome(), ExpiresAt: moment(g.AnswerBy)}
 	if g.Human != "" {
@@ -119,8 +119,8 @@ func (g *Gate) inFile() FileInvite {
 	return i
 }
 
-// moment is a time as the files have it, "" for none: to the millisecond, because two
-// parties that begin in one second are told apart by it.
+// moment is a time in the form of the files, or "" for none. It goes to the millisecond, which
+// tells apart two parties that begin in the same second.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -135,10 +135,10 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// Stems are what the files of parties are called, without .json, in the order in which the
-// parties were organized. A stem is the party's slug. Where an earlier party of that slug was not
-// over when the party began, the beginning of the channel's id is added (R30). So a party keeps
-// its name when another one ends.
+// Stems are what the files of parties are called, without .json, in the order in which the parties
+// were organized. A stem is the party's slug. If an earlier party with that slug was not over when
+// the party began, the beginning of the channel's id is added (R30). So a party keeps its name when
+// another one ends.
 func Stems(all []Party) []string {
 	stems := make([]string, len(all))
 	taken := func(p Party, stem string) bool {
@@ -152,7 +152,7 @@ func Stems(all []Party) []string {
 	for i, p := range all {
 		id := p.Organized.Channel().String()
 		stem := p.Slug.String()
-		for _, more := range []string{id[:8], id} { // the second where a party is called as the first
+		for _, more := range []string{id[:8], id} { // the second one if a party's name is the same as the first
 			if !taken(p, stem) {
 				break
 			}

@@ -19,22 +19,22 @@ const (
 	ForAsking    = "wish to join"
 )
 
-// Gate is what humans are asked, and what they said. Those who may answer are of one host:
-// their names are the deciders', any human of it where none is named. Nobody else's word
-// counts, nor does one that no key of theirs has signed.
+// Gate is a question to humans, and what they said. Those who may answer belong to one host. They
+// are the deciders or, if none is named, any human of that host. Nobody else's answer counts, and
+// neither does an answer that their own key has not signed.
 type Gate struct {
 	Path     protocol.Path // the message that asks
-	Hash     string        // of its file
+	Hash     string        // hash of its file
 	For      string
 	By       string // who asks
-	Human    string // on whose behalf, of an invite
+	Human    string // of an invite: on whose behalf
 	Host     protocol.Name
 	Deciders []protocol.Name
-	Whom     protocol.Address // whom it is about
+	Whom     protocol.Address // the agent that it is about
 	Text     string           // of a broadcast or a join: what is to be said
 	At       time.Time
-	Because  protocol.Path // of an invite by an agent: by what its human agreed to it
-	AnswerBy time.Time     // silence is no expiry until then; zero: it has none
+	Because  protocol.Path // of an invite by an agent: the message by which its human agreed to it
+	AnswerBy time.Time     // the gate does not expire before; zero: it never does
 	Answers  []Answer      // in the order of the record
 	Expired  bool          // nobody answered in time. A late answer counts
 }
@@ -52,16 +52,16 @@ type Answer struct {
 	Reason    string
 	Until     time.Time
 	TakesBack string
-	Stray     bool     // it stands beside another message of its host: the host's key is used in two places
+	Stray     bool     // another message stands at its place in its host's chain: the host's key is used in two places
 	hsig      string   // the human's signature
-	copies    []string // the hashes of files that bear the same one: they say nothing more
+	copies    []string // hashes of files that bear the same signature: they say nothing more
 }
 
-// is reports whether a hash is that of the answer's file, or of a copy.
+// is reports whether `hash` is the hash of the answer's file, or of a copy.
 func (a Answer) is(hash string) bool { return a.Hash == hash || slices.Contains(a.copies, hash) }
 
-// Contesting is the hash of the answer that has to be taken back for the gate to be settled:
-// the last of those that contradict each other, before them one that is stray.
+// Contesting is the hash of the answer that has to be taken back to settle the gate: the first one
+// that is stray or, if none is, the last of those that contradict each other.
 func (g *Gate) Contesting() string {
 	said := g.counted()
 	for _, a := range said {
@@ -98,8 +98,9 @@ func (g *Gate) counted() []Answer {
 	return slices.DeleteFunc(slices.Clone(g.Answers), gone)
 }
 
-// Verdict is the answer that counts: the first one that is no deferral, else the last
-// deferral. Nil where there is none, and where one key has said two things.
+// Verdict is the answer that counts: the first one that is no deferral, else the last deferral. It
+// is nil if there is none, or if the gate is contested: one key has said two things, or an answer
+// is stray.
 func (g *Gate) Verdict() *Answer {
 	a, contested := g.verdict()
 	if contested {
@@ -155,7 +156,7 @@ func (g *Gate) Waits() bool {
 	return false
 }
 
-// at is the gate at a time.
+// at is the gate at the time `now`.
 func (g *Gate) at(now time.Time) *Gate {
 	end := g.AnswerBy
 	if a, _ := g.verdict(); a != nil {
@@ -172,7 +173,7 @@ func (g *Gate) at(now time.Time) *Gate {
 	return &next
 }
 
-// Gate is the one that a message asks; nil where it asks nothing.
+// Gate is the gate that the message at `path` asks; nil if it asks none.
 func (p Party) Gate(path protocol.Path) *Gate {
 	for _, g := range p.Gates {
 		if g.Path == path {
@@ -182,7 +183,7 @@ func (p Party) Gate(path protocol.Path) *Gate {
 	return nil
 }
 
-// words is how an act of answering a gate is read.
+// words reads and writes the bodies of an act that answers a gate.
 func words(act protocol.Act) protocol.WordAct[protocol.GateAnswer] {
 	switch act {
 	case protocol.ActPartyAccept:
@@ -193,7 +194,7 @@ func words(act protocol.Act) protocol.WordAct[protocol.GateAnswer] {
 	return protocol.DeferGate
 }
 
-// answer notes what a human decides at a gate, and what follows of it.
+// answer notes what a human decides at a gate, and what follows from it.
 func (p Party) answer(d affair.Deed) (Party, error) {
 	said, err := words(d.Act).Parse(d.Body)
 	if err != nil {
@@ -210,9 +211,10 @@ func (p Party) answer(d affair.Deed) (Party, error) {
 	before := g.Outcome()
 	next := *g
 	if i := slices.IndexFunc(g.Answers, func(a Answer) bool { return d.Hsig != "" && a.hsig == d.Hsig }); i >= 0 {
-		// It was copied: who decides the same again takes something back, which is signed too.
-		// Were one of the two void, that would be the decision itself where the copy is dated
-		// before it, and what takes that back would name an answer that nobody gave.
+		// The deed is a copy of an answer. A human who decides the same again takes something back,
+		// and that is signed too. If one of the two were void and the copy is dated before the
+		// decision, the decision itself would be the void one. Then a deed that takes the decision
+		// back would name an answer that nobody gave.
 		next.Answers = slices.Clone(g.Answers)
 		next.Answers[i].copies = added(next.Answers[i].copies, d.Hash)
 		p.Gates = put(p.Gates, g, &next)
@@ -231,7 +233,7 @@ func (p Party) answer(d affair.Deed) (Party, error) {
 	return p.follow(&next, before, d), nil
 }
 
-// mayAnswer says why a deed is no answer to the gate that counts.
+// mayAnswer returns an error if a deed is no answer to the gate that counts.
 func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 	who := protocol.Name(d.Message.Human)
 	switch {
@@ -253,11 +255,13 @@ func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 	return nil
 }
 
-// follow is what comes of a gate whose outcome has changed.
+// follow is the party after the answers to the gate `g` have changed. `before` is the outcome
+// before that.
 func (p Party) follow(g *Gate, before Outcome, d affair.Deed) Party {
 	now := g.Outcome()
 	if g.For == ForAsking && now != before {
-		// What its human agrees to is put to the leader by that; what they take back is not asked any more.
+		// If the human agrees, the leader is asked by that. If they take it back, the leader is no
+		// longer asked.
 		p.Gates = slices.DeleteFunc(slices.Clone(p.Gates), func(o *Gate) bool { return o.For == ForJoin && o.Because == g.Path && o.Waits() })
 		if now == Accepted {
 			p.Gates = append(p.Gates, p.asked(d, g.Whom, g.Text, g.Path))
@@ -283,13 +287,13 @@ func (p Party) follow(g *Gate, before Outcome, d affair.Deed) Party {
 	return p
 }
 
-// let reports whether a member is one by an answer at the gate.
+// let reports whether the member came in by an answer at the gate.
 func (g *Gate) let(m *Member) bool {
 	return slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By })
 }
 
-// invite asks another one in. The human of the author had it done, or agreed to it before:
-// when the party was organized, or by an answer to the author's wish.
+// invite notes an invite. The human of the author had it done, or agreed to it before: when the
+// party was organized, or by an answer to the author's wish.
 func (p Party) invite(d affair.Deed) (Party, error) {
 	i, err := protocol.Invite.Parse(d.Body)
 	if err != nil {
@@ -312,7 +316,7 @@ func (p Party) invite(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// Invited is the invite of somebody that still waits for an answer; nil where there is none.
+// Invited is the invite of somebody that still waits for an answer; nil if there is none.
 func (p Party) Invited(whom protocol.Address) *Gate {
 	for _, g := range p.Gates {
 		if g.For == ForInvite && g.Whom == whom && g.Waits() {
@@ -322,8 +326,8 @@ func (p Party) Invited(whom protocol.Address) *Gate {
 	return nil
 }
 
-// mayInvite says why an invite is not what a human agreed to: they had it made, or an agent
-// makes it, once, because of what they decided before.
+// mayInvite returns an error if no human agreed to the invite. A human had it done, or an agent
+// does it, once, because of what the human decided before.
 func (p Party) mayInvite(d affair.Deed, i protocol.Invitation) error {
 	if d.Message.Human != "" {
 		return typed(d, protocol.InviteDecides(p.Organized, i.Whom))
@@ -367,8 +371,8 @@ func (p Party) wish(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// asked is the gate at which the leader decides whether somebody is let in, as their human had
-// it asked.
+// asked is the gate at which the leader decides whether somebody is let in, after their human has
+// had it asked.
 func (p Party) asked(d affair.Deed, who protocol.Address, reason string, because protocol.Path) *Gate {
 	return &Gate{
 		Path: d.Message.Path, Hash: d.Hash, For: ForJoin, By: who.Name, Human: d.Message.Human, Host: p.Leader.Host, Deciders: []protocol.Name{protocol.Name(p.Leader.Human)},
@@ -376,7 +380,7 @@ func (p Party) asked(d affair.Deed, who protocol.Address, reason string, because
 	}
 }
 
-// addressedHere are those of the deed's own host whom it is for.
+// addressedHere are the addressees of the deed that are of the deed's own host.
 func addressedHere(d affair.Deed) (names []protocol.Name) {
 	for _, to := range d.To {
 		if to.Host == "" || to.Host == d.Host.String() {
@@ -386,7 +390,7 @@ func addressedHere(d affair.Deed) (names []protocol.Name) {
 	return names
 }
 
-// join notes that somebody asks to be let in; the leader decides.
+// join notes that somebody asks to be let in. The leader decides.
 func (p Party) join(d affair.Deed) (Party, error) {
 	j, err := protocol.JoinParty.Parse(d.Body)
 	if err != nil {
@@ -398,7 +402,7 @@ func (p Party) join(d affair.Deed) (Party, error) {
 		return p, refusal.New(refusal.Senseless, "", "%s is a member of %q already", who, p.Name)
 	case slices.ContainsFunc(p.Gates, func(g *Gate) bool { return (g.For == ForJoin || g.For == ForAsking) && g.Whom == who && g.Waits() }):
 		return p, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", who, p.Name)
-	case d.Message.Human == "": // its own human is asked first (R64)
+	case d.Message.Human == "": // the human of the author is asked first (R64)
 		p.Gates = added(p.Gates, &Gate{
 			Path: d.Message.Path, Hash: d.Hash, For: ForAsking, By: who.Name, Host: d.Host, Deciders: addressedHere(d), Whom: who, Text: j.Reason, At: d.Timestamp,
 		})

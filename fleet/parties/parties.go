@@ -1,14 +1,14 @@
-// Package parties is the affair of agents and humans who do something together. It says who
-// leads, who is a member, and who was invited with what came of it. It says by which rules
-// they go, what they agreed on, what is to be done and by whom.
+// Package parties is the affair of agents and humans who do something together. It says who leads,
+// who is a member, and who was invited with what result. It says which rules hold, what was agreed,
+// and what is to be done and by whom.
 //
-// A party lies in a channel that follows from its first deed, so nobody takes another's
-// place, and two parties of one name are two. It is led by a human. What only humans decide
-// is a gate: the message that asks shows all there is to know, and the answer is signed by
-// the key of a human whom it concerns (R35, R38). Agents, time and silence decide nothing.
+// The channel of a party follows from its first deed. So nobody takes the place of another party,
+// and two parties with the same name are two. A human leads it. What only humans decide is a gate:
+// the message that asks shows all there is to know, and a key of a human whom it concerns signs the
+// answer (R35, R38). Agents, time and silence decide nothing.
 //
-// Values say what the record says. What crosses affairs, how far members are in sync or
-// which parties make up a team, is computed by whoever looks.
+// Values say what the record says. What depends on several affairs, such as how far members are in
+// sync or which parties make up a team, is computed by whoever asks.
 package parties
 
 import (
@@ -23,22 +23,22 @@ import (
 
 // Party is one party. It does not change.
 type Party struct {
-	Organized protocol.Path // the message that began it; zero where there is none
+	Organized protocol.Path // the message that began it; zero if there is no party
 	Name      string
 	Slug      protocol.Slug
 	Team      string // a tag; empty: none
-	Anchor    string // the issue that it hangs on; empty: none
+	Anchor    string // the issue on which it hangs; empty: none
 	Leader    Leader
 	Created   time.Time
 	Rules     protocol.PartyRules
-	Wanted    []protocol.Address // whom its first deed names, to be invited
+	Wanted    []protocol.Address // those whom its first deed names as to be invited
 
 	Members   []Member    // in the order in which they came
-	Left      []Departure // who was one, in the order in which they went
+	Left      []Departure // former members, in the order in which they went
 	Gates     []*Gate     // in the order of the record: what humans are asked, and what they said
 	Proposals []*Proposal // in the order of the record
 	Tasks     []*Task     // in the order of the record
-	Leases    []*Lease    // in the order of the record: reservations, over or not
+	Leases    []*Lease    // reservations, over or not, in the order of the record
 	Changes   []RuleChange
 	LastDeed  time.Time // the latest time that a deed states
 }
@@ -57,8 +57,8 @@ type Member struct {
 	Host      protocol.Name
 	Initiator bool
 	Joined    time.Time
-	By        protocol.Path // what made it one
-	// Presence is what it said last; active where it said nothing.
+	By        protocol.Path // the deed that made it a member
+	// Presence is what it said last, or active if it said nothing.
 	Presence protocol.Presence
 	Note     string
 	Since    time.Time // when it said so
@@ -73,7 +73,7 @@ func (m Member) Address() protocol.Address {
 type Departure struct {
 	Member
 	At      time.Time
-	By      string // itself, or who removed it
+	By      string // the member itself, or the one who removed it
 	Reason  string
 	Removed bool
 	Path    protocol.Path
@@ -93,7 +93,8 @@ type RuleChange struct {
 // KindName is the name of the kind.
 const KindName = "party"
 
-// Kind is the kind of affair that parties are, in the record with that id: one a channel.
+// Kind is the kind of affair that parties are, in the record with that id. There is at most one in
+// a channel.
 func Kind(recordID string) *affair.Kind[Party] {
 	return &affair.Kind[Party]{
 		Name: KindName,
@@ -110,7 +111,7 @@ func Kind(recordID string) *affair.Kind[Party] {
 		Begin: func(string) Party { return Party{} },
 		Step: func(p Party, d affair.Deed) (Party, error) {
 			next, err := p.step(recordID, d)
-			if err == nil && d.Timestamp.After(p.LastDeed) { // a clock that is behind takes nobody back
+			if err == nil && d.Timestamp.After(p.LastDeed) { // a clock that is behind does not turn time back
 				next.LastDeed = d.Timestamp
 			}
 			return next, err
@@ -119,8 +120,8 @@ func Kind(recordID string) *affair.Kind[Party] {
 	}
 }
 
-// step is the party after a deed, or why the deed is void. All deeds of parties are signed
-// by hosts: what an unsigned one says could be said by anybody who writes to the record.
+// step is the party after a deed. The error says why the deed is void. A host must sign every deed
+// of a party: anybody who writes to the record could say what an unsigned deed says.
 func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 	if d.Standing != affair.Signed {
 		return p, errors.New("no host has signed it, as all deeds of parties are")
@@ -145,7 +146,7 @@ func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 		return p.change(d)
 	case protocol.ActRemove:
 		return p.remove(d)
-	case protocol.ActVote: // the leader votes where it is theirs to settle
+	case protocol.ActVote: // the leader votes if it is theirs to settle
 		return p.vote(d)
 	}
 	me := p.memberWho(d)
@@ -179,8 +180,8 @@ func notMember(p Party, who string) error {
 	return refusal.New(refusal.Forbidden, "ask to be let in: parley party join "+p.Slug.String(), "%s is no member of %q", who, p.Name)
 }
 
-// Begun reports whether the party is one: its leader has organized it, or has agreed to
-// what an agent proposed.
+// Begun reports whether the party has begun: its leader has organized it, or has agreed to what an
+// agent proposed.
 func (p Party) Begun() bool {
 	return !p.Organized.IsZero() && (len(p.Gates) == 0 || p.Gates[0].For != ForOrganize || p.Gates[0].Outcome() == Accepted)
 }
@@ -188,7 +189,7 @@ func (p Party) Begun() bool {
 // Over reports whether the party is over: it has begun, and all have left.
 func (p Party) Over() bool { return p.Begun() && len(p.Members) == 0 }
 
-// EndedAt is when the last one left a party that is over.
+// EndedAt is when the last member left a party that is over.
 func (p Party) EndedAt() time.Time {
 	if !p.Over() || len(p.Left) == 0 {
 		return time.Time{}
@@ -196,7 +197,7 @@ func (p Party) EndedAt() time.Time {
 	return p.Left[len(p.Left)-1].At
 }
 
-// Member is the one of that name and host; nil where it is none.
+// Member is the member with that name and host; nil if there is none.
 func (p Party) Member(name string, host protocol.Name) *Member {
 	for i := range p.Members {
 		if p.Members[i].Name == name && p.Members[i].Host == host {
@@ -209,8 +210,8 @@ func (p Party) Member(name string, host protocol.Name) *Member {
 // memberWho is the member that wrote a deed.
 func (p Party) memberWho(d affair.Deed) *Member { return p.Member(d.Author().Name, d.Host) }
 
-// organize begins the party. A human who had it done decides by that; else it is the first
-// gate, and the human of the agent decides.
+// organize begins the party. If a human had it done, that is their decision. Otherwise the deed is
+// the first gate, and the human of the agent decides.
 func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 	o, err := protocol.Organize.Parse(d.Body)
 	if err != nil {
@@ -247,8 +248,8 @@ func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// typed says why a deed of an agent was not ordered by the human whom it names. The host may
-// have no such human, or not have known who called. Or the human's own key did not sign it.
+// typed returns an error if the human whom an agent's deed names did not order it: the host has no
+// such human, or did not know who called, or the human's own key did not sign it.
 func typed(d affair.Deed, decides string) error {
 	if !d.Hand.Here {
 		return refusal.New(refusal.Forbidden, "", "%s is no human of %s who was known to call", d.Message.Human, d.Host)
@@ -259,7 +260,8 @@ func typed(d affair.Deed, decides string) error {
 	return nil
 }
 
-// leads says why a deed is not the leader's: of their host, or with the key that they had.
+// leads returns an error if a deed is not the leader's: it must come from the leader's host, or be
+// signed with the key that the leader had.
 func (p Party) leads(d affair.Deed, decides string) error {
 	who := d.Message.Human
 	if who != p.Leader.Human || d.Host != p.Leader.Host && (d.Hand.Key == "" || d.Hand.Key != p.Leader.Key) {
@@ -315,7 +317,7 @@ func (p Party) leave(d affair.Deed) (Party, error) {
 	return p.without(Departure{Member: *m, At: d.Timestamp, By: m.Name, Reason: l.Reason, Path: d.Message.Path}), nil
 }
 
-// without is the party without a member, whose tasks and reservations are free.
+// without is the party without a member, whose tasks and reservations become free.
 func (p Party) without(gone Departure) Party {
 	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
 	p.Left = added(p.Left, gone)
@@ -346,7 +348,7 @@ func (p Party) present(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// at is the party at a time: what has run out by then.
+// at is the party at the time `now`, with what has run out by then.
 func (p Party) at(now time.Time) Party {
 	p.Gates = changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
 	p.Tasks = changed(p.Tasks, func(t *Task) *Task { return t.at(now) })
@@ -354,7 +356,7 @@ func (p Party) at(now time.Time) Party {
 	return p
 }
 
-// changed is a list with what comes of each of its values; the same list where all stay.
+// changed applies `change` to each value of a list. If no value changes, it returns the same list.
 func changed[T any](list []*T, change func(*T) *T) []*T {
 	var next []*T
 	for i, v := range list {
@@ -372,10 +374,10 @@ func changed[T any](list []*T, change func(*T) *T) []*T {
 	return next
 }
 
-// added is a list with one more, which leaves the list itself as it is.
+// added is a list with one more value. The original list stays as it is.
 func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
 
-// put is a list with a value in the place of another one.
+// put is a list with `v` in the place of `old`.
 func put[T any](list []*T, old, v *T) []*T {
 	return changed(list, func(x *T) *T {
 		if x == old {

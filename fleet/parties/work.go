@@ -17,14 +17,14 @@ type Proposal struct {
 	Text  string
 	By    string
 	At    time.Time
-	// Voters are the members when it was put; the leader alone where the rule was
-	// leader-only. What the rules say later does not matter to it.
+	// Voters are the members when the agreement was put, or the leader alone if the rule was
+	// leader-only. Later changes of the rules do not matter.
 	Voters []protocol.Address
 	Mode   string // consensus_mode when it was put
 	Votes  []Ballot
 }
 
-// Ballot is one vote, the last of its voter.
+// Ballot is the last vote of a voter.
 type Ballot struct {
 	Path   protocol.Path
 	Who    protocol.Address
@@ -33,8 +33,8 @@ type Ballot struct {
 	Reason string
 }
 
-// Settled says how a proposal stands: accepted when all, a majority or the leader have
-// accepted, declined when that cannot come any more; else it is pending.
+// Settled says how a proposal stands. It is accepted when all, a majority or the leader have
+// accepted. It is declined when that can no longer happen. Otherwise it is pending.
 func (pr *Proposal) Settled() Outcome {
 	yes, no := 0, 0
 	for _, b := range pr.Votes {
@@ -58,7 +58,7 @@ func (pr *Proposal) Settled() Outcome {
 	return Pending
 }
 
-// Task is something that one of the party is to do.
+// Task is something that a member of the party is to do.
 type Task struct {
 	Path    protocol.Path
 	Label   protocol.Label
@@ -67,10 +67,10 @@ type Task struct {
 	At      time.Time
 	Taker   protocol.Address // zero: it is free
 	Taken   time.Time
-	Until   time.Time // when it is free again, unless its taker goes on
-	Lapsed  bool      // its taker's time is over
+	Until   time.Time // when it becomes free again, unless its taker extends it
+	Lapsed  bool      // the time of its taker is over
 	Done    *Done
-	Earlier []protocol.Address // who had it before
+	Earlier []protocol.Address // those who had it before
 }
 
 // Done is the end of a task.
@@ -81,7 +81,7 @@ type Done struct {
 	Outcome string
 }
 
-// TakeFor is how long a task is somebody's who does not say how long.
+// TakeFor is how long a task or a thing is taken if its taker does not say how long.
 const TakeFor = 2 * time.Hour
 
 // MaxLease is the longest time for which somebody has a task or a thing.
@@ -105,7 +105,8 @@ func (t *Task) at(now time.Time) *Task {
 }
 
 // Lease is a reservation: advice to others, no lock. Fence is a number that rises with each
-// reservation of the party, so that who was given up for gone is known by a lower one.
+// reservation of the party. So a holder that was given up for gone is recognized by its lower
+// number.
 type Lease struct {
 	Path   protocol.Path
 	Holder protocol.Address
@@ -130,7 +131,7 @@ func (l *Lease) at(now time.Time) *Lease {
 	return l.end(l.Until)
 }
 
-// nextLabel is the label of an item that follows n others.
+// nextLabel is the label of an item that comes after `n` others.
 func nextLabel(letter string, n int) protocol.Label {
 	return protocol.Label(letter + strconv.Itoa(n+1))
 }
@@ -156,7 +157,8 @@ func (p Party) propose(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// Proposal is the one that a reference means: the message that it answers, or its label.
+// Proposal is the agreement that a reference means: by the message that it answers, or by its
+// label.
 func (p Party) Proposal(re protocol.Path, label protocol.Label) *Proposal {
 	for _, pr := range p.Proposals {
 		if pr.Path == re || re.IsZero() && pr.Label == label {
@@ -206,7 +208,7 @@ func (p Party) addTask(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// Task is the one that a reference means: the message that it answers, or its label.
+// Task is the task that a reference means: by the message that it answers, or by its label.
 func (p Party) Task(re protocol.Path, label protocol.Label) *Task {
 	for _, t := range p.Tasks {
 		if t.Path == re || re.IsZero() && t.Label == label {
@@ -216,7 +218,7 @@ func (p Party) Task(re protocol.Path, label protocol.Label) *Task {
 	return nil
 }
 
-// open is the task that a deed is about, while it is to be done.
+// open is the task that a deed is about, if it is still to be done.
 func (p Party) open(d affair.Deed, item protocol.ItemRef) (*Task, error) {
 	re, _ := d.AnsweredPath()
 	t := p.Task(re, item.Label)
@@ -229,8 +231,8 @@ func (p Party) open(d affair.Deed, item protocol.ItemRef) (*Task, error) {
 	return t, nil
 }
 
-// take gives a task to its author, or lets them go on. Who has it is judged by the times
-// that deeds say: a lease that had run out by then was over.
+// take gives a task to its author, or extends their time. Who has the task is judged by the times
+// that deeds state: a time that had run out by then was over.
 func (p Party) take(d affair.Deed) (Party, error) {
 	said, err := protocol.TakeTask.Parse(d.Body)
 	if err != nil {
@@ -260,7 +262,8 @@ func (p Party) take(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// leased is until when something is somebody's; zero is the usual time.
+// leased is the time until which something is taken. `from` is when it is taken, and if `until` is
+// zero, the usual time holds.
 func leased(from, until time.Time) (time.Time, error) {
 	switch {
 	case until.IsZero():
@@ -273,8 +276,8 @@ func leased(from, until time.Time) (time.Time, error) {
 	return until, nil
 }
 
-// endTask notes that a task is done, or that its taker gives it back. Who put it on the list
-// may say that it is done too.
+// endTask notes that a task is done, or that its taker gives it back. If nobody has taken it, the
+// member who put it on the list may also say that it is done.
 func (p Party) endTask(d affair.Deed) (Party, error) {
 	words := protocol.FinishTask
 	if d.Act == protocol.ActGiveBack {
@@ -305,8 +308,8 @@ func (p Party) endTask(d affair.Deed) (Party, error) {
 // maxThings bounds what one reservation names.
 const maxThings = 64
 
-// lease reserves things. What another one has reserved is refused; who has some of it goes
-// on having it, by a new reservation.
+// lease reserves things. It refuses things that another member has reserved. A member that has some
+// of them already extends them by a new reservation.
 func (p Party) lease(d affair.Deed) (Party, error) {
 	said, err := protocol.Lease.Parse(d.Body)
 	if err != nil {
@@ -340,7 +343,7 @@ func (p Party) lease(d affair.Deed) (Party, error) {
 	return p, nil
 }
 
-// overlaps reports whether two things are one, or one is a folder with the other in it.
+// overlaps reports whether two things are the same, or one is a folder with the other in it.
 func overlaps(a, b string) bool {
 	within := func(folder, path string) bool {
 		if folder != "" && folder[len(folder)-1] != '/' {

@@ -11,22 +11,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Directory is who can be written to. It knows what hosts with a key say of themselves and,
-// of hosts without one, what host files say.
+// Directory says who can be written to. For hosts with a key, it knows what they say of themselves.
+// For hosts without one, it knows what host files say.
 type Directory struct {
 	ring  func() *keys.Ring
 	wrote func(name string) bool
 	files map[string]protocol.HostState // by path
 }
 
-// New is the directory of a record before its first host file: ring is the keys as they
-// are, wrote says whether anyone of that name ever wrote.
+// New is the directory of a record before its first host file. `ring` gives the current keys.
+// `wrote` says whether anyone of that name ever wrote.
 func New(ring func() *keys.Ring, wrote func(name string) bool) *Directory {
 	return &Directory{ring, wrote, map[string]protocol.HostState{}}
 }
 
-// Check refuses a name that the fleet does not know, with those that are near it.
-// The error is a *refusal.Refusal.
+// Check returns a *refusal.Refusal for a name that the fleet does not know. Its hint names similar
+// names.
 func (d *Directory) Check(name string) error {
 	if d.Known(name) {
 		return nil
@@ -121,7 +121,7 @@ func (d *Directory) All() []string {
 	return slices.Compact(all)
 }
 
-// Near are the participants whose names are near to one that nobody has.
+// Near are the participants whose names are similar to `name`, which nobody has.
 func (d *Directory) Near(name string) (near []string) {
 	for _, n := range d.All() {
 		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
@@ -131,7 +131,8 @@ func (d *Directory) Near(name string) (near []string) {
 	return near
 }
 
-// Suggest is a hint that names the participants nearest to a name nobody has.
+// Suggest is a hint that names the participants whose names are most similar to one that nobody
+// has.
 func (d *Directory) Suggest(name string) string {
 	near := d.Near(name)
 	switch {
@@ -152,7 +153,7 @@ func (d *Directory) HostsHint() string {
 	return "the hosts of this fleet are " + JoinNames(all)
 }
 
-// JoinNames are the names as a person lists them.
+// JoinNames joins names as a person lists them.
 func JoinNames(list []protocol.Name) string {
 	var b strings.Builder
 	for i, n := range list {
@@ -164,8 +165,8 @@ func JoinNames(list []protocol.Name) string {
 	return b.String()
 }
 
-// Group is the fleet-wide group of an agent's instances: hosts by alias, then
-// the order that each host declared (R6, R7). A host narrows it.
+// Group is the group of an agent's instances in the whole fleet, or on `host` if that is not empty:
+// hosts by alias, then the order that each host declared (R6, R7).
 func (d *Directory) Group(agent, host string) []protocol.Instance {
 	var group []protocol.Instance
 	for _, h := range d.ring().Hosts() {

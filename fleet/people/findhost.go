@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	manyHosts   = 10  // from here on a hint does not list all hosts
+	manyHosts   = 10  // with this many hosts, a hint does not list all of them
 	manyNames   = 12  // a hint lists no more agents and humans of a host
-	maxMisspelt = 256 // bytes of what may be a misspelt alias
+	maxMisspelt = 256 // how long a text may be to be taken for a misspelt alias, in bytes
 )
 
-// FindHost is the host of that alias, or a *refusal.Refusal with the nearest aliases.
+// FindHost is the host with that alias. The error is a *refusal.Refusal that names the most similar
+// aliases.
 func (d *Directory) FindHost(alias string) (*keys.Host, error) {
 	if h, ok := d.ring().Host(protocol.Name(alias)); ok {
 		return h, nil
@@ -23,7 +24,7 @@ func (d *Directory) FindHost(alias string) (*keys.Host, error) {
 	return nil, refusal.New(refusal.Unknown, d.suggestHost(alias), "no host of this fleet is called %q", alias)
 }
 
-// suggestHost is a hint that names the hosts nearest to an alias nobody has.
+// suggestHost is a hint that names the hosts whose aliases are most similar to one that nobody has.
 func (d *Directory) suggestHost(alias string) string {
 	var near []protocol.Name
 	hosts := d.ring().Hosts()

@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// SetHostFile takes in what a host file of the record says. It counts
-// only for hosts without a key: those of other programs.
+// SetHostFile takes in what a host file of the record says. It counts only for hosts without a key,
+// which are those of other programs.
 func (d *Directory) SetHostFile(path string, h protocol.HostState) { d.files[path] = h }
 
 // DropHostFile forgets the host file at path.
@@ -20,8 +20,9 @@ func (d *Directory) hostFile(alias protocol.Name) (protocol.HostState, bool) {
 	return h, ok
 }
 
-// hostFiles are the paths of the files that count, by alias: of several for one host the
-// one that is called after it, else the first by path, in whatever order they came.
+// hostFiles are the paths of the files that count, by alias. If there are several for one host, the
+// one that is called after the host counts, else the first by path. The order in which they came
+// does not matter.
 func (d *Directory) hostFiles() map[protocol.Name]string {
 	counts := map[protocol.Name]string{}
 	for path, h := range d.files {
@@ -33,8 +34,8 @@ func (d *Directory) hostFiles() map[protocol.Name]string {
 	return counts
 }
 
-// OtherPrograms are the hosts without a key that host files name, by alias: those whose
-// agents other programs run.
+// OtherPrograms are the hosts without a key that host files name, by alias. Other programs run
+// their agents.
 func (d *Directory) OtherPrograms() []protocol.HostState {
 	var all []protocol.HostState
 	for alias, path := range d.hostFiles() {

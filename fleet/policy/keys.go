@@ -13,7 +13,7 @@ import (
 // Key is one thing that a fleet can settle.
 type Key struct {
 	Name    string
-	Default string // what holds where nothing is settled
+	Default string // what holds if nothing is settled
 	Doc     string // what it is, in one line
 	reads   func(value string) error
 }
@@ -40,7 +40,8 @@ func Keys() []Key {
 	}
 }
 
-// Find is the key of that name, or a *refusal.Refusal with the one that was meant.
+// Find is the key with that name. The error is a *refusal.Refusal that names the key which was
+// probably meant.
 func Find(name string) (Key, error) {
 	var names []string
 	nearest, least := "", 3
@@ -60,7 +61,7 @@ func Find(name string) (Key, error) {
 	return Key{}, refusal.New(refusal.Unknown, hint, "a fleet has no policy %q", name)
 }
 
-// check says why a value is none of the key; "" takes back what was settled.
+// check returns an error if a value is not possible for the key. "" takes back what was settled.
 func (k Key) check(value string) error {
 	if value == "" {
 		return nil
@@ -71,7 +72,7 @@ func (k Key) check(value string) error {
 	return nil
 }
 
-// value is what holds of a key: what was settled, where this version can read it.
+// value is what holds for a key: what was settled, if this version can read it, else the default.
 func (p Policy) value(name string) string {
 	k, err := Find(name)
 	if err != nil {
@@ -83,21 +84,21 @@ func (p Policy) value(name string) string {
 	return k.Default
 }
 
-// Value is what holds of a key, and whether it is what was settled: a value that this
+// Value is what holds for a key. `settled` says whether that is what was settled: a value that this
 // version cannot read does not hold.
 func (p Policy) Value(name string) (value string, settled bool) {
 	value = p.value(name)
 	return value, value == p.settled[name].Value
 }
 
-// Window is how long a decision stays open where a message goes that way.
+// Window is how long a decision stays open for a message of the way that the key stands for.
 func (p Policy) Window(key string) time.Duration {
 	d, _ := span.Parse(p.value(key))
 	return d
 }
 
-// Reprompt reports whether what was put off is pending again when its time has come, and
-// not timed out (R29).
+// Reprompt reports whether a deferral whose time has come is pending again, and not timed out
+// (R29).
 func (p Policy) Reprompt() bool { return p.value(KeyReprompt) == "yes" }
 
 // A window shorter than a minute would be over before anybody could answer.
@@ -126,8 +127,8 @@ func readAgent(value string) error {
 	return err
 }
 
-// readMaker reads a preset or agent, with the hosts on which members are made with it: all where
-// none is named.
+// readMaker reads a preset or agent, and the hosts on which members are made with it. If no host is
+// named, these are all hosts.
 func readMaker(value string) error {
 	name, hosts, some := strings.Cut(value, "@")
 	names := []string{name}

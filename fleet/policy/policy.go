@@ -1,10 +1,10 @@
-// Package policy is the affair of what is settled for the whole fleet: how long decisions
-// stay open, and the like. The humans of the host that began the record settle it; every
-// host shows what holds, who settled it and when. Nothing is removed: a value that is
-// changed or taken back stays readable in the record.
+// Package policy is the affair of what is settled for the whole fleet, such as how long decisions
+// stay open. The humans of the host that began the record settle it. Every host shows what holds,
+// who settled it and when. Nothing is removed: a value that is changed or taken back stays readable
+// in the record.
 //
-// A value is only kept here. What it means is computed by whoever asks, at the time of
-// looking or of writing: no other affair's fold reads it (DESIGN, section 10).
+// A value is only kept here. Whoever asks computes what it means, at the time of looking or of
+// writing: no other affair's fold reads it (DESIGN, section 10).
 package policy
 
 import (
@@ -26,19 +26,19 @@ type Policy struct {
 // Setting is one thing that somebody settled.
 type Setting struct {
 	Key    string
-	Value  string // "" where it was taken back: what holds without one
+	Value  string // "" if it was taken back: then the default holds
 	By     string
 	Host   protocol.Name
 	At     time.Time
 	Path   protocol.Path
 	Reason string
-	Hand   affair.Hand // the key that signed it, where its human had one
+	Hand   affair.Hand // the key that signed it, if its human had one
 }
 
 // Decides is what the human's signature of a ruling is about.
 func Decides(key, value string) string { return key + "=" + value }
 
-// Settled is what was settled of a key last; it is not ok where nothing ever was.
+// Settled is what was last settled for a key. `ok` is false if nothing ever was.
 func (p Policy) Settled(key string) (Setting, bool) {
 	s, ok := p.settled[key]
 	return s, ok
@@ -56,11 +56,12 @@ func (p Policy) All() []Setting {
 // KindName is the name of the kind.
 const KindName = "policy"
 
-// maxSettings bounds what a fleet can settle: later versions have keys that this one does
+// maxSettings bounds how many keys a fleet can settle. Later versions have keys that this one does
 // not know, but not that many.
 const maxSettings = 256
 
-// Kind is the kind of affair that the policy of the record with that id is: there is one.
+// Kind is the kind of affair that the policy of the record with that id is. There is only one such
+// affair.
 func Kind(recordID string) *affair.Kind[Policy] {
 	channel := protocol.PolicyChannel(recordID)
 	return &affair.Kind[Policy]{
@@ -73,8 +74,8 @@ func Kind(recordID string) *affair.Kind[Policy] {
 	}
 }
 
-// step settles what a deed says. Keys and values that this version does not know are kept:
-// another one may.
+// step settles what a deed says. It keeps keys and values that this version does not know: another
+// version may know them.
 func (p Policy) step(d affair.Deed) (Policy, error) {
 	r, err := protocol.SetPolicy.Parse(d.Body)
 	switch {
@@ -99,9 +100,9 @@ func (p Policy) step(d affair.Deed) (Policy, error) {
 	return Policy{settled}, nil
 }
 
-// Set has a human settle a key, or take back what was settled where the value is "". What
-// holds already is settled by no new word. The signature is that of the human's own key, for
-// Decides; empty where they have none.
+// Set has a human settle a key. If `value` is "", it takes back what was settled. If the value
+// holds already, it writes nothing. `hsig` is the signature of the human's own key, for Decides; it
+// is empty if they have none.
 func Set(recordID, human string, host protocol.Name, key, value, reason, hsig string) affair.Command {
 	return Kind(recordID).Command(KindName, func(p Policy, now time.Time) ([]affair.Draft, error) {
 		k, err := Find(key)

@@ -1,5 +1,5 @@
-// Package refusal is how a rule says no: that a command is not carried out, why, and
-// what to try.
+// Package refusal is how a rule refuses: it says that a command is not carried out, why, and what
+// to try.
 package refusal
 
 import "fmt"
@@ -21,7 +21,7 @@ const (
 	Senseless             // it makes no sense as it stands
 )
 
-// New is a refusal of that kind. The hint may be empty.
+// New makes a refusal of that kind. The hint may be empty.
 func New(kind Kind, hint, format string, args ...any) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf(format, args...), Hint: hint, Kind: kind}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Claim is that a host has claimed the work, of several that serve the agent (R7).
+// Claim says that one of several hosts that serve the agent has claimed the work (R7).
 type Claim struct {
 	affair.Position
 	Time  time.Time
 	Host  protocol.Name // who has it
-	From  protocol.Name // whose it was; Host where it was nobody else's
+	From  protocol.Name // whose work it was; Host if it was no other host's
 	Epoch int
 }
 
-// Take records that a host has claimed an agent's work on a message, of that epoch: it got
-// the claim at the remote. Where it is recorded already there is nothing to say.
+// Take records that `host` has claimed an agent's work on a message, in that epoch: it got the
+// claim at the remote. If that is recorded already, it writes nothing.
 func Take(host protocol.Name, p protocol.Path, agent string, epoch int, from protocol.Name) affair.Command {
 	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
 		switch {
@@ -39,8 +39,8 @@ func Take(host protocol.Name, p protocol.Path, agent string, epoch int, from pro
 	})
 }
 
-// claim takes in that a host says it has the claim. The ref at the remote has settled who
-// does: of two who say so, one is not honest, and the first is believed.
+// claim takes in that a host says that it has the claim. The ref at the remote has settled who has
+// it. So if two hosts say so, one of them is not honest, and the first is believed.
 func (r Run) claim(d affair.Deed) (Run, error) {
 	c, err := protocol.RunClaim.Parse(d.Body)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Retry has an agent try a message again that it failed on, or that a host has claimed and
-// does not answer.
+// Retry has an agent try a message again on which it failed, or which a host has claimed and does
+// not answer.
 func Retry(by string, p protocol.Path, agent, reason string) affair.Command {
 	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
 		if r.Dead == nil && r.Claim != nil {
@@ -31,7 +31,7 @@ func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
 	})
 }
 
-// say is a word about a dead letter, to the host where it was tried.
+// say makes a word about a dead letter, to the host where it was tried.
 func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason string) ([]affair.Draft, error) {
 	if r.Dead == nil {
 		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message.Short(), r.Agent)
@@ -39,7 +39,7 @@ func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason strin
 	return r.word(by, act, r.Dead.Host, reason)
 }
 
-// word is a word about it to a host, or to the agent where nobody knows the host.
+// word makes a word about the run, to the host or, if the host is not known, to the agent.
 func (r Run) word(by string, act protocol.WordAct[protocol.RunWord], host protocol.Name, reason string) ([]affair.Draft, error) {
 	to := protocol.Address{Name: cmp.Or(host.String(), r.Agent)}
 	c := r.Message.Channel()
@@ -49,11 +49,11 @@ func (r Run) word(by string, act protocol.WordAct[protocol.RunWord], host protoc
 	}}}, nil
 }
 
-// said is what a deed says about a dead letter, or about what a host has claimed. What
-// starts a command again must be signed: a push of files must not make an agent work anew
-// on all that it failed on.
+// said is what a deed says about a dead letter, or about what a host has claimed. A word that
+// starts a command again must be signed. Otherwise a push of files could make an agent work anew on
+// everything on which it failed.
 func (r Run) said(d affair.Deed) (*Decision, error) {
-	w, err := protocol.RunRetry.Parse(d.Body) // both acts have one form
+	w, err := protocol.RunRetry.Parse(d.Body) // both acts have the same form
 	switch {
 	case err != nil:
 		return nil, err

@@ -1,7 +1,7 @@
-// Package runs is the affair of what other hosts must know of an agent's work on one message.
-// They must know that it has failed for good (a dead letter), that somebody has it tried again or
-// puts it away, and which of several hosts has claimed it. That it is under way is for the
-// agent's host alone, and that it was answered stands in the answer.
+// Package runs is the affair of an agent's work on one message, as far as other hosts must know of
+// it. They must know that the work has failed for good (a dead letter), that somebody has the
+// message tried again or puts it away, and which of several hosts has claimed it. That the work is
+// under way concerns only the agent's host. That the message was answered stands in the answer.
 package runs
 
 import (
@@ -16,24 +16,24 @@ import (
 type Run struct {
 	Message protocol.Path
 	Agent   string
-	Dead    *DeadLetter // how it has failed; nil while it may still be answered
-	Dropped *Decision   // by whom the dead letter was put away; nil where it was not
-	Again   *Decision   // the last time that somebody had it tried again
-	Retries int         // how often somebody had: the epoch of claims
-	Claim   *Claim      // which host has claimed it, since it was tried again last; nil: none
-	// Attempts is how often the agent's command was started, as far as its failures say.
+	Dead    *DeadLetter // how it has failed; nil if it may still be answered
+	Dropped *Decision   // who has put the dead letter away; nil if nobody has
+	Again   *Decision   // the last time that somebody had the message tried again
+	Retries int         // how often somebody had it tried again: the epoch of claims
+	Claim   *Claim      // which host has claimed it, since it was last tried again; nil if none has
+	// Attempts is how often the agent's command was started, as far as its failures say so.
 	Attempts int
 }
 
 // DeadLetter is a dead letter: a message that an agent will not answer.
 type DeadLetter struct {
-	affair.Position // of what says so
+	affair.Position // of the message that says so
 	Time            time.Time
-	Host            protocol.Name // where it was tried; empty if that was not signed
+	Host            protocol.Name // where it was tried; empty if that message was not signed
 	Failure         protocol.Failure
 }
 
-// Decision is what somebody said about it.
+// Decision is what somebody said about the run.
 type Decision struct {
 	affair.Position
 	Time   time.Time
@@ -55,10 +55,10 @@ func Kind() *affair.Kind[Run] {
 	}
 }
 
-// Name is that of the affair of an agent's work on a message.
+// Name is the name of the affair of an agent's work on a message.
 func Name(p protocol.Path, agent string) string { return agent + nameEnd + p.String() }
 
-// nameEnd is in no name, whoever has written it.
+// nameEnd ends the agent's name. No name contains it, whoever has written the name.
 const nameEnd = "\x00"
 
 func begin(name string) Run {
@@ -75,7 +75,7 @@ func of(m *protocol.Message) (string, bool) {
 		p, ok := m.AnsweredPath()
 		return Name(p, m.Author().Name), ok
 	}
-	w, err := protocol.RunRetry.Parse(m.Body) // all other acts begin with one form
+	w, err := protocol.RunRetry.Parse(m.Body) // all other acts begin with the same form
 	return Name(w.Of, w.Agent), err == nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Channel is a channel as the record describes it.
 type Channel struct {
-	protocol.ChannelFile // empty where it has no CHANNEL.md
+	protocol.ChannelFile // empty if the channel has no CHANNEL.md
 	ID                   protocol.ChannelID
 	Messages             int       // without receipts
 	Last                 time.Time // timestamp of the last message; zero if there is none
@@ -22,22 +22,23 @@ type Channel struct {
 	Children             []protocol.ChannelID
 }
 
-// Channels are the CHANNEL.md of a record, and what they make of the channels.
+// Channels are the channels of a record, with what their CHANNEL.md files say.
 type Channels struct {
-	system   protocol.ChannelID // that of the fleet's own book-keeping, which is not listed
+	system   protocol.ChannelID // the channel of the fleet's own book-keeping, which is not listed
 	messages Messages
 	people   People
 	files    map[protocol.ChannelID]protocol.ChannelFile
 }
 
-// Messages is what channels ask of the messages in them.
+// Messages gives Channels what it has to know of the messages in channels.
 type Messages interface {
 	// InUse yields the channels that have messages or receipts, in no order.
 	InUse() iter.Seq[protocol.ChannelID]
 	// HasAny reports whether any message or receipt is in the channel.
 	HasAny(c protocol.ChannelID) bool
-	// Said is how many messages, without receipts, a channel has, who wrote there or was
-	// addressed, sorted, and the timestamp of the last message, zero if there is none.
+	// Said returns how many messages, without receipts, a channel has, who wrote or was addressed
+	// there, sorted, and the timestamp of the last message. The timestamp is zero if there is no
+	// message.
 	Said(c protocol.ChannelID) (messages int, who []string, last time.Time)
 }
 
@@ -58,8 +59,8 @@ func (c *Channels) Exists(id protocol.ChannelID) bool {
 	return described || c.messages.HasAny(id)
 }
 
-// spelling is the channel that exists of those that an id can mean, which may be written
-// in another case than its folder; the id itself if there is none.
+// spelling is the channel that exists, of those that an id can mean: somebody may write the id in
+// another case than its folder. If none exists, it is the id itself.
 func (c *Channels) spelling(id protocol.ChannelID) protocol.ChannelID {
 	for _, other := range id.Spellings() {
 		if c.Exists(other) {
@@ -69,7 +70,7 @@ func (c *Channels) spelling(id protocol.ChannelID) protocol.ChannelID {
 	return id
 }
 
-// Count is how many channels All lists.
+// Count is how many channels All returns.
 func (c *Channels) Count() int { return len(c.ids()) }
 
 func (c *Channels) ids() map[protocol.ChannelID]bool {
@@ -84,8 +85,8 @@ func (c *Channels) ids() map[protocol.ChannelID]bool {
 	return ids
 }
 
-// All are all channels but the one of the fleet's own book-keeping: those
-// with a name by name, then the others by id. It looks at a few messages of each.
+// All are all channels without that of the fleet's own book-keeping: those with a name by name,
+// then the others by id. It looks at a few messages of each.
 func (c *Channels) All() []Channel {
 	ids := c.ids()
 	children := map[protocol.ChannelID][]protocol.ChannelID{}
@@ -124,8 +125,8 @@ func (c *Channels) describe(id protocol.ChannelID, children []protocol.ChannelID
 	return channel
 }
 
-// Purposes are the CHANNEL.md of a channel and of those above it, the channel's
-// own first, as far as they exist.
+// Purposes are the CHANNEL.md files of a channel and of the channels above it, the channel's own
+// first, as far as they exist.
 func (c *Channels) Purposes(id protocol.ChannelID) []protocol.ChannelFile {
 	var all []protocol.ChannelFile
 	for seen := map[protocol.ChannelID]bool{}; id != "" && !seen[id]; id = c.spelling(c.files[id].Parent) {
@@ -137,11 +138,11 @@ func (c *Channels) Purposes(id protocol.ChannelID) []protocol.ChannelFile {
 	return all
 }
 
-// Name is what people call a channel, "" where it has no name.
+// Name is what people call a channel, "" if it has no name.
 func (c *Channels) Name(id protocol.ChannelID) string { return c.files[id].Name }
 
-// Find is the channel that text names: by its id, by the name in its CHANNEL.md,
-// or by the eight hex digits with which its id begins. The error is a *refusal.Refusal.
+// Find is the channel that `text` names: by its id, by the name in its CHANNEL.md, or by the eight
+// hex digits with which its id begins. The error is a *refusal.Refusal.
 func (c *Channels) Find(text string) (protocol.ChannelID, error) {
 	if id, err := protocol.ParseChannelID(text); err == nil {
 		if id = c.spelling(id); !c.Exists(id) {
@@ -163,8 +164,8 @@ func (c *Channels) Find(text string) (protocol.ChannelID, error) {
 	}
 }
 
-// named are the channels of that name, by id. Case does not count:
-// nobody could tell such names apart when speaking.
+// named are the channels with that name, by id. Case does not matter, because nobody could tell
+// such names apart when speaking.
 func (c *Channels) named(name string) []protocol.ChannelID {
 	var named []protocol.ChannelID
 	for id, f := range c.files {
@@ -176,8 +177,8 @@ func (c *Channels) named(name string) []protocol.ChannelID {
 	return named
 }
 
-// startingWith are the channels whose id begins with the eight hex digits, as lists show
-// it of those without a name.
+// startingWith are the channels whose id begins with the eight hex digits. Lists show these digits
+// for a channel without a name.
 func (c *Channels) startingWith(start string) []protocol.ChannelID {
 	if len(start) != 8 {
 		return nil
@@ -213,12 +214,12 @@ type NewChannel struct {
 	Name   string
 	Parent protocol.ChannelID // "" = none
 	About  string
-	// Members are whom a message to all there is for; none: everybody.
+	// Members are those for whom a message to all in the channel is; none: everybody.
 	Members []string
 }
 
-// Found checks that such a channel can be made and says what its CHANNEL.md is
-// to hold. The error is a *refusal.Refusal.
+// Found checks that such a channel can be made, and returns what its CHANNEL.md is to say. The
+// error is a *refusal.Refusal.
 func (c *Channels) Found(asked NewChannel, now time.Time) (protocol.ChannelFile, error) {
 	name := strings.TrimSpace(asked.Name)
 	if err := protocol.CheckLabel(name); err != nil {

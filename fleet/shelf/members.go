@@ -7,14 +7,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Members are whom a message to all in the channel is for; none: everybody.
+// Members are those for whom a message to all in the channel is; none: everybody.
 func (c *Channels) Members(id protocol.ChannelID) []string { return c.files[id].Members }
 
 // People says who can be written to.
 type People interface {
 	// Known reports whether the fleet knows a participant of that name.
 	Known(name string) bool
-	// Suggest is a hint that names the participants nearest to a name nobody has.
+	// Suggest is a hint that names the participants whose names are most similar to one that nobody
+	// has.
 	Suggest(name string) string
 }
 
@@ -24,9 +25,9 @@ type ChangeMembers struct {
 	Add, Remove []string
 }
 
-// MembersAfter are the members of the channel once they are changed: those that stay in
-// their order, then the new ones. To add one that is a member changes nothing. The error
-// is a *refusal.Refusal.
+// MembersAfter are the members of the channel after the change: those that stay, in their order,
+// then the new ones. Adding a member that is one already changes nothing. The error is a
+// *refusal.Refusal.
 func (c *Channels) MembersAfter(change ChangeMembers) ([]string, error) {
 	f, described := c.files[change.Channel]
 	if !described {
@@ -50,7 +51,7 @@ func (c *Channels) MembersAfter(change ChangeMembers) ([]string, error) {
 	return after, nil
 }
 
-// checkMembers refuses members who could not be written to (R5).
+// checkMembers returns an error for members who could not be written to (R5).
 func (c *Channels) checkMembers(names []string) error {
 	for _, name := range names {
 		if err := protocol.CheckMember(name); err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Memories are those of a record.
+// Memories are the memories of a record.
 type Memories struct {
 	channels *Channels
 	files    map[string]protocol.Memory
 }
 
-// NewMemories are those of a record before its first. Their scopes are among the channels.
+// NewMemories are the memories of a record before its first one. `channels` are the channels that a
+// memory can have as its scope.
 func NewMemories(channels *Channels) *Memories {
 	return &Memories{channels, map[string]protocol.Memory{}}
 }
@@ -26,7 +27,7 @@ func NewMemories(channels *Channels) *Memories {
 // Set takes in a memory of the record.
 func (a *Memories) Set(m protocol.Memory) { a.files[m.File] = m }
 
-// Drop forgets the memory in that file.
+// Drop forgets the memory in `file`.
 func (a *Memories) Drop(file string) { delete(a.files, file) }
 
 // Memory is a memory and the file of the one that took its place, if any did.
@@ -35,19 +36,19 @@ type Memory struct {
 	SupersededBy string
 }
 
-// MemoryFilter says which memories are meant. Empty fields mean any.
+// MemoryFilter says which memories are wanted. An empty field allows all.
 type MemoryFilter struct {
 	Scopes  []protocol.ChannelID // "" among them stands for global
-	Subject string               // a part of the subject, whatever its case
+	Subject string               // a part of the subject, in any case
 	Tags    []string             // all of them
 	From    string
-	All     bool // those that others supersede too
+	All     bool // also those that others supersede
 }
 
-// List lists memories in the order of their timestamps: without All only
-// those that hold. A file that any memory supersedes is dropped; of two that
-// supersede the same file the newer holds, at the same time the greater name
-// (R10). A memory for a channel that does not exist is none.
+// List lists memories in the order of their timestamps. Without All it lists only those that hold.
+// A memory that another one supersedes does not hold. If two memories supersede the same file, the
+// newer one holds, and at the same time the one with the greater name (R10). A memory for a channel
+// that does not exist is left out.
 func (a *Memories) List(f MemoryFilter) []Memory {
 	by := a.superseded()
 	var all []Memory
@@ -61,9 +62,9 @@ func (a *Memories) List(f MemoryFilter) []Memory {
 	return all
 }
 
-// ScopeProblem says what is wrong with the scope of the memory in that file, and what to
-// do; "" where nothing is. Such a memory is given to nobody: its scope is no channel of
-// the record, such as the id of a session (R10).
+// ScopeProblem says what is wrong with the scope of the memory in `file`, and what to do. It is ""
+// if nothing is wrong. A memory with such a scope is given to nobody: the scope is no channel of
+// the record but, for example, the id of a session (R10).
 func (a *Memories) ScopeProblem(file string) string {
 	m, ok := a.files[file]
 	if !ok || m.Scope == "" || a.channels.Exists(a.channels.spelling(m.Scope)) {
@@ -73,13 +74,13 @@ func (a *Memories) ScopeProblem(file string) string {
 		"as parley channel list --json shows them, and push", m.Scope)
 }
 
-// In is the memory in that file.
+// In is the memory in `file`.
 func (a *Memories) In(file string) (Memory, bool) {
 	m, ok := a.files[file]
 	return Memory{m, a.superseded()[file]}, ok
 }
 
-// superseded says of each file that no longer holds which memory took its place.
+// superseded gives, for each file that no longer holds, the memory that has taken its place.
 func (a *Memories) superseded() map[string]string {
 	winners := map[string]protocol.Memory{} // by the file that they supersede
 	for _, m := range a.files {
@@ -119,16 +120,16 @@ func (f MemoryFilter) matches(m protocol.Memory) bool {
 type Remember struct {
 	From       string // who remembers
 	Subject    string
-	Scope      string // "", "global", or a channel's id or name
+	Scope      string // "", "global", or the id or name of a channel
 	Tags       []string
 	Session    string
 	Supersedes string // the file of a memory that it replaces
 	Body       string
 }
 
-// Remembered checks that the memory can be written and says what it is to hold;
-// its file's name is the writer's to give. A memory that replaces another takes
-// over its subject, scope and tags where it names none. The error is a *refusal.Refusal.
+// Remembered checks that the memory can be written, and returns what it is to say. The writer
+// chooses the name of its file. A memory that replaces another one takes over subject, scope and
+// tags if it has none of its own. The error is a *refusal.Refusal.
 func (a *Memories) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 	m := protocol.Memory{
 		From: c.From, Timestamp: now, Subject: strings.TrimSpace(c.Subject), Tags: c.Tags, Session: c.Session,
@@ -163,7 +164,7 @@ func (a *Memories) Remembered(c Remember, now time.Time) (protocol.Memory, error
 	return m, nil
 }
 
-// wrongScope says what a scope may be, and why the one that was asked for is none.
+// wrongScope says what a scope may be, and why the requested one is none.
 func wrongScope(scope string, err error) error {
 	hint := "--scope global, or a channel of: parley channel list"
 	var why *refusal.Refusal
@@ -173,7 +174,8 @@ func wrongScope(scope string, err error) error {
 	return refusal.New(refusal.Unknown, hint, "cannot write the memory: its scope %q is neither global nor a channel of the record: %v", scope, err)
 }
 
-// replaceable is the memory of that name, unless another has replaced it.
+// replaceable is the memory of that name. The error says that there is none, or that another memory
+// has replaced it.
 func (a *Memories) replaceable(name string) (Memory, error) {
 	file, err := a.Find(name)
 	if err != nil {
@@ -186,8 +188,8 @@ func (a *Memories) replaceable(name string) (Memory, error) {
 	return m, nil
 }
 
-// Find is the file of the memory that text names: whole, without ".md", or
-// by the hex digits at its end. The error is a *refusal.Refusal.
+// Find is the file of the memory that `text` names: its name, with or without ".md", or the hex
+// digits at the end of its name. The error is a *refusal.Refusal.
 func (a *Memories) Find(text string) (string, error) {
 	if file, err := protocol.ParseMemoryFileName(text); err == nil {
 		if _, ok := a.files[file]; ok {

@@ -12,7 +12,7 @@ type Profiles struct {
 	at map[string]protocol.Actor
 }
 
-// NewProfiles are those of a record before its first.
+// NewProfiles are the profiles of a record before its first one.
 func NewProfiles() *Profiles { return &Profiles{map[string]protocol.Actor{}} }
 
 // Set takes in an actor profile at a path of the record.
@@ -21,8 +21,8 @@ func (p *Profiles) Set(path string, a protocol.Actor) { p.at[path] = a }
 // Drop forgets the profile at path.
 func (p *Profiles) Drop(path string) { delete(p.at, path) }
 
-// Of is the actor profile of that name and its path: the fleet's own stands
-// before the one that comes with the program.
+// Of is the actor profile with that name, and its path. The fleet's own profile takes precedence
+// over the one that comes with the program.
 func (p *Profiles) Of(name string) (a protocol.Actor, path string, ok bool) {
 	for _, path := range p.paths() {
 		if p.at[path].Name == name {
@@ -42,9 +42,8 @@ func (p *Profiles) Names() []string {
 	return slices.Compact(names)
 }
 
-// Clash says which two profiles of the same folder have one name. While
-// there are such, no agent is run: nobody could say who it is (Crosstalk,
-// "Managing actors").
+// Clash returns an error if two profiles of the same folder have the same name. As long as there
+// are two, no agent is run, because nobody could say who it is (Crosstalk, "Managing actors").
 func (p *Profiles) Clash() error {
 	type key struct {
 		local bool

@@ -15,8 +15,8 @@ func (t Topic) ask(d affair.Deed) (Topic, error) {
 	return t.add(newItem(d, Question, q.Item.Label, q.Item.Text)), nil
 }
 
-// resolve settles a question. What somebody sees otherwise is settled by them alone:
-// differences are kept, not argued away by the other one.
+// resolve settles a question. Only the author of a dissent settles it: differences are kept, and
+// not argued away by the other participant.
 func (t Topic) resolve(d affair.Deed) (Topic, error) {
 	r, err := protocol.Resolve.Parse(d.Body)
 	if err != nil {
@@ -41,7 +41,7 @@ func (t Topic) resolve(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// teach notes what its author learned from the other one.
+// teach notes what its author learned from the other participant.
 func (t Topic) teach(d affair.Deed) (Topic, error) {
 	l, err := protocol.TeachBack.Parse(d.Body)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t Topic) teach(d affair.Deed) (Topic, error) {
 	return t.add(newItem(d, Lesson, l.Label, l.Learned)), nil
 }
 
-// disagree notes what its author sees otherwise.
+// disagree notes what its author sees differently.
 func (t Topic) disagree(d affair.Deed) (Topic, error) {
 	w, err := protocol.Disagree.Parse(d.Body)
 	if err != nil {

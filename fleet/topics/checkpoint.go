@@ -9,21 +9,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Checkpoint is a summary of a topic that outlasts a compaction. It does not change.
+// Checkpoint is a summary of a topic that outlasts a compaction of an agent's context. It does not
+// change.
 type Checkpoint struct {
 	Path       protocol.Path
 	By         string
 	At         time.Time
 	Standing   affair.Standing
 	Summary    string
-	Mechanical bool           // a program listed what was decided, no agent wrote it
-	Agreements int            // that all had accepted then
-	Pending    int            // questions that were open then
-	Score      protocol.Score // of the last check before it, whoever answered; none where there was none
-	Verdicts   []Verdict      // what the other one said, in the order of the record; the last one stands
+	Mechanical bool           // a program listed what was decided, and no agent wrote it
+	Agreements int            // how many agreements all had accepted then
+	Pending    int            // how many questions were open then
+	Score      protocol.Score // raw score of the last check before it, whoever answered; none if there was none
+	Verdicts   []Verdict      // what the other participant said, in the order of the record; the last one stands
 }
 
-// Verdict is what somebody said to a checkpoint.
+// Verdict is what the other participant said to a checkpoint.
 type Verdict struct {
 	Path protocol.Path
 	By   string
@@ -32,7 +33,8 @@ type Verdict struct {
 	Text string       // what is to change, or why it is rejected
 }
 
-// RatifiedAt is when the other one ratified the checkpoint, if that is what stands.
+// RatifiedAt is when the other participant ratified the checkpoint. `ok` is false if their last
+// word is another one.
 func (c *Checkpoint) RatifiedAt() (time.Time, bool) {
 	if len(c.Verdicts) == 0 || c.Verdicts[len(c.Verdicts)-1].Act != protocol.ActRatified {
 		return time.Time{}, false
@@ -40,7 +42,7 @@ func (c *Checkpoint) RatifiedAt() (time.Time, bool) {
 	return c.Verdicts[len(c.Verdicts)-1].At, true
 }
 
-// sum takes a checkpoint in.
+// sum takes in a checkpoint.
 func (t Topic) sum(d affair.Deed) (Topic, error) {
 	w, err := protocol.Sum.Parse(d.Body)
 	if err != nil {
@@ -64,7 +66,7 @@ func (t Topic) sum(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// answerSum takes an answer to a checkpoint in.
+// answerSum takes in an answer to a checkpoint.
 func (t Topic) answerSum(d affair.Deed) (Topic, error) {
 	act := protocol.Ratify
 	switch d.Act {
@@ -88,8 +90,8 @@ func (t Topic) answerSum(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// checkpointOf is the checkpoint that a deed answers: the one that its `re` names, else
-// the last one of the other.
+// checkpointOf is the checkpoint that a deed answers: the one that its `re` names, else the last
+// one that the other participant wrote.
 func (t Topic) checkpointOf(d affair.Deed, who string) (*Checkpoint, error) {
 	re, named := d.AnsweredPath()
 	for _, c := range slices.Backward(t.Checkpoints) {

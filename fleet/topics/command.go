@@ -11,19 +11,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Speaker is one of the two of a topic, who does something in it. Its methods are the
-// commands of topics: each gives a deed or more, or a refusal with the reason for which
-// such a deed would be void.
+// Speaker is the participant of a topic who does something in it. Its methods are the commands of
+// topics. Each gives one or more deeds, or a refusal with the reason why such a deed would be void.
 type Speaker struct {
 	Record string // the record's id
 	Me     string
 	With   string
 	Topic  string        // its name, or its slug
-	Human  string        // who had it done, where somebody did (R59); may be empty
-	Host   protocol.Name // of that human; may be empty where there is none
+	Human  string        // the human who had it done (R59); may be empty
+	Host   protocol.Name // the host of that human; may be empty if there is none
 }
 
-// Channel is where the topic is.
+// Channel is the channel of the topic.
 func (s Speaker) Channel() (protocol.ChannelID, error) {
 	slug, err := protocol.SlugOf(s.Topic)
 	if err != nil {
@@ -32,15 +31,15 @@ func (s Speaker) Channel() (protocol.ChannelID, error) {
 	return protocol.TopicChannel(s.Record, s.Me, s.With, slug), nil
 }
 
-// deed is an act with its words, and what it answers.
+// deed is an act with its words, and the message that it answers.
 type deed struct {
 	act  protocol.Act
 	re   protocol.Path
 	body string
 }
 
-// command is one that makes deeds of the value of the topic. What would be void is
-// refused: each deed is tried on the value first.
+// command makes a command that gives deeds of the topic. Each deed is tried on the value first, and
+// what would be void is refused.
 func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, error)) affair.Command {
 	kind := Kind(s.Record)
 	channel, err := s.Channel()
@@ -65,14 +64,14 @@ func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, e
 			if t, err = kind.Step(t, affair.Deed{Message: &m, Position: affair.Position{Place: now, Path: m.Path}}); err != nil {
 				return nil, refused(err)
 			}
-			m.Timestamp, m.Path = time.Time{}, protocol.Path{} // for whoever writes it to say
+			m.Timestamp, m.Path = time.Time{}, protocol.Path{} // whoever writes the deed fills these in
 			drafts = append(drafts, affair.Draft{Message: m, Channel: channel})
 		}
 		return drafts, nil
 	})
 }
 
-// other is who is addressed.
+// other is the addressee.
 func (s Speaker) other(t Topic) string {
 	if t.Pair[0] != "" && slices.Contains(t.Pair[:], s.Me) {
 		return t.Other(s.Me)
@@ -80,7 +79,7 @@ func (s Speaker) other(t Topic) string {
 	return s.With
 }
 
-// refused is the reason of a void deed as a refusal.
+// refused makes a refusal of the reason why a deed is void.
 func refused(err error) error {
 	var r *refusal.Refusal
 	if errors.As(err, &r) {
@@ -89,13 +88,13 @@ func refused(err error) error {
 	return refusal.New(refusal.Forbidden, "", "%s", err)
 }
 
-// Open opens the topic, or loads it; see Topic.open. The anchor may be empty.
+// Open opens the topic, or loads it if it is open; see Topic.open. The anchor may be empty.
 func (s Speaker) Open(anchor string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		_, closed := t.ClosedBy(s.Me)
 		named := anchor == "" || anchor == t.Anchor && (s.Human == "" || slices.Contains(t.Named, Naming{s.Human, s.Host}))
 		if !t.Opened.IsZero() && t.Derived && !closed && protocol.SameTopic(t.Name, s.Topic) && named {
-			return nil, nil // it is open: there is nothing to say
+			return nil, nil // the topic is open, and there is nothing to say
 		}
 		head.With, head.Topic = s.With, s.Topic
 		if !t.Opened.IsZero() && protocol.SameTopic(t.Name, s.Topic) {
@@ -105,17 +104,17 @@ func (s Speaker) Open(anchor string) affair.Command {
 	})
 }
 
-// Close closes one's side of the topic.
+// Close closes the speaker's side of the topic.
 func (s Speaker) Close(reason string) affair.Command {
 	return s.about(protocol.ActClose, func(_ Topic, head protocol.FormHead) (string, error) {
 		return protocol.CloseTopic.Format(protocol.Closing{FormHead: head, Reason: reason}), nil
 	})
 }
 
-// Join asks the two to take part.
+// Join asks the two participants of a topic, `one` and s.With, to let the speaker take part.
 func (s Speaker) Join(one string, reason string) affair.Command {
 	asker := s.Me
-	s.Me = one // the channel is that of the two
+	s.Me = one // the channel is that of the two participants
 	channel, err := s.Channel()
 	return Kind(s.Record).Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
 		if err != nil {
@@ -131,7 +130,7 @@ func (s Speaker) Join(one string, reason string) affair.Command {
 	})
 }
 
-// about is a command that makes one deed of that act.
+// about makes a command that gives one deed of that act.
 func (s Speaker) about(act protocol.Act, body func(t Topic, head protocol.FormHead) (string, error)) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		head.Topic = t.Name
@@ -140,8 +139,7 @@ func (s Speaker) about(act protocol.Act, body func(t Topic, head protocol.FormHe
 	})
 }
 
-// Agree proposes an agreement. Silence is no timeout within the window; zero: the usual
-// one.
+// Agree proposes an agreement. Silence within `window` is no timeout; zero: the usual time.
 func (s Speaker) Agree(text string, window time.Duration) affair.Command {
 	return s.about(protocol.ActAgree, func(t Topic, head protocol.FormHead) (string, error) {
 		return protocol.Agree.Format(protocol.Proposal{
@@ -157,21 +155,21 @@ func (s Speaker) Ask(text string) affair.Command {
 	})
 }
 
-// Teach says what the speaker learned from the other one.
+// Teach says what the speaker learned from the other participant.
 func (s Speaker) Teach(learned string) affair.Command {
 	return s.about(protocol.ActTeachBack, func(t Topic, head protocol.FormHead) (string, error) {
 		return protocol.TeachBack.Format(protocol.Lesson{FormHead: head, Label: t.Next(Lesson), Learned: learned}), nil
 	})
 }
 
-// Disagree says what the speaker sees otherwise.
+// Disagree says what the speaker sees differently.
 func (s Speaker) Disagree(position string) affair.Command {
 	return s.about(protocol.ActDisagree, func(t Topic, head protocol.FormHead) (string, error) {
 		return protocol.Disagree.Format(protocol.Dissent{FormHead: head, Label: t.Next(Dissent), Position: position}), nil
 	})
 }
 
-// on is a command about the item that is named so.
+// on makes a command about the item that `item` names.
 func (s Speaker) on(item string, act protocol.Act, body func(it *Item, head protocol.FormHead) string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		if err := t.partOf(s.Me); err != nil {
@@ -206,8 +204,8 @@ func (s Speaker) Reject(item, reason string) affair.Command {
 	})
 }
 
-// Defer puts the decision on an item off; on all that await the speaker where none is
-// named. A zero time is a day from now.
+// Defer puts off the decision on an item. If `item` is empty, it puts off all decisions for which
+// the speaker is waited for. If `until` is zero, it is a day from now.
 func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
 	body := func(it *Item, head protocol.FormHead) string {
 		if until.IsZero() {
@@ -233,15 +231,15 @@ func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
 	})
 }
 
-// Revoke takes a decision back. It needs a reason. The item is open again for the window.
+// Revoke takes a decision back. It needs a reason. The item is open again for the time `window`.
 func (s Speaker) Revoke(item, reason string, window time.Duration) affair.Command {
 	return s.on(item, protocol.ActRevoke, func(it *Item, head protocol.FormHead) string {
 		return protocol.Revoke.Format(protocol.Withdrawal{FormHead: head, Item: it.Ref(), Reason: reason, AnswerBy: head.At.Add(cmp.Or(window, Window))})
 	})
 }
 
-// ReAccept commits the speaker anew, to other words where some are given: those are open for
-// the other one for the window.
+// ReAccept commits the speaker anew. If `text` is not empty, these are the item's new words, and
+// the other participant has the time `window` to decide on them.
 func (s Speaker) ReAccept(item, text, changes string, window time.Duration) affair.Command {
 	return s.on(item, protocol.ActReAccept, func(it *Item, head protocol.FormHead) string {
 		renewal := protocol.Renewal{
@@ -254,25 +252,25 @@ func (s Speaker) ReAccept(item, text, changes string, window time.Duration) affa
 	})
 }
 
-// Validate asks the other one whether an item still holds.
+// Validate asks the other participant whether an item still holds.
 func (s Speaker) Validate(item string, m protocol.Milestone, window time.Duration) affair.Command {
 	return s.on(item, protocol.ActValidate, func(it *Item, head protocol.FormHead) string {
 		return protocol.Validate.Format(protocol.Validation{FormHead: head, Item: it.Ref(), Milestone: m, AnswerBy: head.At.Add(cmp.Or(window, Window))})
 	})
 }
 
-// Check puts all claims of the topic to the other one, and those made for this check
-// alone. Comments is how many the anchored issue has.
+// Check puts all claims of the topic to the other participant, and those in `extra`, which are made
+// for this check alone. `comments` is how many comments the anchored issue has.
 func (s Speaker) Check(extra []string, window time.Duration, comments int) affair.Command {
 	return s.CheckAfter(extra, window, protocol.Heard{Comments: comments})
 }
 
-// maxCheck is how long a check may be, in bytes, that quotes others: of a deed that is
-// longer than 64 KiB no words are kept.
+// maxCheck is how long a check that quotes others may be, in bytes. No words are kept of a deed
+// that is longer than 64 KiB.
 const maxCheck = 60 << 10
 
-// CheckAfter is Check of one who has heard what is new on the anchored issue. What others
-// said there gives way to claims.
+// CheckAfter is Check for a speaker who has read what is new on the anchored issue. What others
+// said there is left out if the check would become too long.
 func (s Speaker) CheckAfter(extra []string, window time.Duration, heard protocol.Heard) affair.Command {
 	return s.about(protocol.ActSyncCheck, func(t Topic, head protocol.FormHead) (string, error) {
 		claims := t.Claims()
@@ -291,7 +289,7 @@ func (s Speaker) CheckAfter(extra []string, window time.Duration, heard protocol
 	})
 }
 
-// Answer answers a check; the mark is protocol.Mechanical where no agent did.
+// Answer answers a check. `mark` is protocol.Mechanical if no agent wrote the answer.
 func (s Speaker) Answer(check protocol.Path, rows []protocol.SyncRow, mark string) affair.Command {
 	return s.command(func(_ Topic, head protocol.FormHead) ([]deed, error) {
 		head.Mark = mark
@@ -299,7 +297,7 @@ func (s Speaker) Answer(check protocol.Path, rows []protocol.SyncRow, mark strin
 	})
 }
 
-// Checkpoint sums the topic up; the mark is protocol.Mechanical where no agent did.
+// Checkpoint sums the topic up. `mark` is protocol.Mechanical if no agent wrote the summary.
 func (s Speaker) Checkpoint(summary, mark string) affair.Command {
 	return s.about(protocol.ActCheckpoint, func(_ Topic, head protocol.FormHead) (string, error) {
 		head.Mark = mark
@@ -307,8 +305,8 @@ func (s Speaker) Checkpoint(summary, mark string) affair.Command {
 	})
 }
 
-// Judge answers a checkpoint of the other one, the last one where the path is zero, by
-// one of the acts ratified, amendment and rejected.
+// Judge answers a checkpoint of the other participant by one of the acts ratified, amendment and
+// rejected. If the path is zero, it answers their last one.
 func (s Speaker) Judge(checkpoint protocol.Path, act protocol.Act, text string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		head.Topic = t.Name

@@ -10,10 +10,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Phase is where somebody stands on an agreement (seed, "Commit Phases").
+// Phase is where a participant stands on an agreement (seed, "Commit Phases").
 type Phase string
 
-// The five phases. A timeout is observed and no refusal.
+// The five phases. A timeout is observed, and it is no refusal.
 const (
 	Pending  Phase = "pending"
 	Accepted Phase = "accept"
@@ -22,26 +22,26 @@ const (
 	TimedOut Phase = "timeout"
 )
 
-// settled says how settled a phase is: an agreement shows the least settled of its two
-// (R60).
+// settled has the phases from the least settled one to the most settled one. An agreement shows the
+// least settled of its two phases (R60).
 var settled = []Phase{Rejected, TimedOut, Deferred, Pending, Accepted}
 
-// DeferFor is how long a deferral lasts that does not say until when.
+// DeferFor is how long a deferral lasts that does not say how long.
 const DeferFor = 24 * time.Hour
 
-// Stand is where one of the two stands on an agreement.
+// Stand is where one of the two participants stands on an agreement.
 type Stand struct {
 	Who       string
 	Phase     Phase
 	Previous  Phase         // the phase before; "" for none
-	Deed      protocol.Path // the decision; zero while none was taken
-	DecidedAt time.Time     // zero while none was taken
+	Deed      protocol.Path // the decision; zero if there was none
+	DecidedAt time.Time     // when it was decided; zero if it was not
 	Standing  affair.Standing
-	Reason    string    // of a rejection, a deferral, or what was taken back; what changes by an acceptance
+	Reason    string    // of a rejection, a deferral, or a revocation; of an acceptance, what it changes
 	Until     time.Time // of a deferral
-	AnswerBy  time.Time // while it is pending: silence until then is no timeout
+	AnswerBy  time.Time // if the phase is pending: silence until then is no timeout
 	TimeoutAt time.Time // of a timeout: when the time had run out
-	Committed bool      // it accepted the item at some time
+	Committed bool      // the participant has accepted the item at some time
 }
 
 // Decision is one step of somebody's stand.
@@ -55,8 +55,8 @@ type Decision struct {
 	Until    time.Time
 }
 
-// next are the phases that a decision may lead to (seed, "Allowed state transitions").
-// A decision taken back is pending again, which revoke alone does.
+// next are the phases that a decision may lead to (seed, "Allowed state transitions"). Only revoke
+// makes a decision pending again.
 func next(from Phase) []Phase {
 	switch from {
 	case Pending, TimedOut:
@@ -67,7 +67,7 @@ func next(from Phase) []Phase {
 	return nil
 }
 
-// at is the stand at a time.
+// at is the stand at the time `now`.
 func (s Stand) at(now time.Time) Stand {
 	end := s.AnswerBy
 	switch s.Phase {
@@ -84,7 +84,7 @@ func (s Stand) at(now time.Time) Stand {
 	return s
 }
 
-// at is the item at a time.
+// at is the item at the time `now`.
 func (it *Item) at(now time.Time) *Item {
 	late := slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.at(now) != s })
 	stale := slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.at(now) != v })
@@ -100,8 +100,8 @@ func (it *Item) at(now time.Time) *Item {
 	return &next
 }
 
-// Reprompted is the topic where a deferral that has run out asks again, as a fleet may
-// have it, instead of being timed out.
+// Reprompted is the topic with deferrals that have run out shown as pending, not as timed out. A
+// fleet can have it so.
 func (t Topic) Reprompted() Topic {
 	t.Items = changed(t.Items, func(it *Item) *Item {
 		again := func(s Stand) bool { return s.Phase == TimedOut && s.Previous == Deferred }
@@ -120,7 +120,7 @@ func (t Topic) Reprompted() Topic {
 	return t
 }
 
-// Stand is where somebody stands on the agreement.
+// Stand is where `who` stands on the agreement.
 func (it *Item) Stand(who string) Stand {
 	for _, s := range it.Stands {
 		if s.Who == who {
@@ -130,8 +130,8 @@ func (it *Item) Stand(who string) Stand {
 	return Stand{Who: who, Phase: Pending}
 }
 
-// Shown is the stand that is shown for the agreement as a whole: the least settled one, of
-// equals that of the name that comes first (R60).
+// Shown is the stand that is shown for the agreement as a whole: the least settled one. If both are
+// equal, it is that of the name that comes first (R60).
 func (it *Item) Shown() Stand {
 	shown := it.Stands[0]
 	for _, s := range it.Stands[1:] {
@@ -143,13 +143,13 @@ func (it *Item) Shown() Stand {
 	return shown
 }
 
-// Agreed reports whether all whom the agreement binds have accepted it; until then it is
-// speculative.
+// Agreed reports whether all participants whom the agreement binds have accepted it. Until then it
+// is speculative.
 func (it *Item) Agreed() bool {
 	return it.Sort == Agreement && !slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.Phase != Accepted })
 }
 
-// propose brings an agreement, which its author accepts by that (R60).
+// propose adds an agreement. By that its author accepts it (R60).
 func (t Topic) propose(d affair.Deed) (Topic, error) {
 	p, err := protocol.Agree.Parse(d.Body)
 	if err != nil {
@@ -166,14 +166,14 @@ func (t Topic) propose(d affair.Deed) (Topic, error) {
 	return t.add(it), nil
 }
 
-// decide is a decision of one of the two on an agreement, for itself.
+// decide takes in the decision of a participant on an agreement, for itself.
 func (t Topic) decide(d affair.Deed) (Topic, error) {
 	w, err := decisionWords(d)
 	if err != nil {
 		return t, malformed(err)
 	}
 	it, err := t.of(d, w.item)
-	if err != nil && w.previous != "" { // the seed names it by the words that it had until now
+	if err != nil && w.previous != "" { // the seed names the item by the words that it had until now
 		if was, found := t.Find(protocol.ItemRef{Text: w.previous}); found == nil {
 			it, err = was, nil
 		}
@@ -209,7 +209,7 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// set replaces the stand of one. The item is one that nobody has seen yet.
+// set replaces the stand of a participant. The item must be a new copy that nobody has seen yet.
 func (it *Item) set(s Stand) {
 	for i := range it.Stands {
 		if it.Stands[i].Who == s.Who {
@@ -218,8 +218,9 @@ func (it *Item) set(s Stand) {
 	}
 }
 
-// reword gives the item other words. Who accepted or declined the old ones has not decided
-// on these: nobody is bound to what the other one wrote later.
+// reword gives the item other words. A participant who accepted or declined the old words has not
+// decided on these, and is pending again: nobody is bound to what the other participant wrote
+// later.
 func (it *Item) reword(d affair.Deed, w decided) {
 	it.Wordings = added(it.Wordings, Wording{d.Message.Path, d.Author().Name, d.Timestamp, w.item.Text, w.changes})
 	for i, s := range it.Stands {
@@ -234,7 +235,7 @@ type decided struct {
 	item              protocol.ItemRef
 	reason            string
 	until             time.Time
-	previous, changes string // of a re-accept
+	previous, changes string // of a renewal
 	answerBy          time.Time
 }
 
@@ -267,8 +268,8 @@ func decisionWords(d affair.Deed) (w decided, err error) {
 	return w, err
 }
 
-// transition is the phase that a decision leads to from where its author stands, or why
-// it leads nowhere (R29).
+// transition is the phase to which a decision leads from the stand `s` of its author. The error
+// says why it leads nowhere (R29).
 func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
 	to := map[protocol.Act]Phase{protocol.ActAccept: Accepted, protocol.ActReject: Rejected, protocol.ActDefer: Deferred}[d.Act]
 	switch d.Act {
@@ -285,7 +286,7 @@ func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
 	}
 	switch {
 	case d.Act == protocol.ActAccept && s.Phase == Accepted && it.asked(s.Who):
-		return Accepted, nil // who is asked whether it still holds says so
+		return Accepted, nil // a participant who was asked whether it still holds says so
 	case to == s.Phase && to != Deferred:
 		return "", refusal.New(refusal.Forbidden, "there is nothing to do", "%s stands at %s on %s already", s.Who, s.Phase, it.Label)
 	case !slices.Contains(next(s.Phase), to):
@@ -296,7 +297,7 @@ func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
 	return to, nil
 }
 
-// leave is how one comes away from a phase.
+// leave says how a participant can leave a phase.
 func leave(from Phase) string {
 	if from == Accepted || from == Rejected {
 		return "revoke the decision first"
@@ -304,7 +305,7 @@ func leave(from Phase) string {
 	return "accept or reject it, or wait until its time has come"
 }
 
-// renew is where a re-accept leads: it renews what was once accepted.
+// renew is the phase to which a renewal leads: it renews what was once accepted.
 func (it *Item) renew(s Stand, w decided) (Phase, error) {
 	switch {
 	case !s.Committed:
@@ -317,8 +318,8 @@ func (it *Item) renew(s Stand, w decided) (Phase, error) {
 	return Accepted, nil
 }
 
-// meant says why a decision does not fit the item that it is about: it repeats words that
-// the item no longer has, or never had. Who accepts words accepts those alone.
+// meant returns an error if a decision does not fit the item that it is about, because it repeats
+// words that the item no longer has, or never had. Who accepts words accepts only these words.
 func (it *Item) meant(ref protocol.ItemRef) error {
 	if ref.Text == "" || shortened(ref.Text, it.Text()) {
 		return nil
@@ -334,7 +335,8 @@ func (it *Item) meant(ref protocol.ItemRef) error {
 	return refusal.New(refusal.Senseless, "", "its words are not those of %s", it.Label)
 }
 
-// shortened reports whether a text is another one, or its beginning with dots behind it.
+// shortened reports whether `text` has the words of `whole`, or is its beginning with dots behind
+// it.
 func shortened(text, whole string) bool {
 	if cut := strings.TrimRight(text, ".… "); cut != text && strings.HasPrefix(words(whole), words(cut)) {
 		return true

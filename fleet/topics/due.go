@@ -6,20 +6,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Due is an item of which the other one should be asked whether it still holds.
+// Due is an item about which the other participant should be asked whether it still holds.
 type Due struct {
 	Item      *Item
 	Milestone protocol.Milestone
 }
 
-// reexamined is below which raw score what was agreed is asked for again.
+// reexamined is the raw score below which it is asked again whether what was agreed still holds.
 const reexamined = 0.7
 
-// DueValidations are the agreements that somebody should ask the other one about, each for
-// one reason. That is a result that contradicts it, a raw score below 70%, five sessions
-// since it was accepted, or the end of a session (forward). What was asked and is not
-// answered is not asked again, and what was answered not before there is a new reason:
-// VALIDATE is for significant moments, not for each check (R29).
+// DueValidations are the agreements about which `me` should ask the other participant, each for one
+// reason: a result that contradicts it, a raw score below 70%, five sessions since it was accepted,
+// or, if `forward` is true, the end of a session. An agreement about which a question is still open
+// is not asked about again. One whose question was answered is asked about again only for a new
+// reason: VALIDATE is for significant moments, not for each check (R29).
 func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
 	var last *Result
@@ -39,7 +39,7 @@ func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forwa
 	return due
 }
 
-// milestone is the first reason to ask about the item; "" where there is none.
+// milestone is the first reason to ask about the item; "" if there is none.
 func (it *Item) milestone(s Stand, last *Result, sessions Sessions, now time.Time, forward bool) protocol.Milestone {
 	if last != nil && last.At.After(s.DecidedAt) {
 		for _, row := range last.Rows {

@@ -22,25 +22,25 @@ const (
 	Agreement Sort = 'A' // each of the two decides on it
 	Question  Sort = 'P' // open until somebody resolves it
 	Lesson    Sort = 'T' // what its author learned from the other one
-	Dissent   Sort = 'D' // what its author sees otherwise
+	Dissent   Sort = 'D' // what its author sees differently
 )
 
-// Item is one thing of a topic, known by the path of the message that brought it (R61).
-// It does not change.
+// Item is one thing of a topic. The path of the message that brought it identifies it (R61). It
+// does not change.
 type Item struct {
 	Path     protocol.Path
 	Sort     Sort
-	Label    protocol.Label // no other item of the term has it
-	Stated   protocol.Label // as its message has it, which another item's may have too
+	Label    protocol.Label // the label that no other item of the term has
+	Stated   protocol.Label // the label in its message, which another item's message may have too
 	By       string
 	At       time.Time
 	Standing affair.Standing
 	Wordings []Wording // the last one stands
 
-	Stands      []Stand       // of an agreement: one of each of the two, in their order
+	Stands      []Stand       // of an agreement: one for each participant, in their order
 	Log         []Decision    // what was decided, in the order of the record
 	Validations []*Validation // when it was asked whether it still holds
-	Resolved    *Resolved     // of a question or dissent: nil while it is open
+	Resolved    *Resolved     // of a question or dissent: nil if it is open
 }
 
 // Wording is a text that an item has or had.
@@ -49,7 +49,7 @@ type Wording struct {
 	By      string
 	At      time.Time
 	Text    string
-	Changes string // what is otherwise than before; may be empty
+	Changes string // what is different from before; may be empty
 }
 
 // Resolved is how a question was settled.
@@ -60,7 +60,7 @@ type Resolved struct {
 	Outcome string
 }
 
-// newItem is an item that a deed brings.
+// newItem makes the item that a deed brings.
 func newItem(d affair.Deed, sort Sort, stated protocol.Label, text string) *Item {
 	author := d.Author().Name
 	return &Item{
@@ -72,19 +72,18 @@ func newItem(d affair.Deed, sort Sort, stated protocol.Label, text string) *Item
 // Text is what the item says now.
 func (it *Item) Text() string { return it.Wordings[len(it.Wordings)-1].Text }
 
-// touchedBy reports whether somebody brought the item, decided or asked about it, or
-// settled it.
+// touchedBy reports whether `who` brought the item, decided on it, asked about it or settled it.
 func (it *Item) touchedBy(who string) bool {
 	return it.By == who || it.Resolved != nil && it.Resolved.By == who ||
 		slices.ContainsFunc(it.Log, func(d Decision) bool { return d.Who == who }) ||
 		slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.By == who })
 }
 
-// Ref names the item in a message.
+// Ref is the item as a message names it.
 func (it *Item) Ref() protocol.ItemRef { return protocol.ItemRef{Label: it.Label, Text: it.Text()} }
 
-// add is the topic with one more item. A label that stands already gets some digits of
-// the item's path behind it (R61); an item without one, as somebody writes it by hand,
+// add is the topic with one more item. If another item has the label already, some digits of the
+// item's path are added to it (R61). An item without a label, as somebody writes it by hand, gets
 // the next number.
 func (t Topic) add(it *Item) Topic {
 	if it.Stated == "" || Sort(it.Stated[0]) != it.Sort {
@@ -107,8 +106,9 @@ func (t Topic) labelled(l protocol.Label) bool {
 	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.Label == l })
 }
 
-// Next is the label that the next item of a sort gets: its number in the order, or a later
-// one where somebody took that. A label far ahead, as one may write by hand, moves no other.
+// Next is the label that the next item of a sort gets: its number in the order, or a later number
+// if somebody took that one. A label with a much higher number, as one may write it by hand,
+// changes nothing for other items.
 func (t Topic) Next(sort Sort) protocol.Label {
 	n, taken := 1, map[protocol.Label]bool{}
 	for _, it := range t.Items {
@@ -123,7 +123,7 @@ func (t Topic) Next(sort Sort) protocol.Label {
 	return protocol.Label(ordinal(sort, n))
 }
 
-// Item is the item of that path.
+// Item is the item with that path.
 func (t Topic) Item(p protocol.Path) *Item {
 	for _, it := range t.Items {
 		if it.Path == p {
@@ -133,8 +133,8 @@ func (t Topic) Item(p protocol.Path) *Item {
 	return nil
 }
 
-// of is the item that a deed is about: the one that its `re` names, be it by a question
-// about it, else the one that its words name.
+// of is the item that a deed is about: the one that its `re` names, directly or by a question about
+// it, else the one that its words name.
 func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*Item, error) {
 	re, _ := d.AnsweredPath()
 	for _, it := range t.Items {
@@ -150,14 +150,14 @@ func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*Item, error) {
 	return t.Find(ref)
 }
 
-// Find is the item that is named so: by its label, or by its words. A label that fits two
-// items names none unless the words say which (R61).
+// Find is the item that `ref` names, by its label or by its words. A label that fits two items
+// names neither, unless the words say which (R61).
 func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 	if ref.Topic != "" && ref.Topic != t.Slug {
 		return nil, refusal.New(refusal.Senseless, "", "it is about the topic %s", ref.Topic)
 	}
 	key := ""
-	if ref.Label == "" { // few are named by their words, which take long to compare
+	if ref.Label == "" { // few items are named by their words, and comparing these takes long
 		key = words(ref.Text)
 	}
 	fit := make([]*Item, 0, 4)
@@ -189,7 +189,7 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 	return nil, refusal.New(refusal.Senseless, "name it as it is shown, with the digits behind its label", "%s fits more than one item of %q", named, t.Name)
 }
 
-// sameWords reports whether two texts have the same words, whatever stands between them.
+// sameWords reports whether two texts have the same words, whatever stands between the words.
 func sameWords(a, b string) bool { return says(a, words(b)) }
 
 func words(s string) string {
@@ -199,13 +199,13 @@ func words(s string) string {
 // between reports whether a rune stands between words.
 func between(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.S) }
 
-// says reports whether the words of a text are these. It reads no farther than they agree:
-// who names items by their words has all of a topic looked through each time.
+// says reports whether a text has exactly the words `words`. It reads only as far as they agree: to
+// name an item by its words means to compare all items of a topic each time.
 func says(text, words string) bool {
 	gap, rest := false, words
 	for _, r := range text {
 		if between(r) {
-			gap = len(rest) < len(words) // before the first word there is none
+			gap = len(rest) < len(words) // before the first word there need be none
 			continue
 		}
 		if gap && !strings.HasPrefix(rest, " ") {
@@ -222,7 +222,8 @@ func says(text, words string) bool {
 	return rest == ""
 }
 
-// answerBy is until when an answer is waited for: as a message says, or the usual time.
+// answerBy is the time until which an answer is waited for: the time that the message says, or the
+// usual one.
 func answerBy(d affair.Deed, says time.Time) time.Time {
 	if says.IsZero() {
 		return d.Timestamp.Add(Window)

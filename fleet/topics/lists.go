@@ -2,8 +2,8 @@ package topics
 
 import "strconv"
 
-// Awaiting are the agreements on which somebody has not decided: what is pending, and what
-// the time has run out for (R60: pending means mine).
+// Awaiting are the agreements on which `who` has not decided: those that are pending, and those for
+// which the time has run out (R60: pending means mine).
 func (t Topic) Awaiting(who string) []*Item {
 	return t.agreements(func(it *Item) bool {
 		p := it.Stand(who).Phase
@@ -11,7 +11,7 @@ func (t Topic) Awaiting(who string) []*Item {
 	})
 }
 
-// DeferredBy are the agreements on which somebody has put the decision off.
+// DeferredBy are the agreements on which `who` has put the decision off.
 func (t Topic) DeferredBy(who string) []*Item {
 	return t.agreements(func(it *Item) bool {
 		s := it.Stand(who)
@@ -23,8 +23,8 @@ func (t Topic) agreements(is func(*Item) bool) []*Item {
 	return t.Sorted(Agreement, is)
 }
 
-// Sorted are the items of a sort of which that holds, in the order of the record; all of
-// the sort where nothing is asked.
+// Sorted are the items of a sort for which `is` holds, in the order of the record. If `is` is nil,
+// they are all items of the sort.
 func (t Topic) Sorted(sort Sort, is func(*Item) bool) []*Item {
 	var all []*Item
 	for _, it := range t.Items {

@@ -11,8 +11,8 @@ import (
 // scope is the question that every topic begins with (seed, "If topic is new: Create").
 const scope = "Define scope and goals"
 
-// open begins a topic, or a new term of one whose author had closed it. Who opens what is
-// open loads it; its anchor is the last one that was named (R20, R30).
+// open begins a topic, or a new term of a topic that the author of the deed had closed. If the
+// topic is open, it loads it. The anchor is the last one that was named (R20, R30).
 func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 	o, err := protocol.OpenTopic.Parse(d.Body)
 	if err != nil {
@@ -43,7 +43,7 @@ func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 		if o.Anchor != t.Anchor {
 			t.Anchor, t.Named = o.Anchor, nil
 		}
-		for _, naming := range next.Named { // who named it before still has
+		for _, naming := range next.Named { // a human who named it before is in the list already
 			if !slices.Contains(t.Named, naming) {
 				t.Named = added(t.Named, naming)
 			}
@@ -82,7 +82,7 @@ func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
 
 func samePair(a, b [2]string) bool { return a == b || a == [2]string{b[1], b[0]} }
 
-// close ends its author's side.
+// close ends the author's side of the topic.
 func (t Topic) close(d affair.Deed) (Topic, error) {
 	c, err := protocol.CloseTopic.Parse(d.Body)
 	if err != nil {

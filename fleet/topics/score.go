@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Lambda is how fast a score loses its worth: by e^(-λ) an hour (R21).
+// Lambda is how fast a score loses its worth: by the factor e^(-λ) in each hour (R21).
 type Lambda struct {
 	Value float64
-	Tier  Tier // where it is from
+	Tier  Tier // why the decay is that fast
 }
 
 // Tier is why a score decays as it does.
@@ -22,9 +22,9 @@ const (
 	TierCross Tier = "cross-soul"
 )
 
-// LambdaFor is the decay between two that had so many sessions (R21). The rule of the
-// party holds if there is one. Else it is 0.10 for fewer than five sessions, 0.01 where
-// both are of one soul, and 0.05 where they are not or nobody knows.
+// LambdaFor is the decay between two agents that had so many sessions (R21). `rule` is the rule of
+// their party, which holds if it is not nil. Otherwise the decay is 0.10 for fewer than five
+// sessions, 0.01 if both have the same soul, and 0.05 if they do not or nobody knows.
 func LambdaFor(sessions int, soul, other string, rule *float64) Lambda {
 	switch {
 	case rule != nil:
@@ -37,7 +37,8 @@ func LambdaFor(sessions int, soul, other string, rule *float64) Lambda {
 	return Lambda{0.05, TierCross}
 }
 
-// HalfLife is after how long a score is worth half, in hours; 0 where it does not decay.
+// HalfLife is the time after which a score is worth half, in hours. It is 0 if the score does not
+// decay.
 func (l Lambda) HalfLife() float64 {
 	if l.Value <= 0 {
 		return 0
@@ -45,9 +46,10 @@ func (l Lambda) HalfLife() float64 {
 	return math.Ln2 / l.Value
 }
 
-// Decayed is what a score is worth now, to the thousandth. One that never was, whose time
-// is ahead or that does not decay is worth what it says: a clock that is off makes no score
-// grow (R21). It is computed whenever it is read, and stored nowhere.
+// Decayed is what a score is worth at `now`, to the thousandth. `raw` is the score and `at` its
+// time. The score keeps its worth if it has no time, if its time is ahead, or if it does not decay:
+// a clock that is off makes no score grow (R21). The worth is computed whenever it is read, and
+// stored nowhere.
 func (l Lambda) Decayed(raw float64, at, now time.Time) float64 {
 	if hours := now.Sub(at).Hours(); !at.IsZero() && hours > 0 && l.Value > 0 {
 		raw *= math.Exp(-l.Value * hours)
@@ -55,8 +57,8 @@ func (l Lambda) Decayed(raw float64, at, now time.Time) float64 {
 	return math.Round(raw*1000) / 1000
 }
 
-// Faded reports whether the last check is so long ago that its score says little: more
-// than three half-lives.
+// Faded reports whether the last check, at the time `at`, is so long ago that its score says
+// little: more than three half-lives.
 func (l Lambda) Faded(at, now time.Time) bool {
 	return l.Value > 0 && !at.IsZero() && now.Sub(at).Hours() > 3*l.HalfLife()
 }
@@ -64,7 +66,7 @@ func (l Lambda) Faded(at, now time.Time) bool {
 // Status is what a raw score means (R22).
 type Status string
 
-// The words of the seed; New is a topic that was never checked.
+// The words of the seed. New means that the topic was never checked.
 const (
 	Synced   Status = "SYNCED"
 	Partial  Status = "PARTIAL"
@@ -73,7 +75,7 @@ const (
 	New      Status = "NEW"
 )
 
-// StatusOf is the word for a raw score. The bounds belong to the upper word.
+// StatusOf is the word for a raw score. A bound belongs to the word above it.
 func StatusOf(raw float64) Status {
 	switch {
 	case raw >= 0.9:
@@ -98,31 +100,31 @@ const (
 	Gray  Colour = "gray"
 )
 
-// ColourOf is the colour of a decayed score. The bounds belong to the upper colour.
+// ColourOf is the colour of a decayed score. A bound belongs to the colour above it.
 func ColourOf(decayed float64) Colour {
 	return map[Status]Colour{Synced: Green, Partial: Amber, Degraded: Cyan, Desync: Gray}[StatusOf(decayed)]
 }
 
-// Resync is below which decayed score a new check is suggested.
+// Resync is the decayed score below which a new check is suggested.
 const Resync = 0.5
 
-// Opacity is how strongly an edge of that decayed score is drawn: from 10% to 100%.
+// Opacity is how strongly an edge with that decayed score is drawn: from 10% to 100%.
 func Opacity(decayed float64) float64 {
 	return math.Round((0.1+0.9*min(1, max(0, decayed)))*1000) / 1000
 }
 
-// Sample is one score of a history: what a line of sync.history.jsonl says.
+// Sample is one score of a history. It is what a line of sync.history.jsonl says.
 type Sample struct {
 	At     time.Time
-	By     string // whose answer it is
+	By     string // the author of the answer
 	Topic  string
 	Raw    float64
-	Lambda float64 // as it was then
+	Lambda float64 // the decay at that time
 }
 
-// History are the scores that somebody gave in this term and in earlier ones, in the order
-// of the record. Which decay held at a time follows from what the two had with each other
-// until then, and is asked for.
+// History are the scores that `by` gave in this term and in earlier ones, in the order of the
+// record. `lambda` says which decay held at a time: that depends on what the two had with each
+// other until then.
 func (t Topic) History(by string, lambda func(at time.Time) Lambda) []Sample {
 	var all []Sample
 	for _, term := range append(t.Past[:len(t.Past):len(t.Past)], t) {
@@ -134,11 +136,11 @@ func (t Topic) History(by string, lambda func(at time.Time) Lambda) []Sample {
 	return all
 }
 
-// shown is how many samples a sparkline has.
+// shown is how many samples a sparkline shows.
 const shown = 7
 
-// Sparkline is the worth of the last seven scores now, the last one last. More are never
-// dropped from a history, only from what is shown of it.
+// Sparkline is what the last seven scores are worth now, the last one last. Earlier scores stay in
+// the history, and are only left out here.
 func Sparkline(history []Sample, now time.Time) []float64 {
 	var line []float64
 	for _, s := range history[max(0, len(history)-shown):] {

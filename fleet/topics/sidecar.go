@@ -2,14 +2,14 @@ package topics
 
 import "time"
 
-// Sidecar is what a topic's state file says of its agreements (contract of the state
-// sidecar): a view of the fold for other programs, written anew and never read back.
+// Sidecar is what a topic's state file says about its agreements (contract of the state sidecar).
+// It is a view of the fold for other programs, written anew and never read back.
 type Sidecar struct {
 	Topic string                 `json:"topic"`
 	Items map[string]SidecarItem `json:"items"`
 }
 
-// SidecarItem is one agreement, as the least settled of the two has it (R60).
+// SidecarItem is one agreement, with the less settled of its two stands (R60).
 type SidecarItem struct {
 	Text          string `json:"text"`
 	Phase         Phase  `json:"phase"`

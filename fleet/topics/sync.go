@@ -11,26 +11,26 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Check is a sync-check: what one of the two asked the other to score. It does not change.
+// Check is a sync-check: claims that one participant asked the other to score. It does not change.
 type Check struct {
 	Path     protocol.Path
-	By, Of   string // who asks whom
+	By, Of   string // By asks Of
 	At       time.Time
 	Standing affair.Standing
 	Claims   []ClaimOf
-	Comments int       // of the anchored issue, at that time
-	Seen     time.Time // when the newest of them was written that its author has read; zero: none
+	Comments int       // how many comments the anchored issue had at that time
+	Seen     time.Time // when the newest comment that the author has read was written; zero: none
 	AnswerBy time.Time
-	Result   *Result // nil while there is none
-	// TimedOut says that no answer came in time. Nothing is scored by that, and an answer
-	// that comes later counts (R25).
+	Result   *Result // nil if there is none yet
+	// TimedOut says that no answer came in time. Nothing is scored by that, and a later answer
+	// counts (R25).
 	TimedOut bool
 }
 
-// ClaimOf is a claim of a check, and the item that it is of.
+// ClaimOf is a claim of a check, and the item to which it belongs.
 type ClaimOf struct {
 	protocol.Claim
-	Item protocol.Path // zero where it is of none: it was made for that check, or is of another topic
+	Item protocol.Path // zero if there is none: the claim was made for that check, or belongs to another topic
 }
 
 // Result is the answer to a check. It does not change.
@@ -39,9 +39,9 @@ type Result struct {
 	By         string
 	At         time.Time
 	Standing   affair.Standing
-	Mechanical bool           // a program compared, no agent answered (R66)
-	Rows       []Row          // one of each claim, in the order of the check
-	Raw        protocol.Score // the mean of what counts; none where nothing does
+	Mechanical bool           // a program compared, and no agent answered (R66)
+	Rows       []Row          // one for each claim, in the order of the check
+	Raw        protocol.Score // the mean of the rows that count; none if no row does
 	Counted    int            // how many rows count
 }
 
@@ -54,7 +54,7 @@ type Row struct {
 	Flag     Flag
 }
 
-// Flag is what is to be looked at in a row; "" for nothing.
+// Flag is something to look at in a row; "" for nothing.
 type Flag string
 
 // The flags of rows. The first two leave a row out of the mean (R26).
@@ -65,13 +65,13 @@ const (
 	NotInMemory   Flag = "not in memory" // 0.0: to be removed, or discussed again
 )
 
-// Groupthink reports whether all is agreed on: a yellow flag, not a green one (R22).
+// Groupthink reports whether everything is agreed on. That is a yellow flag, not a green one (R22).
 func (r *Result) Groupthink() bool {
 	raw, ok := r.Raw.Value()
 	return ok && raw == 1
 }
 
-// at is the check at a time.
+// at is the check at the time `now`.
 func (c *Check) at(now time.Time) *Check {
 	if c.TimedOut || c.Result != nil || now.Before(c.AnswerBy) {
 		return c
@@ -81,7 +81,7 @@ func (c *Check) at(now time.Time) *Check {
 	return &next
 }
 
-// check puts claims to the other one.
+// check puts claims to the other participant.
 func (t Topic) check(d affair.Deed) (Topic, error) {
 	w, err := protocol.CheckSync.Parse(d.Body)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 	c := &Check{
 		Path: d.Message.Path, By: who, Of: t.Other(who), At: d.Timestamp, Standing: d.Standing, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
 	}
-	c.Claims = make([]ClaimOf, 0, len(w.Claims)) // no room for more: a year of topics keeps a hundred thousand
+	c.Claims = make([]ClaimOf, 0, len(w.Claims)) // exactly as much room as is needed: a year of topics keeps a hundred thousand claims
 	for _, claim := range w.Claims {
 		of := ClaimOf{Claim: claim}
 		if claim.Label != "" {
@@ -105,8 +105,8 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// result takes the answer to a check in: the first one that scores anything counts, so
-// that nobody betters a score that is told already. It may come late.
+// result takes in the answer to a check. The first answer that scores anything counts, so that
+// nobody improves a score that was told already. It may come late.
 func (t Topic) result(d affair.Deed) (Topic, error) {
 	w, err := protocol.AnswerSync.Parse(d.Body)
 	if err != nil {
@@ -118,7 +118,7 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 		return t, err
 	}
 	r := &Result{Path: d.Message.Path, By: who, At: d.Timestamp, Standing: d.Standing, Mechanical: w.Mark == protocol.Mechanical}
-	names := make([]string, len(w.Rows)) // of one that is there twice, the first row counts
+	names := make([]string, len(w.Rows)) // if a name is there twice, the first row counts
 	for i, row := range w.Rows {
 		names[i] = t.called(row.Claim)
 	}
@@ -146,8 +146,8 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// checkOf is the check that a deed answers: the one that its `re` names, else the last
-// one that waits for its author.
+// checkOf is the check that a deed answers: the one that its `re` names, else the last one that
+// still waits for its author's answer.
 func (t Topic) checkOf(d affair.Deed, who string) (*Check, error) {
 	re, named := d.AnsweredPath()
 	for _, c := range slices.Backward(t.Checks) {
@@ -164,8 +164,8 @@ func (t Topic) checkOf(d affair.Deed, who string) (*Check, error) {
 	return nil, refusal.New(refusal.Unknown, "", "no check of %q waits for %s", t.Name, who)
 }
 
-// called is what a claim is known by in an answer: its label, behind the slug where that
-// is of another topic, or its words where the label is missing.
+// called is the name of a claim in an answer: its label, with the slug before it if it belongs to
+// another topic, or its words if it has no label.
 func (t Topic) called(claim protocol.ItemRef) string {
 	if claim.Label == "" {
 		return "words " + words(claim.Text)
@@ -176,7 +176,7 @@ func (t Topic) called(claim protocol.ItemRef) string {
 	return claim.Name()
 }
 
-// flag is what is to be looked at in a row of somebody's answer.
+// flag is what there is to look at in a row of the answer of `who`.
 func (t Topic) flag(row Row, who string) Flag {
 	x, ok := row.Score.Value()
 	contradicts := func(it *Item) bool { return it != nil && it.Sort == Agreement && it.Stand(who).Phase == Accepted }
@@ -193,7 +193,7 @@ func (t Topic) flag(row Row, who string) Flag {
 	return ""
 }
 
-// score makes the mean of what counts (R26).
+// score computes the mean of the rows that count (R26).
 func (r *Result) score() {
 	sum := 0.0
 	for _, row := range r.Rows {
@@ -208,8 +208,8 @@ func (r *Result) score() {
 	}
 }
 
-// Scored are the results that have a score and were given by somebody, in the order of
-// the record; by anybody where no name is given.
+// Scored are the results by `by` that have a score, in the order of the record. If `by` is empty,
+// they are those of both.
 func (t Topic) Scored(by string) []*Result {
 	var all []*Result
 	for _, r := range t.Results {
@@ -220,9 +220,10 @@ func (t Topic) Scored(by string) []*Result {
 	return all
 }
 
-// CommentsSeen is when the newest comment on the anchored issue was written that somebody
-// had read, as their last check says. The time is by the clock of whoever keeps the issue;
-// zero where no check says so. What the other one says of theirs hides nothing from them.
+// CommentsSeen is when the newest comment on the anchored issue was written that `by` had read, as
+// their last check says. The time is by the clock of the site that keeps the issue. It is zero if
+// no check says so. What the other participant has read does not matter: they say it in a check of
+// their own.
 func (t Topic) CommentsSeen(by string) time.Time {
 	for _, c := range slices.Backward(t.Checks) {
 		if c.By == by && !c.Seen.IsZero() {
@@ -232,9 +233,9 @@ func (t Topic) CommentsSeen(by string) time.Time {
 	return time.Time{}
 }
 
-// Claims are what a check of somebody puts to the other one: agreements that nobody has
-// rejected, questions that are open, and what was taught (seed, "Build claims"). A long
-// text is cut: else one item that nobody could send would end all checks of its topic.
+// Claims are what a check puts to the other participant: agreements that nobody has rejected,
+// questions that are open, and what was taught (seed, "Build claims"). A long text is cut.
+// Otherwise one item that is too long to send would end all checks of its topic.
 func (t Topic) Claims() []protocol.Claim {
 	var claims []protocol.Claim
 	for _, it := range t.Items {
@@ -248,14 +249,14 @@ func (t Topic) Claims() []protocol.Claim {
 	return claims
 }
 
-// maxClaim and maxSource are how many bytes a check has of an item's text and of what it
-// rests on: as many claims as a check may have fit into a message.
+// maxClaim and maxSource are how many bytes a check has for an item's text and for what it rests
+// on. With them, as many claims as a check may have fit into a message.
 const (
 	maxClaim  = 600
 	maxSource = 200
 )
 
-// cut is the beginning of a text, with dots behind it, that has at most so many bytes.
+// cut is `text`, or its beginning with dots behind it, in at most `most` bytes.
 func cut(text string, most int) string {
 	const dots = "…"
 	if len(text) <= most {

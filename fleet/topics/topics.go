@@ -1,16 +1,15 @@
-// Package topics is the affair of two who work together on something. It has what they
-// agreed on, with each one's commitment to it, open questions, what they taught each other
-// and where they differ. It says how far they were in sync, and has the checkpoints that
-// sum all that up.
+// Package topics is the affair of two who work together on something. It has what they agreed on,
+// with each one's commitment to it, open questions, what they taught each other and where they
+// differ. It says how far they were in sync, and has the checkpoints that sum all this up.
 //
-// A topic lies in a channel that follows from the record, the two and its slug, so that
-// two hosts which open it at once meet in one. Its deeds are the texts of the protocol's
-// acts. Each of the two decides for itself alone. Nothing of a topic is ever removed: what
-// was taken back, reworded or closed stays readable.
+// The channel of a topic follows from the record, the two participants and its slug. So two hosts
+// that open it at the same time meet in one channel. Its deeds are the texts of the protocol's
+// acts. Each participant decides only for itself. Nothing of a topic is ever removed: what was
+// taken back, reworded or closed stays readable.
 //
-// Values say what the record says. How much an old score is worth now, how far somebody
-// is to be trusted and what should be asked again is computed from values and the time of
-// looking (R21, R22, R29); see Decayed, Trust and DueValidations.
+// Values say what the record says. How much an old score is worth now, how far somebody is to be
+// trusted and what should be asked again is computed from values and the current time (R21, R22,
+// R29); see Decayed, Trust and DueValidations.
 package topics
 
 import (
@@ -24,33 +23,33 @@ import (
 
 // Topic is what two have between them on one subject. It does not change.
 type Topic struct {
-	Opened protocol.Path // the message that opened this term; zero where nothing is open
+	Opened protocol.Path // the message that opened this term; zero if the topic is not open
 	Name   string
 	Slug   protocol.Slug
-	Pair   [2]string // who opened it, and with whom
+	Pair   [2]string // the one who opened it, and the other participant
 	Since  time.Time // when this term was opened
-	Anchor string    // the issue that it hangs on; empty: none
-	Named  []Naming  // of this anchor, as far as keys say so
-	// Derived says that the channel follows from pair and slug. Another channel is one
-	// that somebody chose by hand; an opening whose channel follows takes its place.
+	Anchor string    // the issue on which it hangs; empty: none
+	Named  []Naming  // who named this anchor, as far as keys say so
+	// Derived says that the channel follows from pair and slug. Otherwise somebody chose the
+	// channel by hand, and an opening in the channel that follows takes its place.
 	Derived bool
 
 	Items       []*Item       // in the order of the record
 	Checks      []*Check      // in the order of the record
 	Results     []*Result     // the answers to checks, in the order of the record
 	Checkpoints []*Checkpoint // in the order of the record
-	Closed      []Closed      // who has closed their side
-	Joins       []Join        // who asked to take part
+	Closed      []Closed      // those who have closed their side
+	Joins       []Join        // those who asked to take part
 	Past        []Topic       // earlier terms, the first one first; their Past is empty
 }
 
-// Naming is which human has named an anchor, on which host.
+// Naming says which human has named an anchor, on which host.
 type Naming struct {
 	Human string
-	Host  protocol.Name // whose key signed that
+	Host  protocol.Name // the host whose key signed it
 }
 
-// Closed is the end of one's side of a topic (R30).
+// Closed is the end of a participant's side of a topic (R30).
 type Closed struct {
 	Path   protocol.Path
 	By     string
@@ -58,7 +57,7 @@ type Closed struct {
 	Reason string
 }
 
-// Join is somebody's wish to take part (R31).
+// Join is the wish of somebody to take part (R31).
 type Join struct {
 	Path   protocol.Path
 	By     string
@@ -66,9 +65,9 @@ type Join struct {
 	Reason string
 }
 
-// Window is how long a decision stays open where its message does not say: that of
-// agents on two hosts. Those of one host, or on an issue, have another one, which whoever
-// asks writes into the message (R25).
+// Window is how long a decision stays open if its message does not say so: the time for agents on
+// two hosts. Agents of one host, or on an issue, have another time, which whoever asks writes into
+// the message (R25).
 const Window = WindowCrossHost
 
 // The windows of the seed, by the way that a message goes.
@@ -81,7 +80,8 @@ const (
 // KindName is the name of the kind.
 const KindName = "topic"
 
-// Kind is the kind of affair that topics are, in the record with that id: one a channel.
+// Kind is the kind of affair that topics are, in the record with that id. There is at most one in a
+// channel.
 func Kind(recordID string) *affair.Kind[Topic] {
 	return &affair.Kind[Topic]{
 		Name: KindName,
@@ -100,7 +100,7 @@ func Kind(recordID string) *affair.Kind[Topic] {
 	}
 }
 
-// step is the topic after a deed, or why the deed is void.
+// step is the topic after a deed. The error says why the deed is void.
 func (t Topic) step(recordID string, d affair.Deed) (Topic, error) {
 	switch d.Act {
 	case protocol.ActTopic:
@@ -138,7 +138,7 @@ func (t Topic) step(recordID string, d affair.Deed) (Topic, error) {
 	return t.close(d)
 }
 
-// partOf says why somebody cannot do anything in the topic.
+// partOf returns an error if `who` cannot do anything in the topic.
 func (t Topic) partOf(who string) error {
 	switch {
 	case t.Opened.IsZero():
@@ -152,7 +152,7 @@ func (t Topic) partOf(who string) error {
 	return nil
 }
 
-// ClosedBy is how somebody closed their side, if they have.
+// ClosedBy says how `who` closed their side. `ok` is false if they have not.
 func (t Topic) ClosedBy(who string) (Closed, bool) {
 	for _, c := range t.Closed {
 		if c.By == who {
@@ -162,7 +162,7 @@ func (t Topic) ClosedBy(who string) (Closed, bool) {
 	return Closed{}, false
 }
 
-// Other is the other one of the two.
+// Other is the other participant.
 func (t Topic) Other(who string) string {
 	if who == t.Pair[0] {
 		return t.Pair[1]
@@ -170,14 +170,14 @@ func (t Topic) Other(who string) string {
 	return t.Pair[0]
 }
 
-// Concerns reports whether somebody has to do with the topic, in this term or an earlier
-// one. They opened it or did something in it, or a host that serves whoever opened it has
-// signed that. Else it is the word of a stranger, who may say it in any name.
+// Concerns reports whether `who` has anything to do with the topic, in this term or an earlier one.
+// They do if they opened it or did something in it, or if a host signed the opening that serves the
+// one who opened it. Otherwise the topic is the word of a stranger, who may write in any name.
 func (t Topic) Concerns(who string) bool {
 	return t.concerns(who) || slices.ContainsFunc(t.Past, func(past Topic) bool { return past.concerns(who) })
 }
 
-// concerns is Concerns of one term.
+// concerns is Concerns for one term.
 func (t Topic) concerns(who string) bool {
 	_, closed := t.ClosedBy(who)
 	if closed || t.Pair[0] == who || t.Items[0].Standing == affair.Signed { // the first item came with the opening
@@ -191,15 +191,15 @@ func (t Topic) concerns(who string) bool {
 		})
 }
 
-// at is the topic at a time: what has run out by then is timed out. That is observed by
-// whoever looks and is no answer (R29).
+// at is the topic at the time `now`: what has run out by then is timed out. Whoever looks observes
+// that; it is no answer (R29).
 func (t Topic) at(now time.Time) Topic {
 	t.Items = changed(t.Items, func(it *Item) *Item { return it.at(now) })
 	t.Checks = changed(t.Checks, func(c *Check) *Check { return c.at(now) })
 	return t
 }
 
-// changed is a list with what comes of each of its values; the same list where all stay.
+// changed applies `change` to each value of a list. If no value changes, it returns the same list.
 func changed[T any](list []*T, change func(*T) *T) []*T {
 	var next []*T
 	for i, v := range list {
@@ -217,10 +217,10 @@ func changed[T any](list []*T, change func(*T) *T) []*T {
 	return next
 }
 
-// added is a list with one more, which leaves the list itself as it is.
+// added is a list with one more value. The original list stays as it is.
 func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
 
-// put is a list with a value in the place of another one.
+// put is a list with `v` in the place of `old`.
 func put[T any](list []*T, old, v *T) []*T {
 	return changed(list, func(x *T) *T {
 		if x == old {

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// enough is from how many sessions on two know each other, and after how many it is asked
-// again whether what was accepted holds.
+// enough is the number of sessions with which two agents know each other. It is also the number
+// after which it is asked again whether what was accepted holds.
 const enough = 5
 
-// Sessions are those that two had with each other, rising: a session is a day, in UTC, on
-// which both wrote, wherever that was (R21). Each is the time by which both had.
+// Sessions are the sessions that two agents had with each other, in their order. A session is a
+// day, in UTC, on which both wrote, in whatever channel (R21). Its time is the moment from which
+// both had written.
 type Sessions []time.Time
 
-// Until is how many of them there were at a time.
+// Until is how many sessions there were at that time.
 func (s Sessions) Until(at time.Time) int {
 	n, _ := slices.BinarySearchFunc(s, at, func(session, at time.Time) int { return cmp.Or(session.Compare(at), -1) })
 	return n
 }
 
-// After is how many of them there were on days after that of a time.
+// After is how many sessions there were on days after the day of `at`.
 func (s Sessions) After(at time.Time) int {
 	const day = 24 * time.Hour
 	midnight := at.UTC().Truncate(day).Add(day)
@@ -28,7 +29,7 @@ func (s Sessions) After(at time.Time) int {
 	return len(s) - n
 }
 
-// Trust is how much of what another says one can take without checking it.
+// Trust is how much of what another agent says can be taken without a check.
 type Trust string
 
 // The tiers of trust.
@@ -39,15 +40,15 @@ const (
 	TrustUncalibrated Trust = "uncalibrated"
 )
 
-// What high trust takes (R21).
+// What high trust needs (R21).
 const (
 	trustedMessages = 33
 	trustedScores   = 5
 	trustedMean     = 0.7
 )
 
-// TrustIn is the trust in somebody with whom there were so many sessions and messages, and
-// who gave these raw scores, the last one last.
+// TrustIn is the trust in an agent with which there were so many sessions and messages. `raws` are
+// the raw scores that it gave, the last one last.
 func TrustIn(sessions, messages int, raws []float64) Trust {
 	switch {
 	case len(raws) == 0:
@@ -68,10 +69,11 @@ func TrustIn(sessions, messages int, raws []float64) Trust {
 	return TrustHigh
 }
 
-// Soul is whose an agent is: what its file says, else the contacts, else its human (R21).
+// Soul is the human to whom an agent belongs: the one that its file names, else the one in the
+// contacts, else its human (R21).
 func Soul(file, contact, human string) string { return cmp.Or(file, contact, human) }
 
-// TeachBacks is how many lessons somebody said back in a topic, and how many the other one
+// TeachBacks is how many lessons `who` said back in a topic, and how many the other participant
 // did, in all terms.
 func (t Topic) TeachBacks(who string) (given, received int) {
 	for _, term := range append(t.Past[:len(t.Past):len(t.Past)], t) {

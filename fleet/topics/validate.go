@@ -9,21 +9,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Validation is a question to one of the two whether what it accepted still holds (seed,
+// Validation is a question to one participant whether what it accepted still holds (seed,
 // "Silent Revoke Detection"). It does not change.
 type Validation struct {
 	Path      protocol.Path
-	By, Of    string // who asks whom
+	By, Of    string // By asks Of
 	At        time.Time
 	Milestone protocol.Milestone
 	AnswerBy  time.Time
-	Answer    protocol.Path // the decision that answers it; zero while there is none
+	Answer    protocol.Path // the decision that answers it; zero if there is none yet
 	Holds     bool          // that decision keeps the acceptance
-	// Stale says that no answer came in time: the item is to be revoked or accepted anew.
+	// Stale says that no answer came in time. Then the item should be revoked or accepted anew.
 	Stale bool
 }
 
-// at is the question at a time.
+// at is the question at the time `now`.
 func (v *Validation) at(now time.Time) *Validation {
 	if v.Stale || !v.Answer.IsZero() || now.Before(v.AnswerBy) {
 		return v
@@ -33,7 +33,7 @@ func (v *Validation) at(now time.Time) *Validation {
 	return &next
 }
 
-// validate asks the other one.
+// validate asks the other participant.
 func (t Topic) validate(d affair.Deed) (Topic, error) {
 	w, err := protocol.Validate.Parse(d.Body)
 	if err != nil {
@@ -59,12 +59,12 @@ func (t Topic) validate(d affair.Deed) (Topic, error) {
 	return t, nil
 }
 
-// asked reports whether somebody is asked whether the item still holds.
+// asked reports whether `who` is asked whether the item still holds, and has not answered.
 func (it *Item) asked(who string) bool {
 	return slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Of == who && v.Answer.IsZero() })
 }
 
-// answered notes a decision as the answer to what its author was asked.
+// answered notes a decision as the answer to the question that its author was asked.
 func (it *Item) answered(d affair.Deed, to Phase) {
 	it.Validations = changed(it.Validations, func(v *Validation) *Validation {
 		if v.Of != d.Author().Name || !v.Answer.IsZero() {

@@ -12,22 +12,22 @@ import (
 	"github.com/parleyfleet/parley/internal/span"
 )
 
-// builtin is the carrier where the git program is not installed. Repositories
-// on this machine it reads and writes itself; to all others it speaks by
-// go-git's clients. Packs are installed and refs are moved by our own code.
+// builtin is the carrier if the git program is not installed. It reads and writes repositories on
+// this machine itself. It speaks to all others with go-git's clients. Our own code installs packs
+// and moves refs.
 type builtin struct {
 	remote string
 	store  *objects.Store
 
 	mu             sync.Mutex    // guards the fields below
-	usual, timeout time.Duration // that a run may take, and the next run
+	usual, timeout time.Duration // how long a run may usually take, and how long the next one may
 }
 
 func newBuiltin(remote string, store *objects.Store) *builtin {
 	return &builtin{remote: remote, store: store, usual: gitTimeout, timeout: gitTimeout}
 }
 
-// errUnsaid says that nothing is known of what a push has done.
+// errUnsaid says that it is not known what a push has done.
 var errUnsaid = errors.New("the remote has not said whether it took the push")
 
 // remoteSide is the other end of a transfer.
@@ -36,14 +36,14 @@ type remoteSide interface {
 	branches() map[string]objects.Hash
 	// headIsMain reports whether the remote's HEAD names main.
 	headIsMain() bool
-	// fetch installs what the commit tip needs and a repository with have lacks.
-	// Where it succeeds nothing is missing.
+	// fetch installs what the commit `tip` needs, except what a repository with the commit `have`
+	// has. If it succeeds, nothing is missing.
 	fetch(ctx context.Context, tip, have objects.Hash) error
-	// ref is what a ref of the remote names, Zero where there is none.
+	// ref is the commit that a ref of the remote names, Zero if there is no such ref.
 	ref(name string) (objects.Hash, error)
-	// push gives the remote what it lacks and moves its ref from old to next, Zero to
-	// have none; ErrRejected if it is not old any more, errUnsaid if the remote has
-	// taken everything and not said that it has moved the ref.
+	// push gives the remote what it lacks and moves its ref from `old` to `next`. If `next` is
+	// Zero, it removes the ref. The error is ErrRejected if the ref no longer names `old`. It is
+	// errUnsaid if the remote has taken everything but has not said that it moved the ref.
 	push(ctx context.Context, ref string, old, next objects.Hash) error
 	close()
 }
@@ -55,8 +55,8 @@ func (b *builtin) BePatient() {
 	b.usual, b.timeout = Patience, Patience
 }
 
-// with connects, does something and disconnects, within the time that a run may
-// take. One that took too long may take twice as long the next time.
+// with connects, calls `do` and disconnects, within the time that a run may take. If a run takes
+// too long, the next one may take twice as long.
 func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Context, side remoteSide) error) error {
 	b.mu.Lock()
 	limit := b.timeout
@@ -116,7 +116,7 @@ func (b *builtin) FetchMain(ctx context.Context) error {
 	})
 }
 
-// bring copies a tip of the remote and what it needs, and has FetchedRef name it.
+// bring copies a tip of the remote with what it needs, and makes FetchedRef name it.
 func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects.Hash) error {
 	if err := side.fetch(ctx, tip, known); err != nil {
 		return err

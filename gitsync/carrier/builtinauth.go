@@ -17,9 +17,9 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// authFor is how to prove who we are. By ssh it is with the agent's keys and
-// those in ~/.ssh that need no password, and hosts are checked by known_hosts.
-// By http it is with the URL's name and password, or those of ~/.netrc.
+// authFor is how to prove who we are. For ssh, these are the agent's keys and the keys in ~/.ssh
+// that need no password; known_hosts says which hosts to trust. For http, it is the name and
+// password of the URL, or those of ~/.netrc.
 func authFor(endpoint *transport.Endpoint) (transport.AuthMethod, error) {
 	switch endpoint.Protocol {
 	case "ssh":
@@ -31,11 +31,11 @@ func authFor(endpoint *transport.Endpoint) (transport.AuthMethod, error) {
 			}
 		}
 	}
-	return nil, nil // go-git takes what the URL says
+	return nil, nil // go-git takes the name and password from the URL
 }
 
-// sshKeys shows the keys of the user. It leaves the check of the host to go-git:
-// only then does that ask the host for a key of a kind that known_hosts has.
+// sshKeys shows the keys of the user. It leaves the check of the host to go-git, because only then
+// does go-git ask the host for a key of a kind that known_hosts has.
 type sshKeys struct {
 	user  string
 	files []ssh.Signer
@@ -62,7 +62,7 @@ func newSSHKeys(endpoint *transport.Endpoint) (*sshKeys, error) {
 	return k, nil
 }
 
-// sshOption is what ~/.ssh/config says for a host, or "".
+// sshOption is the value of an option in ~/.ssh/config for a host, or "".
 func sshOption(host, key string) string {
 	if gitssh.DefaultSSHConfig == nil {
 		return ""
@@ -93,8 +93,8 @@ func (k *sshKeys) signers() ([]ssh.Signer, error) {
 	return append(all, k.files...), nil
 }
 
-// keyFiles are the user's keys that need no password, the one that the
-// configuration names first.
+// keyFiles are the user's keys that need no password. The one that the configuration names comes
+// first.
 func keyFiles(named string) []ssh.Signer {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -123,8 +123,8 @@ func keyFiles(named string) []ssh.Signer {
 	return signers
 }
 
-// explained adds to an error what to do where only that helps, and keeps it
-// short: some carry a whole page that a web server sent.
+// explained adds to an error what to do, if only that helps. It keeps the error short: some contain
+// a whole page that a web server sent.
 func explained(err error) error {
 	text := err.Error()
 	for _, known := range []struct {
@@ -158,7 +158,7 @@ func shortened(err error) error {
 	return err
 }
 
-// hidden is an error that says nothing of what gets one into the remote.
+// hidden is an error without anything that would give access to the remote.
 func hidden(err error, remote string) error {
 	if text := redact.In(err.Error(), remote); text != err.Error() {
 		return shortError{text: text, err: err}

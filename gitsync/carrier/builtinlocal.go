@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// pushingName is the file in record.git that is there while the lock of a remote's
-// main may be held.
+// pushingName is the file in record.git that exists while this program may hold the lock of a
+// remote's main.
 const pushingName = "parley-pushing"
 
 // localSide is a shared repository on this machine.
@@ -26,8 +26,7 @@ type localSide struct {
 	heads  map[string]objects.Hash
 }
 
-// openLocalSide opens the repository in a folder: a bare one, or the .git of one
-// with a work tree.
+// openLocalSide opens the repository in a folder: a bare one, or the .git of a work tree.
 func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
 	l := &localSide{folder: filepath.Clean(folder), ours: ours, bare: true}
 	if !isBare(l.folder) {
@@ -69,8 +68,8 @@ func (l *localSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	return nil
 }
 
-// push copies from our objects into theirs. Rules that only the git program
-// enforces are not passed over: a repository that has them is refused.
+// push copies from our objects into theirs. It refuses a repository with rules that only the git
+// program enforces, such as hooks.
 func (l *localSide) push(ctx context.Context, ref string, old, next objects.Hash) error {
 	if !l.bare {
 		return fmt.Errorf("%s has a work tree, and main could be checked out there: share a bare repository", filepath.Dir(l.folder))
@@ -110,8 +109,8 @@ func (l *localSide) pushHeld(ctx context.Context, ref string, old, next objects.
 	return err
 }
 
-// tidyTheirs does what git does for a repository that is pushed to. It is for
-// others, and no matter of this push if it fails.
+// tidyTheirs tidies up as git does in a repository to which somebody has pushed. It helps others.
+// If it fails, the push is good all the same.
 func (l *localSide) tidyTheirs(ctx context.Context) {
 	logger := l.ours.Logger()
 	if err := l.theirs.Forget(); err != nil {
@@ -122,9 +121,9 @@ func (l *localSide) tidyTheirs(ctx context.Context) {
 	}
 }
 
-// moveTheirMain moves their main. A file in our own record says so meanwhile: where
-// an earlier run was killed in between, their lock may be one that it left, which
-// would keep everybody out.
+// moveTheirMain moves main of the other repository. Meanwhile a file in our own record says so. If
+// an earlier run was killed in between, the lock of that main may be one that it left, and would
+// keep everybody out. The file tells the next run to remove it.
 func (l *localSide) moveTheirMain(old, next objects.Hash) error {
 	note := filepath.Join(l.ours.Dir(), pushingName)
 	if _, err := os.Stat(note); err == nil {
@@ -139,12 +138,12 @@ func (l *localSide) moveTheirMain(old, next objects.Hash) error {
 	return errors.Join(err, os.Remove(note))
 }
 
-// copyObjects installs in one store what a commit of another needs, if it has
-// all that the commit have needs.
+// copyObjects installs in the store `to` what the commit `tip` of the store `from` needs, if `to`
+// has everything that the commit `have` needs.
 func copyObjects(ctx context.Context, from, to *objects.Store, tip, have objects.Hash) error {
 	if have != objects.Zero {
 		if _, err := from.CommitAt(have); err != nil {
-			have = objects.Zero // they have forgotten it
+			have = objects.Zero // the other repository has forgotten it
 		}
 	}
 	return from.Missing(tip, have, func(b *objects.Builder) error {

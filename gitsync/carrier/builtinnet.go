@@ -17,7 +17,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// service is what is wanted of a remote.
+// service is what we want of a remote.
 type service bool
 
 const (
@@ -28,8 +28,8 @@ const (
 // netSide is a shared repository behind ssh, http or git's own protocol.
 type netSide struct {
 	store   *objects.Store
-	session transport.Session // nil once a call was given up: that call ends it
-	adverts *packp.AdvRefs    // nil for an empty repository that is fetched from
+	session transport.Session // nil after a call was given up: that call closes it
+	adverts *packp.AdvRefs    // nil for an empty repository, when we fetch
 }
 
 // dialSide connects to a remote.
@@ -84,10 +84,9 @@ func (n *netSide) listen(ctx context.Context) error {
 	return err
 }
 
-// call does what waits for the remote. go-git connects, and sends, without
-// listening to ctx: a call that ctx ends first is left alone with its connection.
-// It ends when the remote answers or the connection breaks, for which TCP's
-// keep-alive provides, and then closes what it had open.
+// call runs `what`, which waits for the remote. go-git connects and sends without watching ctx. So
+// if ctx ends first, the call is left alone with its connection. It ends when the remote answers or
+// the connection breaks, which TCP's keep-alive ensures. Then it closes what it has opened.
 func (n *netSide) call(ctx context.Context, what func() (io.Closer, error)) error {
 	type outcome struct {
 		open io.Closer
@@ -115,7 +114,7 @@ func (n *netSide) call(ctx context.Context, what func() (io.Closer, error)) erro
 
 func (n *netSide) close() {
 	if n.session != nil {
-		_ = n.session.Close() // what was to be sent was acknowledged or has failed
+		_ = n.session.Close() // everything to be sent was acknowledged or has failed
 	}
 }
 
@@ -177,8 +176,8 @@ func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	if err := n.store.InstallPack(pack); err != nil {
 		return err
 	}
-	// The remote's word for it that the pack is enough is not taken: main may
-	// only name what can be read.
+	// The remote says that the pack is enough. That is checked, because main may only name what can
+	// be read.
 	err = n.store.Missing(tip, have, func(*objects.Builder) error { return context.Cause(ctx) })
 	switch {
 	case err != nil && len(n.adverts.Shallows) > 0:
@@ -215,7 +214,7 @@ func (n *netSide) push(ctx context.Context, ref string, old, next objects.Hash) 
 	session := n.session.(transport.ReceivePackSession)
 	var report *packp.ReportStatus
 	err := n.call(ctx, func() (_ io.Closer, err error) {
-		defer func() { _ = shut() }() // what was sent or not does not change by it
+		defer func() { _ = shut() }() // closing changes nothing about what was sent
 		report, err = session.ReceivePack(ctx, request)
 		return session, err
 	})
@@ -243,7 +242,8 @@ func (n *netSide) push(ctx context.Context, ref string, old, next objects.Hash) 
 	return errUnsaid
 }
 
-// lostRace tells a push that came second from one that will never be let in.
+// lostRace reports whether a push was refused only because another one came first, and not because
+// it will never be let in.
 func lostRace(status string) bool {
 	for _, sign := range []string{
 		"non-fast-forward", "fetch first", "failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value",

@@ -13,7 +13,7 @@ import (
 
 // refAsker is a carrier that can ask for one ref of the remote.
 type refAsker interface {
-	// refAt is what a ref of the remote names, Zero where there is none.
+	// refAt is what a ref of the remote names, Zero if there is no such ref.
 	refAt(ctx context.Context, ref string) (objects.Hash, error)
 }
 
@@ -32,8 +32,7 @@ func (g *gitProgram) Unclaim(ctx context.Context, ref string, commit objects.Has
 	return stillHeld(ctx, g, ref, commit, err)
 }
 
-// pushRef pushes one ref under a condition. It succeeds only where git says that this
-// was done.
+// pushRef pushes one ref under a condition. It succeeds only if git says that this was done.
 func (g *gitProgram) pushRef(ctx context.Context, refspec, lease string) error {
 	out, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", lease,
 		"--end-of-options", g.at, refspec)
@@ -58,16 +57,16 @@ func (g *gitProgram) refAt(ctx context.Context, ref string) (objects.Hash, error
 	}
 	for line := range strings.Lines(out.told) {
 		hex, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if name == ref && plumbing.IsHash(hex) { // git matches the ends of names as well
+		if name == ref && plumbing.IsHash(hex) { // git also finds refs that only end like this
 			return plumbing.NewHash(hex), nil
 		}
 	}
 	return objects.Zero, nil
 }
 
-// whoHolds asks what a ref names after a claim that was not taken, or of which the answer
-// is lost: it may be ours all the same. Where there is no such ref the claim came to
-// nothing, or is still under way, and nobody knows.
+// whoHolds asks what a ref names, after a claim was not taken or its answer was lost. The claim may
+// be ours all the same. If there is no such ref, the claim failed or is still under way. Then
+// nobody knows, and the error is `why`.
 func whoHolds(ctx context.Context, asker refAsker, ref string, why error) (objects.Hash, error) {
 	holder, err := asker.refAt(ctx, ref)
 	switch {
@@ -79,7 +78,7 @@ func whoHolds(ctx context.Context, asker refAsker, ref string, why error) (objec
 	return holder, nil
 }
 
-// stillHeld asks whether a ref is still there after it was not said to be removed.
+// stillHeld asks whether a ref is still there, after nobody has said that it was removed.
 func stillHeld(ctx context.Context, asker refAsker, ref string, commit objects.Hash, why error) error {
 	if why == nil {
 		return nil

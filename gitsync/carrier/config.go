@@ -24,8 +24,7 @@ func readConfig(dir string) (*config.Config, error) {
 	return c, nil
 }
 
-// CheckConfig refuses repositories whose objects or refs this program cannot
-// read.
+// CheckConfig returns an error for a repository whose objects or refs this program cannot read.
 func CheckConfig(dir string) error {
 	c, err := readConfig(dir)
 	if err != nil {
@@ -41,7 +40,7 @@ func CheckConfig(dir string) error {
 	return nil
 }
 
-// RemoteOf is the remote that the record was last shared with, as Noted names it.
+// RemoteOf is the remote with which the record was last shared, in the form of Noted.
 func RemoteOf(dir string) (string, error) {
 	c, err := readConfig(dir)
 	if err != nil {

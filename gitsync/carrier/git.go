@@ -22,28 +22,27 @@ import (
 )
 
 const (
-	// gitTimeout bounds one run of the program. A run that needed longer may
-	// take twice as long the next time, up to Patience: a slow link must
-	// bring a large fetch to its end some time.
+	// gitTimeout bounds one run of the program. If a run needs longer, the next one may take twice
+	// as long, up to Patience. So even over a slow link, a large fetch comes to its end.
 	gitTimeout = 60 * time.Second
 	// gitAsking bounds a question to the program that needs no network.
 	gitAsking = 10 * time.Second
 )
 
-// gitProgram is the git program working on one repository: the carrier where
-// it is installed. Everything that runs it goes through run.
+// gitProgram is the git program working on one repository. It is the carrier if git is installed.
+// Only the method run starts it.
 type gitProgram struct {
 	dir    string
-	remote string           // as configured; "" where dir itself is worked on
-	at     string           // the remote as git is told it: others see that in the list of processes
-	login  *gitremote.Login // what the remote asks for; nil where the user's own set-up knows
-	store  *objects.Store   // of dir; nil where nothing is fetched
+	remote string           // as configured; "" if it only works on dir
+	at     string           // the remote in the form that git is given: others can see that in the list of processes
+	login  *gitremote.Login // the name and password for the remote; nil if the user's own configuration of git has them
+	store  *objects.Store   // of dir; nil if nothing is fetched
 
 	mu  sync.Mutex // guards env
 	env []string   // see environment; nil until it is known
 
-	usual   time.Duration // that a run may take
-	timeout atomic.Int64  // nanoseconds that the next run may take
+	usual   time.Duration // how long a run may usually take
+	timeout atomic.Int64  // how long the next run may take, in nanoseconds
 }
 
 func newGitProgram(dir, remote string, store *objects.Store) *gitProgram {
@@ -53,10 +52,10 @@ func newGitProgram(dir, remote string, store *objects.Store) *gitProgram {
 	return g
 }
 
-// output is what a run of the git program wrote.
+// output is what a run of the git program has written.
 type output struct {
 	told string // its answer, on standard output
-	said string // what it has to say besides, on standard error
+	said string // what it says besides, on standard error
 }
 
 // gitError is a run of the git program that failed.
@@ -70,10 +69,10 @@ type gitError struct {
 func (e *gitError) Error() string { return "git " + e.verb + ": " + e.line }
 func (e *gitError) Unwrap() error { return e.err }
 
-// run runs the git program in the repository: no prompts, no inherited
-// repository, English messages, everything it writes fsynced, no gc of its own.
-// When its time is over, or ctx ends, it is told to end, with all its helpers, and
-// killed if that takes longer than Linger. It needs git 2.29 or newer.
+// run runs the git program in the repository: without prompts and inherited repository, with
+// English messages, with everything fsynced, and without a gc of its own. When its time is over, or
+// when ctx ends, it and all its helpers are told to end. If that takes longer than Linger, they are
+// killed. It needs git 2.29 or newer.
 func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	env, err := g.environment(ctx)
 	if err != nil {
@@ -93,7 +92,7 @@ func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	return out, err
 }
 
-// verbOf is what git is asked to do, behind settings for this one run.
+// verbOf is the git command in `args`, which stands behind settings for this one run.
 func verbOf(args []string) string {
 	for args[0] == "-c" {
 		args = args[2:]
@@ -120,7 +119,7 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	end := ownGroup(cmd)
 	err = cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
-		err = nil // git has done its work; what it started, such as a shared connection of ssh, stays
+		err = nil // git has done its work; a process that it started, such as a shared connection of ssh, stays
 	}
 	out := output{told: stdout.String(), said: stderr.String()}
 	if err != nil {
@@ -137,9 +136,8 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	return out, nil
 }
 
-// environment is the environment of the program: that of this process without what
-// would mislead git. Its ssh asks no questions, unless the user has an own idea of
-// how to run it.
+// environment is the environment of the git program: that of this process without what would
+// mislead git. ssh asks no questions in it, unless the user has configured how git runs ssh.
 func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -161,7 +159,7 @@ func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// ownSSH reports whether the user has said how git is to run ssh.
+// ownSSH reports whether the user has configured how git runs ssh.
 func (g *gitProgram) ownSSH(ctx context.Context, env []string) (bool, error) {
 	if os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
 		return true, nil
@@ -172,10 +170,10 @@ func (g *gitProgram) ownSSH(ctx context.Context, env []string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, err
 	}
-	return err == nil && strings.TrimSpace(own.told) != "", nil // it fails where nothing is said
+	return err == nil && strings.TrimSpace(own.told) != "", nil // git fails if nothing is configured
 }
 
-// gitEnvironment is environ without what would point git at another repository.
+// gitEnvironment is `environ` without what would point git at another repository.
 func gitEnvironment(environ []string) []string {
 	local := map[string]bool{
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES": true, "GIT_CONFIG": true, "GIT_CONFIG_PARAMETERS": true,
@@ -195,28 +193,28 @@ func gitEnvironment(environ []string) []string {
 	return append(out, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
 }
 
-// hide takes what gets one into the remote out of a text.
+// hide removes from a text what would give access to the remote.
 func (g *gitProgram) hide(text string) string { return redact.In(text, g.remote) }
 
-// The name and password for a remote, in the environment of git: only the same user
-// can read that of a process, while everybody can read its command line.
+// The environment variables with which git is given the name and password for a remote. Only the
+// same user can read the environment of a process, while everybody can read its command line.
 const (
 	loginUser     = "PARLEY_REMOTE_USER"
 	loginPassword = "PARLEY_REMOTE_PASSWORD"
 )
 
-// askUs has git ask for the name and password that the remote's URL holds, of nobody
-// but its environment, and only for the server to which they belong.
+// askUs makes git ask nobody for the name and password that the remote's URL holds, but take them
+// from its environment. It does so only for the server to which they belong.
 func (g *gitProgram) askUs() []string {
 	if g.login == nil {
 		return nil
 	}
 	const say = `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$` + loginUser + `" "$` + loginPassword + `"; }; f`
 	helper := "credential." + g.login.At + ".helper="
-	return []string{"-c", helper, "-c", helper + say} // the first forgets all others, of this server only
+	return []string{"-c", helper, "-c", helper + say} // the first setting drops all other helpers, for this server only
 }
 
-// lastMeaningfulLine is what a person needs to know of git's complaints.
+// lastMeaningfulLine is the line of git's output that a person needs.
 func lastMeaningfulLine(output string) string {
 	const generic = "Could not read from remote repository."
 	var last, before string

@@ -57,8 +57,8 @@ func (g *gitProgram) FetchMain(ctx context.Context) error {
 	return g.confirmFetch(ctx)
 }
 
-// broughtMain reports whether git says of the remote's main, and of no other branch,
-// that FetchedRef names it now.
+// broughtMain reports whether git says that FetchedRef now names the remote's main, and no other
+// branch.
 func broughtMain(said string) bool {
 	for line := range strings.Lines(said) {
 		words := strings.Fields(line)
@@ -70,9 +70,9 @@ func broughtMain(said string) bool {
 	return false
 }
 
-// confirmFetch compares what was fetched with the remote's main, where git has not
-// said that it is that. There are ways to fetch nothing, or another branch, that git
-// calls a success.
+// confirmFetch compares what was fetched with the remote's main. It is for a fetch about which git
+// has not said that it brought main. Git can fetch nothing, or another branch, and call that a
+// success.
 func (g *gitProgram) confirmFetch(ctx context.Context) error {
 	heads, err := g.Heads(ctx)
 	if err != nil {
@@ -89,9 +89,9 @@ func (g *gitProgram) confirmFetch(ctx context.Context) error {
 	return err
 }
 
-// Push implements Carrier. Of a list of files git sends only what changed in it. For that it
-// reads the list from its beginning for each new file, which takes seconds where many are new.
-// Then it is sent whole.
+// Push implements Carrier. Of the tree of a day, git sends only what has changed. For that it reads
+// the tree from its beginning for each new file, which takes seconds if many are new. If `many` is
+// true, the tree is sent whole.
 func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) error {
 	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
 		"--end-of-options", g.at, commit.String() + ":" + MainRef}
@@ -116,7 +116,8 @@ func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) e
 	return fitting(g.remote, err)
 }
 
-// took reports whether git says to the end that the remote did what a refspec asks for.
+// took reports whether git says clearly, up to the end of its answer, that the remote did what a
+// refspec asks for.
 func took(told, refspec string) bool {
 	taken, done := false, false
 	for line := range strings.Lines(told) {
@@ -133,8 +134,8 @@ func took(told, refspec string) bool {
 	return taken && done
 }
 
-// confirmPush asks the remote for its main, after a push that nothing speaks against
-// and of which nobody has said that it has moved main.
+// confirmPush asks the remote for its main. It is for a push of which nobody has said that it
+// failed, or that it moved main.
 func confirmPush(ctx context.Context, c Carrier, commit objects.Hash) error {
 	heads, err := c.Heads(ctx)
 	if err != nil {
@@ -149,8 +150,8 @@ func confirmPush(ctx context.Context, c Carrier, commit objects.Hash) error {
 	return nil
 }
 
-// explain has the error say why the remote refused a push: git's own last line
-// says only that it did.
+// explain makes the error say why the remote refused a push: git's own last line only says that it
+// did.
 func (e *gitError) explain() {
 	reason := ""
 	var said strings.Builder
@@ -168,7 +169,8 @@ func (e *gitError) explain() {
 	}
 }
 
-// wasRace tells a push that came second from one that will never be let in.
+// wasRace reports whether a push was refused only because another one came first, and not because
+// it will never be let in.
 func wasRace(output string) bool {
 	for _, line := range strings.Split(output, "\n") {
 		if !strings.HasPrefix(line, "!") {

@@ -36,7 +36,7 @@ func (g *gitProgram) FixHead(ctx context.Context) (note string, err error) {
 	return headNote, nil
 }
 
-// headNote says what to do where the HEAD of a remote cannot be set from here.
+// headNote says what to do if the HEAD of a remote cannot be set from here.
 const headNote = "The remote's HEAD does not name main, so a plain clone shows nothing: set its default branch to main " +
 	"(on a server of your own: git symbolic-ref HEAD refs/heads/main, in the repository)."
 

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
-// Clean checks what names the shared repository; a path becomes absolute.
+// Clean checks the name of the shared repository. It makes a path absolute.
 func Clean(remote string) (string, error) {
 	if remote != "" && gitremote.IsPath(remote) && remote[0] != '-' {
 		path, err := filepath.Abs(remote)
@@ -23,8 +23,8 @@ func Clean(remote string) (string, error) {
 	return remote, nil
 }
 
-// Noted is a remote as it is noted in the record: without what gets one in, because the
-// repository may be copied and read.
+// Noted is a remote in the form in which the record notes it: without passwords and the like,
+// because the repository may be copied and read.
 func Noted(remote string) string {
 	address, _ := gitremote.Split(remote)
 	if gitremote.HasQuery(address) {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxSaid = 4 << 10 // bytes that are kept of what a remote says during a push
-	maxLine = 400     // characters of it, and of any error, that a person is shown
+	maxSaid = 4 << 10 // how many bytes are kept of what a remote says during a push
+	maxLine = 400     // how many characters of that, and of any error, a person is shown
 )
 
 // limited keeps the first bytes that are written to it.
@@ -24,13 +24,13 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// refusal says why a push was refused: the reason of git's protocol, and behind
-// it what a hook or the server said to people.
+// refusal says why a push was refused: the reason of git's protocol and, behind it, what a hook or
+// the server said to people.
 func refusal(reason, said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "remote:"))
-		if line == "" || strings.Contains(line, "% (") { // a count on its way
+		if line == "" || strings.Contains(line, "% (") { // a progress count
 			continue
 		}
 		lines = append(lines, line)
@@ -42,8 +42,8 @@ func refusal(reason, said string) string {
 	return OneLine(text)
 }
 
-// OneLine makes a text of others fit for one line: without control characters,
-// with single spaces, and not too long.
+// OneLine makes a line that can be shown of a text of others: without control characters, with
+// single spaces, and not too long.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) {

@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
-// unfit is why a repository that can be reached cannot be shared, with what to do
-// about it. It matches ErrUnfit and ErrRemote.
+// unfit says why a repository that can be reached cannot be shared, and what to do about it. It
+// matches ErrUnfit and ErrRemote.
 type unfit string
 
 func (u unfit) Error() string        { return string(u) }
@@ -29,8 +29,8 @@ const (
 		"rename it there with git branch -m refs/heads/main main"
 )
 
-// fitting puts a plain word in the place of an error that a repository is the reason
-// of which cannot be shared. What git and servers say of it is a riddle.
+// fitting replaces an error by a plain sentence if the reason is a repository that cannot be
+// shared. What git and servers say about it is hard to understand.
 func fitting(remote string, err error) error {
 	if why := CheckFolder(gitremote.Folder(remote)); why != nil {
 		return why
@@ -58,7 +58,7 @@ func fitting(remote string, err error) error {
 	return err
 }
 
-// LacksMain says of a remote with these branches why there is no main.
+// LacksMain says why a remote with these branches has no main.
 func LacksMain(heads map[string]objects.Hash) error {
 	if _, nested := heads[MainRef]; nested {
 		return errNested
@@ -70,9 +70,8 @@ func LacksMain(heads map[string]objects.Hash) error {
 	return fmt.Errorf("it has the branch %s but no main", OneLine(names[0]))
 }
 
-// CheckFolder refuses what is at the path of a remote on this machine and cannot be
-// shared: a bundle, and a shallow repository. Whether a repository is there is not
-// its question.
+// CheckFolder returns an error if the remote at this path on this machine cannot be shared: a
+// bundle, or a shallow repository. It does not check whether a repository is there.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

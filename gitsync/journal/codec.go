@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 )
 
-// Entry is one thing that is kept.
+// Entry is one thing that the journal keeps.
 type Entry struct {
 	Path string
 	Peer bool // heard from another host
@@ -16,12 +16,12 @@ type Entry struct {
 
 const (
 	segmentMagic = "parleyJ1"
-	headerSize   = 8 + 8 + 8 + 8 + 4 // magic, number, nonce, valid length of the segment before, check sum
+	headerSize   = 8 + 8 + 8 + 8 + 4 // magic, number, nonce, valid length of the segment before, checksum
 	recordMagic  = uint32(0x7061724c)
 	recordHeader = 4 + 4 + 4 // magic, length, check sum
 	flagPeer     = 1
 
-	// maxRecord bounds one record, and with it one Append.
+	// maxRecord bounds one record, in bytes, and so one Append.
 	maxRecord = 256 << 20
 )
 
@@ -30,10 +30,10 @@ var errBad = errors.New("corrupt journal")
 // header stands at the beginning of a segment.
 type header struct {
 	number uint64
-	// nonce enters the check sum of every record, so that bytes that look like
-	// a record inside a message are never taken for one.
+	// nonce is part of the checksum of every record. So bytes inside a message that look like a
+	// record are never taken for one.
 	nonce uint64
-	// before is how much of the previous segment is valid.
+	// before is how many bytes of the previous segment are valid.
 	before uint64
 }
 
@@ -68,8 +68,8 @@ func checksum(nonce uint64, length uint32, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:], castagnoli()), castagnoli(), payload)
 }
 
-// appendRecord appends the record that holds entries to out. Together they must
-// be smaller than maxRecord.
+// appendRecord appends the record that holds `entries` to `out`. Together, the entries must be
+// smaller than maxRecord.
 func appendRecord(out []byte, nonce uint64, entries []Entry) []byte {
 	start := len(out)
 	out = append(out, make([]byte, recordHeader)...)
@@ -93,7 +93,7 @@ func appendRecord(out []byte, nonce uint64, entries []Entry) []byte {
 	return out
 }
 
-// decodeRecord reads the record at the beginning of data and says how long it is.
+// decodeRecord reads the record at the beginning of `data`. `size` is its length.
 func decodeRecord(data []byte, nonce uint64) (entries []Entry, size int, err error) {
 	if len(data) < recordHeader || binary.BigEndian.Uint32(data) != recordMagic {
 		return nil, 0, fmt.Errorf("%w: no record here", errBad)

@@ -17,25 +17,25 @@ var ErrClosed = errors.New("the journal is closed")
 const (
 	defaultSegment  = 4 << 20
 	defaultCompact  = 64 << 20
-	retireAbove     = 256 << 10 // an idle current segment larger than this is replaced
+	retireAbove     = 256 << 10 // a current segment that is idle and larger than this is replaced
 	maxBatch        = 4 << 20   // bytes that one fsync takes
-	keptOut         = 256 << 10 // bytes of room that are kept for the next batch
+	keptOut         = 256 << 10 // bytes of memory that are kept for the next batch
 	waitingRequests = 1024
 )
 
-// ID names an entry as long as the journal is open.
+// ID identifies an entry as long as the journal is open.
 type ID uint64
 
-// Replayed is an entry that an earlier run stored.
+// Replayed is an entry that an earlier run has stored.
 type Replayed struct {
 	ID ID
 	Entry
 }
 
-// Options say how large the journal's files may grow. Zero values are right.
+// Options say how large the journal's files may become. The zero values are usual.
 type Options struct {
-	SegmentBytes int64 // then another segment is begun; 0 means 4 MiB
-	CompactBytes int64 // above this, segments with few entries left are rewritten; 0 means 64 MiB
+	SegmentBytes int64 // at this size, the next segment is begun; 0 means 4 MiB
+	CompactBytes int64 // above this size of all segments, those with few entries left are rewritten; 0 means 64 MiB
 
 	open func(path string) (file, error) // tests make it fail
 }
@@ -61,7 +61,7 @@ type Journal struct {
 	// Only the writer goroutine uses these after Open.
 	current   file
 	last      uint64 // number of the newest segment
-	lastValid uint64 // how much of it is valid
+	lastValid uint64 // how many bytes of it are valid
 	nonce     uint64 // of the current segment
 	out       []byte // room to write a batch in
 
@@ -80,14 +80,14 @@ type segment struct {
 	number uint64
 	size   int64
 	count  int        // entries that were ever written
-	live   map[ID]int // entries that are not done, and which of the file they are
+	live   map[ID]int // entries that are not done, each with its number in the file
 	// current marks the segment that the writer appends to.
 	current bool
-	// torn marks a segment that may hold records whose fsync failed. The header
-	// of the next one says where they begin, so that one must not go before it.
+	// torn marks a segment that may have records at its end whose fsync failed. The header of the
+	// next segment says where they begin. So that one must not be removed before this one.
 	torn bool
-	// damaged marks a segment of which a part cannot be read. It is set aside
-	// instead of removed: somebody may want to look at it.
+	// damaged marks a segment of which a part cannot be read. It is set aside and not removed:
+	// somebody may want to look at it.
 	damaged bool
 }
 
@@ -99,8 +99,8 @@ type request struct {
 	result  chan error
 }
 
-// Open opens the journal in dir, which is made if it is not there, and replays
-// it. One goroutine writes until Close.
+// Open opens the journal in `dir` and replays it. It makes the folder if necessary. One goroutine
+// writes until Close.
 func Open(dir string, opts Options) (*Journal, error) {
 	if opts.SegmentBytes <= 0 {
 		opts.SegmentBytes = defaultSegment
@@ -136,8 +136,8 @@ func createFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// Replayed returns the entries that Open found, in the order they were
-// appended, and what it could not read, a sentence each. It forgets them.
+// Replayed returns the entries that Open found, in the order in which they were appended, and what
+// it could not read, one sentence each. It forgets them after that.
 func (j *Journal) Replayed() ([]Replayed, []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -146,10 +146,9 @@ func (j *Journal) Replayed() ([]Replayed, []string) {
 	return entries, trouble
 }
 
-// Append stores entries, all or none, and returns when they are on disk. When
-// it returns an error they are not stored, and never come back unless the
-// process dies before another Append succeeds. A ctx that ends counts only as
-// long as the writer has not taken the entries up.
+// Append stores entries, all or none, and returns when they are on disk. If it returns an error,
+// they are not stored. Then they only come back if the process dies before another Append succeeds.
+// When ctx ends, Append returns only as long as the writer has not taken up the entries.
 func (j *Journal) Append(ctx context.Context, entries []Entry) ([]ID, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -182,8 +181,8 @@ func (j *Journal) Append(ctx context.Context, entries []Entry) ([]ID, error) {
 	}
 }
 
-// Done says that somebody else keeps these entries now. A segment without any
-// other is removed.
+// Done says that somebody else keeps these entries now. A segment without any other entry is
+// removed.
 func (j *Journal) Done(ids ...ID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -196,8 +195,7 @@ func (j *Journal) Done(ids ...ID) error {
 	return j.removeDone()
 }
 
-// Read reads entries that are not done once more from their segments, each of which
-// it reads once.
+// Read reads entries that are not done again from their segments. It reads each segment once.
 func (j *Journal) Read(ids ...ID) (map[ID]Entry, error) {
 	type place struct{ count, index int }
 	wanted := map[uint64]map[ID]place{}
@@ -231,7 +229,7 @@ func (j *Journal) Read(ids ...ID) (map[ID]Entry, error) {
 	return entries, nil
 }
 
-// entriesOf reads all entries of a segment, which has had count of them.
+// entriesOf reads all entries of a segment that has had `count` of them.
 func (j *Journal) entriesOf(number uint64, count int) ([]Entry, error) {
 	data, err := os.ReadFile(j.path(number))
 	if err != nil {
@@ -258,7 +256,7 @@ func (j *Journal) Bytes() int64 {
 	return j.bytes
 }
 
-// Close ends the writer; what was acknowledged stays. It may be called twice.
+// Close ends the writer. What was acknowledged stays. It may be called twice.
 func (j *Journal) Close() error {
 	var err error
 	j.closing.Do(func() {
@@ -274,7 +272,7 @@ func (j *Journal) Close() error {
 
 func (j *Journal) path(number uint64) string { return filepath.Join(j.dir, segmentName(number)) }
 
-// newID gives the next entry of a segment its name. The caller holds mu, or is Open.
+// newID makes the ID for the next entry of a segment. The caller holds mu, or is Open.
 func (j *Journal) newID(seg *segment) ID {
 	j.nextID++
 	j.ids[j.nextID] = seg
@@ -283,7 +281,7 @@ func (j *Journal) newID(seg *segment) ID {
 	return j.nextID
 }
 
-// removeDone removes segments that hold nothing any more. The caller holds mu.
+// removeDone removes segments whose entries are all done. The caller holds mu.
 func (j *Journal) removeDone() error {
 	var kept []*segment
 	var errs []error

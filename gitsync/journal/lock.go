@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A process that has just ended may leave its lock to a child of its own that is
-// about to become another program, for a moment.
+// A process that has just ended may leave its lock for a moment to a child process that is about to
+// become another program.
 const (
 	lockWithin = time.Second
 	lockRetry  = 20 * time.Millisecond
@@ -22,9 +22,9 @@ const lockName = "lock"
 // ErrInUse says that another process has the lock.
 var ErrInUse = errors.New("the record is in use by another process")
 
-// Lock takes the lock in a folder that says that this process has the journal there, and
-// all that it belongs to, and notes who that is. The system gives it up when the process
-// ends, however it ends. ErrInUse names who else has it.
+// Lock takes the lock in a folder. It says that this process uses the journal there and everything
+// that belongs to it, and notes which process this is. The system releases the lock when the
+// process ends, in whatever way. ErrInUse names the process that has the lock.
 func Lock(dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -41,7 +41,7 @@ func Lock(dir string) (unlock func() error, err error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	// The note is for people; the lock holds without it, on a full disk for example.
+	// The note is for people. The lock holds without it, such as on a full disk.
 	if err := f.Truncate(0); err == nil {
 		_, _ = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	}

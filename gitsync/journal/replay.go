@@ -18,17 +18,17 @@ type record struct {
 	entries []Entry
 }
 
-// scan is what one segment holds.
+// scan is the content of one segment.
 type scan struct {
 	header  header
 	records []record
-	valid   int      // where the last good record ends
+	valid   int      // where the last valid record ends
 	trouble []string // what could not be read
-	damaged bool     // that was more than a torn tail
+	damaged bool     // this was more than a torn tail
 }
 
-// scanSegment reads all records of a segment. After a corrupt one it looks for
-// the next that has a right check sum.
+// scanSegment reads all records of a segment. After a corrupt one it looks for the next record with
+// a valid checksum.
 func scanSegment(data []byte) (scan, error) {
 	h, err := decodeHeader(data)
 	s := scan{header: h, valid: headerSize}
@@ -61,8 +61,8 @@ func scanSegment(data []byte) (scan, error) {
 	return s, nil
 }
 
-// recoverHeader reads a header in which one bit was turned over, or whose nonce is
-// whole, as a record behind it shows.
+// recoverHeader reads a header with one wrong bit, or one whose nonce is intact, as a record behind
+// it shows.
 func recoverHeader(data []byte) (header, bool) {
 	if len(data) < headerSize {
 		return header{}, false
@@ -120,9 +120,8 @@ func segmentNumbers(dir string) ([]uint64, error) {
 	return numbers, nil
 }
 
-// replay reads all segments into j. A tail that is no whole record is cut off
-// the last one: it was never acknowledged. Segments without a readable header
-// are set aside.
+// replay reads all segments into `j`. From the last segment it cuts off a tail that is no whole
+// record, because that was never acknowledged. It sets aside segments whose header cannot be read.
 func (j *Journal) replay() error {
 	numbers, err := segmentNumbers(j.dir)
 	if err != nil {
@@ -160,9 +159,8 @@ func (j *Journal) replay() error {
 	return j.cutTail()
 }
 
-// cutAt drops the records behind the length that the next segment noted, and
-// returns how many: they were written, but their fsync failed and their callers
-// were told so.
+// cutAt drops the records behind the length that the next segment noted, and returns how many they
+// were. They were written, but their fsync failed and their callers were told so.
 func (s *scan) cutAt(length uint64) int {
 	for i, r := range s.records {
 		if length > 0 && uint64(r.at) >= length {
@@ -191,7 +189,7 @@ func (j *Journal) takeIn(number uint64, s scan, torn bool) {
 	}
 }
 
-// cutTail cuts the last segment to what is valid in it.
+// cutTail cuts the last segment to its valid part.
 func (j *Journal) cutTail() error {
 	if len(j.segments) == 0 {
 		return nil

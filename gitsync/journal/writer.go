@@ -29,7 +29,7 @@ func (j *Journal) write() {
 	}
 }
 
-// gather takes what waits besides the first request, so that it shares the fsync.
+// gather takes the requests that wait besides the first one, so that all share one fsync.
 func (j *Journal) gather(first *request) []*request {
 	batch := []*request{first}
 	for size := first.encoded; size < maxBatch; {
@@ -95,8 +95,8 @@ func (j *Journal) rotate() error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	// Compacting is house-keeping: what it cannot do now it tries at the next
-	// rotation. Only the loss of the new segment concerns the callers.
+	// Compacting is housekeeping: if it fails now, it is tried again at the next rotation. The
+	// callers are only concerned if the new segment is lost.
 	if err := j.compact(); err != nil && j.current == nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (j *Journal) begin() error {
 	}
 	h := header{number: j.last + 1, nonce: binary.BigEndian.Uint64(random[:]), before: j.lastValid}
 	path := j.path(h.number)
-	// One that could not be finished may have stayed, if the disk then took no
-	// change at all. Nothing of it was ever acknowledged.
+	// A segment that could not be finished may still be there, if the disk took no change at all at
+	// that time. Nothing in it was ever acknowledged.
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot begin a segment of the journal: %w", err)
 	}
@@ -146,7 +146,7 @@ func (j *Journal) begin() error {
 	return nil
 }
 
-// store writes a batch and syncs it. After any error the segment is given up.
+// store writes a batch and syncs it. After an error it writes nothing more to the segment.
 func (j *Journal) store(batch []*request) error {
 	out := j.out[:0]
 	for _, r := range batch {
@@ -162,7 +162,8 @@ func (j *Journal) store(batch []*request) error {
 	}
 	if err != nil {
 		err = fmt.Errorf("cannot write the journal: %w", err)
-		// The next segment notes what is valid; this only helps a reader sooner.
+		// The next segment notes what is valid. This only helps somebody who reads the file
+		// earlier.
 		j.mu.Lock()
 		j.segments[len(j.segments)-1].torn = true
 		j.mu.Unlock()
@@ -198,8 +199,8 @@ func (j *Journal) closeCurrent() error {
 	return nil
 }
 
-// compact moves the entries of segments that hold few any more into the current
-// one, when the journal as a whole is large.
+// compact moves the entries of segments that have few left into the current segment, if the journal
+// as a whole is large.
 func (j *Journal) compact() error {
 	j.mu.Lock()
 	var sparse []*segment
@@ -219,7 +220,7 @@ func (j *Journal) compact() error {
 	return nil
 }
 
-// moveEntries stores the entries of a segment again; their IDs stay.
+// moveEntries stores the entries of a segment again. They keep their IDs.
 func (j *Journal) moveEntries(seg *segment) error {
 	all, err := j.entriesOf(seg.number, seg.count)
 	if err != nil {
@@ -243,7 +244,7 @@ func (j *Journal) moveEntries(seg *segment) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, id := range moved.ids {
-		// The new place takes the old name, unless that was done meanwhile.
+		// The entry in its new place takes the old ID, unless it was done in the meantime.
 		to := j.ids[id]
 		index := to.live[id]
 		delete(to.live, id)

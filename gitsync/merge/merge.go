@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// theText is what a clash outside the fields of a frontmatter is called.
+// theText is the name of a clash outside the fields of a frontmatter.
 const theText = "the text"
 
-// File merges two versions of one file that began as base: field by field in
-// a frontmatter, line by line elsewhere. Where both changed the same thing it takes
-// what first has, and clashes names it; a field that only one of them removed stays
-// as the other changed it.
+// File merges two versions of a file that both come from `base`: field by field in a frontmatter,
+// line by line elsewhere. If both have changed the same thing, it takes the version of `first`, and
+// `clashes` names the thing. A field that only one of them removed stays as the other one changed
+// it.
 func File(base, first, second []byte) (merged []byte, clashes []string) {
 	switch {
 	case bytes.Equal(first, second), bytes.Equal(second, base):
@@ -59,19 +59,19 @@ func mergeField(base, first, second string) (text string, clean bool) {
 		return text, true
 	case first == "":
 		return second, false
-	case strings.Count(first, "\n") < 2: // of a field in one line there are no parts
+	case strings.Count(first, "\n") < 2: // a field of one line has no parts
 		return first, false
 	}
 	return text, false
 }
 
-// splitText is a file in its parts, which put together again give it.
+// splitText is a file taken apart. The parts together give the file again.
 type splitText struct {
 	open   string            // the line that opens the frontmatter
 	keys   []string          // in their order
-	fields map[string]string // each with its lines; the first key is "" for what stands before any
-	body   string            // from the line that closes the frontmatter on
-	whole  bool              // it could be split
+	fields map[string]string // each with its lines; the key "" is for what stands before the first field
+	body   string            // from the line that closes the frontmatter
+	whole  bool              // the file could be taken apart
 }
 
 func splitFile(data []byte) splitText {
@@ -90,7 +90,7 @@ func splitFile(data []byte) splitText {
 		if name, _, ok := strings.Cut(line, ":"); ok && !strings.ContainsAny(line[:1], " \t#-") {
 			key = name
 			if slices.Contains(s.keys, key) {
-				return s // twice: no fields to go by
+				return s // a key stands twice: the fields cannot be used
 			}
 			s.keys = append(s.keys, key)
 		} else if key == "" && !slices.Contains(s.keys, "") {
@@ -101,8 +101,8 @@ func splitFile(data []byte) splitText {
 	return s
 }
 
-// unionOfKeys are the keys of both: each that only the second has stands behind
-// the one that it follows there.
+// unionOfKeys are the keys of both. A key that only `second` has stands behind the key that it
+// follows there.
 func unionOfKeys(first, second splitText) []string {
 	all := slices.Clone(first.keys)
 	for i, key := range second.keys {
@@ -118,11 +118,11 @@ func unionOfKeys(first, second splitText) []string {
 	return all
 }
 
-// maxCells bounds the table with which lines are compared.
+// maxCells bounds the table for the comparison of lines.
 const maxCells = 4 << 20
 
-// mergeLines merges line by line; clean is false where both changed the same
-// lines, and text then has those of first.
+// mergeLines merges line by line. `clean` is false if both have changed the same lines; then `text`
+// has those of `first`.
 func mergeLines(base, first, second string) (text string, clean bool) {
 	switch {
 	case first == second || second == base:
@@ -139,7 +139,7 @@ func mergeLines(base, first, second string) (text string, clean bool) {
 	clean = true
 	i, j, k := 0, 0, 0
 	for i < len(b) || j < len(f) || k < len(s) {
-		// The next line that all three have ends the part where they differ.
+		// The next line that all three have ends the part in which they differ.
 		end, jEnd, kEnd := len(b), len(f), len(s)
 		for at := i; at < len(b); at++ {
 			if inFirst[at] >= 0 && inSecond[at] >= 0 {
@@ -171,8 +171,8 @@ func choosePart(base, first, second []string) (part []string, clean bool) {
 	return first, false
 }
 
-// matches pairs the lines of a with lines of b, as many as can be in their order:
-// the index in b for each line of a, or -1.
+// matches pairs the lines of `a` with lines of `b`, as many as possible in their order. It returns
+// the index in `b` for each line of `a`, or -1.
 func matches(a, b []string) []int {
 	length := make([][]int32, len(a)+1)
 	for i := range length {

@@ -1,12 +1,11 @@
-// Package arch keeps parley's architecture true: it reads the source files of
-// a tree and reports every one that climbs over a wall between two rooms.
+// Package arch keeps parley's architecture true: it reads the source files of a tree, and reports
+// every file that climbs over a wall between two rooms.
 //
-// It parses the files itself and never asks the go command, because a test
-// that runs another program is cached by go test although files have changed.
-// All systems' files are read (_unix.go beside _windows.go), whatever the
-// system the test runs on.
+// It parses the files itself, and never asks the go command. The reason is that go test caches the
+// result of a test that runs another program, even if files have changed. It reads the files for
+// all systems (_unix.go as well as _windows.go), whatever system the test runs on.
 //
-// The walls stand in [Parley]; docs/explanation/architecture.md explains them.
+// The walls are in [Parley]; docs/explanation/architecture.md explains them.
 package arch
 
 import (
@@ -22,32 +21,31 @@ type Rules struct {
 	Module string
 	// Walls lists the rooms. Every Go file must lie in one.
 	Walls []Wall
-	// TestThirdParty lists the module paths, besides those of its room, that
-	// any test file may import.
+	// TestThirdParty lists the module paths that any test file may import, in addition to those of
+	// its room.
 	TestThirdParty []string
-	// Folders and Files name all that may stand at the top of the tree.
+	// Folders and Files name everything that may be at the top of the tree.
 	Folders, Files []string
-	// Names are words that mean one thing, or should not be used.
+	// Names are words that have one meaning only, or that should not be used.
 	Names []Name
-	// Inits are the files that may declare func init: each is a program of its own, which the
-	// program plays before the rest of it is made ready.
+	// Inits are the files that may declare func init. Each is a program of its own, which the
+	// program becomes before the rest of it is initialized.
 	Inits []string
 }
 
-// Wall says what one room may import. The standard library, the room's own
-// packages and the helpers below internal are always allowed. A folder named
-// here stands for itself and everything below it.
+// Wall says what one room may import. The standard library, the room's own packages and the helpers
+// below internal are always allowed. A folder that is named here stands for itself and for
+// everything below it.
 type Wall struct {
-	// Room is the folder that the wall surrounds. Where walls are nested the
-	// innermost holds.
+	// Room is the folder that the wall surrounds. If walls are nested, the innermost one holds.
 	Room string
 	// Parley lists the folders of this module that the room may import.
 	Parley []string
-	// ThirdParty lists the module paths of others that the room may import,
-	// and TestThirdParty those that only its tests may.
+	// ThirdParty lists the paths of other modules that the room may import. TestThirdParty lists
+	// those that only its tests may import.
 	ThirdParty, TestThirdParty []string
-	// Pure forbids all that makes the room's result depend on anything but its
-	// arguments: input and output, the clock, chance, goroutines. Tests are free.
+	// Pure forbids all that makes the room's result depend on anything but its arguments: input and
+	// output, the clock, chance, goroutines. Tests may use all of it.
 	Pure bool
 	// Doors widen the wall for single files.
 	Doors []Door
@@ -55,7 +53,7 @@ type Wall struct {
 	Why string
 }
 
-// Door lets the named files of a room, and only them, import more of parley.
+// Door lets the named files of a room, and only these files, import more of parley.
 type Door struct {
 	// Files are paths from the top of the tree.
 	Files []string
@@ -65,11 +63,11 @@ type Door struct {
 
 // Violation is one place where the tree breaks the rules.
 type Violation struct {
-	// File is the path from the top of the tree, Line counts from 1; 0 means
-	// the file or folder as a whole.
+	// File is the path from the top of the tree. Line counts from 1; 0 means the file or folder as
+	// a whole.
 	File string
 	Line int
-	// What happened there, and Why that is forbidden: half sentences.
+	// What says what happened there, and Why says why that is forbidden. Both are half sentences.
 	What, Why string
 }
 
@@ -82,10 +80,10 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s (why: %s)", place, v.What, v.Why)
 }
 
-// Check reads the tree, whose top is the folder of go.mod, and returns every
-// violation, sorted by place. It looks only at what git would track: hidden
-// folders, testdata, nested modules and what the top .gitignore names are
-// passed over. An error means that the tree could not be read or parsed.
+// Check reads the tree, whose top is the folder of go.mod, and returns every violation, sorted by
+// place. It looks only at what git would track: it leaves out hidden folders, testdata, nested
+// modules, and what the top .gitignore names. An error means that the tree could not be read or
+// parsed.
 func Check(tree fs.FS, rules Rules) ([]Violation, error) {
 	packages, err := load(tree, rules.Module)
 	if err != nil {

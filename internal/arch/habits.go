@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// checkHabits finds, in one folder, what parley does without in every room.
+// checkHabits finds, in one folder, what no room of parley may use.
 func checkHabits(dir *folder, inits []string) []Violation {
 	found := checkDoc(dir)
 	for _, f := range dir.files {
@@ -35,8 +35,8 @@ func checkHabits(dir *folder, inits []string) []Violation {
 	return found
 }
 
-// checkDoc wants a comment above one package clause of each package. A folder
-// of tests alone may carry it in a test.
+// checkDoc reports a package that does not have a comment above exactly one package clause. In a
+// folder that has only tests, a test may carry the comment.
 func checkDoc(dir *folder) []Violation {
 	name, onlyTests := "", true
 	for _, f := range dir.files {
@@ -107,8 +107,8 @@ func checkVariables(dir *folder, f *file) []Violation {
 	return found
 }
 
-// rootOf gives the variable that an assignment's left side begins with: v in
-// v, v.field, v[i] and *v; nil where it begins with something else.
+// rootOf gives the variable with which the left side of an assignment begins: v in v, v.field, v[i]
+// and *v. It is nil if the left side begins with something else.
 func rootOf(target ast.Expr) *ast.Ident {
 	for {
 		switch t := target.(type) {

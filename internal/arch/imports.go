@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// checkWalls holds every file against the wall of its room. It holds every
-// helper package under internal that a room borrows against that room's wall,
-// too: else a wall could be climbed by way of a helper.
+// checkWalls checks every file against the wall of its room. It also checks every helper package
+// under internal that a room uses against that room's wall: else a helper could be a way around the
+// wall.
 func checkWalls(folders []*folder, rules Rules) []Violation {
 	var found []Violation
 	for _, dir := range folders {
@@ -46,7 +46,7 @@ func (r Rules) wallOf(dir string) (Wall, bool) {
 	return best, ok
 }
 
-// checkImports holds the imports of one file against the wall of its room.
+// checkImports checks the imports of one file against the wall of its room.
 func checkImports(f *file, wall Wall, rules Rules) []Violation {
 	parley, thirdParty := slices.Concat([]string{wall.Room}, wall.Parley, []string{helpers}), wall.ThirdParty
 	for _, door := range wall.Doors {
@@ -74,8 +74,8 @@ func checkImports(f *file, wall Wall, rules Rules) []Violation {
 	return found
 }
 
-// checkBorrowed holds the helper packages that a room reaches against the
-// room's own promises on other modules and on purity.
+// checkBorrowed checks the helper packages that a room reaches against what the room promises:
+// which other modules it imports, and whether it is pure.
 func checkBorrowed(folders []*folder, wall Wall, rules Rules) []Violation {
 	if within(wall.Room, helpers) {
 		return nil
@@ -101,8 +101,8 @@ func checkBorrowed(folders []*folder, wall Wall, rules Rules) []Violation {
 	return found
 }
 
-// borrowed lists the helper folders that the files of a room, tests aside,
-// import directly or by way of other helpers.
+// borrowed lists the helper folders that the files of a room import, directly or through other
+// helpers. Tests do not count.
 func borrowed(folders []*folder, wall Wall, rules Rules) []*folder {
 	byPath, queue := map[string]*folder{}, []*folder{}
 	for _, dir := range folders {
@@ -130,7 +130,7 @@ func borrowed(folders []*folder, wall Wall, rules Rules) []*folder {
 	return reached
 }
 
-// helpers is the folder of packages that are nobody's business but parley's.
+// helpers is the folder of packages that are made for parley's own use only.
 const helpers = "internal"
 
 // ownFolder gives the folder of a package of this module.
@@ -141,8 +141,8 @@ func (r Rules) ownFolder(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, r.Module+"/")
 }
 
-// isThirdParty tells other modules from the standard library, whose paths have
-// no dot in their first element.
+// isThirdParty tells other modules from the standard library. Paths of the standard library have no
+// dot in their first element.
 func isThirdParty(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return strings.Contains(first, ".")
@@ -170,8 +170,8 @@ func only(names []string) string {
 	return "only " + strings.Join(slices.Compact(names), ", ")
 }
 
-// lastElement guesses the name of the package at an import path: the last
-// element that is no major version.
+// lastElement guesses the name of the package at an import path: the last element that is no major
+// version.
 func lastElement(importPath string) string {
 	base := path.Base(importPath)
 	if len(base) > 1 && base[0] == 'v' && strings.Trim(base[1:], "0123456789") == "" {

@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// folder is what one folder holds: a package and, perhaps, its tests.
+// folder is the content of one folder: a package and, perhaps, its tests.
 type folder struct {
 	path  string
 	fset  *token.FileSet
 	files []*file
-	uses  map[*ast.Ident]types.Object // see meanings; tests are left out
+	uses  map[*ast.Ident]types.Object // see meanings; without tests
 }
 
 // file is one parsed Go file.
@@ -79,8 +79,8 @@ func load(tree fs.FS, module string) ([]*folder, error) {
 	return folders, nil
 }
 
-// enter decides whether the walk goes into a folder; it passes over those that
-// the go command ignores, that git does not track, or that are other modules.
+// enter decides whether the walk goes into a folder. It leaves out folders that the go command
+// ignores, that git does not track, or that are other modules.
 func enter(tree fs.FS, name string, ignored ignored) error {
 	base := path.Base(name)
 	if name == "." {

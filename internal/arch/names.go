@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Name is a word that types, and what is exported, may not be called as they like: it means one
-// thing (docs/explanation/glossary.md), or nothing to a stranger.
+// Name is a word that types and exported functions may not use freely as their name. It has one
+// meaning (docs/explanation/glossary.md), or means nothing to a stranger.
 type Name struct {
 	// Word is the whole name, in any case.
 	Word string
-	// Room is the folder in which it may be declared; "" for none.
+	// Room is the only folder in which it may be declared; "": it may be declared nowhere.
 	Room string
 	// Why says what the word means there, or what to write instead.
 	Why string
 }
 
-// names are the words that meant several things once.
+// names are the words that once had several meanings.
 func names() []Name {
 	return []Name{
 		{"letter", "protocol", "a letter is what nodes say to each other that is no message; a file of the record is a message"},
@@ -30,7 +30,7 @@ func names() []Name {
 	}
 }
 
-// checkNames finds names that mean something else, in one folder.
+// checkNames finds declarations in one folder that use such a word with another meaning.
 func checkNames(dir *folder, names []Name) (found []Violation) {
 	note := func(f *file, id *ast.Ident) {
 		for _, n := range names {

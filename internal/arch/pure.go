@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// impureImport gives the reason why a pure package may not import a package of
-// the standard library; "" where it may.
+// impureImport gives the reason why a pure package may not import a package of the standard
+// library; "" if it may.
 func impureImport(importPath string) string {
 	if importPath == "net/netip" {
 		return "" // addresses as values: it reads and writes them, and dials nothing
@@ -27,7 +27,8 @@ func impureImport(importPath string) string {
 	return ""
 }
 
-// impureName is the same for single names of packages that are pure otherwise.
+// impureName gives the reason why a pure package may not use a single name of a package that is
+// otherwise pure; "" if it may.
 func impureName(importPath, name string) string {
 	reasons := []struct{ reason, importPath, names string }{
 		{"it asks the clock; take the time as an argument", "time", "Now Since Until"},
@@ -48,8 +49,8 @@ func impureName(importPath, name string) string {
 	return ""
 }
 
-// checkPure finds what makes a file's results depend on more than arguments.
-// The subject is the room or helper package that must be pure.
+// checkPure finds what makes the results of a file depend on more than its arguments. `subject` is
+// the room or helper package that must be pure.
 func checkPure(dir *folder, f *file, subject, why string) []Violation {
 	var found []Violation
 	report := func(line int, what, reason string) {

@@ -5,9 +5,9 @@ import (
 	"go/types"
 )
 
-// meanings tells what each identifier of a folder's files, tests aside, refers
-// to. Imports are not followed: what they hold is unknown, but which import or
-// which variable a name means is not, and no local name is mistaken for it.
+// meanings tells what each identifier in a folder's files refers to, without tests. It does not
+// follow imports, so the content of imports is unknown. But it is known which import or variable a
+// name means, and no local name is mistaken for one.
 func meanings(dir *folder) map[*ast.Ident]types.Object {
 	uses := map[*ast.Ident]types.Object{}
 	byPackage := map[string][]*ast.File{}
@@ -20,8 +20,8 @@ func meanings(dir *folder) map[*ast.Ident]types.Object {
 	config := types.Config{
 		Importer:    emptyImporter{},
 		FakeImportC: true,
-		// Every name of an import is unknown and files of several systems
-		// declare the same names: errors are the rule and say nothing here.
+		// All names of imports are unknown, and files for several systems declare the same names.
+		// So errors are normal, and mean nothing here.
 		Error: func(error) {},
 	}
 	for name, files := range byPackage {

@@ -25,7 +25,7 @@ func checkTop(tree fs.FS, rules Rules) ([]Violation, error) {
 		if entry.IsDir() {
 			kind, known = "folder", rules.Folders
 		}
-		// In a linked worktree or a submodule .git is a file.
+		// In a linked worktree or a submodule, .git is a file.
 		if entry.Name() == ".git" || ignored.match(entry.Name()) || slices.Contains(known, entry.Name()) {
 			continue
 		}
@@ -38,9 +38,9 @@ func checkTop(tree fs.FS, rules Rules) ([]Violation, error) {
 	return found, nil
 }
 
-// ignored holds the patterns of the top .gitignore. Only what parley's own file
-// uses is understood: a pattern with a leading slash is a path from the top,
-// any other matches a file or folder name at any depth.
+// ignored holds the patterns of the top .gitignore. It understands only what parley's own file
+// uses: a pattern with a leading slash is a path from the top; any other pattern matches the name
+// of a file or folder at any depth.
 type ignored []string
 
 func readIgnored(tree fs.FS) (ignored, error) {

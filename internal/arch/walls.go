@@ -6,7 +6,7 @@ func Parley() Rules {
 		Module: "github.com/parleyfleet/parley",
 		Walls:  walls(),
 		Names:  names(),
-		// Both replace this process, where it was started to be one of them, and else do nothing.
+		// Both replace this process if it was started as one of them, and else do nothing.
 		Inits: []string{"internal/keeper/keeper.go", "internal/walls/walls_linux.go"},
 		TestThirdParty: []string{
 			"github.com/google/go-cmp",
@@ -110,7 +110,7 @@ func walls() []Wall {
 		{
 			Room:       "configs",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{yaml, system}, // that one to tell a home from its copies
+			ThirdParty: []string{yaml, system}, // system: to tell a home from its copies
 			Why:        "configs turns the operator's files into checked values; what is done with them is the node's affair",
 		},
 		{
@@ -122,14 +122,14 @@ func walls() []Wall {
 			Room:       "gitsync",
 			Parley:     []string{"protocol", "gitsync/objects/pack"},
 			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/go-git/go-billy/v5", "golang.org/x/crypto", zerolog, system},
-			// Its tests work on a file system that fails when told.
+			// Its tests work on a file system that fails when it is told to.
 			TestThirdParty: []string{"github.com/hanwen/go-fuse/v2"},
 			Why:            "gitsync keeps messages in git and knows neither the bus nor the rules, so that the record works when all else is down",
 		},
 		{
 			Room:       "bus",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{natsGo, natsServer, nkeys, zerolog, "golang.org/x/time"}, // that one for what a host may ask a second
+			ThirdParty: []string{natsGo, natsServer, nkeys, zerolog, "golang.org/x/time"}, // golang.org/x/time: how much a host may ask each second
 			// Its tests hand out credentials as the operator of a NATS system does.
 			TestThirdParty: []string{"github.com/nats-io/jwt/v2"},
 			Why:            "bus moves bytes over NATS and knows neither git nor the rules, so that either way can fail alone",
@@ -140,14 +140,14 @@ func walls() []Wall {
 			ThirdParty: []string{
 				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock", "github.com/blevesearch/bleve/v2",
 			},
-			// Tests of a node look on as a stranger's NATS client would.
+			// Tests of a node look at the bus as the NATS client of a stranger would.
 			TestThirdParty: []string{natsGo},
 			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",
 		},
 		{
 			Room:       "node/control",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{system}, // it asks the system who is at the other end of its socket
+			ThirdParty: []string{system}, // it asks the system which process is at the other end of its socket
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
@@ -198,18 +198,20 @@ func walls() []Wall {
 		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // these two for the keys of humans
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{
-				// Node only where one is started, or its home is worked on while none runs.
+				// Node may be imported only where a node is started, or where its home is worked on
+				// while none runs.
 				Files: []string{
 					"cmd/parley/node/up.go", "cmd/parley/node/init.go", "cmd/parley/node/adopt.go", "cmd/parley/node/join.go", "cmd/parley/node/linkflags.go",
 					"cmd/parley/demo/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/node/remoteset.go", "cmd/parley/agent/offline.go",
 				},
 				Parley: []string{"node"},
 			}, {
-				// The bench only where it is run, and where its figures are documented.
+				// The bench may be imported only where it is run, and where its figures are
+				// documented.
 				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/bench/topics.go", "cmd/parley/bench/party.go", "cmd/parley/bench/frame.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
 			}, {

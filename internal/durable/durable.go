@@ -1,4 +1,4 @@
-// Package durable has what was written outlast a power cut.
+// Package durable makes files survive a power cut.
 package durable
 
 import (
@@ -8,8 +8,8 @@ import (
 	"runtime"
 )
 
-// Folder makes the names in a folder durable. On Windows, which cannot sync one, that is
-// the file system's own affair: NTFS journals its folders.
+// Folder makes the names in a folder durable. Windows cannot sync a folder. There it does nothing,
+// and relies on the file system: NTFS journals its folders.
 func Folder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -9,15 +9,15 @@ import (
 // TempPrefix begins the names of half-written files.
 const TempPrefix = ".parley-tmp-"
 
-// WriteFile puts data at path so that after a crash either the old file or the new one is
-// there, whole. Who reads meanwhile sees one of the two.
+// WriteFile puts `data` into the file at `path`. After a crash, either the old file or the new one
+// is there, whole. A reader sees one of the two at any moment.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, TempPrefix+"*") // made with mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // nothing is there any more once it was renamed
+	defer os.Remove(f.Name()) // after the rename, there is nothing left to remove
 	_, err = f.Write(data)
 	if err == nil && mode != 0o600 {
 		err = f.Chmod(mode)

@@ -12,8 +12,8 @@ import (
 // hits counts how often the point of the environment was reached.
 var hits atomic.Int64
 
-// Hit says that the program is at a point. It does not return where the
-// environment wants the process to die there.
+// Hit says that the program is at a point. It does not return if the environment wants the process
+// to die there.
 func Hit(p Point) {
 	name, nth, _ := strings.Cut(os.Getenv(Variable), ":")
 	if name != string(p) {
@@ -29,5 +29,5 @@ func Hit(p Point) {
 	if err != nil {
 		panic("cannot die at " + name + ": " + err.Error())
 	}
-	select {} // the system takes the process away
+	select {} // waits until the system ends the process
 }

@@ -1,5 +1,5 @@
-// Package gitremote is what can name the git repository that a fleet shares: a path on
-// this machine, a URL, or [user@]host:path. It reads names and reaches nothing.
+// Package gitremote knows what can name the git repository that a fleet shares: a path on this
+// machine, a URL, or [user@]host:path. It reads names, and connects to nothing.
 package gitremote
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// helper is how a name begins that has git run a program of its own choice.
+// helper matches the beginning of a name that makes git run a program which the name chooses.
 var helper = pattern.New(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
 
-// Check refuses what cannot name a shared repository. That is what git would take for
-// an option or for a program to run, and a path that would mean another folder wherever
-// the node is started. The empty name, which is none, passes.
+// Check returns an error if a name cannot be that of a shared repository. That is the case if git
+// would take the name for an option or for a program to run, or if it is a path whose meaning
+// depends on where the node is started. The empty name stands for no repository, and is accepted.
 func Check(remote string) error {
 	shown := redact.Remote(remote)
 	switch {
@@ -55,7 +55,7 @@ func IsPath(remote string) bool {
 	return colon < 0 || slash >= 0 && slash < colon
 }
 
-// Folder is the path of a remote that is on this machine, or "".
+// Folder is the path of a remote that is on this machine; else "".
 func Folder(remote string) string {
 	if path, ok := strings.CutPrefix(remote, "file://"); ok {
 		return path
@@ -69,14 +69,14 @@ func Folder(remote string) string {
 // Login is the name and password that a URL holds.
 type Login struct {
 	User, Password string
-	// At is the beginning of the URL, to which they belong: https://host:port.
+	// At is the beginning of the URL to which they belong: https://host:port.
 	At string
 }
 
-// Split takes the password out of a remote, because the address may stand in the list of
-// processes and in files that others read. login is nil where there is no password, and
-// where none is asked for, as with ssh. Where git is spoken to in a way that only a program
-// of the user's knows, the address is the whole remote.
+// Split takes the password out of a remote, because the address may appear in the list of processes
+// and in files that others read. `login` is nil if there is no password, or if none is asked for,
+// as with ssh. If only a program of the user knows how to speak to git in the way that the URL
+// names, the address is the whole remote.
 func Split(remote string) (address string, login *Login) {
 	scheme, rest, ok := strings.Cut(remote, "://")
 	if !ok {
@@ -103,7 +103,7 @@ func Split(remote string) (address string, login *Login) {
 	return remote, nil
 }
 
-// decoded is a part of a URL as it is meant.
+// decoded is a part of a URL without its escapes.
 func decoded(part string) string {
 	if plain, err := url.PathUnescape(part); err == nil {
 		return plain

@@ -6,8 +6,8 @@ import (
 	"github.com/parleyfleet/parley/internal/process"
 )
 
-// Beneath reports whether this process runs beneath a keeper, as far as the system
-// tells: it is then what an agent's command has started.
+// Beneath reports whether this process runs beneath a keeper, as far as the system tells. Such a
+// process was started by an agent's command.
 func Beneath() bool {
 	chain, err := process.Ancestry(os.Getpid())
 	if err != nil {

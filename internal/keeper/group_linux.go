@@ -17,20 +17,20 @@ import (
 // groupPrefix begins the names of the control groups of commands.
 const groupPrefix = "parley-run-"
 
-// Group is the control group of one command. All that comes of it is in there, and
-// only who may write to the groups above can leave.
+// Group is the control group of one command. All that the command starts is in it. Only somebody
+// who may write to the groups above it can leave it.
 type Group struct {
 	path   string
 	folder *os.File
-	sets   Limits // those that it sets itself
+	sets   Limits // the limits that the group itself sets
 }
 
 // endGroupWithin is how long the system may take to end a group.
 const endGroupWithin = 2 * time.Second
 
-// NewGroup makes the control group of the command with that id, below this process's own
-// or beside it. It gives it those of the limits that groups can have there. It is nil
-// where the system has no such groups or does not allow them.
+// NewGroup makes the control group of the command with the given id, below this process's own group
+// or beside it. It sets those of the limits that groups can have there. It returns nil if the
+// system has no such groups or does not allow them.
 func NewGroup(id string, l Limits) *Group {
 	var best *Group
 	for _, place := range places() {
@@ -48,16 +48,16 @@ func NewGroup(id string, l Limits) *Group {
 	return best
 }
 
-// places are the folders below which this process may make control groups, as far as the
-// system allows it: that of its own and, last, that of the unit which was left to it.
+// places are the folders below which this process may make control groups, as far as the system
+// allows it: the folder of its own group and, last, that of the unit which was delegated to it.
 func places() []string {
 	own, ok := ownFolder()
 	if !ok {
 		return nil
 	}
 	all := []string{own}
-	// A group of which processes are members gives those below it no limits. So a
-	// service whose unit is delegated to it runs in a group below that of the unit.
+	// A group that has processes as members gives no limits to the groups below it. So a service to
+	// which its unit is delegated runs in a group below that of the unit.
 	switch unit := filepath.Dir(own); filepath.Ext(unit) {
 	case ".service", ".scope":
 		all = append(all, unit)
@@ -81,26 +81,26 @@ func newGroup(place, id string, l Limits) *Group {
 	return g
 }
 
-// end kills all that is in the group and removes it.
+// end kills everything in the group, and removes it.
 func (g *Group) end() {
 	endGroup(g.path)
 	_ = g.folder.Close()
 }
 
-// endGroup kills all that is in a group and removes it.
+// endGroup kills everything in a group, and removes it.
 func endGroup(path string) {
-	// A system that cannot kill a group has the keeper, which has ended all it could.
+	// If the system cannot kill a group, the keeper has already ended all that it could.
 	_ = os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0)
 	for began := time.Now(); ; {
 		err := removeGroups(path)
 		if err == nil || errors.Is(err, fs.ErrNotExist) || time.Since(began) > endGroupWithin {
 			return
 		}
-		<-time.After(time.Millisecond) // spares the processor only
+		<-time.After(time.Millisecond) // only spares the processor
 	}
 }
 
-// removeGroups removes a group and those that the command has made in it.
+// removeGroups removes a group, and the groups that the command has made in it.
 func removeGroups(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -108,27 +108,28 @@ func removeGroups(path string) error {
 	}
 	for _, entry := range entries {
 		if entry.IsDir() {
-			_ = removeGroups(filepath.Join(path, entry.Name())) // else this one cannot go either
+			_ = removeGroups(filepath.Join(path, entry.Name())) // else this group cannot be removed either
 		}
 	}
 	return unix.Rmdir(path)
 }
 
-// Remove removes a group that nothing was started in.
+// Remove removes a group in which nothing was started.
 func (g *Group) Remove() {
 	_ = unix.Rmdir(g.path)
 	_ = g.folder.Close()
 }
 
-// leftAfter is how old a group is, at the least, that nobody is about to start a command in.
+// leftAfter is from what age on nobody is about to start a command in a group any more.
 const leftAfter = time.Minute
 
-// EndLeft ends what a killed starter has left. A keeper that somebody has stopped does not
-// see that its starter is gone; it goes on, whose ever it is, which harms none that has
-// one. What runs in the control groups of commands whose ids begin so, wherever they are, is
-// ended, and they are removed: their starter was killed, and their keepers too. It also
-// removes groups of others beside this process's own in which nothing has run for some
-// time. They take up next to nothing, so what cannot be removed stays.
+// EndLeft ends what a killed starter has left. First it makes all stopped keepers go on, because a
+// stopped keeper does not notice that its starter is gone. That includes keepers of others, and
+// does no harm to those whose starter lives. Then it ends what runs in the control groups of
+// commands whose ids begin with `prefix`, wherever these groups are, and removes the groups: their
+// starter and their keepers were killed. It also removes other groups beside this process's own in
+// which nothing has run for some time. Such groups take almost no room, so what cannot be removed
+// stays.
 func EndLeft(prefix string) {
 	for _, pid := range process.All() {
 		process.Signal(pid, unix.SIGCONT, func() bool { return Asked(process.Arguments(pid)) })
@@ -146,7 +147,7 @@ func EndLeft(prefix string) {
 		}
 	}
 	for _, place := range places() {
-		entries, _ := os.ReadDir(place) // none: there is nothing to remove
+		entries, _ := os.ReadDir(place) // if there is none, there is nothing to remove
 		for _, entry := range entries {
 			path := filepath.Join(place, entry.Name())
 			if strings.HasPrefix(entry.Name(), mine) || strings.HasPrefix(entry.Name(), groupPrefix) && unused(entry, path) {
@@ -159,7 +160,7 @@ func EndLeft(prefix string) {
 	}
 }
 
-// unused reports whether nothing runs in a group, nor did a moment ago.
+// unused reports whether nothing runs in a group now, and nothing ran a moment ago.
 func unused(entry fs.DirEntry, path string) bool {
 	info, err := entry.Info()
 	if err != nil || time.Since(info.ModTime()) < leftAfter {
@@ -169,8 +170,8 @@ func unused(entry fs.DirEntry, path string) bool {
 	return err == nil && strings.Contains(string(state), "populated 0")
 }
 
-// RunOf is the id of the command in whose control group a process is, "" where it is
-// in none but those that this process is in too.
+// RunOf is the id of the command in whose control group a process is. It is "" if there is none, or
+// if this process is in that group too.
 func RunOf(pid string) string {
 	path, ok := groupOf(pid)
 	own, has := groupOf("self")
@@ -190,7 +191,7 @@ func RunOf(pid string) string {
 	return ""
 }
 
-// within reports whether a path has that part.
+// within reports whether a path has `part` as one of its parts.
 func within(path, part string) bool {
 	for _, one := range strings.Split(path, "/") {
 		if one == part {
@@ -200,7 +201,7 @@ func within(path, part string) bool {
 	return false
 }
 
-// groupOf is the path of a process's control group below the root of them.
+// groupOf is the path of a process's control group, below the root of all groups.
 func groupOf(pid string) (string, bool) {
 	data, err := os.ReadFile("/proc/" + pid + "/cgroup")
 	if err != nil {
@@ -214,14 +215,14 @@ func groupOf(pid string) (string, bool) {
 	return "", false
 }
 
-// ownFolder is where this process's control group lies as a folder.
+// ownFolder is the folder of this process's control group.
 func ownFolder() (string, bool) {
 	group, ok := groupOf("self")
 	root := mountPoint()
 	return filepath.Join(root, group), ok && root != ""
 }
 
-// mountPoint is where control groups (version 2) lie as folders, "" for nowhere.
+// mountPoint is the folder of the control groups (version 2); "" if there is none.
 func mountPoint() string {
 	mounts, err := os.Open("/proc/self/mounts")
 	if err != nil {

@@ -2,8 +2,8 @@
 
 package keeper
 
-// RunOf knows of no run: there are no control groups on this system.
+// RunOf returns "": there are no control groups on this system.
 func RunOf(string) string { return "" }
 
-// EndLeft finds none.
+// EndLeft does nothing: there are no control groups on this system.
 func EndLeft(string) {}

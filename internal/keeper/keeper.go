@@ -1,17 +1,17 @@
-// Package keeper runs one command beneath a small process, its keeper, that knows
-// everything that comes of the command.
+// Package keeper runs one command beneath a small process, its keeper. The keeper knows everything
+// that the command starts.
 //
-// A process can clear its environment, begin a session of its own and let its
-// parent end, so that nothing of that tells where it comes from. But on Linux the
-// orphans among all that a command starts become children of its keeper. So who
-// asks whether a process belongs to a command finds the keeper among its ancestors,
-// and at the end of the command the keeper ends whatever is left of it.
+// A process can clear its environment, begin a session of its own, and let its parent end. Then
+// nothing of that tells where it comes from. But on Linux, the orphans among all that a command
+// starts become children of its keeper. So if somebody asks whether a process belongs to a command,
+// they find the keeper among its ancestors. And at the end of the command, the keeper ends whatever
+// is left of it.
 //
-// The keeper is the running program itself, started again with Verb as its first
-// argument. A keeper ends everything when its starter dies, even by kill -9. One that has
-// nothing left of a command goes on to the next.
+// The keeper is the running program itself, started again with Verb as its first argument. A keeper
+// ends everything when its starter dies, even by kill -9. A keeper for which nothing of a command
+// is left can run the next one.
 //
-// What ends the keeper itself lets its orphans go. Release reports that.
+// If something ends the keeper itself, its orphans become free. Release reports that.
 package keeper
 
 import (
@@ -23,20 +23,19 @@ import (
 // Verb is the first argument of a keeper.
 const Verb = "keep-run"
 
-// Asked reports whether a program with these words, its name first, is to be a
-// keeper.
+// Asked reports whether a program with these words (the first is its name) is to be a keeper.
 func Asked(args []string) bool { return len(args) > 1 && args[1] == Verb }
 
-// A keeper is one before the rest of the program is made ready: that takes longer than most of
-// what a small command does. Go makes packages ready in the order of their paths, each after
-// those that it imports. So what this package imports is the standard library and little else.
+// A process becomes a keeper before the rest of the program is initialized: that takes longer than
+// most of what a small command does. Go initializes packages in the order of their paths, each
+// after those that it imports. So this package imports the standard library and little else.
 func init() {
 	if Asked(os.Args) {
 		os.Exit(play())
 	}
 }
 
-// User is as whom a command runs.
+// User is the user as whom a command runs.
 type User struct {
 	UID, GID uint32
 	Groups   []uint32
@@ -44,12 +43,12 @@ type User struct {
 
 // Ending is how a command ended.
 type Ending struct {
-	ExitCode int    // -1 where it did not end by itself
-	Signal   string // the signal that ended it, "" for none
-	Limit    string // the limit that ended it, such as LimitMemory, "" for none that is known of
+	ExitCode int    // -1 if the command did not end by itself
+	Signal   string // the signal that ended it; "" if none did
+	Limit    string // the limit that ended it, such as LimitMemory; "" if no such limit is known
 }
 
-// asSelf stands where a command runs as the user of its keeper.
+// asSelf stands for the user of the keeper.
 const asSelf = "-"
 
 // String is the form that parseUser reads.

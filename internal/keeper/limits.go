@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Limits are what a command may use with all that comes of it. A zero is no limit.
+// Limits are what a command and all that it starts may use. Zero means no limit.
 //
-// Files counts for each process. The others count for all of them together where they
-// run in a control group that can be limited. Elsewhere Memory is the data of each
-// process, CPU the time of each, and Processes are all processes and threads of the user.
+// Files counts for each process. The other limits count for all processes of the command together,
+// if it runs in a control group that can be limited. If it does not, Memory bounds the data of each
+// process, CPU the time of each process, and Processes all processes and threads of the user.
 type Limits struct {
-	Nice      int           // how far it gives way to other programs: 1 to 19
+	Nice      int           // how much it gives way to other programs: 1 to 19
 	Memory    int           // bytes
-	CPU       time.Duration // time of processors
+	CPU       time.Duration // processor time
 	Files     int           // open files
 	Processes int           // processes and threads at once
-	NoNetwork bool          // it has no network, not even that of the machine with itself
+	NoNetwork bool          // it has no network, not even the machine's connection with itself
 }
 
 // The names of limits, as in Ending.Limit.

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check reports why this system cannot set the limits for a command of that user (nil:
-// this process's own). It tries them on a program that it ends before its first
-// instruction.
+// Check returns an error that says why this system cannot set the limits for a command of a user;
+// nil stands for this process's own user. It tries the limits on a program, which it ends before
+// that program's first instruction.
 func (l Limits) Check(u *User) error {
 	if l == (Limits{}) {
 		return nil
@@ -32,7 +32,8 @@ func (l Limits) Check(u *User) error {
 	return err
 }
 
-// try sets the limits of a program in a control group (nil: none) and ends it.
+// try sets the limits of a program in a control group, and ends the program. If `g` is nil, it uses
+// no group.
 func (l Limits) try(g *Group, u *User) error {
 	if err := l.uncounted(u); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (l Limits) try(g *Group, u *User) error {
 	if g != nil {
 		attr.UseCgroupFD, attr.CgroupFD = true, int(g.folder.Fd())
 	}
-	runtime.LockOSThread() // a traced process is its thread's
+	runtime.LockOSThread() // a traced process belongs to its thread
 	defer runtime.UnlockOSThread()
 	pid, err := l.hold("/proc/self/exe", []string{"parley"}, &syscall.ProcAttr{Sys: attr})
 	switch {
@@ -54,8 +55,8 @@ func (l Limits) try(g *Group, u *User) error {
 	return fmt.Errorf("the system refuses to set them: %w", err)
 }
 
-// uncounted reports that a limit of processes would not count, where no control group
-// sets it: the system lets root have as many as it wants.
+// uncounted returns an error if a limit of processes would have no effect because no control group
+// sets it: the system lets root have as many processes as it wants.
 func (l Limits) uncounted(u *User) error {
 	if l.Processes > 0 && u == nil && os.Geteuid() == 0 {
 		return errors.New("the processes of root can be limited in a control group alone (cgroup v2 with the controller pids), and there is none")
@@ -63,8 +64,8 @@ func (l Limits) uncounted(u *User) error {
 	return nil
 }
 
-// start starts a program that has these limits from its first instruction on. The
-// caller's goroutine holds its thread.
+// start starts a program that has these limits from its first instruction on. The goroutine of the
+// caller has locked its thread.
 func (l Limits) start(path string, args []string, attr *syscall.ProcAttr) (pid int, err error) {
 	if l == (Limits{}) {
 		return syscall.ForkExec(path, args, attr)
@@ -72,15 +73,15 @@ func (l Limits) start(path string, args []string, attr *syscall.ProcAttr) (pid i
 	if pid, err = l.hold(path, args, attr); err != nil {
 		return 0, err
 	}
-	if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) { // somebody has ended it meanwhile
+	if err := unix.PtraceDetach(pid); err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH: somebody has ended it meanwhile
 		end(pid)
 		return 0, err
 	}
 	return pid, nil
 }
 
-// hold starts a program, stops it before its first instruction and sets its limits. To
-// do so between fork and exec is not possible in Go.
+// hold starts a program, stops it before its first instruction, and sets its limits. Go cannot do
+// that between fork and exec.
 func (l Limits) hold(path string, args []string, attr *syscall.ProcAttr) (pid int, err error) {
 	attr.Sys.Ptrace = true
 	if l.NoNetwork {
@@ -89,7 +90,7 @@ func (l Limits) hold(path string, args []string, attr *syscall.ProcAttr) (pid in
 	if pid, err = syscall.ForkExec(path, args, attr); err != nil {
 		return 0, err
 	}
-	for { // it is stopped, or has ended: that is left to who waits for the command
+	for { // it is stopped, or it has ended; the latter is left to those who wait for the command
 		err = unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
 			break
@@ -105,13 +106,13 @@ func (l Limits) hold(path string, args []string, attr *syscall.ProcAttr) (pid in
 	return pid, nil
 }
 
-// asOwner does something with the rights of a process's user, who may always take from
-// what is his own. Root may lack the right to do that to others, as in many containers.
+// asOwner calls `do` with the rights of a process's user. Users may always take something from
+// their own processes. Root may not have the right to do that to others, as in many containers.
 func asOwner(of *syscall.Credential, do func() error) error {
 	if of == nil {
 		return do()
 	}
-	change := func(call, effective, saved uintptr) error { // of this thread alone
+	change := func(call, effective, saved uintptr) error { // for this thread only
 		if _, _, errno := unix.RawSyscall(call, effective, effective, saved); errno != 0 {
 			return errno
 		}
@@ -126,12 +127,12 @@ func asOwner(of *syscall.Credential, do func() error) error {
 	}
 	done := do()
 	if err := errors.Join(change(unix.SYS_SETRESUID, 0, 0), change(unix.SYS_SETRESGID, gid, gid)); err != nil {
-		panic(err) // what was saved can be taken back
+		panic(err) // what was saved can always be taken back
 	}
 	return done
 }
 
-// end ends a program that was held.
+// end ends a program that was started by hold.
 func end(pid int) {
 	_ = unix.Kill(pid, unix.SIGKILL)
 	for {
@@ -142,10 +143,10 @@ func end(pid int) {
 	}
 }
 
-// set limits a process, but never gives it more than it has.
+// set limits a process. It never gives the process more than it has already.
 func (l Limits) set(pid int) error {
 	if l.Nice > 0 {
-		const least = 20 // the system call answers 20 less what it means
+		const least = 20 // the system call returns 20 minus the value
 		if now, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err == nil && least-now < l.Nice {
 			if err := unix.Setpriority(unix.PRIO_PROCESS, pid, l.Nice); err != nil {
 				return err
@@ -155,10 +156,10 @@ func (l Limits) set(pid int) error {
 	for _, at := range []struct {
 		resource int
 		most     int
-		more     uint64 // by how much the hard limit is above
+		more     uint64 // by how much the hard limit is higher
 	}{
 		{unix.RLIMIT_DATA, l.Memory, 0},
-		{unix.RLIMIT_CPU, int((l.CPU + time.Second - 1) / time.Second), 1}, // a signal comes first
+		{unix.RLIMIT_CPU, int((l.CPU + time.Second - 1) / time.Second), 1}, // so that a signal comes first
 		{unix.RLIMIT_NOFILE, l.Files, 0},
 		{unix.RLIMIT_NPROC, l.Processes, 0},
 	} {
@@ -178,15 +179,15 @@ func (l Limits) set(pid int) error {
 	return nil
 }
 
-// overCPU reports whether how a command ended says that it used up its time of the
-// processors, used of it.
+// overCPU reports whether a command ended because it had used up its processor time. `used` is the
+// time that it used.
 func (l Limits) overCPU(e Ending, used time.Duration) bool {
-	const bySignal = 128 // what a shell adds to the signal that ended its child
+	const bySignal = 128 // what a shell adds to the number of the signal that ended its child
 	return l.CPU > 0 && (e.Signal == syscall.SIGXCPU.String() || e.ExitCode == bySignal+int(syscall.SIGXCPU) || e.Signal != "" && used >= l.CPU)
 }
 
-// usage is what the system says of a process that has ended and of those that it has
-// waited for, in microseconds of processors.
+// usage is the processor time, in microseconds, of a process that has ended and of those for which
+// it has waited, as the system says.
 func usage(r unix.Rusage) string {
 	return strconv.FormatInt((r.Utime.Nano()+r.Stime.Nano())/int64(time.Microsecond), 10)
 }

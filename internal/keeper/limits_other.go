@@ -4,7 +4,7 @@ package keeper
 
 import "errors"
 
-// Check reports that this system sets no limits: there are no keepers.
+// Check returns an error: without keepers, this system sets no limits.
 func (l Limits) Check(*User) error {
 	if l == (Limits{}) {
 		return nil

@@ -19,24 +19,25 @@ import (
 // Exit codes of a keeper.
 const (
 	exitDone  = 0
-	exitLeft  = 3 // it could not end all
-	exitUsage = 2 // it was started by nobody who wants a keeper, or the system has none
+	exitLeft  = 3 // the keeper could not end everything
+	exitUsage = 2 // nobody who wants a keeper started it, or the system has none
 )
 
-// endWithin is how long it tries to end what is left, pass after pass: each makes
-// the children of those it has ended its own children.
+// endWithin is how long a keeper tries to end what is left, pass after pass. In each pass, the
+// children of the processes that it has ended become its own children. endPause is the pause
+// between two passes.
 const (
 	endWithin = 5 * time.Second
 	endPause  = time.Millisecond
 )
 
-// lineFD is the socket to its starter, which a keeper gets beside the standard files.
+// lineFD is the socket to its starter, which a keeper gets in addition to the standard files.
 const lineFD = 3
 
-// play is a keeper. It returns its exit code.
+// play does the work of a keeper. It returns the keeper's exit code.
 func play() int {
-	// A command is killed with the thread that started it (Pdeathsig), so this one
-	// must last as long as the process.
+	// A command is killed with the thread that started it (Pdeathsig). So this thread must last as
+	// long as the process.
 	runtime.LockOSThread()
 	file := os.NewFile(lineFD, "starter")
 	conn, err := net.FileConn(file)
@@ -44,8 +45,8 @@ func play() int {
 	if err != nil || !ok || file.Close() != nil || keepFiles() != nil {
 		return exitUsage
 	}
-	// Who ends all programs of a name, or a session, means no keeper. Signals that are
-	// caught, unlike those that are ignored, reach the command as always.
+	// Somebody who ends all programs of a name, or a session, does not mean a keeper. Signals that
+	// are caught reach the command as always. Signals that are ignored would not.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return exitUsage
@@ -54,7 +55,7 @@ func play() int {
 	close(k.alone)
 	for {
 		o, err := receive(line)
-		if err != nil { // the starter wants it so, or is dead
+		if err != nil { // the starter wants it, or is dead
 			return k.end()
 		}
 		switch o.kind {
@@ -71,7 +72,7 @@ func play() int {
 	}
 }
 
-// begin starts a command. There is no other beneath the keeper then.
+// begin starts a command. No other command is beneath the keeper at that time.
 func (k *keeping) begin(o order) {
 	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: o.user.credential()}
 	files := len(o.c.Files)
@@ -84,7 +85,7 @@ func (k *keeping) begin(o order) {
 		path, args = o.c.Walls.Around(attr, o.c.Dir, path, args)
 	}
 	leader, err := o.c.Limits.start(path, args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
-	for _, fd := range o.fds { // they are the command's: who reads them waits for their end
+	for _, fd := range o.fds { // they belong to the command: somebody who reads them waits for their end
 		_ = unix.Close(fd)
 	}
 	if err != nil {
@@ -100,10 +101,10 @@ func (k *keeping) begin(o order) {
 
 func (k *keeping) report(what ...any) { fmt.Fprintln(k.line, what...) }
 
-// keepFiles has the command get the standard files alone. Whoever started the node may
-// have left it others, such as a lock or a secret of its own user.
+// keepFiles makes sure that the command gets only the standard files. Whoever started the node may
+// have left other files open, such as a lock or a secret of their own.
 func keepFiles() error {
-	const first = 3 // behind the standard ones
+	const first = 3 // after the standard ones
 	entries, err := os.ReadDir("/proc/self/fd")
 	for _, entry := range entries {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
@@ -124,12 +125,12 @@ func (u *User) credential() *syscall.Credential {
 type keeping struct {
 	line  *net.UnixConn
 	alone chan struct{} // closed when nothing of the last command is left
-	// reaping is held while ended children are waited for, and while children are
-	// looked for and signalled: so no number is another process's by then.
+	// reaping is held while ended children are waited for, and while children are looked for and
+	// signalled. So no number can belong to another process at that moment.
 	reaping sync.Mutex
 }
 
-// terminate asks all that runs to end.
+// terminate asks everything that runs to end.
 func (k *keeping) terminate() {
 	k.each(func(pid int) {
 		group, err := unix.Getpgid(pid)
@@ -142,10 +143,10 @@ func (k *keeping) terminate() {
 	})
 }
 
-// end ends all that runs, and says with what code the keeper would end then.
+// end ends everything that runs, and returns the exit code with which the keeper would end then.
 func (k *keeping) end() int {
 	select {
-	case <-k.alone: // as mostly: to look for children is to look at every process of the system
+	case <-k.alone: // the usual case; else it would look at every process of the system to find children
 		return exitDone
 	default:
 	}
@@ -160,7 +161,7 @@ func (k *keeping) end() int {
 	return exitLeft
 }
 
-// each calls do with every child.
+// each calls `do` with every child.
 func (k *keeping) each(do func(pid int)) {
 	k.reaping.Lock()
 	defer k.reaping.Unlock()
@@ -169,7 +170,7 @@ func (k *keeping) each(do func(pid int)) {
 	}
 }
 
-// reap waits for children until there are none, and reports the command's end.
+// reap waits for children until there are none, and reports the end of the command.
 func (k *keeping) reap(leader int, alone chan<- struct{}) {
 	defer close(alone)
 	for {
@@ -178,7 +179,7 @@ func (k *keeping) reap(leader int, alone chan<- struct{}) {
 			continue
 		}
 		if err != nil {
-			return // ECHILD: nobody is left
+			return // ECHILD: no child is left
 		}
 		k.waitAll(leader)
 	}

@@ -2,5 +2,5 @@
 
 package keeper
 
-// play does nothing: only Linux gives a process the orphans among its descendants.
+// play does nothing: only Linux makes a process the parent of the orphans among its descendants.
 func play() int { return 2 }

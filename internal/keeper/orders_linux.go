@@ -17,39 +17,39 @@ import (
 type Command struct {
 	Path  string      // the program
 	Args  []string    // its words, its name first
-	Dir   string      // "": where this process was when it began
-	Env   []string    // each name once
+	Dir   string      // "": the folder in which this process began
+	Env   []string    // each name only once
 	Files [3]*os.File // standard input, output and error
-	User  *User       // nil: as this process
-	Group *Group      // the control group that it runs in; nil: none
-	// Limits are what it may use; those that Group sets too.
+	User  *User       // nil: the user of this process
+	Group *Group      // the control group in which it runs; nil: none
+	// Limits are what it may use, including the limits that Group sets.
 	Limits Limits
 	Walls  walls.Walls // what it does not see; the zero value hides nothing
 }
 
 // The orders of a keeper.
 const (
-	orderBegin     = 'b' // a command follows; its files come with this
-	orderTerminate = 't' // ask what runs to end
-	orderKill      = 'k' // end what runs, and report that it is gone
+	orderBegin     = 'b' // a command follows, and its files are sent along
+	orderTerminate = 't' // ask everything that runs to end
+	orderKill      = 'k' // end everything that runs, and report when it is gone
 )
 
 // The reports of a keeper, a line each.
 const (
 	reportBegan  = "began"
-	reportFailed = "failed" // and the error's number
-	reportExit   = "exit"   // and the exit code, and what usage says
-	reportSignal = "signal" // and its number, and what usage says
+	reportFailed = "failed" // followed by the error's number
+	reportExit   = "exit"   // followed by the exit code and by what usage says
+	reportSignal = "signal" // followed by its number and by what usage says
 	reportClean  = "clean"  // nothing of the command is left
 )
 
-// maxOrder bounds the words of a command, whose bounds the system sets.
+// maxOrder bounds the words of a command, in bytes. The system itself sets a lower bound.
 const maxOrder = 16 << 20
 
-// errOrder says that what came is no order.
+// errOrder says that something came that is no order.
 var errOrder = errors.New("not an order")
 
-// send orders a keeper to begin. No word of a command has a zero byte in it.
+// send orders a keeper to begin a command. No word of a command contains a zero byte.
 func (c Command) send(line *net.UnixConn) error {
 	words := append([]string{c.User.String(), c.Group.rest(c.Limits).String(), c.Walls.String(), c.Path, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...)
 	text := strings.Join(append(words, c.Env...), "\x00")
@@ -68,15 +68,15 @@ func (c Command) send(line *net.UnixConn) error {
 	return err
 }
 
-// order is one as a keeper gets it.
+// order is an order as a keeper gets it.
 type order struct {
 	kind byte
 	c    Command
 	user *User
-	fds  []int // the files and, where it runs in one, its control group
+	fds  []int // the files, and then the command's control group if it has one
 }
 
-// receive reads an order. The error is io.EOF where the starter is gone.
+// receive reads an order. The error is io.EOF if the starter is gone.
 func receive(line *net.UnixConn) (order, error) {
 	var o order
 	head, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*4))

@@ -19,12 +19,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxIdle is how many keepers wait for their next command.
+// maxIdle is how many keepers at most wait for their next command.
 const maxIdle = 8
 
-// Pool is the keepers of one process. A keeper that has ended all that came of a command
-// waits for the next one: to start this program anew takes longer than most of what a
-// small command does. The zero value is ready; Close ends it.
+// Pool is the keepers of one process. A keeper that has ended all that was left of a command waits
+// for the next one: to start this program anew takes longer than most of what a small command does.
+// The zero value is ready for use; Close ends it.
 type Pool struct {
 	mu     sync.Mutex // guards what follows
 	idle   []*worker
@@ -34,8 +34,8 @@ type Pool struct {
 // worker is a keeper.
 type worker struct {
 	cmd  *exec.Cmd
-	line *net.UnixConn // closed: end everything
-	said chan string   // its reports; closed with the keeper
+	line *net.UnixConn // closing it tells the keeper to end everything
+	said chan string   // its reports; closed when the keeper ends
 }
 
 // Kept is a command beneath its keeper.
@@ -45,9 +45,9 @@ type Kept struct {
 	group  *Group
 	limits Limits
 	kill   sync.Once
-	ended  chan struct{} // closed when the command has ended, or its keeper
-	ending Ending        // how, once ended is closed
-	clean  chan bool     // once: whether the keeper has ended all that was left
+	ended  chan struct{} // closed when the command or its keeper has ended
+	ending Ending        // how it ended; valid once ended is closed
+	clean  chan bool     // gets one value: whether the keeper has ended all that was left
 }
 
 // beginWithin is how long a keeper may take to say that the command has begun.
@@ -56,13 +56,13 @@ const beginWithin = 10 * time.Second
 // releaseWithin is how long a keeper may take to end all that is left.
 const releaseWithin = 6 * time.Second
 
-// Start runs a command beneath a keeper. began is told the keeper's process before
-// the command begins. An error of the system in starting the command is the one
-// that exec would give.
+// Start runs a command beneath a keeper. It calls `began` with the keeper's process before the
+// command begins. If the system cannot start the command, the error is the one that exec would
+// give.
 func (p *Pool) Start(c Command, began func(pid int)) (*Kept, error) {
 	k, err := p.start(c, began)
 	if err != nil && c.Group != nil {
-		// Where a group may be made nothing may be allowed into it.
+		// Where a group may be made, the system may still not let a process into it.
 		c.Group.Remove()
 		c.Group = nil
 		k, err = p.start(c, began)
@@ -93,7 +93,7 @@ func (p *Pool) start(c Command, began func(pid int)) (*Kept, error) {
 	return k, nil
 }
 
-// take is a keeper that waits for a command.
+// take returns a keeper that waits for a command, or a new one.
 func (p *Pool) take() (*worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,12 +104,12 @@ func (p *Pool) take() (*worker, error) {
 		if _, err := process.Find(w.cmd.Process.Pid); err == nil {
 			return w, nil
 		}
-		w.end() // somebody has ended it meanwhile
+		w.end() // somebody has ended it in the meantime
 	}
 	return newWorker()
 }
 
-// give takes a keeper back that has nothing left to do.
+// give takes back a keeper that has nothing left to do.
 func (p *Pool) give(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Pool) give(w *worker) {
 	p.idle = append(p.idle, w)
 }
 
-// Close ends the keepers that wait for a command, and the others as they are released.
+// Close ends the keepers that wait for a command. It makes the others end when they are released.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,13 +138,13 @@ func newWorker() (*worker, error) {
 	}
 	own, its := os.NewFile(uintptr(fds[0]), "keeper"), os.NewFile(uintptr(fds[1]), "starter")
 	defer its.Close()
-	defer own.Close() // FileConn has its own
+	defer own.Close() // FileConn has made a copy
 	conn, err := net.FileConn(own)
 	if err != nil {
 		return nil, err
 	}
 	w := &worker{line: conn.(*net.UnixConn), said: make(chan string, 2), cmd: &exec.Cmd{
-		Path:        "/proc/self/exe", // this program, also where its file was replaced meanwhile
+		Path:        "/proc/self/exe", // this program, even if its file was replaced in the meantime
 		Args:        []string{"parley", Verb},
 		ExtraFiles:  []*os.File{its},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
@@ -166,13 +166,13 @@ func (w *worker) end() {
 	_ = w.line.Close()
 	overdue := time.AfterFunc(releaseWithin, func() { _ = w.cmd.Process.Kill() }) // somebody may have stopped it
 	defer overdue.Stop()
-	_ = w.cmd.Wait() // how it ends is of no consequence: what it leaves is known by its last report
+	_ = w.cmd.Wait() // how it ends does not matter: its last report says what it leaves
 }
 
-// begin has the keeper start the command, and returns why it could not. A command may
-// stop or end its keeper before that has said a word: then it has begun.
+// begin has the keeper start the command, and returns an error if it could not. A command may stop
+// or end its keeper before the keeper has said anything. In that case, the command has begun.
 func (k *Kept) begin(c Command) error {
-	_ = k.cmd.Process.Signal(syscall.SIGCONT) // an earlier command may have had it stopped
+	_ = k.cmd.Process.Signal(syscall.SIGCONT) // an earlier command may have stopped it
 	if err := c.send(k.line); err != nil {
 		k.end()
 		return fmt.Errorf("its keeper went away: %w", err)
@@ -189,7 +189,7 @@ func (k *Kept) begin(c Command) error {
 	return nil
 }
 
-// listen takes in how the command ends, and that nothing of it is left.
+// listen takes in how the command ended, and whether nothing of it is left.
 func (k *Kept) listen() {
 	ended := sync.OnceFunc(func() { close(k.ended) })
 	defer ended()
@@ -221,11 +221,11 @@ func (l Limits) parseEnding(line string) Ending {
 	return e
 }
 
-// cpuEvery is how often it is looked how much of the processors a command has used.
+// cpuEvery is how often watch looks how much processor time a command has used.
 const cpuEvery = 200 * time.Millisecond
 
-// watch ends a command that has used up its time of the processors, all that comes of
-// it together: what the system limits by itself is the time of each process.
+// watch ends a command that has used up its processor time, together with all that it has started.
+// The system itself only limits the time of each single process.
 func (k *Kept) watch() {
 	looks := time.NewTicker(cpuEvery)
 	defer looks.Stop()
@@ -242,25 +242,25 @@ func (k *Kept) watch() {
 	}
 }
 
-// Terminate asks the command, and what it has started, to end.
+// Terminate asks the command, and all that it has started, to end.
 func (k *Kept) Terminate() {
 	_ = k.cmd.Process.Signal(syscall.SIGCONT) // the command may have stopped its keeper
 	_, _ = k.line.Write([]byte{orderTerminate})
 }
 
-// Ended is closed when the command has ended.
+// Ended returns a channel that is closed when the command has ended.
 func (k *Kept) Ended() <-chan struct{} { return k.ended }
 
-// Kill ends the command and all that it has started, wherever it has gone.
+// Kill ends the command and all that it has started, wherever these processes have gone.
 func (k *Kept) Kill() {
 	k.kill.Do(func() { _, _ = k.line.Write([]byte{orderKill}) })
 	_ = k.cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// Release waits until all is gone, after Kill, and says how the command ended. left
-// reports that some of it may live on, and nobody knows what. Then somebody has
-// ended the keeper, or it could not end them all. The end of the control group does
-// not change that: who runs as the node's user could mostly leave it before.
+// Release waits after Kill until everything is gone, and says how the command ended. `left` reports
+// that something of the command may live on, and that nobody knows what. In that case somebody has
+// ended the keeper, or the keeper could not end everything. The end of the control group does not
+// change that: a process that runs as the node's user could usually leave the group before.
 func (k *Kept) Release() (e Ending, left bool) {
 	overdue := time.AfterFunc(releaseWithin, func() { _ = k.cmd.Process.Kill() })
 	clean := <-k.clean

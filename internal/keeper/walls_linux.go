@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/internal/walls"
 )
 
-// CheckWalls reports why this system puts up no walls around a command of that user (nil: this
-// process's own). It tries it on a command that does nothing.
+// CheckWalls returns an error that says why this system puts up no walls around a command of a
+// user; nil stands for this process's own user. It tries it with a command that does nothing.
 func CheckWalls(u *User) error {
 	dir, err := os.MkdirTemp("", "parley-walls-")
 	if err != nil {
@@ -21,7 +21,7 @@ func CheckWalls(u *User) error {
 	defer os.Remove(dir)
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: u.credential()}
 	path, args := walls.Walls{Hide: []string{dir}}.Around(attr, "/", walls.Idle, nil)
-	runtime.LockOSThread() // it would end with the thread
+	runtime.LockOSThread() // the command would end with the thread
 	defer runtime.UnlockOSThread()
 	out, err := (&exec.Cmd{Path: path, Args: args, Dir: "/", SysProcAttr: attr}).CombinedOutput()
 	if text := strings.TrimSpace(string(out)); err != nil && text != "" {

@@ -4,7 +4,7 @@ package keeper
 
 import "errors"
 
-// CheckWalls reports that this system puts up no walls: there are no keepers.
+// CheckWalls returns an error: without keepers, this system puts up no walls.
 func CheckWalls(*User) error {
 	return errors.New("this system has no keepers of commands, Linux alone has")
 }

@@ -1,6 +1,5 @@
-// Package mapped reads files through the system's memory mapping: their pages
-// count as the file's, not as memory of the process, and come and go as they are
-// used.
+// Package mapped reads files through the system's memory mapping. Their pages count as the file's,
+// not as memory of the process. They come and go as they are used.
 package mapped
 
 import (
@@ -10,8 +9,8 @@ import (
 
 // File is a file that is mapped for reading.
 type File struct {
-	// Data is its content when it was opened. It must not be changed, nor be used
-	// after Close. A file that is cut short meanwhile ends the program.
+	// Data is the content of the file when it was opened. It must not be changed, nor used after
+	// Close. If the file is cut short meanwhile, the program ends.
 	Data  []byte
 	unmap func() error
 }

@@ -17,7 +17,7 @@ func mapFile(f *os.File, size int) (data []byte, unmap func() error, err error) 
 	if err != nil {
 		return nil, nil, errors.Join(err, windows.CloseHandle(mapping))
 	}
-	// The address is a number here; reading it as a pointer is what unsafe.Slice needs.
+	// The address is a number here. unsafe.Slice needs it as a pointer.
 	data = unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), size)
 	return data, func() error {
 		return errors.Join(windows.UnmapViewOfFile(at), windows.CloseHandle(mapping))

@@ -1,6 +1,5 @@
-// Package natstool runs other people's NATS programs for tests, as their makers
-// built them: the server nats-server and the command line nats, pinned in go.mod
-// and tools/go.mod.
+// Package natstool runs the NATS programs of other people for tests, as their makers built them:
+// the server nats-server, and the command line nats. They are pinned in go.mod and tools/go.mod.
 package natstool
 
 import (
@@ -16,11 +15,12 @@ import (
 	"time"
 )
 
-// patience bounds what must happen; it is never waited for when it does.
+// patience is the longest wait for something that has to happen. If it happens, nothing waits that
+// long.
 const patience = time.Minute
 
-// Program builds nats-server, or nats of the command line, and returns its path.
-// Go keeps what it built.
+// Program builds nats-server, or the command line nats, and returns its path. Go keeps what it has
+// built.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	root := filepath.Dir(goSays(t, ".", "env", "GOMOD"))
@@ -42,7 +42,7 @@ func goSays(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Server is a nats-server in a process of its own, ended with the test.
+// Server is a nats-server in a process of its own. It ends with the test.
 type Server struct {
 	Address string // host:port, the same after a restart
 	program string
@@ -51,7 +51,7 @@ type Server struct {
 	output  *output
 }
 
-// output is what a server says, read while it runs.
+// output is what a server prints. It can be read while the server runs.
 type output struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -70,8 +70,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// Prepare chooses a free port of 127.0.0.1 for a server that is to be configured
-// and started.
+// Prepare chooses a free port of 127.0.0.1 for a server that is to be configured and started.
 func Prepare(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Address: freeAddress(t), program: Program(t, "nats-server"), config: filepath.Join(t.TempDir(), "nats.conf")}
@@ -79,8 +78,7 @@ func Prepare(t testing.TB) *Server {
 	return s
 }
 
-// Serve starts a server with the text of a configuration file, to which it adds
-// the address.
+// Serve starts a server with the text of a configuration file. It adds the address to the text.
 func Serve(t testing.TB, config string) *Server {
 	t.Helper()
 	s := Prepare(t)
@@ -89,7 +87,7 @@ func Serve(t testing.TB, config string) *Server {
 	return s
 }
 
-// Configure writes another configuration; it counts from the next Start.
+// Configure writes another configuration. It is used from the next Start on.
 func (s *Server) Configure(t testing.TB, config string) {
 	t.Helper()
 	if err := os.WriteFile(s.config, []byte("listen: \""+s.Address+"\"\n"+config), 0o600); err != nil {
@@ -97,7 +95,7 @@ func (s *Server) Configure(t testing.TB, config string) {
 	}
 }
 
-// Start starts the server and returns when it greets.
+// Start starts the server, and returns when it greets.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	s.output = &output{}
@@ -116,11 +114,11 @@ func (s *Server) Start(t testing.TB) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nats-server does not start: %v\n%s", err, s.output)
 		}
-		<-time.After(5 * time.Millisecond) // spares the processor only
+		<-time.After(5 * time.Millisecond) // only spares the processor
 	}
 }
 
-// Stop ends the server as kill -9 does. It may be called again.
+// Stop ends the server as kill -9 does. It may be called several times.
 func (s *Server) Stop() {
 	if s.process == nil {
 		return
@@ -130,7 +128,7 @@ func (s *Server) Stop() {
 	s.process = nil
 }
 
-// freeAddress is an address of this machine that nobody listens at.
+// freeAddress is an address of this machine at which nobody listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

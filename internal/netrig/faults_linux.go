@@ -40,8 +40,8 @@ func Apart(groups ...[]*Host) []Fault {
 	return faults
 }
 
-// Break has the router do these things to packets from now on, and no others.
-// Without any the network is whole.
+// Break has the router do these things to packets from now on, and nothing else. Without any fault,
+// the network is whole.
 func (n *Net) Break(faults ...Fault) {
 	n.t.Helper()
 	var text strings.Builder
@@ -52,8 +52,8 @@ func (n *Net) Break(faults ...Fault) {
 	n.rules(text.String())
 }
 
-// Divert has what the one host sends to the other one's port go to a third, which
-// looks to the sender as if it were the second.
+// Divert sends what `from` sends to the port of `to` to a third host. For the sender, the third
+// host looks like `to`.
 func (n *Net) Divert(from, to *Host, port int, third *Host) {
 	n.t.Helper()
 	n.rules(fmt.Sprintf("add rule ip divert prerouting ip saddr %s ip daddr %s tcp dport %d dnat to %s:%d\n",

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// prefix begins the names of all namespaces: prefix, process, number, host.
+// prefix begins the names of all namespaces. A name is made of the prefix, the process, a number,
+// and the host.
 const prefix = "parleyrig"
 
-// Net is a router and the hosts around it. Its methods end the test where the
-// system refuses.
+// Net is a router and the hosts around it. Its methods end the test if the system refuses.
 type Net struct {
 	t    testing.TB
 	name string
@@ -27,7 +27,7 @@ type Net struct {
 	hosts []*Host
 }
 
-// Open makes a network without hosts. It skips the test where that is not possible.
+// Open makes a network without hosts. It skips the test if that is not possible.
 func Open(t testing.TB) *Net {
 	t.Helper()
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Getuid() != 0 {
@@ -81,11 +81,11 @@ type Host struct {
 	space   string
 }
 
-// Inside are the words that run a command on the host.
+// Inside are the words that have to stand before a command to run it on the host.
 func (h *Host) Inside() []string { return []string{"ip", "netns", "exec", h.space} }
 
-// Command is a command that runs on the host. The process is the command's own:
-// who kills it kills no wrapper.
+// Command is a command that runs on the host. The process is that of the command itself: to kill it
+// is not to kill a wrapper.
 func (h *Host) Command(ctx context.Context, words ...string) *exec.Cmd {
 	words = append(h.Inside(), words...)
 	return exec.CommandContext(ctx, words[0], words[1:]...)
@@ -99,7 +99,7 @@ func (n *Net) inRouter(words ...string) {
 	n.must(append(n.Router().Inside(), words...)...)
 }
 
-// rules gives the router's packet filter these commands, all or none of them.
+// rules gives these commands to the router's packet filter: all of them, or none.
 func (n *Net) rules(text string) {
 	n.t.Helper()
 	cmd := n.Router().Command(context.Background(), "nft", "-f", "-")
@@ -116,11 +116,11 @@ func (n *Net) must(words ...string) {
 	}
 }
 
-// sweep removes what processes left that are gone.
+// sweep removes what was left by processes that are gone.
 func sweep(t testing.TB) {
 	out, err := exec.Command("ip", "netns", "list").Output()
 	if err != nil {
-		return // Open says what is the matter
+		return // Open says what is wrong
 	}
 	for line := range bytes.Lines(out) {
 		name, _, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
@@ -132,7 +132,7 @@ func sweep(t testing.TB) {
 	}
 }
 
-// remove ends what still runs in a namespace and removes it, with its wires.
+// remove ends what still runs in a namespace, and removes the namespace with its wires.
 func remove(t testing.TB, space string) {
 	out, err := exec.Command("ip", "netns", "pids", space).Output()
 	for _, word := range strings.Fields(string(out)) {

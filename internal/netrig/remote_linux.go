@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Remote is a bare git repository that a host serves to whoever reaches it, for
-// fetching and pushing.
+// Remote is a bare git repository that a host serves, for fetching and pushing, to all who can
+// reach it.
 type Remote struct {
 	*Host
 	URL string
-	Dir string // for git on this machine, past the network
+	Dir string // for git on this machine, without the network
 }
 
 // patience bounds how long the rig waits for a program of its own.
@@ -36,8 +36,8 @@ func (n *Net) Remote(t testing.TB) *Remote {
 		t.Fatalf("cannot serve a repository: %v", err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-daemon.Process.Pid, syscall.SIGKILL) // it may have ended
-		_ = daemon.Wait()                                      // by the signal
+		_ = syscall.Kill(-daemon.Process.Pid, syscall.SIGKILL) // it may have ended already
+		_ = daemon.Wait()                                      // it ends by the signal
 	})
 	for deadline := time.Now().Add(patience); ; {
 		err := h.Command(context.Background(), "git", "ls-remote", r.URL).Run()
@@ -49,11 +49,11 @@ func (n *Net) Remote(t testing.TB) *Remote {
 			_ = daemon.Wait()
 			t.Fatalf("git daemon does not answer: %v: %s", err, &said)
 		}
-		<-time.After(20 * time.Millisecond) // spares the processor only
+		<-time.After(20 * time.Millisecond) // only spares the processor
 	}
 }
 
-// Git runs the git program in the repository, past the network.
+// Git runs the git program in the repository, without the network.
 func (r *Remote) Git(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"-C", r.Dir}, args...)...).CombinedOutput()

@@ -1,6 +1,6 @@
-// Package pattern has regular expressions that are compiled when they are first used. Compiled at
-// the start of the program, all of them cost every command a part of its time, and nearly all
-// commands use none.
+// Package pattern has regular expressions that are compiled when they are first used. If all of
+// them were compiled at the start of the program, that would take time from every command, and
+// nearly all commands use none.
 package pattern
 
 import (
@@ -8,10 +8,11 @@ import (
 	"sync"
 )
 
-// Pattern is a regular expression. Its zero value is not used.
+// Pattern is a regular expression. Its zero value cannot be used.
 type Pattern struct{ compiled func() *regexp.Regexp }
 
-// New is the pattern of an expression in Go's syntax. One that is wrong panics at its first use.
+// New makes a pattern of an expression in Go's syntax. A wrong expression panics when it is first
+// used.
 func New(expression string) Pattern {
 	return Pattern{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
 }
@@ -19,8 +20,8 @@ func New(expression string) Pattern {
 // Regexp is the compiled expression.
 func (p Pattern) Regexp() *regexp.Regexp { return p.compiled() }
 
-// MatchString is that of regexp.Regexp.
+// MatchString is like regexp.Regexp.MatchString.
 func (p Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch is like regexp.Regexp.FindStringSubmatch.
 func (p Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Environment is a variable of the environment with which a process began its program; ok
-// is false where it had none, or where that cannot be seen.
+// Environment returns a variable of the environment with which a process began its program. `ok` is
+// false if the process had none of that name, or if that cannot be seen.
 func Environment(pid int, name string) (value string, ok bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -24,9 +24,9 @@ func Environment(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Signal sends a signal to a process if it is the one that is meant, which is asked once
-// its number can be no later process's. It reports whether it did; where the system has no
-// handles of processes it does not.
+// Signal sends a signal to a process if `meant` returns true. It calls `meant` when the number can
+// belong to no later process any more. It reports whether it sent the signal. It sends none if the
+// system has no handles of processes.
 func Signal(pid int, s syscall.Signal, meant func() bool) bool {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// exists reports whether there is a process of that number, although it may be hidden.
+// exists reports whether there is a process with that number, even if it is hidden.
 func exists(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -7,26 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// Peer is who opened the other end of a socket of this machine. The system says it
-// when the connection is made; what the process does with the socket afterwards
-// changes nothing.
+// Peer is the process that opened the other end of a socket of this machine. The system says which
+// one it is when the connection is made. What the process does with the socket afterwards changes
+// nothing of that.
 type Peer struct {
 	UID int // its user
-	ID      // its process; PID 0 where the system shows none
-	// Hidden is set where this system tells nothing of processes, so that nothing
-	// follows from a PID of 0.
+	ID      // its process; PID is 0 if the system shows none
+	// Hidden is true if this system tells nothing of processes. Then a PID of 0 means nothing.
 	Hidden bool
 
-	handle *os.File           // of the process; nil where the system gives none
+	handle *os.File           // of the process; nil if the system gives none
 	top    atomic.Pointer[ID] // see Remember
 }
 
-// Remember keeps what stays true of the peer as long as it runs: that nothing was found
-// of it and of all above it, and which process is at the top of them.
+// Remember keeps what stays true of the peer as long as it runs: nothing was found out about it and
+// all processes above it, and `top` is the topmost of them.
 func (p *Peer) Remember(top ID) { p.top.Store(&top) }
 
-// Remembered is that process, where one was remembered and it is certain that the peer's own
-// runs still: that takes one call of the system, where to look anew takes dozens.
+// Remembered returns the process that Remember kept, if the peer's own process certainly still
+// runs. That takes one system call. To look again would take dozens.
 func (p *Peer) Remembered() (top ID, ok bool) {
 	kept := p.top.Load()
 	if kept == nil || p.handle == nil || !p.running() {
@@ -35,7 +34,7 @@ func (p *Peer) Remembered() (top ID, ok bool) {
 	return *kept, true
 }
 
-// PeerOf is the other end of a Unix socket. Close it when the connection ends.
+// PeerOf returns the process at the other end of a Unix socket. Close it when the connection ends.
 func PeerOf(conn net.Conn) (*Peer, error) {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {
@@ -53,11 +52,10 @@ func PeerOf(conn net.Conn) (*Peer, error) {
 	return p, failed
 }
 
-// Here reports whether the process of the peer is still the one that opened the
-// socket, and runs.
+// Here reports whether the process that opened the socket still runs.
 func (p *Peer) Here() bool { return p.PID > 0 && p.running() && p.Alive() }
 
-// Close releases what is held of the process.
+// Close releases the handle of the process.
 func (p *Peer) Close() error {
 	if p.handle == nil {
 		return nil

@@ -18,5 +18,5 @@ func peerOf(fd int) (*Peer, error) {
 	return p, nil
 }
 
-// running is told by the moment of the process's start.
+// running returns true: the moment of the process's start is what tells.
 func (p *Peer) running() bool { return true }

@@ -13,11 +13,11 @@ func peerOf(fd int) (*Peer, error) {
 	}
 	p := &Peer{UID: int(cred.Uid)}
 	if cred.Pid <= 0 {
-		return p, nil // it lives in another space of process numbers
+		return p, nil // it lives in another namespace of process numbers
 	}
-	// The handle stands for the process itself, whatever becomes of its number. Older
-	// systems give one for the number alone, which is that process still: it has only
-	// just connected.
+	// The handle stands for the process itself, whatever becomes of its number. Older systems give
+	// a handle only for the number. At this moment the number still belongs to that process,
+	// because it has only just connected.
 	handle, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 	if err != nil {
 		handle, err = unix.PidfdOpen(int(cred.Pid), 0)
@@ -35,7 +35,7 @@ func peerOf(fd int) (*Peer, error) {
 // running reports whether the process behind the handle has not ended.
 func (p *Peer) running() bool {
 	if p.handle == nil {
-		return true // the moment of its start tells
+		return true // the moment of its start has to tell
 	}
 	raw, err := p.handle.SyscallConn()
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package process tells what the system knows of processes of this machine: which
-// one is at the other end of a socket, and beneath which others it runs.
+// Package process tells what the system knows of the processes of this machine: which of them is at
+// the other end of a socket, and beneath which others it runs.
 //
-// A process number is used again once its process is gone. So every process here
-// is known by its number and the moment of its start.
+// The number of a process is used again once the process is gone. So every process is known here by
+// its number and by the moment of its start.
 package process
 
 import (
@@ -13,26 +13,26 @@ import (
 // ID is one process.
 type ID struct {
 	PID   int
-	Start uint64 // in a unit of the system, rising; tells it from a later process of that number
+	Start uint64 // in a unit of the system, rising; tells the process from a later one with that number
 }
 
 // ErrGone says that a process has ended, or cannot be seen from here.
 var ErrGone = errors.New("the process is gone or cannot be seen")
 
-// maxDepth bounds an ancestry, so that nothing that the system says can make a
-// reader walk for ever.
+// maxDepth bounds the length of an ancestry, so that a reader never goes on for ever, whatever the
+// system says.
 const maxDepth = 4096
 
-// tries is how often an ancestry that changes while it is read is read again.
+// tries is how often an ancestry is read again if it changes while it is read.
 const tries = 16
 
-// Ancestry is the process pid and those beneath which it runs, itself first, as
-// far up as this process may see. The error is ErrGone where not even the first can
-// be seen, or where the ancestors do not stand still while they are read.
+// Ancestry returns the process `pid` and the processes beneath which it runs, itself first, as far
+// up as this process may see. The error is ErrGone if not even the first one can be seen, or if the
+// ancestors change while they are read.
 func Ancestry(pid int) ([]ID, error) {
 	for range tries {
-		// A parent may end while it is read: its number would then be another's, or
-		// its child somebody else's. What is read twice alike was so in between.
+		// A parent may end while it is read. Then its number may belong to another process, or its
+		// child may have another parent. If two readings give the same, it was so in between.
 		first, steady, err := walk(pid)
 		if err != nil {
 			return nil, err
@@ -45,9 +45,8 @@ func Ancestry(pid int) ([]ID, error) {
 	return nil, ErrGone
 }
 
-// walk goes up from a process. It is not steady where a parent was gone before it
-// could be read. A parent that has ended in part still has its children: one of its
-// threads lives on.
+// walk goes up from a process. `steady` is false if a parent was gone before it could be read. A
+// parent whose first thread has ended still has its children: another of its threads lives on.
 func walk(pid int) (all []ID, steady bool, err error) {
 	for pid > 0 && len(all) < maxDepth {
 		at, parent, ended, err := look(pid)
@@ -55,7 +54,7 @@ func walk(pid int) (all []ID, steady bool, err error) {
 		case len(all) == 0 && (err != nil || ended):
 			return nil, false, ErrGone
 		case errors.Is(err, ErrGone):
-			return all, exists(pid), nil // it is another user's, where the system hides those
+			return all, exists(pid), nil // it is another user's, and the system hides those
 		case err != nil:
 			return nil, false, err
 		}
@@ -75,7 +74,7 @@ func rises(all []ID) bool {
 	return true
 }
 
-// Find is the process that has the number now.
+// Find returns the process that has the number now.
 func Find(pid int) (ID, error) {
 	at, _, ended, err := look(pid)
 	if err == nil && ended {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// look reads a process and the number of its parent. ended says that its first thread
-// has ended, and so mostly all of it.
+// look reads a process and the number of its parent. `ended` says that its first thread has ended,
+// which usually means that all of it has.
 func look(pid int) (at ID, parent int, ended bool, err error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	switch {
@@ -21,7 +21,7 @@ func look(pid int) (at ID, parent int, ended bool, err error) {
 	case err != nil: // such as too many open files
 		return at, 0, false, fmt.Errorf("cannot look at process %d: %w", pid, err)
 	}
-	// The second field is the program's name in parentheses, which may hold anything.
+	// The second field is the name of the program, in parentheses. It may contain anything.
 	end := bytes.LastIndexByte(data, ')')
 	fields := strings.Fields(string(data[end+1:]))
 	const state, ppid, start = 0, 1, 19
@@ -38,8 +38,7 @@ func look(pid int) (at ID, parent int, ended bool, err error) {
 	return ID{PID: pid, Start: began}, parent, fields[state] == "Z" || fields[state] == "X", nil
 }
 
-// Arguments are the words that a process was started with, nil where they cannot be
-// seen.
+// Arguments are the words with which a process was started; nil if they cannot be seen.
 func Arguments(pid int) []string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil || len(data) == 0 {
@@ -48,7 +47,7 @@ func Arguments(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// All are the numbers of all processes that can be seen.
+// All returns the numbers of all processes that can be seen.
 func All() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -63,7 +62,7 @@ func All() []int {
 	return all
 }
 
-// Children are the numbers of the processes whose parent is pid, those too that have
+// Children returns the numbers of the processes whose parent is `pid`, including those that have
 // ended and were not waited for.
 func Children(pid int) []int {
 	var all []int

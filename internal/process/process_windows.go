@@ -1,10 +1,10 @@
 package process
 
-// look sees no process: a socket of this system does not say who is at its other
-// end, so there is nobody to look for.
+// look sees no process. On this system, a socket does not say which process is at its other end, so
+// nobody is looked for.
 func look(int) (at ID, parent int, ended bool, err error) { return at, 0, false, ErrGone }
 
-// exists knows of none, either.
+// exists returns false: it sees no process either.
 func exists(int) bool { return false }
 
 // Arguments tells nothing on this system.

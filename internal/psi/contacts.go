@@ -9,19 +9,19 @@ import (
 // ContactsFile is the file of ψ in which an agent keeps whom it knows.
 const ContactsFile = "contacts.json"
 
-// MaxContacts bounds that file, in bytes.
+// MaxContacts bounds the size of that file, in bytes.
 const MaxContacts = 1 << 20
 
-// Contact is what an agent keeps of somebody it knows (W13).
+// Contact is what an agent keeps about somebody whom it knows (W13).
 type Contact struct {
-	Maw  string `json:"maw"`  // the name by which maw reaches it
-	Node string `json:"node"` // the host that serves it
-	Soul string `json:"soul"` // whose it is, in small letters; "" where nobody knows
+	Maw  string `json:"maw"`  // the name under which maw reaches them
+	Node string `json:"node"` // the host that serves them
+	Soul string `json:"soul"` // to whom they belong, in small letters; "" if nobody knows
 }
 
-// ParseContacts reads a contacts.json: whom it names, by their names without the -oracle that
-// folders have. Who is there with it and without is who is there without. It is an error where
-// that is no JSON of its form.
+// ParseContacts reads a contacts.json. The keys of the result are the names without the -oracle
+// that folders have. If a name is there both with and without -oracle, the entry without it counts.
+// It returns an error if the data is no JSON of that form.
 func ParseContacts(data []byte) (map[string]Contact, error) {
 	var file struct {
 		Contacts map[string]Contact `json:"contacts"`
@@ -37,7 +37,7 @@ func ParseContacts(data []byte) (map[string]Contact, error) {
 			continue
 		}
 		c.Maw, c.Node, c.Soul = strings.TrimSpace(c.Maw), strings.TrimSpace(c.Node), strings.ToLower(strings.TrimSpace(c.Soul))
-		if c.Soul == "unknown" { // two of whom nobody knows whose they are are not of one soul
+		if c.Soul == "unknown" { // if it is unknown to whom two contacts belong, they are not of one soul
 			c.Soul = ""
 		}
 		all[name] = c

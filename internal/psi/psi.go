@@ -1,6 +1,6 @@
-// Package psi finds ψ, the folder in which an agent keeps what it knows, and reads what is
-// there. Whoever may write to the folder may put anything into it at any moment. So nothing
-// here follows a link that leaves it, waits for a pipe, or reads more than it was told.
+// Package psi finds ψ, the folder in which an agent keeps what it knows, and reads what is there.
+// Everybody who may write to the folder may put anything into it at any moment. So nothing here
+// follows a link out of the folder, waits for a pipe, or reads more than it was told to read.
 package psi
 
 import (
@@ -16,10 +16,10 @@ import (
 	"syscall"
 )
 
-// Name is what the folder is called.
+// Name is the name of the folder.
 const Name = "ψ"
 
-// ErrNotPlain says that what has a file's name is no plain file.
+// ErrNotPlain says that a name belongs to something that is no plain file.
 var ErrNotPlain = errors.New("it is no plain file")
 
 // ErrTooLarge says that a file has more bytes than are read.
@@ -28,10 +28,10 @@ var ErrTooLarge = errors.New("it is too large")
 // ErrOutside says that a link leads out of the folder.
 var ErrOutside = errors.New("it is a link that leaves the folder")
 
-// Of is where the ψ of an agent lies that works in a folder. It is that of the folder's git
-// working tree, where this has a CLAUDE.md too. Else it is the one in the folder itself. Symbolic
-// links are followed (the seed's step 0). It need not be there. An agent that has no folder has
-// no ψ: "".
+// Of is the path of the ψ of an agent that works in a folder. If the folder is in a git working
+// tree whose top has a ψ and a CLAUDE.md, it is that ψ. Else it is the ψ in the folder itself.
+// Symbolic links are followed (the seed's step 0). The ψ need not exist. An agent that has no
+// folder has no ψ: "".
 func Of(dir string) string {
 	if dir == "" {
 		return ""
@@ -64,27 +64,27 @@ func worktree(dir string) string {
 	}
 }
 
-// Share reports whether one of two of these folders is the other one or lies in it: then
-// nobody can tell whose a file is.
+// Share reports whether two of these folders are the same, or one lies in the other. In that case
+// nobody can tell to whom a file in it belongs.
 func Share(a, b string) bool {
 	return a != "" && b != "" && (within(a, b) || within(b, a))
 }
 
-// within reports whether a path is another one or lies below it.
+// within reports whether the path `inner` is the path `outer` or lies below it.
 func within(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// outside reports whether links lead from a name out of the folder that it is looked for in.
+// outside reports whether links lead from a name out of the folder in which the name is looked for.
 func outside(root *os.Root, name string) bool {
 	top, errTop := filepath.EvalSymlinks(root.Name())
 	real, err := filepath.EvalSymlinks(filepath.Join(root.Name(), filepath.FromSlash(name)))
 	return errTop == nil && err == nil && !within(top, real)
 }
 
-// Read is what a plain file says that has no more than that many bytes. Else it is
-// ErrNotPlain, ErrTooLarge, ErrOutside or what the system says.
+// Read returns the content of a plain file that has at most `most` bytes. For anything else it
+// returns ErrNotPlain, ErrTooLarge, ErrOutside, or the error of the system.
 func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	// Without O_NONBLOCK, opening a pipe would wait until somebody writes into it.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -102,26 +102,27 @@ func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("cannot read %s: %w", name, ErrNotPlain)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1)) // it may grow meanwhile
+	data, err := io.ReadAll(io.LimitReader(f, most+1)) // it may grow in the meantime
 	if err == nil && int64(len(data)) > most {
 		return nil, fmt.Errorf("cannot read %s: %w: %d bytes are read at most", name, ErrTooLarge, most)
 	}
 	return data, err
 }
 
-// many is how many names of a folder are read at once: between them it is looked whether to
-// go on.
+// many is how many names of a folder are read at once. Between two such readings, walk looks
+// whether to go on.
 const many = 1000
 
-// Walk calls file for each plain file of a folder, by its name there, with slashes, until the
-// context ends. Links are not followed. skip leaves out a file, or a folder with all that is in
-// it; so is what may not be read, or is gone meanwhile.
+// Walk calls `file` for each plain file below a folder, with its name below the folder, with
+// slashes, until the context ends. It does not follow links. If `skip` returns true, it leaves out
+// a file, or a folder with all that is in it. It also leaves out what may not be read, or is gone
+// in the meantime.
 func Walk(ctx context.Context, root *os.Root, skip func(name string, folder bool) bool, file func(name string, info fs.FileInfo)) error {
 	return walk(ctx, root, ".", skip, file)
 }
 
 func walk(ctx context.Context, root *os.Root, dir string, skip func(string, bool) bool, file func(string, fs.FileInfo)) error {
-	// A folder may have become a pipe since it was seen.
+	// A folder may have been replaced by a pipe since it was seen.
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return unlessPassed(err)
@@ -160,7 +161,7 @@ func walk(ctx context.Context, root *os.Root, dir string, skip func(string, bool
 	}
 }
 
-// unlessPassed is an error but one that is passed over.
+// unlessPassed is an error; nil if it is one that Walk ignores.
 func unlessPassed(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
 		return nil

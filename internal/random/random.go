@@ -9,7 +9,7 @@ import (
 // Fill fills b.
 func Fill(b []byte) { _, _ = rand.Read(b) }
 
-// Hex is so many random bytes, as hexadecimal digits.
+// Hex returns a number of random bytes, as hexadecimal digits.
 func Hex(bytes int) string {
 	b := make([]byte, bytes)
 	Fill(b)

@@ -1,5 +1,5 @@
-// Package redact takes out of addresses what must not be shown: in status, logs
-// and errors a system is named, and never how one gets in.
+// Package redact takes out of addresses what must not be shown. Status, logs and errors name a
+// system, and never how one gets into it.
 package redact
 
 import (
@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Mark stands in the place of what is not shown.
+// Mark stands in place of what is not shown.
 const Mark = "…"
 
-// URLs is a list of addresses, separated by commas, without the user, password
-// or token that stands in them: of a NATS URL even the user may be a token. Of
-// one that cannot be read everything up to the last @ may be a secret.
+// URLs returns a list of addresses, separated by commas, without the user, password or token in
+// them: even the user of a NATS URL may be a token. If an address cannot be read, everything up to
+// the last @ may be a secret.
 func URLs(list string) string {
 	if list == "" {
 		return ""
@@ -32,7 +32,7 @@ func one(address string) string {
 		return address
 	}
 	if u, err := url.Parse(address); err == nil && u.User == nil && u.Host != "" {
-		return address // the @ stands in its path
+		return address // the @ is in its path
 	}
 	scheme, _, ok := strings.Cut(address, "://")
 	if !ok || strings.ContainsAny(scheme, "@:/") {
@@ -41,7 +41,7 @@ func one(address string) string {
 	return scheme + "://" + Mark + address[at:]
 }
 
-// withoutQuery is a URL in whose query and fragment nothing can be read any more.
+// withoutQuery is a URL whose query and fragment are replaced by Mark.
 func withoutQuery(address string) string {
 	if !strings.Contains(address, "://") {
 		return address
@@ -52,9 +52,9 @@ func withoutQuery(address string) string {
 	return address
 }
 
-// Remote is the name of a git repository without what lets somebody in: passwords, what follows a
-// "?", and user names. The user names of ssh stay: no token stands there, and they say where one
-// goes.
+// Remote returns the name of a git repository without what lets somebody in: passwords, what
+// follows a "?", and user names. User names of ssh stay: they are no tokens, and they say where the
+// connection goes.
 func Remote(remote string) string {
 	scheme, rest, isURL := strings.Cut(remote, "://")
 	if !isURL {
@@ -68,7 +68,7 @@ func Remote(remote string) string {
 	return one(remote)
 }
 
-// authorityEnd is where, in what stands behind "://", the host ends.
+// authorityEnd is the index at which the host ends in what follows "://".
 func authorityEnd(rest string) int {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		return i
@@ -76,8 +76,8 @@ func authorityEnd(rest string) int {
 	return len(rest)
 }
 
-// shortForm is a path, or [user@]host:path, in which somebody has also written a
-// password as one does in a URL.
+// shortForm is a path, or [user@]host:path. If somebody has written a password into it, as in a
+// URL, shortForm takes that out.
 func shortForm(remote string) string {
 	end := len(remote)
 	if i := strings.IndexAny(remote, `/\`); i >= 0 {
@@ -89,12 +89,12 @@ func shortForm(remote string) string {
 	return remote
 }
 
-// leastSecret is from which length on a part of an address is looked for in a text by
-// itself: shorter ones stand in words.
+// leastSecret is from which length on a part of an address is searched for in a text by itself:
+// shorter parts occur in words.
 const leastSecret = 6
 
-// In is a text that may quote a remote, or parts of it, with nothing in it that Remote
-// would not show.
+// In returns a text that may quote a remote, or parts of it, without anything that Remote would not
+// show.
 func In(text, remote string) string {
 	shown := Remote(remote)
 	if shown == remote {

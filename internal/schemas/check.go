@@ -14,11 +14,12 @@ import (
 	"golang.org/x/text/message"
 )
 
-// maxLine bounds a line of a file that has a value on each, in bytes.
+// maxLine bounds the length of a line, in bytes, in a file that has a value on each line.
 const maxLine = 1 << 20
 
-// Problems are why a file has not that form, each with its place; none where it has. It is an
-// error where the schema itself is wrong. Formats such as date-time are asserted (R23).
+// Problems says why a file does not have the form of the schema, each problem with its place; none
+// if it has that form. It returns an error if the schema itself is wrong. Formats such as date-time
+// are checked (R23).
 func (s Schema) Problems(data []byte) ([]string, error) {
 	compiled, err := s.compile()
 	if err != nil {
@@ -48,8 +49,8 @@ func (s Schema) compile() (*jsonschema.Schema, error) {
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	// A name alone is taken for a file in the folder where somebody works, and in one such as ψ
-	// it was not found again.
+	// A name alone would be taken for a file in the present folder. In a folder such as ψ, it would
+	// not be found again.
 	name := "urn:parley:" + s.Name
 	if err := compiler.AddResource(name, doc); err != nil {
 		return nil, fmt.Errorf("the schema %s cannot be used: %w", s.Name, err)
@@ -57,7 +58,7 @@ func (s Schema) compile() (*jsonschema.Schema, error) {
 	return compiler.Compile(name)
 }
 
-// problems are why a value has not that form, each with its place.
+// problems says why a value does not have the form of the schema, each problem with its place.
 func problems(s *jsonschema.Schema, data []byte, where string) []string {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	switch {

@@ -15,12 +15,12 @@ var files embed.FS
 // Schema is the form of one kind of file.
 type Schema struct {
 	Name  string // such as "party"
-	Of    string // which files it is of: a pattern for their names
+	Of    string // a pattern for the names of the files that it describes
 	Lines bool   // each line of such a file is a value
 	Text  []byte // the schema itself
 }
 
-// All are the schemas, by name.
+// All returns the schemas, by name.
 func All() []Schema {
 	all := []Schema{
 		{Name: "party", Of: "parties/*.json"},
@@ -37,7 +37,7 @@ func All() []Schema {
 	return all
 }
 
-// Find is the schema of that name.
+// Find returns the schema with a name.
 func Find(name string) (Schema, error) {
 	var names []string
 	for _, s := range All() {
@@ -49,7 +49,7 @@ func Find(name string) (Schema, error) {
 	return Schema{}, fmt.Errorf("there is no schema %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// For is the schema of a file, by its name.
+// For returns the schema of a file, by the file's name.
 func For(file string) (Schema, bool) {
 	file = strings.ReplaceAll(file, `\`, "/")
 	folder, base := path.Split(file)

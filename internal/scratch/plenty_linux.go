@@ -10,8 +10,8 @@ import (
 // folder is in memory on nearly every machine.
 const folder = "/dev/shm"
 
-// least is how much room there must be, in bytes, and twice that of memory: several packages
-// are tested at a time.
+// least is how much room, in bytes, the folder must have. There must be twice as much free memory,
+// because several packages are tested at a time.
 const least = 3 << 30
 
 // plenty reports whether tests may fill a folder in memory.
@@ -21,7 +21,7 @@ func plenty(folder string) bool {
 	if err := syscall.Statfs(folder, &fs); err != nil || fs.Type != inMemory || fs.Bavail*uint64(fs.Bsize) < least {
 		return false
 	}
-	text, _ := os.ReadFile("/proc/meminfo") // without it nothing is known
+	text, _ := os.ReadFile("/proc/meminfo") // without it, nothing is known
 	_, text, _ = bytes.Cut(text, []byte("MemAvailable:"))
 	var kilobytes uint64
 	_, err := fmt.Fscan(bytes.NewReader(text), &kilobytes)

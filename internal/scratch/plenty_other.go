@@ -2,7 +2,7 @@
 
 package scratch
 
-// folder is none where no folder is known to be in memory.
+// folder is "": on this system, no folder is known to be in memory.
 const folder = ""
 
 func plenty(string) bool { return false }

@@ -1,6 +1,6 @@
-// Package scratch has tests write into memory, where there is plenty: they would wait for a
-// disk half of their time. Nothing that they show needs it: what a power cut leaves is looked
-// at on disks that tests make themselves. Only tests use it.
+// Package scratch lets tests write into memory, if there is enough: on a disk, they would spend
+// half of their time waiting for it. Nothing that they show needs a disk: what a power cut leaves
+// is tested on disks that tests make themselves. Only tests use it.
 package scratch
 
 import (
@@ -8,23 +8,23 @@ import (
 	"os"
 )
 
-// Tests are those of a package, as testing.M runs them.
+// Tests are the tests of a package, as testing.M runs them.
 type Tests interface {
 	Run() int
 }
 
-// InMemory is tests whose temporary folders are in memory, unless TMPDIR names a place for
+// InMemory makes tests put their temporary folders into memory, unless TMPDIR names a place for
 // them, or there is too little memory.
 func InMemory(tests Tests) Tests { return inMemory{tests} }
 
 type inMemory struct{ tests Tests }
 
-// Run runs the tests and removes what they leave.
+// Run runs the tests, and removes what they leave.
 func (m inMemory) Run() int {
 	if os.Getenv("TMPDIR") != "" || !plenty(folder) {
 		return m.tests.Run()
 	}
-	dir, err := os.MkdirTemp(folder, "t") // short: a socket's path has 108 bytes at most
+	dir, err := os.MkdirTemp(folder, "t") // short: the path of a socket has at most 108 bytes
 	if err == nil {
 		err = os.Setenv("TMPDIR", dir)
 	}

@@ -32,7 +32,7 @@ func Parse(s string) (int, error) {
 	return int(n) * unit, nil
 }
 
-// Text is n for people, exactly: "2 GB", "65536 B".
+// Text is `n` bytes as text for people, exactly: "2 GB", "65536 B".
 func Text(n int) string {
 	for _, u := range units {
 		if n >= u.bytes && n%u.bytes == 0 {
@@ -42,5 +42,5 @@ func Text(n int) string {
 	return "0 B"
 }
 
-// Exact is n without a space, as files have it: "2GB".
+// Exact is Text without the space, as files have it: "2GB".
 func Exact(n int) string { return strings.Replace(Text(n), " ", "", 1) }

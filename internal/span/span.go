@@ -10,11 +10,11 @@ import (
 
 const day = 24 * time.Hour
 
-// Moment is how times stand in sentences for people.
+// Moment is the layout of times in sentences for people.
 const Moment = "2006-01-02 15:04:05Z07:00"
 
-// Text is d for people: "366 days", "3 days 4h", "36h", "1m30s", "2m". From two
-// days on what is less than an hour is left out.
+// Text is `d` as text for people: "366 days", "3 days 4h", "36h", "1m30s", "2m". From two days on,
+// what is less than an hour is left out.
 func Text(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -29,8 +29,8 @@ func Text(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/day)
 }
 
-// Exact is d as time.ParseDuration reads it, without zeros that say nothing: "2m",
-// not "2m0s".
+// Exact is `d` in the form that time.ParseDuration reads, without zeros that say nothing: "2m", not
+// "2m0s".
 func Exact(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -42,9 +42,9 @@ func Exact(d time.Duration) string {
 	return s
 }
 
-const maxDays = 100_000 // what time.Duration can hold is a little more
+const maxDays = 100_000 // time.Duration can hold a little more
 
-// Parse reads what people write: "30s", "1h30m", and days too: "7d", "1d12h".
+// Parse reads what people write: "30s", "1h30m", and days as well: "7d", "1d12h".
 func Parse(text string) (time.Duration, error) {
 	wrong := fmt.Errorf("%q is not a length of time: write it with its unit, such as 30s, 5m, 2h or 7d", text)
 	var days uint64

@@ -1,7 +1,7 @@
-// Package spelling tells how far a name is from one that was meant.
+// Package spelling tells how much a name differs from another one that somebody may have meant.
 package spelling
 
-// Distance is the number of letters to add, drop or change between a and b.
+// Distance is how many letters have to be added, dropped or changed to get from `a` to `b`.
 func Distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	row := make([]int, len(y)+1)

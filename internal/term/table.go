@@ -4,20 +4,20 @@ import "strings"
 
 const gap = "  "
 
-// Table is rows of cells under a heading. Every cell is one line of text that is
-// safe to show.
+// Table is rows of cells under a heading. Every cell is one line of text that can be shown without
+// danger.
 type Table struct {
 	Heading []string
 	Rows    [][]string
-	// Flexible is the column that is cut where a line would not fit.
+	// Flexible is the column that is cut if a line would not fit.
 	Flexible int
-	// Style styles the last cell of a row as it is shown, which may be cut; nil: it
-	// stays plain. It must not change its width.
+	// Style styles the last cell of a row, as it is shown and perhaps cut; nil: the cell stays
+	// plain. It must not change the width.
 	Style func(row int, cell string) string
 }
 
-// Table writes t with aligned columns, each as wide as its widest cell. The last
-// column is not padded and columns that are empty throughout are left out.
+// Table writes `t` with aligned columns, each as wide as its widest cell. The last column is not
+// padded. Columns without any text are left out.
 func (s Screen) Table(t Table) {
 	widths := t.widths()
 	if s.Width > 0 {
@@ -36,7 +36,7 @@ func (s Screen) Table(t Table) {
 	}
 }
 
-// widths is the width of each column, 0 where it has no text in any row.
+// widths returns the width of each column; 0 if the column has no text in any row.
 func (t Table) widths() []int {
 	var widths []int
 	for _, row := range t.Rows {
@@ -55,7 +55,7 @@ func (t Table) widths() []int {
 	return widths
 }
 
-// fit takes from the flexible column what the line has too much.
+// fit makes the flexible column narrower by what the line is too wide.
 func (s Screen) fit(widths []int, flexible int) {
 	const least = 8
 	total := -len(gap)

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks text into lines of at most width columns, at spaces where there
-// are any and within words where a word alone is wider. Its own line ends stay. A
-// width below 1 breaks nothing but at line ends.
+// Wrap breaks text into lines of at most `width` columns: at spaces if there are any, and within a
+// word that alone is wider. The line ends of the text stay. If `width` is below 1, it breaks only
+// at line ends.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -34,9 +34,9 @@ func wrapLine(line string, width int) []string {
 	}
 }
 
-// breakAt is where a line that is too wide is broken: after the last space that
-// fits, else after the last character that fits, and at least one. A line that
-// fits breaks at its end.
+// breakAt is the index at which a line that is too wide is broken: after the last space that fits,
+// or else after the last character that fits, but after at least one. A line that fits breaks at
+// its end.
 func breakAt(line string, width int) int {
 	end, space := 0, 0
 	for i := range line {

@@ -1,6 +1,7 @@
-// Package turns is a queue whose items are of somebody: each who has some gets a turn before
-// anybody gets a second one. Whoever brings a thousand keeps nobody else from the first. Of
-// each the oldest comes first, and of what belongs together too, whoever brought it.
+// Package turns is a queue whose items have owners who take turns: each owner with items gets a
+// turn before anybody gets a second one. So an owner who brings a thousand items keeps nobody else
+// from the first turn. Of each owner, the oldest item comes first. The same holds for items that
+// belong together, whoever brought them.
 package turns
 
 import (
@@ -8,16 +9,17 @@ import (
 	"slices"
 )
 
-// Queue holds items that belong together by K. Put and Take need a time that grows with the
-// logarithm of their number. It is for one goroutine at a time.
+// Queue holds items. Items with the same K belong together. Put and Take take a time that grows
+// with the logarithm of the number of items. A Queue is for one goroutine at a time.
 type Queue[T any, K comparable] struct {
 	older  func(a, b T) bool
 	all    *group[T, K]
-	bonds  map[K]*pile[T, K] // what belongs together
+	bonds  map[K]*pile[T, K] // the items that belong together
 	number int
 }
 
-// New is an empty queue. older orders the items; of no two it says that each is older.
+// New makes an empty queue. `older` orders the items. It must not be true for two items in both
+// directions.
 func New[T any, K comparable](older func(a, b T) bool) *Queue[T, K] {
 	return &Queue[T, K]{older: older, all: newGroup[T, K](nil), bonds: map[K]*pile[T, K]{}}
 }
@@ -29,21 +31,21 @@ type entry[T any, K comparable] struct {
 	of   *member[T, K]
 }
 
-// group is those who take turns with each other.
+// group is members that take turns with each other.
 type group[T any, K comparable] struct {
-	owner   *member[T, K] // who has the turn of them all; nil for the queue
+	owner   *member[T, K] // the member that has the turn of all of them; nil for the queue
 	members map[string]*member[T, K]
-	order   []*member[T, K] // a heap: the next is first
-	turn    int             // that was taken last
+	order   []*member[T, K] // a heap: the next member is first
+	turn    int             // the turn that was taken last
 }
 
-// member is somebody of a group, with items or with a group below it. One without any is
-// in none.
+// member is a member of a group. It has either items or a group below it. A member without items is
+// in no group.
 type member[T any, K comparable] struct {
 	in    *group[T, K]
 	name  string
-	turn  int // its next one
-	at    int // in the order of its group; below zero: it is not in it yet
+	turn  int // its next turn
+	at    int // index in the order of its group; below zero: it is not in it yet
 	items *pile[T, K]
 	below *group[T, K]
 }
@@ -52,7 +54,7 @@ func newGroup[T any, K comparable](owner *member[T, K]) *group[T, K] {
 	return &group[T, K]{owner: owner, members: map[string]*member[T, K]{}}
 }
 
-// member is the one of that name. Who is new waits until all others have had a turn.
+// member returns the member with a name. A new member waits until all others have had a turn.
 func (g *group[T, K]) member(name string) *member[T, K] {
 	m := g.members[name]
 	if m == nil {
@@ -65,8 +67,8 @@ func (g *group[T, K]) member(name string) *member[T, K] {
 // Len is how many items there are.
 func (q *Queue[T, K]) Len() int { return q.number }
 
-// Put adds an item of somebody: from names a member of the queue, and one below it for
-// each further name. The same names must always be as many.
+// Put adds an item. `from` names its owner: a member of the queue, and for each further name a
+// member below the one before. For the same first names there must always be equally many names.
 func (q *Queue[T, K]) Put(item T, bond K, from ...string) {
 	g := q.all
 	var m *member[T, K]
@@ -95,7 +97,7 @@ func (q *Queue[T, K]) Put(item T, bond K, from ...string) {
 	q.settle(m)
 }
 
-// Next is what Take would take.
+// Next returns what Take would take, without taking it.
 func (q *Queue[T, K]) Next() (item T, ok bool) {
 	if q.number == 0 {
 		return item, false
@@ -104,9 +106,10 @@ func (q *Queue[T, K]) Next() (item T, ok bool) {
 	return e.item, true
 }
 
-// next is who has the turn, and what that is for: the oldest of whoever has it, unless
-// something older belongs to that, which may stand behind something older still. So the
-// turn is for somebody else then, and what is older cannot be held up by it.
+// next returns the member that has the turn, and the item that is taken. That is usually the oldest
+// item of the member. But if an older item belongs together with it, the turn goes to the older
+// item. If the older item has an even older one of its owner before it, the turn goes to that, and
+// so on. So no item can be held up by a newer one that belongs together with it.
 func (q *Queue[T, K]) next() (turn *member[T, K], e *entry[T, K]) {
 	turn = q.all.order[0]
 	for turn.below != nil {
@@ -121,7 +124,7 @@ func (q *Queue[T, K]) next() (turn *member[T, K], e *entry[T, K]) {
 	}
 }
 
-// Take takes out the next item.
+// Take takes the next item out of the queue.
 func (q *Queue[T, K]) Take() (item T, ok bool) {
 	if q.number == 0 {
 		return item, false
@@ -134,7 +137,7 @@ func (q *Queue[T, K]) Take() (item T, ok bool) {
 		heap.Pop(b)
 	}
 	q.number--
-	q.settle(e.of) // a heap is put right after one change, not after two
+	q.settle(e.of) // after each change a heap is put in order, not after two
 	for m := turn; m != nil; m = m.in.owner {
 		m.in.turn, m.turn = m.turn, m.turn+1
 	}
@@ -142,7 +145,8 @@ func (q *Queue[T, K]) Take() (item T, ok bool) {
 	return e.item, true
 }
 
-// Remove takes out the item that is it, whoever has the turn. It looks at all of them.
+// Remove takes out the item for which `is` returns true, whoever has the turn. It looks through all
+// items.
 func (q *Queue[T, K]) Remove(is func(T) bool) (item T, ok bool) {
 	for bond, b := range q.bonds {
 		for i, e := range b.all {
@@ -161,7 +165,7 @@ func (q *Queue[T, K]) Remove(is func(T) bool) (item T, ok bool) {
 	return item, false
 }
 
-// settle puts somebody in order whose items or turn have changed, and those above it.
+// settle puts a member whose items or turn have changed in its place, and so all members above it.
 func (q *Queue[T, K]) settle(m *member[T, K]) {
 	for ; m != nil; m = m.in.owner {
 		order := turnOrder[T, K]{m.in, q.older}
@@ -185,7 +189,7 @@ func (m *member[T, K]) empty() bool {
 	return m.items.Len() == 0
 }
 
-// first is the item that its next turn is for.
+// first is the item for which the member's next turn is.
 func (m *member[T, K]) first() T {
 	for m.below != nil {
 		m = m.below.order[0]
@@ -193,7 +197,7 @@ func (m *member[T, K]) first() T {
 	return m.items.all[0].item
 }
 
-// All are the items, oldest first.
+// All returns the items, the oldest first.
 func (q *Queue[T, K]) All() []T {
 	var all []T
 	for _, b := range q.bonds {
@@ -213,7 +217,7 @@ func (q *Queue[T, K]) All() []T {
 	return all
 }
 
-// turnOrder is a group as a heap: by turn, then who has waited longer.
+// turnOrder is a group as a heap: ordered by turn, and then by who has waited longer.
 type turnOrder[T any, K comparable] struct {
 	*group[T, K]
 	older func(a, b T) bool
@@ -247,7 +251,7 @@ func (o turnOrder[T, K]) Pop() any {
 	return m
 }
 
-// pile is entries as a heap, the oldest first.
+// pile is a heap of entries, the oldest first.
 type pile[T any, K comparable] struct {
 	older func(a, b T) bool
 	all   []*entry[T, K]

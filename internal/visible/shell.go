@@ -2,8 +2,9 @@ package visible
 
 import "strings"
 
-// Shell is a word as a shell takes it: quoted where it has more than letters, digits and
-// a few signs. A command in which others' words stand can be copied and run.
+// Shell is a word in a form that a shell reads as one word. It is quoted if it has more than
+// letters, digits and a few signs. So a command that contains the words of others can be copied and
+// run.
 func Shell(word string) string {
 	plain := func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'

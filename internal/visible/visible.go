@@ -1,4 +1,4 @@
-// Package visible shows text of any origin so that a reader sees all of it and a
+// Package visible shows text of any origin in such a form that a reader sees all of it and a
 // terminal obeys none of it.
 package visible
 
@@ -10,16 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text of any origin in a form that a terminal shows and does not
-// obey. Control characters become their pictures (␛), and bytes that are no
-// UTF-8 \xff. Characters that are invisible, or turn the direction of writing,
-// become \u202e. Newlines and tabs stay.
+// Text returns text of any origin in a form that a terminal shows and does not obey. Control
+// characters become their pictures (␛). Bytes that are no UTF-8 become \xff. Characters that are
+// invisible, or that turn the direction of writing, become \u202e. Newlines and tabs stay.
 func Text(s string) string {
 	return render(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool { return r == '\n' || r == '\t' })
 }
 
-// Line is Text for text that must stay in its line: newlines and tabs are
-// shown as pictures too.
+// Line is Text for text that must stay in its line: it shows newlines and tabs as pictures too.
 func Line(s string) string {
 	return render(s, func(rune) bool { return false })
 }
@@ -49,8 +47,8 @@ func render(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// JSON returns JSON of the same meaning in which those characters are escapes that it
-// may hold as they are: DEL, C1 controls, and what Text shows as \u202e.
+// JSON returns JSON with the same meaning, in which some characters that JSON may hold unescaped
+// are escapes: DEL, C1 controls, and what Text shows as \u202e.
 func JSON(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -67,9 +65,9 @@ func JSON(text string) string {
 	return b.String()
 }
 
-// hidden reports characters that are not seen themselves but change how others
-// are: format characters, C1 controls, line separators. Those that scripts need
-// to be written at all are none of them.
+// hidden reports whether a character is not seen itself but changes how others are seen: format
+// characters, C1 controls, line separators. Characters that scripts need to be written at all do
+// not count.
 func hidden(r rune) bool {
 	switch r {
 	case '\u200c', '\u200d', '\u200e', '\u200f', '\u061c', '\u00ad': // joiners, direction marks, soft hyphen

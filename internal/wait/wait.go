@@ -1,4 +1,4 @@
-// Package wait has what goroutines use that wait for each other, or for a while.
+// Package wait has what goroutines use to wait for each other, or for some time.
 package wait
 
 import (
@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Nudge leaves a token in a channel that holds one, for who waits there. It never blocks.
+// Nudge leaves a token in a channel that holds one, for the goroutine that waits there. It never
+// blocks.
 func Nudge(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -14,7 +15,7 @@ func Nudge(c chan<- struct{}) {
 	}
 }
 
-// Sleep waits for d. It is false if ctx ended first.
+// Sleep waits for `d`. It returns false if `ctx` ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

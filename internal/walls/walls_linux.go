@@ -13,24 +13,24 @@ import (
 )
 
 // verb is the first argument of a program that puts up walls around itself and then becomes the
-// command. Behind it come the walls, the command's folder, its program and its words.
+// command. The walls, the command's folder, its program and its words follow.
 const verb = "be-walled"
 
-// Exit codes where there is no command in the end.
+// Exit codes if there is no command in the end.
 const (
-	exitIdle  = 0   // there was to be none
-	exitUsage = 2   // it was started by nobody who wants walls
-	exitWalls = 125 // they could not be put up
+	exitIdle  = 0   // there was no command to run
+	exitUsage = 2   // nobody who wants walls started it
+	exitWalls = 125 // the walls could not be put up
 )
 
-// Idle is the program of a command that is none: it ends when its walls are up.
+// Idle is the program of a command that does nothing: it ends when its walls are up.
 const Idle = ""
 
-// rights are what it takes to put walls up, in a name space of its own.
+// rights are the rights that are needed to put up walls in a namespace of one's own.
 var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 
-// A command waits for its walls, so they are put up before the rest of the program is made ready:
-// that takes longer. Go makes packages ready in the order of their paths, each after those that it
+// A command waits for its walls. So they are put up before the rest of the program is initialized,
+// which takes longer. Go initializes packages in the order of their paths, each after those that it
 // imports. So this package imports little, and above all not net, which comes late.
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == verb {
@@ -38,8 +38,9 @@ func init() {
 	}
 }
 
-// Around is the program that puts up the walls and becomes a command, and its words. attr is given
-// name spaces of users and of mounts. Whoever is in such a one sees no process outside.
+// Around returns the program that puts up the walls and becomes a command, and its words. It adds a
+// user namespace and a mount namespace to `attr`. A process in such a namespace sees no process
+// outside of it.
 func (w Walls) Around(attr *syscall.SysProcAttr, dir, path string, args []string) (program string, words []string) {
 	uid, groups := os.Geteuid(), []int{os.Getegid()}
 	if of := attr.Credential; of != nil {
@@ -60,10 +61,10 @@ func (w Walls) Around(attr *syscall.SysProcAttr, dir, path string, args []string
 	return "/proc/self/exe", append([]string{"parley", verb, w.String(), dir, path}, args...)
 }
 
-// become puts up walls around this process, which has name spaces of its own, and becomes
-// the command. It returns only where it could not, or where there is none.
+// become puts up walls around this process, which has namespaces of its own, and becomes the
+// command. It returns only if it could not do that, or if there is no command.
 func become(words []string) int {
-	runtime.LockOSThread() // rights are a thread's
+	runtime.LockOSThread() // rights belong to a thread
 	const before = 3
 	if len(words) < before {
 		return exitUsage
@@ -78,7 +79,7 @@ func become(words []string) int {
 		err = dropRights()
 	}
 	if err == nil {
-		err = os.Chdir(dir) // behind the walls: from where it was it could go on to what they hide
+		err = os.Chdir(dir) // behind the walls: from its old folder it could still reach what they hide
 	}
 	switch {
 	case err != nil:
@@ -92,7 +93,7 @@ func become(words []string) int {
 	return exitWalls
 }
 
-// put hides folders behind empty ones.
+// put hides folders by putting empty ones over them.
 func (w Walls) put() error {
 	shown := map[string]int{}
 	for _, dir := range w.Show {
@@ -103,7 +104,7 @@ func (w Walls) put() error {
 		defer unix.Close(fd)
 		shown[dir] = fd
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil { // or others lose sight of them too
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil { // else other processes would lose sight of the folders too
 		return &fs.PathError{Op: "mount", Path: "/", Err: err}
 	}
 	for _, dir := range w.Hide {
@@ -124,12 +125,12 @@ func (w Walls) put() error {
 	return nil
 }
 
-// dropRights gives up, for this process and all that comes of it, what it took to put up the
-// walls: root could take them down.
+// dropRights gives up the rights that were needed to put up the walls, for this process and all
+// that it starts: root could take the walls down again.
 func dropRights() error {
 	for right := uintptr(0); ; right++ {
 		if _, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, right, 0, 0, 0); err != nil {
-			break // the system knows no more
+			break // the system knows no further rights
 		}
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
 			return err

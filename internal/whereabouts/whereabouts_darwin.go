@@ -14,5 +14,5 @@ func folderOf(dir string) (folder uint64, born time.Time, err error) {
 	return stat.Ino, time.Unix(stat.Btim.Unix()), nil
 }
 
-// machineID is "": the system tells it only to programs linked with its own libraries.
+// machineID is "": the system tells it only to programs that are linked with its own libraries.
 func machineID() string { return "" }

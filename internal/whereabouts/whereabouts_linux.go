@@ -18,7 +18,7 @@ func folderOf(dir string) (folder uint64, born time.Time, err error) {
 	return stat.Ino, born, nil
 }
 
-// machineID is what systemd or, on older systems, D-Bus was given.
+// machineID is the id that systemd was given or, on older systems, D-Bus.
 func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		if data, err := os.ReadFile(file); err == nil && len(data) > 0 {

@@ -12,7 +12,7 @@ func folderOf(dir string) (folder uint64, born time.Time, err error) {
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	// A folder is opened only with this flag.
+	// Only this flag lets a folder be opened.
 	handle, err := windows.CreateFile(name, 0, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
 		nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
 	if err != nil {
@@ -26,7 +26,7 @@ func folderOf(dir string) (folder uint64, born time.Time, err error) {
 	return uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow), time.Unix(0, info.CreationTime.Nanoseconds()), nil
 }
 
-// machineID is the one that Windows was given when it was installed.
+// machineID is the id that Windows was given when it was installed.
 func machineID() string {
 	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
 	if err != nil {

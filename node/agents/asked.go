@@ -21,7 +21,7 @@ import (
 // defaultTier is the tier of an agent that was added with one command.
 const defaultTier = "default"
 
-// Added is the agent that a request describes.
+// Added makes an agent from a request.
 func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	if slices.Contains([]string{"organize", "invite", "who", "tell", "leave"}, r.Name) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, "choose another name", "no agent can be called %q: parley work-with %s would mean the agent or the verb", r.Name, r.Name)
@@ -53,7 +53,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	if r.Inbox {
 		a.Door, a.Wake, a.Timeout = configs.DoorInbox, r.Wake, r.Timeout
 	} else {
-		a.Wake = r.Wake // that it has no use is said with all else that is wrong
+		a.Wake = r.Wake // if it has no use, that is said together with everything else that is wrong
 		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
 		a.Input = cmp.Or(a.Input, configs.InputText)
@@ -75,7 +75,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	return a, nil
 }
 
-// checkAgent says why an agent could not be served so.
+// checkAgent says why an agent could not be served like this.
 func checkAgent(a configs.Agent) error {
 	if err := checkCommands(a); err != nil {
 		return err
@@ -91,7 +91,7 @@ func checkAgent(a configs.Agent) error {
 	if err := a.Validate(); !errors.As(err, &bad) {
 		return err
 	}
-	texts := make([]string, len(bad.Problems)) // what cannot be done is said by the caller
+	texts := make([]string, len(bad.Problems)) // the caller says what cannot be done
 	for i, p := range bad.Problems {
 		texts[i] = p.String()
 	}
@@ -121,8 +121,8 @@ func checkCommands(a configs.Agent) error {
 	return err
 }
 
-// Changed is an agent after what a request changes of it. It may stand in the way
-// of nothing but itself: what else the node knows is looked at by the caller.
+// Changed is an agent with the changes of a request. It returns an error only for what is wrong
+// with the agent itself: the caller checks what else the node knows.
 func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) {
 	usage := func(hint, format string, args ...any) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, hint, "cannot change the agent "+a.Name.String()+": "+format, args...)
@@ -140,7 +140,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		a.WakesOn = actsOf(r.WakesOn)
 	}
 	if (r.Exec != nil || len(r.Tiers) > 0) && r.Wake == nil {
-		a.Wake = "" // it is run for each message from now on
+		a.Wake = "" // from now on its command is run for each message
 	}
 	take(&a.Wake, r.Wake)
 	if len(r.Quiet) > 0 {
@@ -168,7 +168,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	case r.Inbox:
 		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Rerun, a.Paused = configs.DoorInbox, nil, "", 0, 0, "", false
 		a.Accepts, a.WakesOn = "", nil
-		if a.Wake == "" { // what it has is for that command else
+		if a.Wake == "" { // otherwise they are for that command
 			a.Env, a.Limits = nil, configs.Limits{}
 		}
 		a.TakeoverAfter = 0
@@ -199,7 +199,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	return a, nil
 }
 
-// takeover reads after what time the agent's work is taken over, "" as usual.
+// takeover reads after how long the agent's work is taken over; "" means the usual time.
 func takeover(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -221,7 +221,7 @@ func changeLimits(a *configs.Agent, texts []string) error {
 	return nil
 }
 
-// actsOf are the acts of those names; an empty name is none.
+// actsOf are the acts with those names. An empty name stands for none.
 func actsOf(names []string) (acts []protocol.Act) {
 	for _, name := range names {
 		if name != "" {
@@ -231,16 +231,15 @@ func actsOf(names []string) (acts []protocol.Act) {
 	return acts
 }
 
-// take puts what was given in the place of what was there.
+// take replaces what was there by what was given, if something was given.
 func take[T any](at *T, given *T) {
 	if given != nil {
 		*at = *given
 	}
 }
 
-// OpenArgv splits the command line of an interactive program. What the program
-// is to know holds what others wrote, so it must not stand where it would become
-// part of a script.
+// OpenArgv splits the command line of an interactive program. The context for the program contains
+// what others wrote. So it must not stand where it would become part of a script.
 func OpenArgv(line string) ([]string, error) {
 	argv, err := door.SplitCommand(line)
 	if err != nil {

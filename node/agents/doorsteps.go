@@ -13,9 +13,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Doorsteps are the sockets of agents that run as other users of the machine. Each
-// such user has a folder outside of the home, which nobody but that user's group may
-// enter and which holds a socket for agents, and nothing else.
+// Doorsteps are the sockets of agents that run as other users of the machine. Each such user has a
+// folder outside of the home. Only that user's group may enter the folder, and it contains nothing
+// but a socket for agents.
 type Doorsteps struct {
 	keeper bool // commands can be run as other users
 
@@ -25,38 +25,38 @@ type Doorsteps struct {
 	folders map[uint32]string  // by user
 }
 
-// NewDoorsteps has none yet. keeper says that this program is a keeper where it is asked
-// to: without one nothing is run as another user.
+// NewDoorsteps makes Doorsteps without any socket. `keeper` says that this program becomes a keeper
+// if it is asked to: without one, nothing is run as another user.
 func NewDoorsteps(keeper bool) *Doorsteps { return &Doorsteps{keeper: keeper} }
 
 // doorstepSocket is the name of the socket in such a folder.
 const doorstepSocket = "agent.sock"
 
-// Open has sockets served from now on.
+// Open has sockets served by `serve` from now on.
 func (d *Doorsteps) Open(serve func(net.Listener)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.serve, d.folders = serve, map[uint32]string{}
 }
 
-// Close has no more sockets served.
+// Close stops serving sockets.
 func (d *Doorsteps) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.serve = nil
 }
 
-// Remove takes the folders away, once nothing is served any more.
+// Remove removes the folders. Call it when nothing is served any more.
 func (d *Doorsteps) Remove() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.base != "" {
-		_ = os.RemoveAll(d.base) // it is in the system's folder for what may be lost
+		_ = os.RemoveAll(d.base) // it is in the system's folder for files that may be lost
 	}
 	d.base = ""
 }
 
-// Base is the folder of all of them; "" while there is none.
+// Base is the folder above all of them; "" while there is none.
 func (d *Doorsteps) Base() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,7 +108,7 @@ func (d *Doorsteps) make(u *keeper.User) (folder string, l net.Listener, err err
 	return folder, l, nil
 }
 
-// runtimeFolder is where sockets of the system's own programs lie, if it is there.
+// runtimeFolder is the folder in which the system's own programs have their sockets, if it exists.
 func runtimeFolder() string {
 	const folder = "/run"
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {

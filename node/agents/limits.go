@@ -17,8 +17,8 @@ func KeptLimits(a configs.Agent) keeper.Limits {
 	return keeper.Limits{Nice: l.Nice, Memory: l.Memory, CPU: l.CPU, Files: l.Files, Processes: l.Processes, NoNetwork: l.NoNetwork}
 }
 
-// CheckLimits refuses agents whose limits cannot be set here: a command without a limit
-// that was asked for is not what was asked for. keeps says that runs have keepers.
+// CheckLimits returns an error for agents whose limits cannot be enforced here: nobody should run a
+// command without a limit that was asked for. `keeps` says that runs have keepers.
 func CheckLimits(keeps bool, agents ...configs.Agent) error {
 	for _, a := range agents {
 		l := KeptLimits(a)
@@ -29,7 +29,7 @@ func CheckLimits(keeps bool, agents ...configs.Agent) error {
 		if keeps {
 			var as *keeper.User
 			if a.RunAs != "" {
-				as = &keeper.User{} // which one makes no difference
+				as = &keeper.User{} // which user makes no difference
 			}
 			err := l.Check(as)
 			if err == nil {
@@ -49,8 +49,8 @@ func CheckLimits(keeps bool, agents ...configs.Agent) error {
 	return nil
 }
 
-// Inherited is what of the node's environment an agent's command gets. bare says that it
-// is not all of it.
+// Inherited is what an agent's command gets of the node's environment. `bare` says that this is not
+// all of it.
 func Inherited(a configs.Agent) (some []string, bare bool) {
 	if a.Env == nil && a.RunAs == "" {
 		return nil, false
@@ -64,13 +64,13 @@ func Inherited(a configs.Agent) (some []string, bare bool) {
 	return some, true
 }
 
-// saysHowToRead reports whether a variable says how to read and show text.
+// saysHowToRead reports whether a variable says in which language and form to read and show text.
 func saysHowToRead(name string) bool {
 	return name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_")
 }
 
-// isBasic reports whether programs of all kinds need a variable to run as the node's
-// user. PATH is given in any case.
+// isBasic reports whether programs of all kinds need a variable to run as the node's user. PATH is
+// always given.
 func isBasic(name string) bool {
 	if runtime.GOOS != "windows" {
 		return slices.Contains([]string{"HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR"}, name)

@@ -13,29 +13,29 @@ import (
 
 // Roster is the agents that are served here.
 type Roster struct {
-	// Serving is held while somebody changes them, here and in the home.
+	// Serving is held while somebody changes the agents, here and in the home.
 	Serving sync.Mutex
 
 	mu     sync.Mutex                  // guards what follows
-	agents []configs.Agent             // by name; another slice after every change
-	asked  map[protocol.Name]time.Time // when those with an inbox last asked for their mail
+	agents []configs.Agent             // by name; each change makes a new slice
+	asked  map[protocol.Name]time.Time // when agents with an inbox last asked for their mail
 }
 
-// All are the agents, by name. Nobody changes what it returns.
+// All are the agents, by name. Nobody may change the result.
 func (r *Roster) All() []configs.Agent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.agents
 }
 
-// Set has these agents be served.
+// Set replaces the agents that are served.
 func (r *Roster) Set(agents []configs.Agent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.agents = agents
 }
 
-// Put has an agent be served as it is now.
+// Put adds an agent, or replaces the one with its name.
 func (r *Roster) Put(a configs.Agent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *Roster) Put(a configs.Agent) {
 	slices.SortFunc(r.agents, func(a, b configs.Agent) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Remove has an agent be served no more.
+// Remove takes an agent out of those that are served.
 func (r *Roster) Remove(name protocol.Name) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Roster) find(name string) (a configs.Agent, served bool) {
 	return a, false
 }
 
-// Get is the agent of that name, or says that it is not served here.
+// Get is the agent with that name. The error says that it is not served here.
 func (r *Roster) Get(name string) (configs.Agent, error) {
 	a, served := r.find(name)
 	if !served {
@@ -81,7 +81,7 @@ func (r *Roster) Serves(name string) bool {
 	return served
 }
 
-// Since says since when an agent is served here.
+// Since is since when an agent is served here.
 func (r *Roster) Since(name protocol.Name) (since time.Time, served bool) {
 	a, served := r.find(name.String())
 	return a.Added, served
@@ -99,14 +99,15 @@ func (r *Roster) Names() []protocol.Name {
 	return names
 }
 
-// Door is by which door an agent served here gets its mail, "" for everybody else.
+// Door is the door by which an agent that is served here gets its mail. It is "" for everybody
+// else.
 func (r *Roster) Door(name string) string {
 	a, _ := r.find(name)
 	return a.Door
 }
 
-// Asks remembers when an agent with an inbox asked for its mail: nothing else tells
-// whether anybody is there. It is gone with the process.
+// Asks notes when an agent with an inbox asked for its mail: nothing else shows whether anybody is
+// there. It is forgotten when the process ends.
 func (r *Roster) Asks(name string, now time.Time) {
 	if r.Door(name) != configs.DoorInbox {
 		return
@@ -119,15 +120,15 @@ func (r *Roster) Asks(name string, now time.Time) {
 	r.asked[protocol.Name(name)] = now
 }
 
-// Describe says of an agent served here by which door it gets its mail, and when it
-// last asked for it.
+// Describe says, for an agent that is served here, by which door it gets its mail and when it last
+// asked for it.
 func (r *Roster) Describe(p *control.Participant) {
 	if p.Door = r.Door(p.Name.String()); p.Door == configs.DoorInbox {
 		p.Asked = r.Asked(p.Name).UTC()
 	}
 }
 
-// Asked is when an agent with an inbox last asked for its mail, zero for not yet.
+// Asked is when an agent with an inbox last asked for its mail; zero if it has not yet.
 func (r *Roster) Asked(name protocol.Name) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

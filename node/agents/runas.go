@@ -15,8 +15,8 @@ import (
 	"github.com/parleyfleet/parley/node/inquiry/place"
 )
 
-// CheckAll refuses agents that are to run as users as whom this node cannot run
-// anything: to run them as its own user would take away the wall that was asked for.
+// CheckAll returns an error for an agent that is to run as a user as whom this node cannot run
+// anything. If the node ran it as its own user, the wall that was asked for would be missing.
 func (d *Doorsteps) CheckAll(agents []configs.Agent) error {
 	for _, a := range agents {
 		if err := d.Check(a); err != nil {
@@ -80,7 +80,7 @@ func lookUp(name string) (*user.User, *keeper.User, error) {
 	return u, k, nil
 }
 
-// User is the user that an agent's file names, where this node can run commands as that.
+// User is the user that an agent's file names, if this node can run commands as that user.
 func (d *Doorsteps) User(a configs.Agent) (*user.User, *keeper.User, error) {
 	if err := d.Check(a); err != nil {
 		return nil, nil, err
@@ -88,8 +88,8 @@ func (d *Doorsteps) User(a configs.Agent) (*user.User, *keeper.User, error) {
 	return lookUp(a.RunAs)
 }
 
-// AsUser has a command run as the user that its agent's file names. It gets the user's
-// home, and in the place of the node's a folder with a socket for agents.
+// AsUser has a command run as the user that its agent's file names. The command gets that user's
+// home. In place of the node's home, it gets a folder with a socket for agents.
 func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	u, as, err := d.User(a)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	return nil
 }
 
-// OwnerOf is the user of the system as whom an agent runs that has one of its own.
+// OwnerOf is the user of the system as whom an agent runs. The agent must have a user of its own.
 func OwnerOf(a configs.Agent) (*place.Owner, error) {
 	u, as, err := lookUp(a.RunAs)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// View is how an agent is served, as it is shown.
+// View shows how an agent is served.
 func View(a configs.Agent) control.Agent {
 	v := control.Agent{
 		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
@@ -33,7 +33,7 @@ func View(a configs.Agent) control.Agent {
 	return v
 }
 
-// InputOf is what the agent's command is given, "" where it has none.
+// InputOf is what the agent's command is given; "" if it has no command.
 func InputOf(a configs.Agent) string {
 	if a.Door == configs.DoorExec && a.Input == "" {
 		return configs.InputText
@@ -41,8 +41,8 @@ func InputOf(a configs.Agent) string {
 	return a.Input
 }
 
-// ProfileName is the profile that an agent's prompts begin with, if there is one
-// of that name.
+// ProfileName is the name of the profile with which the agent's prompts begin, if such a profile
+// exists.
 func ProfileName(a configs.Agent) string {
 	if a.Profile != "" {
 		return a.Profile.String()
@@ -50,7 +50,7 @@ func ProfileName(a configs.Agent) string {
 	return a.Name.String()
 }
 
-// MayPause refuses to pause an agent of which the node runs nothing.
+// MayPause returns an error for an agent of which the node runs nothing.
 func MayPause(a configs.Agent) error {
 	if a.Door != configs.DoorExec {
 		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause or resume", a.Name)

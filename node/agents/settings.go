@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Differences are the settings of an agent that a change has changed, as people read
-// them. Values of environment variables are in none: they may be secrets.
+// Differences are the settings of an agent that a change has changed, in a form for people. They
+// contain no values of environment variables, which may be secrets.
 func Differences(was, now configs.Agent) []control.SettingChange {
 	changed := []control.SettingChange{}
 	before, after := settings(was), settings(now)
@@ -27,20 +27,20 @@ func Differences(was, now configs.Agent) []control.SettingChange {
 	return changed
 }
 
-// Settings are those of an agent that have a value, as people read them. Values of
-// environment variables are left out, as in Differences.
+// Settings are those settings of an agent that have a value, in a form for people. Like
+// Differences, they contain no values of environment variables.
 func Settings(a configs.Agent) []control.Setting {
 	return slices.DeleteFunc(settings(a), func(s control.Setting) bool { return s.Value == "" })
 }
 
-// settings are all that there are, with what holds where an agent has none.
+// settings are all settings, with what holds if an agent has none.
 func settings(a configs.Agent) []control.Setting {
 	all := []control.Setting{
 		{Name: "door", Value: a.Door}, {Name: "preset", Value: a.Preset}, {Name: "exec", Value: execOf(a)}, {Name: "tier", Value: tiersOf(a)}, {Name: "wake", Value: a.Wake}, {Name: "open", Value: a.Open}, {Name: "dir", Value: cmp.Or(a.Dir, "where the node runs")},
 		{Name: "profile", Value: cmp.Or(a.Profile.String(), "that of its name")}, {Name: "env", Value: cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
 		{Name: "limit", Value: strings.Join(a.Limits.Texts(), " ")}, {Name: "quiet", Value: strings.Join(a.Quiet.Texts(), " ")}, {Name: "run-as", Value: a.RunAs}, {Name: "paused", Value: strconv.FormatBool(a.Paused)},
 	}
-	timeout, attempts, rerun, accepts, wakes, answers := "", "", "", "", "", "" // an inbox has none of these
+	timeout, attempts, rerun, accepts, wakes, answers := "", "", "", "", "", "" // an agent with an inbox has none of these
 	if a.Door == configs.DoorExec {
 		timeout, attempts, rerun = "as config.yaml says", strconv.Itoa(cmp.Or(a.Attempts, configs.DefaultAttempts)), cmp.Or(a.Rerun, configs.RerunAgain)
 		accepts, wakes = cmp.Or(a.Accepts, configs.AcceptAnyone), cmp.Or(actNames(a.WakesOn), "the usual acts")
@@ -56,7 +56,7 @@ func settings(a configs.Agent) []control.Setting {
 	}...)
 }
 
-// execOf is the command of an agent that has one, and works on one message at a time.
+// execOf is the command of an agent that has only one and works on one message at a time.
 func execOf(a configs.Agent) string {
 	if len(a.Tiers) == 1 && a.Tiers[0].Count == 1 {
 		return a.Tiers[0].Exec
@@ -64,7 +64,7 @@ func execOf(a configs.Agent) string {
 	return ""
 }
 
-// tiersOf are the tiers of another one, as agent set takes them.
+// tiersOf are the tiers of any other agent, in the form that "agent set" reads.
 func tiersOf(a configs.Agent) string {
 	if execOf(a) != "" {
 		return ""

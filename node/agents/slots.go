@@ -7,28 +7,28 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// Slots bound how many commands of agents run at once on this host, and share that
-// among the agents. Whoever has waited longest is next, and stands last again once it
-// has been served. So an agent with a thousand messages does not keep another from its
-// first. An agent is known by the channel that wakes it.
+// Slots bound how many commands of agents run at the same time on this host, and share the slots
+// among the agents. The agent that has waited longest is next. After it was served, it stands at
+// the end of the line again. So an agent with a thousand messages does not keep another one from
+// its first message. An agent is identified by the channel that wakes it.
 type Slots struct {
 	mu     sync.Mutex // guards what follows
 	most   int
 	shares map[chan struct{}]share // of agents with commands that run or wait
-	line   []chan struct{}         // agents that wait, the longest first; each once
+	line   []chan struct{}         // agents that wait, the longest first; each stands there once
 }
 
 // share is what one agent has of the slots.
 type share struct {
 	used int // commands that run
-	lent int // of these, how many wait for an answer; more than used count for nothing
+	lent int // how many of these wait for an answer; more than `used` count for nothing
 }
 
-// NewSlots has so many.
+// NewSlots makes Slots with `most` slots.
 func NewSlots(most int) *Slots { return &Slots{most: most, shares: map[chan struct{}]share{}} }
 
-// Claim takes a slot for an agent, unless those that are free are for others who have
-// waited longer. Who gets none stands in the line, and is woken when it may claim again.
+// Claim takes a slot for an agent, unless all free slots are for agents that have waited longer. An
+// agent that gets none stands in the line, and is woken when it may claim again.
 func (s *Slots) Claim(agent chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Slots) Release(agent chan struct{}) {
 	s.change(agent, share{used: -1})
 }
 
-// Leave takes an agent that needs no slot any more out of the line.
+// Leave takes an agent out of the line that no longer needs a slot.
 func (s *Slots) Leave(agent chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,9 +62,9 @@ func (s *Slots) Leave(agent chan struct{}) {
 	}
 }
 
-// Lend frees a slot of an agent while one of its commands waits for an answer, until the slot is
-// taken back. Else the answer might have to come from an agent that itself waits for a slot. Once
-// it is taken back there may be a command too many for a while; no further one starts then.
+// Lend frees a slot of an agent while one of its commands waits for an answer, until takeBack is
+// called. Otherwise the answer might have to come from an agent that itself waits for a slot. After
+// takeBack, there may be one command too many for a while; no other one starts during that time.
 func (s *Slots) Lend(agent chan struct{}) (takeBack func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +94,8 @@ func (s *Slots) Waits(agent chan struct{}) bool {
 	return slices.Contains(s.line, agent)
 }
 
-// change adds to what an agent has, and wakes those for whom there is a slot then. The
-// caller holds mu.
+// change adds to what an agent has, and wakes the agents for which there is a slot then. The caller
+// holds mu.
 func (s *Slots) change(agent chan struct{}, by share) {
 	has := s.shares[agent]
 	has.used, has.lent = has.used+by.used, has.lent+by.lent
@@ -115,7 +115,7 @@ func (s *Slots) free() int {
 	return free
 }
 
-// wake wakes those for whom there is a slot. The caller holds mu.
+// wake wakes the agents for which there is a slot. The caller holds mu.
 func (s *Slots) wake() {
 	for _, agent := range s.line[:max(0, min(len(s.line), s.free()))] {
 		wait.Nudge(agent)

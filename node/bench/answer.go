@@ -9,8 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// answering is the command of the agent that answers: one that takes as little
-// time as a command can.
+// answering is the command of the agent that answers. It takes as little time as a command can.
 const answering = "echo"
 
 func answerMeasure() Measure {

@@ -51,7 +51,7 @@ func (a *arrivals) note(path string, byBus bool, now time.Time) {
 	}
 }
 
-// of is when a message came; the zero time where it has not.
+// of is when a message came; the zero time if it has not.
 func (a *arrivals) of(path string) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -79,8 +79,8 @@ func (a *arrivals) count(paths map[string]bool) (all, byBus int, last time.Time)
 	return all, byBus, last
 }
 
-// awaitArrivals waits until these messages have come to all, or patience ends. It reports
-// whether they have.
+// awaitArrivals waits until these messages have come at all hosts of `all`, or patience ends. It
+// reports whether they have.
 func (s *stand) awaitArrivals(ctx context.Context, paths map[string]bool, all ...*arrivals) (bool, error) {
 	err := until(ctx, "all messages had come", 20*time.Millisecond, func() (bool, error) {
 		for i, a := range all {

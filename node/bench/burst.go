@@ -71,8 +71,8 @@ func takeBurst(ctx context.Context, s *stand) (_ readings, err error) {
 	}, nil
 }
 
-// bareDeliveries are those a second of bare NATS, from a hub to some spokes; 0
-// where it lost some.
+// bareDeliveries is how many deliveries bare NATS makes in a second, from a hub to some spokes. It
+// is 0 if NATS lost some.
 func (s *stand) bareDeliveries(ctx context.Context, spokes, many int) (float64, error) {
 	s.progress("the same over bare NATS", 0, 0)
 	like, err := s.lettersOfADay(ctx, "bench", 1)
@@ -86,7 +86,7 @@ func (s *stand) bareDeliveries(ctx context.Context, spokes, many int) (float64, 
 	return perSecond(many*spokes, took), nil
 }
 
-// sendMany has 64 senders on one host say n things to someone, as fast as they can,
+// sendMany has 64 senders on one host say `many` things to someone, as fast as they can,
 // and returns the paths.
 func (s *stand) sendMany(ctx context.Context, n *runningNode, to string, many int) (map[string]bool, error) {
 	ctx, fail := context.WithCancelCause(ctx)
@@ -124,12 +124,12 @@ func (s *stand) sendMany(ctx context.Context, n *runningNode, to string, many in
 // settleTime is how long what has come in may take until it is in a record.
 const settleTime = 10 * time.Second
 
-// wrongAtLast is wrongAt once nothing is wrong, or after settleTime: what has come in is
+// wrongAtLast is wrongAt as soon as nothing is wrong, or else after settleTime: what has come is
 // stored a moment later.
 func wrongAtLast(ctx context.Context, n *runningNode, paths map[string]bool) (wrong int, note string, err error) {
 	settling, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	_ = until(settling, "all is in the record", 200*time.Millisecond, func() (bool, error) { // if it never is, wrong says so
+	_ = until(settling, "all is in the record", 200*time.Millisecond, func() (bool, error) { // if it never is, `wrong` says so
 		wrong, note, err = wrongAt(ctx, n, paths)
 		return wrong == 0, err
 	})

@@ -77,7 +77,7 @@ func (s *stand) newPusher(ctx context.Context, to string) (*pusher, error) {
 	if _, err := p.tools.run(ctx, s.dir, "init", "--quiet", "--bare", p.dir); err != nil {
 		return nil, err
 	}
-	tree, err := p.tools.run(ctx, p.dir, "mktree") // of what nobody says
+	tree, err := p.tools.run(ctx, p.dir, "mktree") // the tree without anything in it
 	p.nothing = strings.TrimSpace(tree)
 	return p, err
 }

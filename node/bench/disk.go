@@ -84,14 +84,14 @@ func takeDisk(ctx context.Context, s *stand) (_ readings, err error) {
 	}, nil
 }
 
-// paced is what is seen while messages come one per commit.
+// paced is what is measured while messages come one in each commit.
 type paced struct {
 	lags  []time.Duration
-	packs int // most at any time
+	packs int // the most at any time
 }
 
-// commitEach stores each letter when the one before is recorded, so that each has
-// a commit of its own.
+// commitEach stores each letter when the one before it is recorded. So each letter has a commit of
+// its own.
 func (s *stand) commitEach(ctx context.Context, r *openRecord, repo string, letters []gitsync.MessageFile, recorded <-chan struct{}) (paced, error) {
 	var seen paced
 	for i, l := range letters {

@@ -49,8 +49,8 @@ func takeFanout(ctx context.Context, s *stand) (_ readings, err error) {
 	}
 	m.hosts, err = s.startHosts(ctx, wantedHosts{size: size,
 		log: func(i int) zerolog.Logger { return m.came[i].log() },
-		// One machine has no room for as many git programs. The bus is what is
-		// measured: git stays out of it.
+		// One machine has no room for so many git programs. The bus is what is measured, and git
+		// stays out of it.
 		noGit: true,
 	})
 	if err != nil {
@@ -73,14 +73,14 @@ func takeFanout(ctx context.Context, s *stand) (_ readings, err error) {
 	return taken, nil
 }
 
-// fanout has the hub speak to all at full speed.
+// fanout has the hub speak to all hosts at full speed.
 func (m *manyNodes) fanout(ctx context.Context, many int) (readings, error) {
 	began := time.Now()
 	paths, err := m.sendMany(ctx, m.nodes[0], "all", many)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.awaitArrivals(ctx, paths, m.came[1:]...); err != nil { // what is missing is counted
+	if _, err := m.awaitArrivals(ctx, paths, m.came[1:]...); err != nil { // missing messages are counted
 		return nil, err
 	}
 	end, deliveries := began, 0

@@ -2,10 +2,10 @@ package bench
 
 import "strings"
 
-// On says which number of a figure its aim is about.
+// On says to which number of a figure its aim applies.
 type On string
 
-// The two numbers that an aim can be about.
+// The two numbers to which an aim can apply.
 const (
 	OnValue On = "value"
 	OnRatio On = "ratio"
@@ -20,18 +20,18 @@ const (
 	Higher Better = "higher"
 )
 
-// Figure is one measured value beside its yardstick. In JSON every field is
-// there; what does not exist is null, or "".
+// Figure is one measured value beside its yardstick. In JSON every field is present. A value that
+// does not exist is null or "".
 type Figure struct {
 	Name      string   `json:"name"`      // a stable word
-	Value     *float64 `json:"value"`     // null where it could not be measured; Note says why
-	Unit      string   `json:"unit"`      // of value, yardstick and, where aim_on is value, aim
+	Value     *float64 `json:"value"`     // null if it could not be measured; then Note says why
+	Unit      string   `json:"unit"`      // unit of value, yardstick and, if aim_on is value, aim
 	Yardstick *float64 `json:"yardstick"` // in the same unit
 	Ratio     *float64 `json:"ratio"`     // value divided by yardstick
 	Aim       *float64 `json:"aim"`       // what it should be
-	AimOn     On       `json:"aim_on"`    // what the aim is about
+	AimOn     On       `json:"aim_on"`    // to which number the aim applies
 	Better    Better   `json:"better"`    // which way it should go
-	OK        *bool    `json:"ok"`        // whether the aim is met; null where it has none, or this run cannot tell
+	OK        *bool    `json:"ok"`        // whether the aim is met; null if there is no aim, or if this run cannot tell
 
 	What   string `json:"what"`   // what was measured
 	Beside string `json:"beside"` // what the yardstick is
@@ -44,21 +44,21 @@ type Spec struct {
 	Beside           string // what the yardstick is; "" for none
 	Better           Better
 	Aim              float64
-	AimOn            On   // "" where there is no aim
+	AimOn            On   // "" if there is no aim
 	Full             bool // only a full run can tell whether the aim is met
 }
 
-// reading is what a measure read for one figure.
+// reading is what a measure has measured for one figure.
 type reading struct {
 	value     float64
 	yardstick float64 // 0: none
 	note      string
 }
 
-// readings has them by the figure's name.
+// readings are readings by the name of their figure.
 type readings map[string]reading
 
-// figure is the spec with what was read. full says that this was a full run.
+// figure is the figure with what was measured. `full` says that this was a full run.
 func (s Spec) figure(r reading, full bool) Figure {
 	f := s.missing(r.note)
 	f.Value = &r.value

@@ -18,8 +18,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Frame is what "parley bench frame" measures: how long inquiries take beside what their agents
-// take, which answer at once here.
+// Frame is what "parley bench frame" measures: how long inquiries take, beside what their agents
+// take. The agents here answer at once.
 func Frame() Suite {
 	return Suite{Name: "frame", Measures: []Measure{passMeasure(), startsMeasure()}}
 }
@@ -104,7 +104,7 @@ func (s *stand) startFramed(ctx context.Context, perspectives int) (f *framed, e
 	})
 }
 
-// inquire has a question looked at, up to its synthesis, and returns how long that took.
+// inquire begins an inquiry and waits for its synthesis. It returns how long that took.
 func (f *framed) inquire(ctx context.Context) (took time.Duration, err error) {
 	n, began := f.nodes[0], time.Now()
 	r := control.FrameRequest{Question: "Which of the two stores should we keep?", Coordinator: "chair", Agents: []string{"lens"}, Try: true}
@@ -138,7 +138,7 @@ func (f *framed) inquire(ctx context.Context) (took time.Duration, err error) {
 	return took, f.withdraw(ctx, now)
 }
 
-// withdraw ends an inquiry, so that nothing of it goes on beside the next one.
+// withdraw ends an inquiry, so that nothing of it goes on while the next one is measured.
 func (f *framed) withdraw(ctx context.Context, now control.Frame) (err error) {
 	for !now.Over && err == nil {
 		if now.Gate != nil && len(now.Gate.Answers) == 0 {
@@ -150,7 +150,7 @@ func (f *framed) withdraw(ctx context.Context, now control.Frame) (err error) {
 	return err
 }
 
-// decide answers the gate that is open: all perspectives, and in the end nothing more.
+// decide answers the open gate: it chooses all perspectives, and at the end nothing more.
 func (f *framed) decide(ctx context.Context, now control.Frame) (control.Frame, error) {
 	g := now.Gate
 	w := protocol.InquiryAnswer{Gate: g.Gate, Set: g.Set}
@@ -258,8 +258,8 @@ func takeStarts(ctx context.Context, s *stand) (_ readings, err error) {
 	return readings{"frame_starts": {value: milliseconds(percentile(started, 50)), yardstick: milliseconds(percentile(bare, 50))}}, nil
 }
 
-// apart is how long after the first member the last one was started, by the files that each
-// leaves.
+// apart is how long after the first member the last one was started, by the files that the members
+// leave.
 func (f *framed) apart() (time.Duration, error) {
 	var all []time.Time
 	for i := range f.perspectives {

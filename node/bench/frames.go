@@ -15,15 +15,15 @@ import (
 //go:embed framing.sh
 var framing []byte
 
-// framingSteps are the calls of an inquiry of which each waits for the one before, up to its
-// synthesis: brief, context, proposals, members, preview, detection, three messages, reports,
-// questions, answers to them, outcomes, synthesis. What goes on side by side is one of them.
+// framingSteps are the calls of an inquiry that wait for each other, up to its synthesis: brief,
+// context, proposals, members, preview, detection, three messages, reports, questions, answers to
+// them, outcomes, synthesis. Calls that run at the same time count as one.
 const framingSteps = 14
 
 func lensName(i int) string { return fmt.Sprintf("Lens%d", i+1) }
 
-// writeFraming writes the script and what it answers where so many perspectives are proposed, of
-// which the first two are in tension. It returns the command line of the agents.
+// writeFraming writes the script and its answers, in which that many perspectives are proposed and
+// the first two are in tension. It returns the command line of the agents.
 func writeFraming(dir string, perspectives int) (command string, err error) {
 	type object map[string]any
 	var proposed, previews []object

@@ -35,8 +35,7 @@ func hopMeasure() Measure {
 	}
 }
 
-// hop is the measure under way: two nodes, and beside them what they are held
-// against.
+// hop is the measure under way: two nodes, and the yardsticks beside them.
 type hop struct {
 	*stand
 	near   *runningNode // sends
@@ -103,8 +102,8 @@ func (h *hop) readings() readings {
 	}
 }
 
-// send has the human of the first host write to that of the other, and waits until
-// it is known to be heard there.
+// send has the human of the first host write to the human of the other one, and waits until it is
+// known that the other host has heard it.
 func (h *hop) send(ctx context.Context, to string, counts bool) error {
 	body, began := text(h.random), time.Now()
 	m, err := control.Send.Ask(ctx, h.client, control.SendRequest{As: h.near.human, To: []string{to}, Body: body, HeardWithin: patience})
@@ -122,7 +121,7 @@ func (h *hop) send(ctx context.Context, to string, counts bool) error {
 	return nil
 }
 
-// openBare makes what the nodes are held against ready.
+// openBare prepares the yardsticks of the nodes.
 func (h *hop) openBare(ctx context.Context) (err error) {
 	for _, name := range []string{"near", "far"} {
 		disk, err := openBare(h.path(name))
@@ -133,7 +132,7 @@ func (h *hop) openBare(ctx context.Context) (err error) {
 	}
 	h.link, err = openLinks(ctx, 1, func(_ int, m *nats.Msg) {
 		h.there <- time.Now()
-		if h.disks[1].append(m.Data) == nil { // else who asks waits in vain, and says so
+		if h.disks[1].append(m.Data) == nil { // otherwise the one who asks waits in vain, and says so
 			_ = m.Respond(nil)
 		}
 	})
@@ -151,7 +150,7 @@ func (h *hop) close() error {
 	return errors.Join(errs...)
 }
 
-// bare does with the disk and NATS alone what a message needs.
+// bare does what a message needs, only with the disk and NATS.
 func (h *hop) bare(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, natsWait)
 	defer cancel()

@@ -42,7 +42,7 @@ func startNode(ctx context.Context, dir string, change func(*homes.Options)) (*r
 	return runNode(ctx, home, zerolog.Nop())
 }
 
-// runNode runs the node of a home as "parley up" does: commands of agents get keepers.
+// runNode runs the node of a home as "parley up" does: commands of agents have keepers.
 func runNode(ctx context.Context, home configs.Home, log zerolog.Logger) (*runningNode, error) {
 	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: log, Keeper: true})
 	if err != nil {
@@ -75,8 +75,8 @@ type hosts struct {
 // wantedHosts says what fleet a measure needs.
 type wantedHosts struct {
 	size  int
-	alone bool                          // without the bus: they dial a hub that is not there
-	noGit bool                          // what they say once they run stays with the bus and on their disks
+	alone bool                          // without the bus: they dial a hub that does not exist
+	noGit bool                          // after their start, what they say stays on the bus and on their disks
 	log   func(host int) zerolog.Logger // nil: nobody looks at the logs
 }
 
@@ -116,7 +116,7 @@ func (s *stand) startHosts(ctx context.Context, want wantedHosts) (_ *hosts, err
 	return h, h.settle(ctx, want)
 }
 
-// startHost makes the home of one host and runs it; without a hub it is one.
+// startHost makes the home of one host and runs it. If `hub` is "", the host is the hub.
 func (s *stand) startHost(ctx context.Context, i int, want wantedHosts, shared *sharedRepo, hub string) (*runningNode, error) {
 	home, human, err := s.newHost(ctx, i, shared, hub)
 	if err != nil {
@@ -167,7 +167,7 @@ func reconfigure(home configs.Home, change func(*configs.Config)) error {
 	return configs.WriteConfig(home.Config(), cfg)
 }
 
-// deadAddress is one where nobody listens.
+// deadAddress is an address at which nobody listens.
 func deadAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,8 +176,8 @@ func deadAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// settle waits until every host knows all others, sees them live where there is a
-// bus, and has pushed what it wrote at its start, where it pushes.
+// settle waits until every host knows all others and, if there is a bus, sees them live. If it
+// pushes, it must also have pushed what it wrote at its start.
 func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 	if err := h.lookAtRemote(ctx); err != nil {
 		return err
@@ -189,8 +189,8 @@ func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 				return false, err
 			}
 			away := slices.ContainsFunc(s.Hosts, func(o control.HostStatus) bool { return !want.alone && !o.Live })
-			// Where nobody pushes, what others wrote is left to the courier, and recorded
-			// half a minute later.
+			// If nobody pushes, the messages of others are left to the courier, and recorded half a
+			// minute later.
 			pending := !want.noGit && s.Record.Unrecorded+s.Record.Unpushed > 0
 			if len(s.Hosts) < len(h.nodes) || away || pending {
 				return false, nil
@@ -200,8 +200,8 @@ func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 	})
 }
 
-// lookAtRemote has every host fetch now. The early ones learn of the later ones by
-// that: a host that is not known yet rings no bell.
+// lookAtRemote has every host fetch now. So the first hosts learn of the later ones: a host that is
+// not known yet rings no bell.
 func (h *hosts) lookAtRemote(ctx context.Context) error {
 	for _, n := range h.nodes {
 		if _, err := control.Wake.Ask(ctx, n, control.WakeRequest{}); err != nil {

@@ -55,7 +55,7 @@ func takeIdle(ctx context.Context, s *stand) (_ readings, err error) {
 	return s.rested(ctx, []*process{hub, spoke})
 }
 
-// rested looks at processes that have nothing to do.
+// rested measures processes that have nothing to do.
 func (s *stand) rested(ctx context.Context, all []*process) (readings, error) {
 	settle, look := time.Duration(s.count(10, 1))*time.Second, time.Duration(s.count(30, 2))*time.Second
 	s.progress("letting them rest", 0, 0)
@@ -90,8 +90,7 @@ func (s *stand) rested(ctx context.Context, all []*process) (readings, error) {
 	}, nil
 }
 
-// startAlone runs a host of a fleet as a process of its own and waits until it
-// answers.
+// startAlone runs a host of a fleet as a process of its own, and waits until it answers.
 func (s *stand) startAlone(ctx context.Context, i int, shared *sharedRepo, hub string) (*process, error) {
 	home, _, err := s.newHost(ctx, i, shared, hub)
 	if err != nil {

@@ -57,8 +57,8 @@ func (c *lagClock) record(paths []protocol.Path) {
 	}
 }
 
-// lags are the times from stored to recorded. A sender may learn later than
-// Recorded that its message is stored: then there was no lag.
+// lags are the times from stored to recorded. A sender may learn that its message is stored only
+// after Recorded was called: then there was no lag.
 func (c *lagClock) lags() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,8 +111,8 @@ func takeLag(ctx context.Context, s *stand) (_ readings, err error) {
 	return taken, err
 }
 
-// storeEvenly begins steadyRate letters a second, whether or not earlier ones are
-// done, and returns when all are.
+// storeEvenly begins to store steadyRate letters in each second, whether earlier ones are done or
+// not. It returns when all are.
 func (s *stand) storeEvenly(ctx context.Context, letters []gitsync.MessageFile, store func(context.Context, gitsync.MessageFile) error) (time.Duration, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -68,8 +68,8 @@ func text(random *rand.Rand) string {
 	return strings.TrimSpace(b.String()[:bodyBytes])
 }
 
-// lettersOfADay are n messages of one channel and one day, the hardest case for a
-// record: each is a new version of one long list of files.
+// lettersOfADay are `n` messages of one channel and one day. That is the hardest case for a record:
+// each message makes a new version of one long list of files.
 func (s *stand) lettersOfADay(ctx context.Context, record string, n int) ([]gitsync.MessageFile, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {

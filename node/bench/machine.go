@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Machine says what a run was made on, a line each: the figures mean little
-// without it.
+// Machine says on what a run was made, one thing in each line: the figures mean little without it.
 func Machine(ctx context.Context, dir string) []string {
 	system := fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	if model := fieldOf("/proc/cpuinfo", "model name"); model != "" {
@@ -75,8 +74,8 @@ func describeDisk(dir string) string {
 
 func inMemory(kind string) bool { return kind == "tmpfs" || kind == "ramfs" }
 
-// DefaultDir is where a bench works if nothing else is said: the system's folder
-// for temporary files or, where that is in memory, the user's cache folder.
+// DefaultDir is where a bench works if it is not told otherwise: the system's folder for temporary
+// files or, if that is in memory, the user's cache folder.
 func DefaultDir() string {
 	temporary := os.TempDir()
 	if kind, _ := diskOf(temporary); !inMemory(kind) {

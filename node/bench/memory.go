@@ -17,7 +17,7 @@ type memoryWatch struct {
 	seen int64 // after stop
 }
 
-// watchMemory looks every few milliseconds until stop.
+// watchMemory looks every few milliseconds until stop is called.
 func watchMemory(pid int) *memoryWatch {
 	w := &memoryWatch{end: make(chan struct{}), most: make(chan int64, 1)}
 	go func() { // stop ends it
@@ -37,8 +37,8 @@ func watchMemory(pid int) *memoryWatch {
 	return w
 }
 
-// stop ends the watch and returns the most that was seen, 0 where the system does
-// not tell. It may be called twice.
+// stop ends the watch and returns the most memory that was seen; 0 if the system does not tell. It
+// may be called twice.
 func (w *memoryWatch) stop() int64 {
 	w.once.Do(func() {
 		close(w.end)
@@ -47,11 +47,12 @@ func (w *memoryWatch) stop() int64 {
 	return w.seen
 }
 
-// anonymousMemory is the resident memory of a process that is no file's, as Linux
-// tells it; 0 elsewhere.
+// anonymousMemory is the resident memory of a process that belongs to no file, in bytes, as Linux
+// tells it. It is 0 elsewhere.
 func anonymousMemory(pid int) int64 { return memoryOf(pid, "RssAnon") }
 
-// residentMemory is all resident memory of a process, as Linux tells it; 0 elsewhere.
+// residentMemory is all resident memory of a process, in bytes, as Linux tells it. It is 0
+// elsewhere.
 func residentMemory(pid int) int64 { return memoryOf(pid, "VmRSS") }
 
 func memoryOf(pid int, field string) int64 {
@@ -63,8 +64,8 @@ func memoryOf(pid int, field string) int64 {
 	return n << 10
 }
 
-// processorTime is what a process has used of processors, with the programs that it
-// has run and waited for, as Linux tells it; 0 elsewhere.
+// processorTime is the processor time that a process has used, together with the programs that it
+// has run and waited for, as Linux tells it. It is 0 elsewhere.
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // Linux tells it in hundredths of a second everywhere
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -31,9 +31,9 @@ const (
 	natsEcho    = "bench.echo"
 )
 
-// openLinks starts the servers, and returns when a message gets across each link.
-// heard is called with what is published on natsSubject, for each spoke that hears
-// it; nats.go calls it from one goroutine a spoke.
+// openLinks starts the servers, and returns when a message gets across each link. `heard` is called
+// with what is published on natsSubject, for each spoke that hears it. nats.go calls it from one
+// goroutine for each spoke.
 func openLinks(ctx context.Context, spokes int, heard func(spoke int, m *nats.Msg)) (_ *natsLinks, err error) {
 	l := &natsLinks{}
 	defer func() {
@@ -76,7 +76,7 @@ func openLinks(ctx context.Context, spokes int, heard func(spoke int, m *nats.Ms
 	return l, l.await(ctx)
 }
 
-// bareCertificate is one that nobody looks at: it makes TLS work.
+// bareCertificate is a certificate at which nobody looks: it only makes TLS work.
 func bareCertificate() (tls.Certificate, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -110,12 +110,12 @@ func (l *natsLinks) start(o *server.Options) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// await has the hub ask until every spoke has answered. A server tells of its
-// subscriptions in their order, so those that were made before are known then.
+// await has the hub ask until every spoke has answered. A server tells of its subscriptions in
+// their order. So the subscriptions that were made before are known then.
 func (l *natsLinks) await(ctx context.Context) error {
 	for i, spoke := range l.spokes {
 		subject := fmt.Sprintf("%s.%d", natsEcho, i)
-		if _, err := spoke.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond(m.Data) }); err != nil { // who asks notices
+		if _, err := spoke.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond(m.Data) }); err != nil { // the one who asks notices
 			return fmt.Errorf("cannot subscribe: %w", err)
 		}
 		err := until(ctx, "the bare servers were linked", time.Millisecond, func() (bool, error) {
@@ -132,8 +132,8 @@ func (l *natsLinks) await(ctx context.Context) error {
 	return nil
 }
 
-// natsDeliveries has a hub publish data n times at full speed and says how long that
-// takes until every spoke has all; 0 where some were lost.
+// natsDeliveries has a hub publish `data` n times at full speed. It returns how long it takes until
+// every spoke has all of them; 0 if some were lost.
 func natsDeliveries(ctx context.Context, spokes int, data []byte, n int) (time.Duration, error) {
 	seen, done := make([]int, spokes), make(chan struct{}, spokes)
 	l, err := openLinks(ctx, spokes, func(i int, _ *nats.Msg) {

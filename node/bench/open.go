@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// version is what homes of the bench are made with.
+// version is the version with which homes of the bench are made.
 const version = "bench"
 
 // openRecord is the record of a new home, which commits in the background as in
@@ -37,8 +37,8 @@ func newHome(ctx context.Context, dir string, change func(*homes.Options)) (conf
 	return o.Home, err
 }
 
-// openHome opens the record of a home and runs it. recorded is told of messages
-// that are in a commit; it must not block.
+// openHome opens the record of a home and runs it. `recorded` is called with messages that are in a
+// commit. It must not block.
 func openHome(ctx context.Context, home configs.Home, recorded func([]protocol.Path)) (*openRecord, error) {
 	r, err := gitsync.Open(ctx, gitsync.Options{
 		Dir:    home.Dir,
@@ -60,7 +60,7 @@ func (o *openRecord) close() error {
 	return errors.Join(<-o.ended, o.Close())
 }
 
-// newRecord is openHome of a new home.
+// newRecord is openHome for a new home.
 func (s *stand) newRecord(ctx context.Context, recorded func([]protocol.Path)) (*openRecord, error) {
 	home, err := newHome(ctx, s.path("home"), nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *stand) newRecord(ctx context.Context, recorded func([]protocol.Path)) (
 // patience bounds every wait for something that should take seconds at most.
 const patience = 2 * time.Minute
 
-// await returns once done is closed.
+// await returns when `done` is closed.
 func await(ctx context.Context, what string, done <-chan struct{}) error {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -86,7 +86,7 @@ func await(ctx context.Context, what string, done <-chan struct{}) error {
 	}
 }
 
-// until asks every moment whether it is so.
+// until asks `so` again and again until it is true.
 func until(ctx context.Context, what string, every time.Duration, so func() (bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -10,10 +10,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// crowd is what agents write that meet in parties: each is organized and its members are
+// crowd is what agents write that meet in parties. Each party is organized and its members are
 // invited, a human decides with their own key, and each member answers a sync-check.
 type crowd struct {
-	parties, members, agents int // members are of each party, agents of all of them
+	parties, members, agents int // members of each party, agents of all parties
 	began                    time.Time
 	human                    nkeys.KeyPair
 	written                  []func(a *author, at time.Time) (gitsync.MessageFile, error) // in the order of time
@@ -26,7 +26,7 @@ func crowdAgent(i int) string { return fmt.Sprintf("agent%d", i) }
 
 func crowdParty(i int) string { return fmt.Sprintf("party %d", i) }
 
-// newCrowd is one of that many parties, up to now, a message a second.
+// newCrowd is the crowd of that many parties. Its messages end now, and are one second apart.
 func newCrowd(parties, members, agents int) (*crowd, error) {
 	key, err := nkeys.CreateUser()
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *crowd) write(a *author, i int) (gitsync.MessageFile, error) {
 	return c.written[i](a, c.began.Add(time.Duration(i+1)*time.Second))
 }
 
-// decided is a message with what the human signs of it: a gate, or what they had an agent do.
+// decided is a message with the human's signature, of a gate or of what they had an agent do.
 func (c *crowd) decided(a *author, m protocol.Message, channel protocol.ChannelID, at time.Time, gate protocol.Path, hash, reason string) (gitsync.MessageFile, error) {
 	about := protocol.HumanDecision{RecordID: a.record, Human: crowdHuman, Host: a.host, Gate: gate, GateHash: hash, Act: m.Act, Reason: reason}
 	var err error
@@ -70,8 +70,8 @@ func (c *crowd) decided(a *author, m protocol.Message, channel protocol.ChannelI
 	return a.sign(m, channel, at)
 }
 
-// party adds one party: its first member organizes it, and the others are invited, accepted
-// and asked how far they are in sync.
+// party adds one party. Its first member organizes it, and the others are invited, accepted and
+// asked how far they are in sync.
 func (c *crowd) party(i int) {
 	lead := crowdAgent(i * c.members % c.agents)
 	var channel protocol.ChannelID
@@ -110,7 +110,7 @@ func (c *crowd) party(i int) {
 	}
 }
 
-// sync adds a sync-check of one by another on a party's topic, and its answer.
+// sync adds a sync-check of `asked` by `asker` on a party's topic, and its answer.
 func (c *crowd) sync(i int, asker, asked string) {
 	claim, score := protocol.ItemRef{Label: "C1", Text: "The port is 4222"}, float64(i%11)/10
 	var check protocol.Path

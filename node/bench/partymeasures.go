@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// Party is what "parley bench party" measures: how soon one sees who is in parties where there
-// are many, and how soon all of one are told something.
+// Party is what "parley bench party" measures: how soon one sees who is in parties if there are
+// many, and how soon all members of one are told something.
 func Party() Suite {
 	return Suite{Name: "party", Measures: []Measure{crowdMeasure(), tellMeasure()}}
 }

@@ -17,9 +17,9 @@ import (
 type process struct {
 	client *control.Client
 	cmd    *exec.Cmd
-	output bytes.Buffer // to be read when the process has ended
+	output bytes.Buffer // to be read after the process has ended
 	ended  chan struct{}
-	result error // why it ended; to be read when ended is closed
+	result error // why it ended; to be read after `ended` is closed
 }
 
 // startProcess starts the node of a home. It may not answer yet.
@@ -41,7 +41,7 @@ func (s *stand) startProcess(ctx context.Context, home configs.Home) (*process, 
 	return p, nil
 }
 
-// running says why the process does not run any more, nil while it does.
+// running says why the process no longer runs. It is nil while the process runs.
 func (p *process) running() error {
 	select {
 	case <-p.ended:
@@ -63,7 +63,7 @@ func (p *process) stop(ctx context.Context) error {
 	return nil
 }
 
-// kill ends the process at once, where it still runs.
+// kill ends the process at once, if it still runs.
 func (p *process) kill() error {
 	err := p.cmd.Process.Kill()
 	<-p.ended

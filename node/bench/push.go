@@ -35,13 +35,13 @@ func pushMeasure(bus bool) Measure {
 	}
 }
 
-// sentMessages are when each message was stored, by its path in the repository.
+// sentMessages are the times when messages were stored, by their paths in the repository.
 type sentMessages struct {
 	mu sync.Mutex // guards at
 	at map[string]time.Time
 }
 
-// say has the human of a host write to that of the next one.
+// say has the human of a host write to the human of the next host.
 func (h *hosts) say(ctx context.Context, i int, random *rand.Rand, sent *sentMessages) error {
 	from, to := h.nodes[i], h.nodes[(i+1)%len(h.nodes)]
 	m, err := control.Send.Ask(ctx, from, control.SendRequest{As: from.human, To: []string{to.human}, Body: text(random)})
@@ -132,8 +132,8 @@ func takePush(ctx context.Context, s *stand, name string, bus bool) (_ readings,
 	}, nil
 }
 
-// awaitPushed waits until all that was sent is in the shared repository, as git
-// lists it, and says how many are still missing when patience ends.
+// awaitPushed waits until everything that was sent is in the shared repository, as git lists it. It
+// returns how many messages are still missing when patience ends.
 func (h *hosts) awaitPushed(ctx context.Context, s *stand, sent *sentMessages) (missing int, err error) {
 	deadline := time.Now().Add(patience)
 	for {
@@ -159,7 +159,7 @@ func (h *hosts) awaitPushed(ctx context.Context, s *stand, sent *sentMessages) (
 	}
 }
 
-// slowness are the times from stored to pushed, of messages that were pushed.
+// slowness are the times from stored to pushed, of the messages that were pushed.
 func (h *hosts) slowness(ctx context.Context, sent *sentMessages) ([]time.Duration, error) {
 	came, err := h.shared.arrivals(ctx)
 	if err != nil {
@@ -174,8 +174,8 @@ func (h *hosts) slowness(ctx context.Context, sent *sentMessages) ([]time.Durati
 	return took, nil
 }
 
-// wrong counts what is not in the shared repository exactly once: a message sent
-// that is missing or double, and a file that nobody sent beside them.
+// wrong counts what is not in the shared repository exactly once: messages that are missing or
+// there twice, and files that nobody has sent.
 func (h *hosts) wrong(ctx context.Context, sent *sentMessages) (wrong int, note string, err error) {
 	there, err := h.shared.files(ctx)
 	if err != nil {
@@ -203,7 +203,7 @@ func (h *hosts) wrong(ctx context.Context, sent *sentMessages) (wrong int, note 
 	return wrong, note, nil
 }
 
-// channelOf is the channel's folder of a path in the repository.
+// channelOf is the folder of the channel in a path of the repository.
 func channelOf(path string) string {
 	rest, _ := strings.CutPrefix(path, protocol.ChannelsDir+"/")
 	channel, _, _ := strings.Cut(rest, "/")

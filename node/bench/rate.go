@@ -53,7 +53,8 @@ func takeRate(ctx context.Context, s *stand) (_ readings, err error) {
 	return readings{"dispatch_rate": {value: perSecond(many, took), yardstick: perSecond(many, alone)}}, nil
 }
 
-// commandsAlone is how long the command of the agent that answers takes so many times.
+// commandsAlone is how long `many` runs of the answering agent's command take, `atOnce` of them at
+// the same time.
 func commandsAlone(ctx context.Context, many, atOnce int) (time.Duration, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// sharedRepo is a bare repository that notes each push: what is counted there is
-// counted by git, not by parley.
+// sharedRepo is a bare repository that notes each push. So git counts them, and not parley.
 type sharedRepo struct {
 	tools *tools
 	dir   string
 }
 
-// pushesDir has a file for each push, named after the commit that main became and
-// with the one that it was; its time is that of the push.
+// pushesDir has a file for each push. Its name has the commit that main became and the one that it
+// was. Its time is the time of the push.
 const (
 	pushesDir = "pushes"
 	pushHook  = "#!/bin/sh\nwhile read -r old new ref; do printf '%s' \"$old\" >\"" + pushesDir + "/$new\"; done\n"
@@ -47,7 +46,7 @@ type pushed struct {
 	old, new string
 }
 
-// pushes are all so far, oldest first.
+// pushes are all pushes so far, the oldest first.
 func (r *sharedRepo) pushes() ([]pushed, error) {
 	files, err := os.ReadDir(filepath.Join(r.dir, pushesDir))
 	if err != nil {
@@ -69,8 +68,8 @@ func (r *sharedRepo) pushes() ([]pushed, error) {
 	return all, nil
 }
 
-// files are the paths in main below data, as the git program lists them, each as
-// often as it is there.
+// files are the paths in main below data, as the git program lists them, with the number of times
+// that each is there.
 func (r *sharedRepo) files(ctx context.Context) (map[string]int, error) {
 	out, err := r.tools.run(ctx, r.dir, "ls-tree", "-r", "-z", "--name-only", "main", "data/")
 	if err != nil {

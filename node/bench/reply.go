@@ -75,7 +75,7 @@ func takeAcross(ctx context.Context, s *stand) (_ readings, err error) {
 	return besideEachOther("across", answered, alone), err
 }
 
-// takeOld asks two nodes in turn, so that what else the machine does burdens both.
+// takeOld asks two nodes in turn, so that other work of the machine affects both.
 func takeOld(ctx context.Context, s *stand) (_ readings, err error) {
 	empty, err := s.startAnswering(ctx, "empty", 0)
 	if err != nil {
@@ -100,8 +100,7 @@ func takeOld(ctx context.Context, s *stand) (_ readings, err error) {
 	return readings{"old_p50": {value: milliseconds(percentile(with, 50)), yardstick: milliseconds(percentile(without, 50))}}, nil
 }
 
-// startAnswering runs a node of its own with that many messages, and the agent that
-// answers.
+// startAnswering runs a node that has that many messages, and the agent that answers.
 func (s *stand) startAnswering(ctx context.Context, name string, old int) (_ *runningNode, err error) {
 	home, err := newHome(ctx, s.path(name), nil)
 	if err == nil && old > 0 {
@@ -170,7 +169,7 @@ func (s *stand) askMany(ctx context.Context, n *runningNode, many int) (answered
 	return answered, alone, nil
 }
 
-// besideEachOther are the median and the slow end of a measure beside its yardstick.
+// besideEachOther are the median and the slow end of a measure, each beside its yardstick.
 func besideEachOther(name string, measured, bare []time.Duration) readings {
 	read := func(p int) reading {
 		return reading{value: milliseconds(percentile(measured, p)), yardstick: milliseconds(percentile(bare, p))}

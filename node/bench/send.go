@@ -31,7 +31,7 @@ func takeSend(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, n.stop()) }()
-	// The first message makes the node know the addressee.
+	// With the first message, the node gets to know the addressee.
 	if err := sendOne(ctx, n.Node, "hello"); err != nil {
 		return nil, err
 	}
@@ -65,8 +65,7 @@ func sendOne(ctx context.Context, to control.Service, body string) error {
 	return err
 }
 
-// sendAlone has one program send, in turn with appends of as many bytes as a
-// message has.
+// sendAlone has one program send, in turn with appends of as many bytes as a message has.
 func (s *stand) sendAlone(ctx context.Context, n *runningNode) (sent, synced []time.Duration, err error) {
 	client := control.NewClient(n.home.Socket(), version)
 	random := rand.New(rand.NewPCG(4, 0))
@@ -99,8 +98,8 @@ func (s *stand) sendAlone(ctx context.Context, n *runningNode) (sent, synced []t
 	return sent, synced, nil
 }
 
-// sendTogether has as many programs as there are senders send n messages, and
-// says how long that took until the last was in a commit.
+// sendTogether has as many programs as there are `senders` send `many` messages in all. It returns
+// how long it took until the last one was in a commit.
 func (s *stand) sendTogether(ctx context.Context, n *runningNode, many int) (time.Duration, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The sizes of a record that parley makes promises about.
+// The sizes of records about which parley makes promises.
 const (
 	quickScale = 2000
 	usualScale = 100_000
@@ -23,7 +23,7 @@ const (
 
 const mebibyte = 1 << 20
 
-// startMeasure starts a node on a record of scale messages; 0 means usualScale.
+// startMeasure starts a node on a record of `scale` messages; 0 means usualScale.
 func startMeasure(scale int) Measure {
 	if scale == 0 {
 		scale = usualScale
@@ -56,8 +56,7 @@ func startMeasure(scale int) Measure {
 	}
 }
 
-// takeStart starts a node twice: first without the cache, which makes it, and then
-// with it.
+// takeStart starts a node twice: first without the cache, which that start makes, and then with it.
 func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 	if len(s.options.Command) == 0 {
 		return nil, skipped("this program cannot start parley")
@@ -107,8 +106,8 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 // apart is the time between two messages of a filled record: 10,000 a day.
 const apart = 24 * time.Hour / 10_000
 
-// fill writes n messages into the record of a home, as its host: to 20 names, up
-// to now. It says how many bytes they have.
+// fill writes `n` messages into the record of a home, as its host, to 20 names. The last one is of
+// now. It returns how many bytes they have.
 func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64, err error) {
 	const names = 20
 	at := time.Now().UTC().Add(-time.Duration(n) * apart)
@@ -117,7 +116,7 @@ func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64,
 	})
 }
 
-// fillWith is fill with the n messages that write makes, one after the other.
+// fillWith is fill with the `n` messages that `write` makes, one after the other.
 func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write func(a *author, i int) (gitsync.MessageFile, error)) (size int64, err error) {
 	const batch = 1000
 	r, err := openHome(ctx, home, nil)
@@ -179,11 +178,11 @@ func (s *stand) archive(ctx context.Context, home configs.Home) (time.Duration, 
 // started is what one start took.
 type started struct {
 	took   time.Duration // until the first message was stored
-	memory int64         // most anonymous memory; 0 where the system does not say
+	memory int64         // the most anonymous memory, in bytes; 0 if the system does not say
 }
 
-// startOnce runs a node as a process of its own, sends it a message as soon as it
-// takes one, looks on until it is at rest, and ends it.
+// startOnce runs a node as a process of its own, sends it a message as soon as it takes one,
+// watches it until it rests, and ends it.
 func (s *stand) startOnce(ctx context.Context, home configs.Home) (_ started, err error) {
 	began := time.Now()
 	p, err := s.startProcess(ctx, home)
@@ -216,7 +215,7 @@ func (s *stand) startOnce(ctx context.Context, home configs.Home) (_ started, er
 	return seen, p.stop(ctx)
 }
 
-// answered tells a node that does not answer yet from one that refuses.
+// answered distinguishes a node that does not answer yet from a node that refuses.
 func answered(err error) (bool, error) {
 	if err != nil && control.AsError(err).Kind == control.KindUnavailable {
 		return false, nil
@@ -224,8 +223,7 @@ func answered(err error) (bool, error) {
 	return err == nil, err
 }
 
-// rest waits a second, and until the node has found all its messages their place
-// in the index of words.
+// rest waits a second, and until the node has put all its messages into the index of words.
 func (s *stand) rest(ctx context.Context, client control.Service) error {
 	select {
 	case <-time.After(time.Second):

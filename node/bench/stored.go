@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 )
 
-// storedBlock is how many messages go to the record, then to the bare file, in
-// turn: so what else the disk does burdens both.
+// storedBlock is how many messages go to the record, then to the bare file, and so on in turn. So
+// other work of the disk affects both.
 const storedBlock = 50
 
 func storedMeasure() Measure {

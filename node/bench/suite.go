@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Options say how a suite is run. Only Command is required, and only where a
-// measure starts parley as a process of its own.
+// Options say how a suite is run. Only Command is required, and only if a measure starts parley as
+// a process of its own.
 type Options struct {
-	Dir   string   // the folder that the disk is chosen by; "": DefaultDir
+	Dir   string   // the folder, which also decides which disk is measured; "": DefaultDir
 	Quick bool     // less of everything: seconds instead of minutes
-	Only  []string // figures or measures to take; none: all
-	// Command starts parley: the program and its first words.
+	Only  []string // the figures or measures to take; none: all
+	// Command is how to start parley: the program and its first arguments.
 	Command []string
-	// Progress is told what is being done, and how much of it; of is 0 where that
-	// is not known. It may be nil.
+	// Progress is called with what is being done, and how much of it is done. `of` is how much
+	// there is in all; 0 if that is not known. Progress may be nil.
 	Progress func(measure, doing string, done, of int)
 }
 
@@ -32,19 +32,19 @@ type Suite struct {
 // Measure takes some figures together.
 type Measure struct {
 	Name    string
-	What    string // what it does, half a sentence
+	What    string // what it does, as half a sentence
 	Figures []Spec
 	take    func(context.Context, *stand) (readings, error)
 }
 
-// skipped is why a measure cannot be taken on this machine.
+// skipped says why a measure cannot be taken on this machine.
 type skipped string
 
 func (s skipped) Error() string { return string(s) }
 
-// Run takes the measures one after the other, each in a folder of its own that is
-// removed after it, however it ends. It returns the figures taken so far even
-// where it fails.
+// Run takes the measures one after the other, each in a folder of its own. The folder is removed
+// after that, however the measure ends. If a measure fails, Run returns the figures that were taken
+// before, too.
 func (s Suite) Run(ctx context.Context, o Options) (figures []Figure, err error) {
 	if err := s.Check(o.Only); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (m Measure) takeIn(ctx context.Context, st *stand) (_ readings, err error) 
 	return m.take(ctx, st)
 }
 
-// wanted are the figures of the measure that only names.
+// wanted are the figures of the measure that `only` names.
 func (m Measure) wanted(only []string) []Spec {
 	if len(only) == 0 || slices.Contains(only, m.Name) {
 		return m.Figures
@@ -101,7 +101,7 @@ func (m Measure) wanted(only []string) []Spec {
 	return specs
 }
 
-// Names are all that Options.Only may name.
+// Names are the names that Options.Only may have.
 func (s Suite) Names() []string {
 	var names []string
 	for _, m := range s.Measures {
@@ -113,7 +113,7 @@ func (s Suite) Names() []string {
 	return names
 }
 
-// Check refuses names that are neither of a figure nor of a measure.
+// Check returns an error for a name that belongs neither to a figure nor to a measure.
 func (s Suite) Check(only []string) error {
 	names := s.Names()
 	for _, name := range only {
@@ -128,7 +128,7 @@ func (s Suite) Check(only []string) error {
 	return nil
 }
 
-// Takes reports whether a run that is limited to only takes the measure of that name.
+// Takes reports whether a run that is limited to `only` takes the measure with that name.
 func (s Suite) Takes(measure string, only []string) bool {
 	return slices.ContainsFunc(s.Measures, func(m Measure) bool { return m.Name == measure && len(m.wanted(only)) > 0 })
 }
@@ -141,7 +141,7 @@ type stand struct {
 	dir     string
 }
 
-// count is how many of something the run takes.
+// count is how many of something the run takes: `full` or, in a quick run, `quick`.
 func (s *stand) count(full, quick int) int {
 	if s.options.Quick {
 		return quick

@@ -12,12 +12,12 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Sync is what "parley bench sync" measures: how soon one knows how far a partner is in sync.
+// Sync is what "parley bench sync" measures: how soon an agent knows how far a partner is in sync.
 func Sync() Suite {
 	return Suite{Name: "sync", Measures: []Measure{examinedMeasure(), manyMeasure(), chatterMeasure(), silentMeasure()}}
 }
 
-// asker is the agent that asks in all of them.
+// asker is the agent that asks in all measures of the suite.
 const asker = "skills"
 
 func examinedMeasure() Measure {
@@ -52,7 +52,7 @@ func silentMeasure() Measure {
 	}
 }
 
-// topicsWith serves partners on a host, and opens a topic of three claims with each.
+// topicsWith serves partners on a host, and opens a topic with three claims with each of them.
 func topicsWith(ctx context.Context, near, far *runningNode, partners []string, add control.AddAgentRequest) error {
 	if _, err := control.AddAgent.Ask(ctx, near, control.AddAgentRequest{Name: asker, Inbox: true}); err != nil {
 		return err
@@ -86,7 +86,8 @@ func topicsWith(ctx context.Context, near, far *runningNode, partners []string, 
 	return nil
 }
 
-// syncOnce is how long it takes until all who were asked have answered, or are known to be silent.
+// syncOnce is how long it takes until all partners that were asked have answered, or are known to
+// be silent.
 func syncOnce(ctx context.Context, n control.Service, want, wait string, many int) (time.Duration, error) {
 	within := patience
 	if wait != "" {
@@ -151,7 +152,7 @@ func takeExamined(ctx context.Context, s *stand) (_ readings, err error) {
 	return besideEachOther("examined", took, least), nil
 }
 
-// askedAndAnswered does with the disk and NATS alone what a check and its result need.
+// askedAndAnswered does what a check and its result need, only with the disk and NATS.
 func (h *hop) askedAndAnswered(ctx context.Context, data []byte) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, natsWait)
 	defer cancel()
@@ -159,7 +160,7 @@ func (h *hop) askedAndAnswered(ctx context.Context, data []byte) (time.Duration,
 	if err := h.disks[0].append(data); err != nil {
 		return 0, err
 	}
-	if _, err := h.link.hub.RequestWithContext(ctx, natsSubject, data); err != nil { // it is appended there first
+	if _, err := h.link.hub.RequestWithContext(ctx, natsSubject, data); err != nil { // it is appended there before it is answered
 		return 0, fmt.Errorf("cannot ask over bare NATS: %w", err)
 	}
 	<-h.there

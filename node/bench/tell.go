@@ -22,8 +22,8 @@ const (
 	tellLead   = "agent0"
 	tellTopic  = "the bench"
 
-	// betweenAnswers is how long nothing happens before a human answers an invite. Else what
-	// all hosts do with the answer before, such as commits, would be measured too.
+	// betweenAnswers is how long nothing happens before a human answers an invite. Otherwise the
+	// work of all hosts for the answer before it, such as commits, would be measured too.
 	betweenAnswers = 50 * time.Millisecond
 )
 
@@ -99,7 +99,7 @@ func takeTell(ctx context.Context, s *stand) (_ readings, err error) {
 	return readings{"tell_p50": read(50), "tell_p99": read(99), "accept_p50": accepted}, nil
 }
 
-// gather has agents of all hosts meet in a party that the human of the first one leads.
+// gather has agents of all hosts meet in a party that the human of the first host leads.
 func (t *telling) gather(ctx context.Context) error {
 	var with []string
 	for i, n := range t.nodes {
@@ -183,7 +183,7 @@ func signedAt(ctx context.Context, n *runningNode, key nkeys.KeyPair, d protocol
 	return d.Sign(key)
 }
 
-// accept accepts all invites that the human of a host is asked about.
+// accept accepts all invites about which the human of a host is asked.
 func (t *telling) accept(ctx context.Context, host int) error {
 	gates, err := control.Gates.Ask(ctx, t.nodes[host], control.GatesRequest{})
 	if err != nil {
@@ -206,7 +206,7 @@ func (t *telling) accept(ctx context.Context, host int) error {
 			return err
 		}
 		if host == 0 {
-			continue // what is seen there is seen at once
+			continue // what is seen on that host is seen at once
 		}
 		err = until(ctx, "the inviter's host shows the member", time.Millisecond, func() (bool, error) {
 			p, err := control.ShowParty.Ask(ctx, t.nodes[0], control.PartyRequest{Viewing: control.Viewing{For: tellLead}, Party: tellTopic})
@@ -231,7 +231,7 @@ func (t *telling) tell(ctx context.Context) error {
 	if len(told.To) != len(t.nodes)*tellAgents-1 {
 		return fmt.Errorf("the party has %d others", len(told.To))
 	}
-	if slices.ContainsFunc(told.To, late) { // it took longer than a tell waits
+	if slices.ContainsFunc(told.To, late) { // it took longer than `tell` waits
 		err := until(ctx, "all hosts heard what the party was told", time.Millisecond, func() (bool, error) {
 			m, err := control.Show.Ask(ctx, t.client, control.ShowRequest{Path: told.Message})
 			return len(m.Heard) == len(t.nodes)-1, err
@@ -244,7 +244,7 @@ func (t *telling) tell(ctx context.Context) error {
 	return nil
 }
 
-// openBare makes what the nodes are held against ready.
+// openBare prepares the yardsticks of the nodes.
 func (t *telling) openBare(ctx context.Context) (err error) {
 	for i := range t.nodes {
 		disk, err := openBare(t.path(fmt.Sprintf("bare%d", i)))
@@ -254,7 +254,7 @@ func (t *telling) openBare(ctx context.Context) (err error) {
 		t.disks = append(t.disks, disk)
 	}
 	t.link, err = openLinks(ctx, len(t.nodes)-1, func(spoke int, m *nats.Msg) {
-		if t.disks[spoke+1].append(m.Data) == nil { // else who asks waits in vain, and says so
+		if t.disks[spoke+1].append(m.Data) == nil { // otherwise the one who asks waits in vain, and says so
 			_ = m.Respond(nil)
 		}
 	})
@@ -278,7 +278,7 @@ func (t *telling) closeBare() error {
 	return errors.Join(errs...)
 }
 
-// least does with the disk and NATS alone what telling needs.
+// least does what telling needs, only with the disk and NATS.
 func (t *telling) least(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, natsWait)
 	defer cancel()

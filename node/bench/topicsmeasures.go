@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// Topics is what "parley bench topics" measures: how soon one sees what is worked on together,
-// where that has gone on for a year.
+// Topics is what "parley bench topics" measures: how soon one sees what is worked on together after
+// that has gone on for a year.
 func Topics() Suite {
 	return Suite{Name: "topics", Measures: []Measure{yearMeasure()}}
 }
@@ -86,7 +86,7 @@ func takeYear(ctx context.Context, s *stand) (_ readings, err error) {
 	return taken, nil
 }
 
-// serveYear has the host serve the agents of the year, and makes its cache whole.
+// serveYear has the host serve the agents of the year, and completes its cache.
 func (s *stand) serveYear(ctx context.Context, home configs.Home, y *year) (err error) {
 	n, err := runNode(ctx, home, zerolog.Nop())
 	if err != nil {
@@ -108,11 +108,10 @@ func (s *stand) serveYear(ctx context.Context, home configs.Home, y *year) (err 
 // asked is what came of asking a node about a year.
 type asked struct {
 	took          map[string][]time.Duration // by figure
-	before, after int64                      // bytes of anonymous memory, before the first question and after the last
+	before, after int64                      // bytes of anonymous memory, before the first question and after the last one
 }
 
-// askYear starts a node as a process of its own, asks it, at once or when it rests, and
-// ends it.
+// askYear starts a node as a process of its own, asks it, at once or when it rests, and ends it.
 func (s *stand) askYear(ctx context.Context, home configs.Home, atOnce bool) (a asked, err error) {
 	p, err := s.startProcess(ctx, home)
 	if err != nil {

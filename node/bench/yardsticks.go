@@ -13,24 +13,23 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 )
 
-// tools are what measures are held against: the bare disk and the git program.
-// What costs time is taken once in a run.
+// tools are the yardsticks: the bare disk and the git program. What takes long is measured only
+// once in a run.
 type tools struct {
 	dir   string
 	quick bool
 	git   string // path of the git program; "" where there is none
 
-	commit, push time.Duration // of one message by the git program; 0: not taken yet
+	commit, push time.Duration // of one message, by the git program; 0: not measured yet
 }
 
-// toolsOf are the tools of this machine; they work in dir.
+// toolsOf are the tools of this machine. They work in `dir`.
 func toolsOf(dir string, quick bool) *tools {
-	git, _ := exec.LookPath("git") // its absence is what the measures say
+	git, _ := exec.LookPath("git") // if it is missing, the measures say so
 	return &tools{dir: dir, quick: quick, git: git}
 }
 
-// bareFile is the least that makes a message durable: a file that it is appended
-// to, and fsync.
+// bareFile is the least that makes a message durable: a file to which it is appended, and fsync.
 type bareFile struct{ file *os.File }
 
 func openBare(path string) (bareFile, error) {
@@ -87,7 +86,7 @@ func (t *tools) run(ctx context.Context, dir string, args ...string) (string, er
 	return string(out), nil
 }
 
-// commitTime is what "git add" and "git commit" of one message take, the median.
+// commitTime is the median time of "git add" and "git commit" for one message.
 func (t *tools) commitTime(ctx context.Context) (time.Duration, error) {
 	if t.commit == 0 {
 		if err := t.measureGit(ctx); err != nil {
@@ -97,8 +96,7 @@ func (t *tools) commitTime(ctx context.Context) (time.Duration, error) {
 	return t.commit, nil
 }
 
-// pushTime is what those two and "git push" to a bare repository on the same disk
-// take, the median.
+// pushTime is the median time of these two and of "git push" to a bare repository on the same disk.
 func (t *tools) pushTime(ctx context.Context) (time.Duration, error) {
 	_, err := t.commitTime(ctx)
 	return t.push, err
@@ -160,8 +158,8 @@ func (t *tools) commitOne(ctx context.Context, work string, l gitsync.MessageFil
 	return err
 }
 
-// percentile is the nearest rank: the smallest of times that p percent of them do
-// not exceed. It sorts times.
+// percentile is the nearest rank: the smallest of the times that p percent of them do not exceed.
+// It sorts `times`.
 func percentile(times []time.Duration, p int) time.Duration {
 	if len(times) == 0 {
 		return 0
@@ -173,5 +171,5 @@ func percentile(times []time.Duration, p int) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// perSecond is how many of n things a second has.
+// perSecond is how many of `n` things are done in a second.
 func perSecond(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }

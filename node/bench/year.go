@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// year is what one agent and its partners write in a year: topics with agreements and a
-// sync-check a week, and between them talk.
+// year is what one agent and its partners write in a year: topics with agreements and a weekly
+// sync-check, and talk in between.
 type year struct {
 	topics, partners int
 	began            time.Time
@@ -26,18 +26,18 @@ type entry struct {
 
 const (
 	yearDays   = 365
-	agreements = 10 // of each topic
+	agreements = 10 // agreements of each topic
 )
 
 func partnerName(i int) string { return fmt.Sprintf("partner%d", i) }
 
-// newYear is one of that many messages, up to now.
+// newYear is a year with that many messages. The last one is of now.
 func newYear(topics, partners, messages int) *year {
 	y := &year{topics: topics, partners: partners, began: time.Now().UTC().Truncate(time.Hour).AddDate(0, 0, -yearDays)}
 	for i := range topics {
 		y.topic(i)
 	}
-	for i := len(y.written); i < messages; i++ { // what is left is talk, all year round
+	for i := len(y.written); i < messages; i++ { // the remaining messages are talk, over the whole year
 		two := [2]string{asker, partnerName(i % partners)}
 		if i/partners%2 == 1 {
 			two[0], two[1] = two[1], two[0]

@@ -1,5 +1,5 @@
-// Package books takes in the files of the record that are no messages: who it belongs to,
-// what hosts and actors say of themselves, what channels are for, memories.
+// Package books takes in the files of the record that are no messages: to whom the record belongs,
+// what hosts and actors say of themselves, what channels are for, and memories.
 package books
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Books takes in the files of the record that are no messages and that the fleet's rules
-// know: host files, what channels are for, memories and actor profiles.
+// Books takes in those files of the record that are no messages and that the fleet's rules know:
+// host files, what channels are for, memories and actor profiles.
 type Books struct {
 	o       Options
 	folders *folders
 }
 
-// Options say what the books are taken in from, and by whom. All are required.
+// Options say from what the books are taken in, and for whom. All are required.
 type Options struct {
 	Config  configs.Config
 	Record  *gitsync.Record
@@ -33,16 +33,16 @@ type Options struct {
 	Log     zerolog.Logger
 	Notices *notices.Notices
 
-	// Clashes notes why nobody can say who agents are, "" where that is clear, and returns
-	// what was noted before.
+	// Clashes notes why nobody can say who agents are; "" if that is clear. It returns what was
+	// noted before.
 	Clashes func(why string) (was string)
-	// RenderOwn puts into this host's file what it says of itself.
+	// RenderOwn writes into this host's file what it says of itself.
 	RenderOwn func() error
-	// Nudge has agents look whether they may be run.
+	// Nudge has agents check whether they may be run.
 	Nudge func()
 }
 
-// New takes in nothing yet.
+// New makes Books that have taken in nothing yet.
 func New(o Options) *Books {
 	return &Books{o: o, folders: newFolders(o.Notices, o.Record.ID())}
 }
@@ -77,9 +77,8 @@ func (b *Books) Read() error {
 	return nil
 }
 
-// Take takes in one file of the record as it stands in main, or that it is
-// gone. A file that cannot be read counts as not there, and is warned about until it
-// is mended.
+// Take takes in one file of the record, as it stands in main or because it is gone. A file that
+// cannot be read counts as not there. There is a warning about it until it is mended.
 func (b *Books) Take(path string) error {
 	take := b.taker(path)
 	if take == nil {
@@ -99,7 +98,7 @@ func (b *Books) Take(path string) error {
 	return nil
 }
 
-// checkScopes warns once of memories whose scope is no channel.
+// checkScopes warns once about memories whose scope is no channel.
 func (b *Books) checkScopes(paths []string) {
 	for _, path := range paths {
 		file, is := protocol.ParseMemoryPath(path)
@@ -114,13 +113,13 @@ func (b *Books) checkScopes(paths []string) {
 	}
 }
 
-// IsHostFile reports whether a host may say of itself at path what it is.
+// IsHostFile reports whether a host may describe itself in the file at `path`.
 func IsHostFile(path string) bool {
 	return strings.HasPrefix(path, protocol.HostsDir+"/") && strings.HasSuffix(path, ".md")
 }
 
-// taker is what takes in the file at path, nil where the rules know nothing of
-// such a file. ok is false for a file that is gone.
+// taker is the function that takes in the file at `path`. It is nil if the rules know no such file.
+// `ok` is false for a file that is gone.
 func (b *Books) taker(path string) func(s *fleet.State, data []byte, ok bool) error {
 	if IsHostFile(path) {
 		return b.hostFile(path)
@@ -147,8 +146,7 @@ func (b *Books) taker(path string) func(s *fleet.State, data []byte, ok bool) er
 	return nil
 }
 
-// Parser is what reads the file at path, nil where the rules know nothing of
-// such a file.
+// Parser is the function that reads the file at `path`. It is nil if the rules know no such file.
 func Parser(path string) func(data []byte) error {
 	if IsHostFile(path) {
 		return func(data []byte) error { return second(protocol.ParseHostFile(data)) }
@@ -167,7 +165,7 @@ func Parser(path string) func(data []byte) error {
 
 func second[T any](_ T, err error) error { return err }
 
-// taken parses a file that is there and hands on what it says.
+// taken parses a file that is there, and calls `set` with what it says.
 func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(T)) error {
 	if !ok {
 		return nil
@@ -182,7 +180,7 @@ func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(
 	return err
 }
 
-// TooLarge says that a file is larger than those that the rules know ever are.
+// TooLarge returns an error if a file is larger than a file that the rules know can ever be.
 func TooLarge(data []byte) error {
 	if len(data) > protocol.MaxFile {
 		return fmt.Errorf("it has more than %d bytes", protocol.MaxFile)
@@ -190,9 +188,9 @@ func TooLarge(data []byte) error {
 	return nil
 }
 
-// hostFile takes in a host file. A key in one counts for nothing, nor does a command;
-// where the file of a host that has joined states either, which its node never writes,
-// the operator is warned.
+// hostFile takes in a host file. A key or a command in it counts for nothing. The node of a host
+// that has joined never writes a wrong key or a command. So if there is one, the operator is
+// warned.
 func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool) error {
 	return func(s *fleet.State, data []byte, ok bool) error {
 		s.People.DropHostFile(path)
@@ -206,7 +204,7 @@ func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 			if !joined {
 				return
 			}
-			// A key that the host had before is what its file says until the host renders it.
+			// The file has a key that the host had before, until the host writes the file anew.
 			if says.Key != "" && !s.Keys().KnowsKey(says.Host, says.Key) {
 				key = fmt.Sprintf("holds another key than the record gives to %s: %s is ignored, %s counts", says.Host, says.Key, h.Key)
 			}
@@ -221,7 +219,7 @@ func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 	}
 }
 
-// Changed is the record's news of files that are no messages.
+// Changed is called with the files of the record that are no messages and that have changed.
 func (b *Books) Changed(paths []string) {
 	own := protocol.HostFilePath(b.o.Config.Alias)
 	for _, path := range paths {
@@ -243,8 +241,8 @@ func (b *Books) Changed(paths []string) {
 	b.CheckProfiles()
 }
 
-// warnOfIdentity says while the node runs what it would say at its next start, which
-// would be the last.
+// warnOfIdentity gives, while the node runs, the warning that its next start would give. That start
+// would fail.
 func (b *Books) warnOfIdentity() {
 	err := CheckIdentity(b.o.Record, b.o.Config)
 	if err != nil {
@@ -254,8 +252,8 @@ func (b *Books) warnOfIdentity() {
 	}
 }
 
-// noteConflict tells of a file that two sides changed in the same place, where
-// another host kept both versions, until the version that lost is taken away.
+// noteConflict tells of a file that two sides have changed in the same place, if another host has
+// kept both versions. It does so until the version that lost is removed.
 func (b *Books) noteConflict(path string) {
 	file, is := gitsync.ConflictOf(path)
 	if !is {
@@ -263,7 +261,7 @@ func (b *Books) noteConflict(path string) {
 	}
 	_, there, err := b.o.Record.ReadFile(path)
 	switch {
-	case err != nil: // it is told of when it is looked at again
+	case err != nil: // it is told when somebody looks at the file again
 	case !there:
 		b.o.Notices.Forget(path)
 	default:
@@ -273,8 +271,8 @@ func (b *Books) noteConflict(path string) {
 
 const aboutProfiles = "actor profiles"
 
-// CheckProfiles halts the exec doors while two actor profiles have one name, and
-// lets them go on when that is over (Crosstalk, "Managing actors").
+// CheckProfiles halts the exec doors while two actor profiles have the same name, and lets them go
+// on when that is over (Crosstalk, "Managing actors").
 func (b *Books) CheckProfiles() {
 	var halted, was string
 	b.o.Folded(func(s *fleet.State) {
@@ -292,8 +290,7 @@ func (b *Books) CheckProfiles() {
 	}
 }
 
-// Write brings a file that is no message into a durable commit and takes it
-// in.
+// Write puts a file that is no message into a durable commit, and takes it in.
 func (b *Books) Write(ctx context.Context, path string, data []byte) error {
 	if err := b.Fits(path, data); err != nil {
 		return err
@@ -304,7 +301,7 @@ func (b *Books) Write(ctx context.Context, path string, data []byte) error {
 	return b.Take(path)
 }
 
-// Fits says that a file is larger than those that are written here may be.
+// Fits returns an error if a file is larger than a file that is written here may be.
 func (b *Books) Fits(path string, data []byte) error {
 	if len(data) > b.o.Config.MessageLimit {
 		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",

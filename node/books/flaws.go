@@ -11,20 +11,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Flaws are the files of the record that are no messages. What others say by the bus and
-// is none is warned of too, once by its path, and not kept.
+// Flaws are the files of the record that should be messages and are none. It also warns about what
+// others say on the bus and what is no message, once for each path, but does not keep it.
 type Flaws struct {
 	notices *notices.Notices
 
 	mu      sync.Mutex // guards what follows
 	all     []Flaw
-	refused int // that were warned of for their signature
+	refused int // how many warnings were about a signature
 }
 
-// NewFlaws knows of none yet, and warns through ns.
+// NewFlaws makes an empty list that warns through `ns`.
 func NewFlaws(ns *notices.Notices) *Flaws { return &Flaws{notices: ns} }
 
-// Flaw is a file of the record that the state does not hold, and why.
+// Flaw is a file of the record that the state does not hold, and the reason.
 type Flaw struct {
 	Path    string `json:"path"`
 	Refused bool   `json:"refused,omitempty"`
@@ -32,8 +32,8 @@ type Flaw struct {
 	Hash    string `json:"hash,omitempty"` // of a refused file
 }
 
-// Complain notes a file that is no message or whose signature is refused: one
-// warning that names the path, never again. kept says that it is in the record.
+// Complain notes a file that is no message, or whose signature is refused. It gives one warning,
+// which names the path, and never another one for it. `kept` says that the file is in the record.
 func (fs *Flaws) Complain(l gitsync.MessageFile, err error, kept bool) {
 	var refusal *keys.RefusedError
 	f := Flaw{Path: l.Path.String(), Why: err.Error()}
@@ -47,7 +47,7 @@ func (fs *Flaws) Complain(l gitsync.MessageFile, err error, kept bool) {
 	}
 }
 
-// Note notes a file of the record, which is warned of at this start and every later one.
+// Note notes a file of the record. There is a warning about it at this start and every later one.
 func (fs *Flaws) Note(f Flaw) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -55,7 +55,7 @@ func (fs *Flaws) Note(f Flaw) {
 	fs.warn(f)
 }
 
-// warn warns of a file once, and reports whether this was it. The caller holds mu.
+// warn warns about a file once, and reports whether this was the first time. The caller holds mu.
 func (fs *Flaws) warn(f Flaw) (first bool) {
 	if !f.Refused {
 		return fs.notices.Once(f.Path, "skipped %s: it is no message: %s", f.Path, f.Why)
@@ -66,14 +66,14 @@ func (fs *Flaws) warn(f Flaw) (first bool) {
 	return first
 }
 
-// List is all of them that are in the record.
+// List is all flaws that are in the record.
 func (fs *Flaws) List() []Flaw {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return slices.Clone(fs.all)
 }
 
-// CountRefused is how many were warned of for their signature.
+// CountRefused is how many warnings were about a signature.
 func (fs *Flaws) CountRefused() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -9,24 +9,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mostFolders is how many folders that are no channels are warned of.
+// mostFolders is about how many folders that are no channels there are warnings.
 const mostFolders = 8
 
-// folders warns of what lies below data/channels and is no channel.
+// folders warns about what lies below data/channels and is no channel.
 type folders struct {
 	notices  *notices.Notices
 	recordID string
 
 	mu     sync.Mutex      // guards what follows
-	strays map[string]bool // folders that are no channels and were warned of
+	strays map[string]bool // folders that are no channels, and about which there was a warning
 }
 
 func newFolders(notices *notices.Notices, recordID string) *folders {
 	return &folders{notices: notices, recordID: recordID, strays: map[string]bool{}}
 }
 
-// check warns once of each folder below data/channels that is no channel, and of
-// channels whose ids differ in case alone.
+// check warns once about each folder below data/channels that is no channel, and about channels
+// whose ids differ only in case.
 func (fs *folders) check(names []string) {
 	spelled := map[string]string{}
 	for _, name := range names {
@@ -43,8 +43,8 @@ func (fs *folders) check(names []string) {
 	}
 }
 
-// warnOf says what to do with a folder of which nobody reads anything. The id is the
-// same wherever it is said.
+// warnOf says what to do with a folder that nobody reads. The id that it proposes is always the
+// same.
 func (fs *folders) warnOf(name string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -56,12 +56,12 @@ func (fs *folders) warnOf(name string) {
 		return
 	}
 	id := protocol.DeriveChannel(fs.recordID, "@folder", name)
-	quoted := strings.ReplaceAll(name, "'", `'\''`) // whoever may push has chosen it, and it will be put into a shell
+	quoted := strings.ReplaceAll(name, "'", `'\''`) // anybody who may push has chosen the name, and it will be put into a shell
 	fs.notices.Happened("%[1]s/%[2]s is no channel, so nobody reads what is in it: a channel's folder is called by a UUID; in a clone: git mv '%[1]s/%[3]s' %[1]s/%[4]s, "+
 		"write the name into its CHANNEL.md, and push", protocol.ChannelsDir, name, quoted, id)
 }
 
-// checkOf does that for the folders of files that have changed.
+// checkOf does the same for the folders of files that have changed.
 func (fs *folders) checkOf(paths []string) {
 	var names []string
 	for _, path := range paths {

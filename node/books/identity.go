@@ -11,23 +11,23 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 )
 
-// IdentityFile belongs to the fleet: who it is (Crosstalk, "Your identity", R1).
+// IdentityFile belongs to the fleet and says who the fleet is (Crosstalk, "Your identity", R1).
 const IdentityFile = "local/CROSSTALK.md"
 
-// FleetFile names the fleet where identityFile, which another program wrote, does not.
+// FleetFile names the fleet if IdentityFile, which another program has written, does not.
 const FleetFile = "local/PARLEY.md"
 
-// VersionFile says of which form the record is (R1).
+// VersionFile says which form the record has (R1).
 const VersionFile = "upstream/CROSSTALK-VERSION"
 
-// Identity is who a record belongs to, and the name of its fleet.
+// Identity is to whom a record belongs, and the name of its fleet.
 type Identity struct {
 	Name  string `yaml:"name"`
 	Email string `yaml:"email"`
 	Fleet string `yaml:"fleet"`
 }
 
-// ParseIdentity reads the frontmatter of a file that says so.
+// ParseIdentity reads an Identity from the frontmatter of a file.
 func ParseIdentity(data []byte) (Identity, error) {
 	var id Identity
 	_, rest, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "---\n")
@@ -41,12 +41,12 @@ func ParseIdentity(data []byte) (Identity, error) {
 	return id, nil
 }
 
-// Configured reports whether somebody has filled in who it is.
+// Configured reports whether somebody has filled in who the fleet is.
 func (id Identity) Configured() bool {
 	return id.Name != "" && id.Email != "" && id.Name != "CONFIGURE" && id.Email != "CONFIGURE"
 }
 
-// ReadIdentity reads who a record is from its files; ok is false where it does not say.
+// ReadIdentity reads the identity of a record from its files. `ok` is false if they do not say it.
 func ReadIdentity(read func(path string) ([]byte, bool, error)) (id Identity, ok bool, err error) {
 	data, ok, err := read(IdentityFile)
 	if err != nil {
@@ -72,8 +72,8 @@ func ReadIdentity(read func(path string) ([]byte, bool, error)) (id Identity, ok
 	return id, true, nil
 }
 
-// CheckIdentity is the gate of the seed: a record whose identity is missing or
-// not configured is not written to.
+// CheckIdentity is the gate of the seed: it returns an error for a record whose identity is missing
+// or not configured. Nobody writes to such a record.
 func CheckIdentity(record *gitsync.Record, cfg configs.Config) error {
 	id, ok, err := ReadIdentity(record.ReadFile)
 	switch {

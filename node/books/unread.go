@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// SayUnread warns once of the lines that cannot be read in what hosts have told the
-// fleet of themselves last: the rest of it counts.
+// SayUnread warns once about lines that cannot be read in what hosts have last told the fleet of
+// themselves. The other lines count.
 func (b *Books) SayUnread(hosts ...*keys.Host) {
 	for _, h := range hosts {
 		if len(h.Unread) > 0 {
@@ -36,8 +36,8 @@ func UnreadText(lines []string) string {
 	return strings.Join(shown, "; ")
 }
 
-// UnreadLines are the lines that cannot be read in a message by which a host tells of
-// itself, none in any other.
+// UnreadLines are the lines that cannot be read in a message in which a host tells of itself. For
+// any other message there are none.
 func UnreadLines(it *fleet.Item, data []byte) []string {
 	if it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents {
 		return nil

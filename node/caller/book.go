@@ -12,11 +12,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// outlives is how long the token of a run counts after its end, and how long what an
-// agent was given is taken for the cause of what it writes.
+// outlives is how long the token of a run counts after the end of the run. It is also how long a
+// message that an agent was given is taken for the cause of what the agent writes.
 const outlives = time.Hour
 
-// Options say for which node a Book is.
+// Options describe the node of a Book.
 type Options struct {
 	// Key is the secret of the tokens.
 	Key   []byte
@@ -26,11 +26,11 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Book knows the runs of a node's agents, those under way and those that ended within
-// the last hour. Its methods may be called concurrently.
+// Book knows the runs of a node's agents: those under way and those that ended within the last
+// hour. Its methods may be called concurrently.
 type Book struct {
-	// RunPrefix begins the ids of this home's runs, those of its earlier nodes too, and of
-	// no other home's.
+	// RunPrefix begins the ids of all runs of this home, even of its earlier nodes, and of no other
+	// home's runs.
 	RunPrefix string
 
 	o     Options
@@ -41,8 +41,8 @@ type Book struct {
 	mu    sync.Mutex // guards what follows
 	runs  map[string]*Run
 	given map[protocol.Name]gift
-	// loose is when the first run began of which something may live on that nobody can
-	// find; 0 where there is none.
+	// loose is the start of the earliest run of which something may still live that nobody can
+	// find; 0 if there is none.
 	loose uint64
 }
 
@@ -52,7 +52,7 @@ type gift struct {
 	at   time.Time
 }
 
-// New is the Book of this process's node.
+// New makes the Book of this process's node.
 func New(o Options) *Book {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -72,18 +72,17 @@ func New(o Options) *Book {
 type Run struct {
 	ID      string
 	Agent   protocol.Name
-	Because protocol.Path // the message that it is for; zero for none
+	Because protocol.Path // the message for which it is; zero for none
 	Token   string
 
-	alone bool // nothing is answered to it
+	alone bool // the node answers nothing to it
 	book  *Book
-	over  chan struct{} // closed when it is noted that it is over
-	root  process.ID    // everything of it runs beneath; guarded by the book's mu
+	over  chan struct{} // closed when it is noted that the run is over
+	root  process.ID    // the process beneath which all of the run lives; guarded by the book's mu
 	ended time.Time     // zero while it is under way; guarded by the book's mu
 }
 
-// Begin notes that a command of an agent is about to be started, which takes at most
-// as long as within.
+// Begin notes that a command of an agent is about to be started, which takes at most `within`.
 func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Duration) *Run {
 	now := b.o.Now()
 	r := &Run{ID: b.RunPrefix + random.Hex(8), Agent: agent, Because: because, book: b, over: make(chan struct{})}
@@ -99,8 +98,8 @@ func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Dur
 	return r
 }
 
-// BeginAlone is Begin for a member of an inquiry, which knows nothing but what it was given:
-// whatever it asks the node is refused, and it has no token (R53).
+// BeginAlone is Begin for a member of an inquiry, which must know nothing but what it was given.
+// Whatever the member asks the node is refused, and it has no token (R53).
 func (b *Book) BeginAlone(agent protocol.Name, within time.Duration) *Run {
 	r := b.Begin(agent, protocol.Path{}, within)
 	r.alone, r.Token = true, ""
@@ -118,7 +117,7 @@ func (r *Run) Began(pid int) {
 	r.root = root
 }
 
-// End notes that the run is over. left reports that some of it may live on.
+// End notes that the run is over. `left` says that some of its processes may still live.
 func (r *Run) End(left bool) {
 	r.book.mu.Lock()
 	defer r.book.mu.Unlock()
@@ -129,27 +128,27 @@ func (r *Run) End(left bool) {
 	}
 }
 
-// loosen notes a run of which something may live on. The caller holds mu.
+// loosen notes a run of which some processes may still live. The caller holds mu.
 func (b *Book) loosen(root process.ID) {
 	if b.loose == 0 || root.Start < b.loose {
 		b.loose = root.Start
 	}
 }
 
-// Standing is a token for an agent that the node does not start. It counts as long as
-// the agent is served.
+// Standing is a token for an agent that the node does not start. It counts as long as the agent is
+// served.
 func (b *Book) Standing(agent protocol.Name) string {
 	return b.seal(token{Agent: agent, Issued: b.o.Now().Unix()})
 }
 
-// Gave notes the message that an agent was given last, other than by a run.
+// Gave notes the message that an agent was last given, other than by a run.
 func (b *Book) Gave(agent protocol.Name, p protocol.Path) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.given[agent] = gift{p, b.o.Now()}
 }
 
-// lastGiven is why an agent writes that belongs to no run.
+// lastGiven is why an agent writes if it writes without a run.
 func (b *Book) lastGiven(agent protocol.Name) protocol.Path {
 	b.mu.Lock()
 	defer b.mu.Unlock()

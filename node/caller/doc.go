@@ -1,9 +1,9 @@
 // Package caller decides who calls a node (R37).
 //
-// A Book knows the runs of the node's agents: beneath which process each runs, for which
-// message, and since when it is over. Judge says of a call whether it comes from such a
-// run, from an agent that the node does not start itself, or from the operator of the
-// host. Else it comes from somebody of whom nothing is known.
+// A Book knows the runs of the node's agents: beneath which process each runs, for which message,
+// and since when it is over. Judge says whether a call comes from such a run, from an agent that
+// the node does not start itself, or from the operator of the host. Otherwise the caller is
+// unknown.
 //
 // What counts, the strictest first:
 //
@@ -19,6 +19,6 @@
 //   - What is left is a process of the node's own user, or root, that belongs to no run:
 //     that is the operator.
 //
-// This is no wall between an agent and the user as whom it runs. See
-// docs/explanation/security.md for what is one.
+// This is no wall between an agent and the user as whom it runs. docs/explanation/security.md says
+// what is a wall.
 package caller

@@ -5,14 +5,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Judge decides who calls on the control socket. The error is a refusal; the caller
-// beside it then says only how it was recognised.
+// Judge decides who calls on the control socket. An error is a refusal. Then the returned caller
+// only says how it was recognised.
 func (b *Book) Judge(c control.Calling) (control.Caller, error) {
 	return b.decide(c, b.look(c.Peer))
 }
 
-// JudgeAgent decides who calls on the socket that is for agents alone: whoever is
-// known by nothing else has to bear a token.
+// JudgeAgent decides who calls on the socket that is only for agents. A caller that nothing else
+// identifies has to bear a token.
 func (b *Book) JudgeAgent(c control.Calling) (control.Caller, error) {
 	s := b.look(c.Peer)
 	if c.Token == "" && s.run == nil {
@@ -49,7 +49,7 @@ func (b *Book) recognise(c control.Calling, s sight) (control.Caller, error) {
 	return control.Caller{Kind: control.Operator, Name: b.o.Human, How: s.words()}, nil
 }
 
-// agentOf is the agent that a token or the process prove; none where they prove none.
+// agentOf is the agent that the token or the process proves. It is none if neither proves one.
 func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
 	var a control.Caller
 	if s.run != nil && s.run.alone {
@@ -84,8 +84,8 @@ func refusal(format string, args ...any) error {
 	return e
 }
 
-// named is as whom a caller says to act, by its PARLEY_AGENT: the human where it says
-// nothing.
+// named is the one as whom a caller says that it acts, by its PARLEY_AGENT. If it says nothing,
+// that is the human.
 func (b *Book) named(c control.Calling) protocol.Name {
 	if c.Agent == "" {
 		return b.o.Human
@@ -93,7 +93,7 @@ func (b *Book) named(c control.Calling) protocol.Name {
 	return protocol.Name(c.Agent)
 }
 
-// words are what was seen.
+// words says what was seen.
 func (s sight) words() string {
 	switch {
 	case s.stray != "":

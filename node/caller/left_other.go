@@ -2,5 +2,5 @@
 
 package caller
 
-// EndLeft finds nothing: this system does not tell with what environment a process began.
+// EndLeft finds nothing: this system does not show with which environment a process began.
 func (b *Book) EndLeft() int { return 0 }

@@ -12,13 +12,13 @@ import (
 
 // sight is what is seen of a caller's process.
 type sight struct {
-	run   *Run   // whose process it is, nil where it is of none
-	stray string // why it is an agent's, where nobody can tell whose; "" where it is not
-	blind string // why nothing can be found out; "" where it could
+	run   *Run   // the run to which the process belongs; nil if to none
+	stray string // why it is an agent's although nobody can tell whose; "" if it is not
+	blind string // why nothing can be found out; "" if something could
 	how   string // what was seen, for the log
 }
 
-// look finds out what can be known of a process.
+// look finds out what can be known about a process.
 func (b *Book) look(p *process.Peer) sight {
 	switch {
 	case p == nil:
@@ -42,23 +42,23 @@ func (b *Book) look(p *process.Peer) sight {
 	if s.run == nil && b.otherUser(p) {
 		return sight{stray: fmt.Sprintf("process %d of the user %d", p.PID, p.UID)}
 	}
-	if !p.Here() { // whatever was read may have been another process's
+	if !p.Here() { // what was read may have been of another process
 		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
 	}
 	if s.run == nil && s.stray == "" && s.blind == "" {
-		// Who loses its parent comes beneath what was above that, so nobody ever comes
-		// beneath a keeper, and a command is in its group from its start. So the next
-		// request on this connection need not look again.
+		// A process that loses its parent comes beneath an ancestor of that parent. So no process
+		// ever comes beneath a keeper later, and a command is in its group from its start.
+		// Therefore the next request on this connection need not look again.
 		p.Remember(top)
 	}
 	return s
 }
 
-// otherUser reports whether a process is of a user who does not operate this host.
+// otherUser reports whether a process belongs to a user who does not operate this host.
 func (b *Book) otherUser(p *process.Peer) bool { return p.UID != os.Getuid() && p.UID != 0 }
 
-// trace looks at a process's control group and ancestors. top is the last of these that was
-// looked at, where all were.
+// trace looks at the control group and the ancestors of a process. `top` is the last ancestor that
+// was looked at, if all were.
 func (b *Book) trace(p *process.Peer) (s sight, top process.ID) {
 	grouped := b.group(p.PID)
 	s, top = b.climb(p)
@@ -71,7 +71,7 @@ func (b *Book) trace(p *process.Peer) (s sight, top process.ID) {
 	return sight{stray: fmt.Sprintf("process %d, by its control group of one run and by its ancestors of another", p.PID)}, top
 }
 
-// group is what the process's control group says.
+// group is what the process's control group shows.
 func (b *Book) group(pid int) sight {
 	id := keeper.RunOf(strconv.Itoa(pid))
 	if id == "" {
@@ -85,7 +85,7 @@ func (b *Book) group(pid int) sight {
 	return sight{stray: fmt.Sprintf("process %d, in the control group of a run that is not known here", pid)}
 }
 
-// climb is what the process's ancestors say. top is the last one that was looked at.
+// climb is what the ancestors of a process show. `top` is the last one that was looked at.
 func (b *Book) climb(p *process.Peer) (s sight, top process.ID) {
 	chain, err := process.Ancestry(p.PID)
 	if err != nil || chain[0] != p.ID {
@@ -96,7 +96,7 @@ func (b *Book) climb(p *process.Peer) (s sight, top process.ID) {
 		if r := b.rootedAt(at); r != nil {
 			return sight{run: r, how: fmt.Sprintf("the ancestors of process %d", p.PID)}, top
 		}
-		if at == b.self && at.PID == 1 { // in a container: what has lost its parent is its child too
+		if at == b.self && at.PID == 1 { // in a container, a process that has lost its parent is a child of this one too
 			return sight{blind: fmt.Sprintf("process %d, without a parent or started by this node", p.PID)}, top
 		}
 		if at == b.self {
@@ -113,7 +113,7 @@ func (b *Book) climb(p *process.Peer) (s sight, top process.ID) {
 	return b.alone(p, top), top
 }
 
-// alone is what is said of a process that is beneath nobody's run: it may be left of one.
+// alone is the result for a process that is beneath nobody's run. It may be left over from one.
 func (b *Book) alone(p *process.Peer, top process.ID) sight {
 	if b.mayBeLeft(top.Start) {
 		return sight{blind: fmt.Sprintf("process %d may be left of a run whose keeper was ended", p.PID)}
@@ -121,7 +121,7 @@ func (b *Book) alone(p *process.Peer, top process.ID) sight {
 	return sight{how: fmt.Sprintf("process %d of this user, which no run has started", p.PID)}
 }
 
-// rootedAt is the run under way that everything beneath a process belongs to.
+// rootedAt is the run under way to which everything beneath a process belongs.
 func (b *Book) rootedAt(at process.ID) *Run {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,8 +133,8 @@ func (b *Book) rootedAt(at process.ID) *Run {
 	return nil
 }
 
-// mayBeLeft reports whether a process of which nothing but its start is known may be
-// left of a run: one that began before it, and whose keeper was ended by somebody.
+// mayBeLeft reports whether a process of which only the start is known may be left over from a run:
+// a run that began before it, and whose keeper somebody has ended.
 func (b *Book) mayBeLeft(start uint64) bool {
 	patience := time.NewTimer(endsWithin)
 	defer patience.Stop()
@@ -150,12 +150,12 @@ func (b *Book) mayBeLeft(start uint64) bool {
 	return b.loose > 0 && b.loose <= start
 }
 
-// endsWithin is how long a run may take to be noted as over after its keeper has
-// ended: its outputs may be held by what it has left.
+// endsWithin is how long it may take until a run is noted as over after its keeper has ended:
+// processes that it has left may hold its outputs.
 const endsWithin = 5 * time.Second
 
-// headless are the runs under way that began before that, and beneath whose first
-// process nothing can run any more.
+// headless are the runs under way that began before `start`, and beneath whose first process
+// nothing can run any more.
 func (b *Book) headless(start uint64) []*Run {
 	b.mu.Lock()
 	defer b.mu.Unlock()

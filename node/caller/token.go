@@ -12,20 +12,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// token is what a bearer of PARLEY_TOKEN is known by. Written, it is the JSON of it
-// and a MAC, both in base64url, with a dot between them.
+// token identifies the bearer of PARLEY_TOKEN. In text it is its JSON and a MAC, both in base64url,
+// with a dot between them.
 type token struct {
 	Agent   protocol.Name `json:"a"`
-	Because string        `json:"m,omitempty"` // the path of the message that the run is for
-	Run     string        `json:"r,omitempty"` // "": it stands as long as the agent is served
+	Because string        `json:"m,omitempty"` // the path of the message for which the run is
+	Run     string        `json:"r,omitempty"` // "": it counts as long as the agent is served
 	Issued  int64         `json:"t"`           // Unix time
 	Until   int64         `json:"u,omitempty"` // when the run is over at the latest
 }
 
-// maxToken bounds what is looked at.
+// maxToken bounds the length of a token that is looked at, in bytes.
 const maxToken = 1024
 
-// Why a token is refused.
+// The reasons why a token is refused.
 var (
 	errNoToken  = errors.New("it is no token of this node")
 	errEnded    = errors.New("its run is over")
@@ -36,7 +36,7 @@ var (
 func (b *Book) seal(t token) string {
 	data, err := json.Marshal(t)
 	if err != nil {
-		return "" // strings and numbers can be written
+		return "" // strings and numbers can always be written
 	}
 	text := base64.RawURLEncoding.EncodeToString(data)
 	return text + "." + b.mac(text)
@@ -48,7 +48,7 @@ func (b *Book) mac(text string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// open reads a token and says why it does not count, if it does not.
+// open reads a token. The error says why it does not count.
 func (b *Book) open(text string) (token, error) {
 	t, ok := b.read(text)
 	if !ok {
@@ -57,7 +57,7 @@ func (b *Book) open(text string) (token, error) {
 	return t, b.counts(t)
 }
 
-// read reads a token that this home has sealed, whether it counts or not.
+// read reads a token that this home has sealed, whether it still counts or not.
 func (b *Book) read(text string) (t token, ok bool) {
 	front, mac, ok := strings.Cut(text, ".")
 	if !ok || len(text) > maxToken || !hmac.Equal([]byte(mac), []byte(b.mac(front))) {
@@ -84,9 +84,9 @@ func (b *Book) counts(t token) error {
 	case r != nil:
 		over = r.ended
 	case t.Issued > b.began.Unix():
-		return errEnded // of this node, and forgotten: an hour has passed
+		return errEnded // it was of this node, and is forgotten because an hour has passed
 	case b.began.Before(over):
-		over = b.began // an earlier node's runs ended with it
+		over = b.began // the runs of an earlier node ended with that node
 	}
 	if now.Sub(over) > outlives {
 		return errEnded
@@ -98,7 +98,7 @@ func (b *Book) counts(t token) error {
 func (t token) cause() protocol.Path {
 	p, err := protocol.ParsePath(t.Because)
 	if err != nil {
-		return protocol.Path{} // there is none
+		return protocol.Path{} // it has no message
 	}
 	return p
 }

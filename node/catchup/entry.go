@@ -18,31 +18,31 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// entryPortion is how many messages that queued up on the bus are taken in together:
+// entryPortion is how many messages that have queued up on the bus are taken in together. They are
 // enough to share an fsync, and so few that nobody waits long for the state.
 const entryPortion = 512
 
-// Entry is where messages of other hosts come in from the bus: what a host signed
-// itself and published where it belongs is let in. A message of a key that is not known
-// here is held until the record brings the key; anything else is refused and counted.
+// Entry is where messages of other hosts come in from the bus. It lets in what a host itself has
+// signed and published on the right subject. A message whose key is not known here is held until
+// the record brings the key. Anything else is refused and counted.
 type Entry struct {
 	EntryOptions
-	keys chan struct{} // holds a token when keys may be known that were not
+	keys chan struct{} // holds a token if keys may be known now that were not known before
 }
 
 // EntryOptions are what an Entry works with. All are required.
 type EntryOptions struct {
 	Fleet    protocol.Name
-	Limit    int // of a message, in bytes
+	Limit    int // longest message, in bytes
 	Folded   folded.State
 	Examine  func(protocol.Path, []byte) fleet.Examined
 	Held     *Held
 	Refusals *Refusals
-	Seen     func(protocol.Path) // told of every message, whatever becomes of it
+	Seen     func(protocol.Path) // called with every message, whatever becomes of it
 	Ring     func()              // has the remote looked at
-	// Receive takes in messages that are let in, and returns how many were new here.
+	// Receive takes in messages that are let in, and returns how many were new on this host.
 	Receive func([]gitsync.MessageFile, []fleet.Examined) int
-	Judged  func() // told when messages count that did not when they came
+	Judged  func() // called when messages count that did not count when they came
 }
 
 // NewEntry makes an Entry.
@@ -55,7 +55,7 @@ func (e *Entry) LetIn(batch []bus.Incoming) {
 	}
 }
 
-// letIn does that for one portion, and returns how many messages are new here.
+// letIn lets in one portion, and returns how many of its messages are new on this host.
 func (e *Entry) letIn(batch []bus.Incoming) (count int) {
 	var known []bus.Incoming
 	var examined []fleet.Examined
@@ -75,18 +75,18 @@ func (e *Entry) letIn(batch []bus.Incoming) (count int) {
 	return e.admit(known, examined)
 }
 
-// judged is what judge says of a message.
+// judged is what judge has found about a message.
 type judged struct {
 	message  *protocol.Message
 	examined fleet.Examined
 	err      error
 }
 
-// judgedAlone is how many messages one processor judges before it is worth another's while.
+// judgedAlone is how many messages one processor judges before a second one is worth using.
 const judgedAlone = 8
 
-// judgeAll judges messages, many on all processors: to check a signature takes longer than
-// to store and fold a message of many that came together.
+// judgeAll judges messages. If there are many, it uses all processors: for many messages that came
+// together, checking their signatures takes longer than storing and folding them.
 func (e *Entry) judgeAll(batch []bus.Incoming) []judged {
 	all := make([]judged, len(batch))
 	var next atomic.Int64
@@ -104,9 +104,9 @@ func (e *Entry) judgeAll(batch []bus.Incoming) []judged {
 	return all
 }
 
-// LetInResent lets in what a host sent again of the chain of one host, and returns how
-// many messages are new here. What is not of that host, or would be refused had it come
-// as usual, is refused here too.
+// LetInResent lets in messages of one host's chain that another host has sent again, and returns
+// how many are new here. It refuses a message of another host, and one that would be refused if it
+// had come in the usual way.
 func (e *Entry) LetInResent(by, of protocol.Name, messages []protocol.Resent) int {
 	subjects := protocol.Subjects{Fleet: e.Fleet}
 	var in []bus.Incoming
@@ -121,11 +121,11 @@ func (e *Entry) LetInResent(by, of protocol.Name, messages []protocol.Resent) in
 		}
 		in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})
 	}
-	return e.letIn(in) // all at once: of a revoked key the last say which of those before them count
+	return e.letIn(in) // all at once: of a revoked key, the last messages say which of those before them count
 }
 
-// admit takes in messages of known keys, but for those that are refused because the
-// key is revoked or its time was over. It returns how many are new here.
+// admit takes in messages of known keys, except those that are refused because the key is revoked
+// or its time was over. It returns how many are new here.
 func (e *Entry) admit(known []bus.Incoming, examined []fleet.Examined) (count int) {
 	if len(known) == 0 {
 		return 0
@@ -148,9 +148,9 @@ func (e *Entry) admit(known []bus.Incoming, examined []fleet.Examined) (count in
 	return e.Receive(messages, admitted)
 }
 
-// judge reads a message that came by the bus, and says why it is refused, if it is.
-// It may be too large or no message. Nobody may have signed it, or its signature does
-// not hold. Or it came on another subject than its own.
+// judge reads a message that came by the bus. The error says why it is refused: it is too large or
+// no message, or nobody has signed it, or its signature does not hold, or it came on another
+// subject than its own.
 func (e *Entry) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error) {
 	if len(in.Data) > e.Limit {
 		return nil, fleet.Examined{}, fmt.Errorf("it has %d bytes; message_limit of this host is %d", len(in.Data), e.Limit)
@@ -177,13 +177,13 @@ func (e *Entry) hasKey(host protocol.Name, key string) (has bool) {
 	return has
 }
 
-// KeysMoved says that a host act was taken in: keys may be known now.
+// KeysMoved says that a word of a host was taken in: more keys may be known now.
 func (e *Entry) KeysMoved() { wait.Nudge(e.keys) }
 
-// RetryAlways tries what was held again whenever the key history has changed, and has
-// mail looked at anew that counts by then and did not when it came. It ends with ctx.
+// RetryAlways tries held messages again whenever the history of keys has changed. It also has mail
+// looked at anew that counts by then and did not when it came. It ends with `ctx`.
 func (e *Entry) RetryAlways(ctx context.Context) {
-	looked := 0 // at which version of the keys
+	looked := 0 // the version of the keys that was last looked at
 	for {
 		select {
 		case <-e.keys:
@@ -199,7 +199,7 @@ func (e *Entry) RetryAlways(ctx context.Context) {
 	}
 }
 
-// retry takes in what was held and is signed by a key that is known by now.
+// retry takes in held messages whose key is known by now.
 func (e *Entry) retry() {
 	for _, who := range e.Held.Signers() {
 		if e.hasKey(who.Host, who.Key) {

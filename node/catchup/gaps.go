@@ -11,32 +11,31 @@ import (
 )
 
 const (
-	// gapWait is how long a gap may close by itself before it is asked for: messages
-	// that took another way, or a fetch under way.
+	// gapWait is how long a gap may close by itself before it is asked for: messages may have taken
+	// another way, or a fetch may be under way.
 	gapWait = 150 * time.Millisecond
-	// gapTries is how often a gap is asked for in vain before it is left to git, and
-	// gapRest what the pause after the first time is; it doubles.
+	// gapTries is how often a gap is asked for in vain before it is left to git. gapRest is the
+	// pause after the first time; it doubles.
 	gapTries = 5
 	gapRest  = time.Second
-	// gapBusy is how often in a row hosts may say that they are asked too much, until
-	// that counts as one time in vain. A host that says so for ever holds up nobody
-	// else.
+	// gapBusy is how often in a row hosts may answer that they are asked too much before that
+	// counts as one time in vain. So a host that always answers this holds up nobody else.
 	gapBusy = 30
-	// mostOfOne is how many gaps of one chain are remembered as one host tells of them, and
-	// gapChains of how many chains in all. Where there are more, whoever tells of most
-	// loses one. What is forgotten shows again with the next message or head.
+	// mostOfOne is how many gaps of one chain are remembered from what one host tells. gapChains is
+	// how many chains are remembered in all. If there are more, the host that tells of most loses
+	// one. A forgotten gap shows again with the next message or head.
 	mostOfOne = 8
 	gapChains = 256
-	// atOnce is how many chains are mended at a time, and gapsByOne how many of them as one
-	// host tells of them. A host that has others wait for answers leaves a place for what
-	// is true.
+	// atOnce is how many chains are mended at a time. gapsByOne is how many of them may be from
+	// what one host tells. So a host that lets others wait for answers leaves a place for what is
+	// true.
 	atOnce    = 4
 	gapsByOne = atOnce - 1
 )
 
-// gaps is what is missing of the chains of hosts, as far as somebody told of it.
+// gaps is what is missing of the chains of hosts, as far as somebody has told of it.
 type gaps struct {
-	wake chan struct{} // holds a token when there may be something to do
+	wake chan struct{} // holds a token if there may be something to do
 
 	mu      sync.Mutex // guards what follows
 	chains  map[told]*brokenChain
@@ -44,22 +43,22 @@ type gaps struct {
 	givenUp uint64
 }
 
-// told is a chain and who told of its gap: the host itself, by its messages and head
-// letters, or another one. Whoever tells of gaps that are none gets a pause of its
-// own.
+// told is a chain, and who told of its gap: the host of the chain itself, by its messages and head
+// letters, or another host. Each has a pause of its own, so that a host which tells of gaps that do
+// not exist only delays itself.
 type told struct{ Host, By protocol.Name }
 
 // brokenChain is the gaps of one chain.
 type brokenChain struct {
 	wants  map[string]keys.Gap // by hash
-	after  End                 // up to where the chain is here
+	after  End                 // the end of the part that is here
 	fails  int
-	busies int // since something came, or an attempt was in vain
+	busies int // answers "busy" since something came, or since an attempt counted as in vain
 	due    time.Time
 	busy   bool
 }
 
-// End is the last message of a chain that is here; zero while none is.
+// End is the last message of a chain that is here; zero if none is.
 type End struct {
 	Path protocol.Path
 	Hash string
@@ -67,16 +66,15 @@ type End struct {
 	Seq  uint64
 }
 
-// EndAt is the end of a chain whose last message here is that.
+// EndAt is the end of a chain whose last message here is `it`.
 func EndAt(it *keys.File) End { return End{it.Path, it.Hash, it.Run, it.Seq} }
 
-// newGaps knows of none.
+// newGaps makes a gaps that knows of none.
 func newGaps() *gaps {
 	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
 }
 
-// add notes a gap. after is the last message that is here before it, as far as
-// that is known.
+// add notes a gap. `after` is the last message before it that is here, as far as that is known.
 func (g *gaps) add(by protocol.Name, gap keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,8 +93,8 @@ func (g *gaps) add(by protocol.Name, gap keys.Gap, after End) {
 	wait.Nudge(g.wake)
 }
 
-// makeRoom forgets a chain of the host that tells of most, and reports whether that is
-// another one than by and one of its chains could go. The caller holds mu.
+// makeRoom forgets a chain of the host that tells of most. It returns false if that host is `by`,
+// or if none of its chains can be forgotten. The caller holds mu.
 func (g *gaps) makeRoom(by protocol.Name) bool {
 	count, most := map[protocol.Name]int{}, by
 	for key := range g.chains {
@@ -114,8 +112,8 @@ func (g *gaps) makeRoom(by protocol.Name) bool {
 	return false
 }
 
-// mending is how many chains are mended now, by who told of their gaps. The caller holds
-// mu.
+// mending is how many chains are being mended now, by the host that told of their gaps. The caller
+// holds mu.
 func (g *gaps) mending() map[protocol.Name]int {
 	count := map[protocol.Name]int{}
 	for key, c := range g.chains {
@@ -126,8 +124,8 @@ func (g *gaps) mending() map[protocol.Name]int {
 	return count
 }
 
-// take are the chains that may be mended now, up to most of them, and when the next
-// one may be. Those taken are busy until rest is called.
+// take returns the chains that may be mended now, at most `most`, and how long it takes until the
+// next one may be. The chains that it returns are busy until rest is called.
 func (g *gaps) take(most int) (due []told, next time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,7 +139,7 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 			delete(g.chains, key) // its pause is over
 		case wait > 0:
 			next = min(next, wait)
-		case mending[key.By] == gapsByOne: // the next rest wakes who mends
+		case mending[key.By] == gapsByOne: // the next call of rest wakes MendAlways
 		case len(due) == most:
 			next = min(next, gapWait)
 		default:
@@ -153,8 +151,7 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 	return due, next
 }
 
-// of is what is missing of a chain as far as it is known, and up to where the chain
-// is here.
+// of is what is missing of a chain, as far as that is known, and the end of the part that is here.
 func (g *gaps) of(key told) (wants map[string]keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,7 +159,7 @@ func (g *gaps) of(key told) (wants map[string]keys.Gap, after End) {
 	return maps.Clone(c.wants), c.after
 }
 
-// filled notes that messages are there now, and up to where the chain is.
+// filled notes that messages are here now, and where the part of the chain that is here ends.
 func (g *gaps) filled(key told, hashes []string, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -179,11 +176,11 @@ func (g *gaps) filled(key told, hashes []string, after End) {
 // outcome is how an attempt to mend a chain went.
 type outcome struct {
 	Progress bool          // something came
-	Busy     time.Duration // nothing more did, because this host asks too much: how long to wait
+	Busy     time.Duration // nothing more came, because this host asks too much: how long to wait
 }
 
-// rest ends the mending of a chain for now. A gap that was asked for in vain several
-// times is left to git.
+// rest ends the mending of a chain for now. A gap that was asked for in vain several times is left
+// to git.
 func (g *gaps) rest(key told, o outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -209,8 +206,8 @@ func (g *gaps) rest(key told, o outcome) {
 	}
 }
 
-// counts are how many gaps there are that were asked for in vain, and how many since the
-// start were closed, and left to git. Most close in a moment.
+// counts returns how many gaps there are that were asked for in vain, and how many were closed, and
+// left to git, since the start. Most gaps close in a moment.
 func (g *gaps) counts() (open int, closed, givenUp uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

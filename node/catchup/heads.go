@@ -12,7 +12,7 @@ import (
 
 const (
 	headAfterWord = time.Second            // after the last message
-	headAfterLink = 200 * time.Millisecond // after a link came up: several often do
+	headAfterLink = 200 * time.Millisecond // after a link has come up, because several often do
 )
 
 // Wrote says that this host has published a message.
@@ -21,10 +21,10 @@ func (m *Mender) Wrote() { wait.Nudge(m.wrote) }
 // Linked says that a link came up.
 func (m *Mender) Linked() { wait.Nudge(m.linked) }
 
-// TellHeads tells the other hosts how far the chain of this one goes: a moment after
-// its last message, when a link comes up, and at the start. So the last message before
-// a silence is missed by nobody (DESIGN section 7). What this one may have missed is
-// looked for at the same moments. It ends with ctx.
+// TellHeads tells the other hosts how far the chain of this host goes: a moment after its last
+// message, when a link comes up, and at the start. So no host misses the last message before a
+// silence (DESIGN section 7). At the same moments, it looks for what this host may have missed. It
+// ends with `ctx`.
 func (m *Mender) TellHeads(ctx context.Context) {
 	timer := time.NewTimer(headAfterLink)
 	defer timer.Stop()
@@ -60,10 +60,10 @@ func (m *Mender) publishHeads(linked bool) {
 	}
 }
 
-// heads are the last message of this host, and those of hosts that are away and have
-// messages which the remote lacks. What this host heard of those may be nowhere else.
-// When a link has come up they are those of all such hosts, away or not. Those behind
-// the link have not heard them meanwhile, and they know nothing of the link.
+// heads are the last message of this host, and those of hosts that are away and have messages which
+// the remote lacks. What this host has heard of those may be nowhere else. If a link has come up,
+// they are those of all such hosts, away or not: the hosts behind the link have not heard them in
+// the meantime, and these hosts know nothing of the link.
 func (m *Mender) heads(linked bool) (heads []protocol.Head) {
 	type last struct {
 		protocol.Head
@@ -80,7 +80,7 @@ func (m *Mender) heads(linked bool) (heads []protocol.Head) {
 	})
 	for _, h := range all {
 		if _, err := protocol.DecodeHeads(protocol.EncodeHeads([]protocol.Head{h.Head})); err != nil {
-			continue // another program wrote a run that no head letter can tell
+			continue // another program has written a run that no head letter can tell
 		}
 		if h.other {
 			if _, live := m.Live.PresenceOf(h.Host); live && !linked || m.Record.Place(h.Path) == gitsync.Pushed {

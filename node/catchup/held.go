@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// What is held of messages whose key is not known yet, how much of it may be of
-	// one key, of how many keys, and of how many of one host.
+	// Bounds for what is held of messages whose key is not known yet: how many bytes in all, how
+	// many of one key, how many keys, and how many keys of one host.
 	heldBytes = 8 << 20
 	heldShare = heldBytes / 4
 	heldKeys  = 64
 	heldOfOne = 4
-	// heldFor is how long they wait for the key. Git brings them anyway.
+	// heldFor is how long messages wait for the key. Git brings them in any case.
 	heldFor = 2 * time.Minute
 )
 
-// Held is messages on the bus that were signed with keys which the record has
-// not brought yet: of a host that has just joined, or of nobody (DESIGN section 6).
-// They wait here for a while, in no more than heldBytes. Who fills that pushes out
-// its own first, then what waits of the key that has most.
+// Held is messages from the bus that were signed with keys which the record has not brought yet.
+// The host may have just joined, or be nobody (DESIGN section 6). They wait here for a while, in no
+// more than heldBytes. If that is full, a key first loses its own messages, then the key with the
+// most messages loses some.
 type Held struct {
 	now func() time.Time
 
@@ -33,13 +33,13 @@ type Held struct {
 	dropped uint64
 }
 
-// signedBy is a host and the key that it is said to have.
+// signedBy is a host, and a key that it is said to have.
 type signedBy struct {
 	Host protocol.Name
 	Key  string
 }
 
-// heldOf is what waits of one host and key, oldest first.
+// heldOf is what is held of one host and key, oldest first.
 type heldOf struct {
 	messages []heldMessage
 	bytes    int
@@ -50,12 +50,12 @@ type heldMessage struct {
 	at time.Time
 }
 
-// NewHeld holds nothing.
+// NewHeld makes an empty Held.
 func NewHeld(now func() time.Time) *Held {
 	return &Held{now: now, by: map[signedBy]*heldOf{}}
 }
 
-// Put holds a message whose signature fits key.
+// Put holds a message whose signature fits `key`.
 func (h *Held) Put(in bus.Incoming, key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,10 +81,10 @@ func (h *Held) Put(in bus.Incoming, key string) {
 	}
 }
 
-// weight is the bytes that holding a message takes.
+// weight is how many bytes it takes to hold a message.
 func weight(in bus.Incoming) int { return len(in.Data) + 512 }
 
-// keysOf is how many keys wait to be known of one host. The caller holds mu.
+// keysOf is how many keys of one host are waited for. The caller holds mu.
 func (h *Held) keysOf(host protocol.Name) (count int) {
 	for who := range h.by {
 		if who.Host == host {
@@ -98,7 +98,7 @@ func (h *Held) keysOf(host protocol.Name) (count int) {
 func (h *Held) drop(who signedBy) {
 	of := h.by[who]
 	size := weight(of.messages[0].Incoming)
-	of.messages[0] = heldMessage{} // else its bytes stay as long as what came with it
+	of.messages[0] = heldMessage{} // otherwise its bytes would stay in memory as long as the messages that came with it
 	of.messages = of.messages[1:]
 	of.bytes -= size
 	h.bytes -= size
@@ -155,7 +155,7 @@ func (h *Held) Take(who signedBy) (ready []bus.Incoming) {
 	return ready
 }
 
-// Counts are how many messages are held, and how many were dropped since the start.
+// Counts returns how many messages are held, and how many were dropped since the start.
 func (h *Held) Counts() (held int, dropped uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,16 +20,17 @@ import (
 )
 
 const (
-	askedAtOnce = 3                // hosts that one attempt asks
+	askedAtOnce = 3                // hosts that are asked in one attempt
 	resendWait  = 10 * time.Second // for one answer
-	// largeGap is how many messages are rather fetched than asked for, where the
-	// remote can be used; fetchWait is how long a fetch is waited for.
+	// largeGap is how many missing messages are fetched from the remote, if that can be used, and
+	// not asked for. fetchWait is how long a fetch is waited for.
 	largeGap  = 2000
 	fetchWait = 3 * time.Second
 )
 
 // Mender keeps the chains of hosts whole. It finds what is missing of them here, and asks hosts
-// that may have it. It tells the others how far chains go here, so that they find what they lack.
+// that may have it. It tells the other hosts how far chains go here, so that they find what they
+// lack themselves.
 type Mender struct {
 	MenderOptions
 	gaps *gaps
@@ -41,54 +42,54 @@ type Mender struct {
 
 // MenderOptions are what a Mender works with. All are required.
 type MenderOptions struct {
-	Host   protocol.Name // this one: of its own chain it lacks nothing
+	Host   protocol.Name // this host: of its own chain it lacks nothing
 	Folded folded.State
 	Live   *presence.Live
 	Record *gitsync.Record
-	Bus    func() *bus.Bus // nil where there is none
-	// LetIn lets in what a host sent again of the chain of another one, or its own, and
-	// returns how many messages were new here.
+	Bus    func() *bus.Bus // nil if there is none
+	// LetIn lets in what a host has sent again of another host's chain, or of its own. It returns
+	// how many messages were new here.
 	LetIn func(by, of protocol.Name, messages []protocol.Resent) int
-	Came  func() // something that was missed has come
+	Came  func() // something that was missing has come
 	Log   zerolog.Logger
 }
 
-// NewMender knows of nothing that is missing.
+// NewMender makes a Mender that knows of nothing that is missing.
 func NewMender(o MenderOptions) *Mender {
 	return &Mender{MenderOptions: o, gaps: newGaps(), wrote: make(chan struct{}, 1), linked: make(chan struct{}, 1)}
 }
 
-// Missing is a gap with what is known of it.
+// Missing is a gap, with what is known about it.
 type Missing struct {
 	keys.Gap
 	after End
 }
 
-// Missed has what hosts themselves told of asked for.
+// Missed has gaps asked for that the hosts of the chains themselves have told of.
 func (m *Mender) Missed(all []Missing) {
 	for _, one := range all {
 		m.gaps.add(one.Host, one.Gap, one.after)
 	}
 }
 
-// Counts are how many gaps there are that were asked for in vain, and how many since the
-// start were closed, and left to git.
+// Counts returns how many gaps there are that were asked for in vain, and how many were closed, and
+// left to git, since the start.
 func (m *Mender) Counts() (open int, closed, givenUp uint64) { return m.gaps.counts() }
 
-// GapBefore is the gap before a message that has just been taken in. before is where
-// its host's chain ended until then.
+// GapBefore is the gap before a message that has just been taken in. `before` is where its host's
+// chain ended until then.
 func (m *Mender) GapBefore(s *fleet.State, it *fleet.Item, before End) (Missing, bool) {
 	gap, ok := s.Chains.GapBefore(it)
 	if !ok || it.Host == m.Host {
 		return Missing{}, false
 	}
 	if before.Path.Compare(it.Path) >= 0 {
-		before = End{} // it came late: where the hole begins is not known
+		before = End{} // it came late, and it is not known where the hole begins
 	}
 	return Missing{gap, before}, true
 }
 
-// Awaited are the messages that revocations leave in and that are not here.
+// Awaited are messages that revocations leave in but that are not here.
 func (m *Mender) Awaited(s *fleet.State) (all []Missing) {
 	for _, gap := range s.Chains.Awaited(mostOfOne) {
 		if gap.Host != m.Host {
@@ -106,7 +107,7 @@ func EndOf(s *fleet.State, host protocol.Name) End {
 	return End{}
 }
 
-// HeardHeads takes in how far chains go, as another host knows.
+// HeardHeads takes in how far chains go, as far as another host knows.
 func (m *Mender) HeardHeads(from protocol.Name, heads []protocol.Head) {
 	var found []Missing
 	m.Folded(func(s *fleet.State) {
@@ -126,8 +127,8 @@ func (m *Mender) HeardHeads(from protocol.Name, heads []protocol.Head) {
 	}
 }
 
-// checkChains looks for holes among the last messages of every host: those that a
-// start or a silence has left behind.
+// checkChains looks for holes among the last messages of every host, such as a start or a silence
+// leaves behind.
 func (m *Mender) checkChains() {
 	var hosts []protocol.Name
 	var awaited []Missing
@@ -145,7 +146,7 @@ func (m *Mender) checkChains() {
 	}
 }
 
-// lastGap is the last hole in the chain of another host, if it is not far back.
+// lastGap is the last hole in the chain of another host, if it is not too far back.
 func (m *Mender) lastGap(host protocol.Name) (one Missing, ok bool) {
 	m.Folded(func(s *fleet.State) {
 		chain := s.Chains.Back(host, EndOf(s, host).Hash, protocol.Path{}, protocol.MaxResent)
@@ -167,7 +168,7 @@ func (m *Mender) MendAlways(ctx context.Context) {
 		due, next := m.gaps.take(atOnce - len(places))
 		for _, key := range due {
 			places <- struct{}{}
-			running.Go(func() { // ends with its chain's mending, or ctx
+			running.Go(func() { // ends with the mending of its chain, or with ctx
 				defer func() { <-places }()
 				m.gaps.rest(key, m.mend(ctx, key))
 			})
@@ -198,7 +199,7 @@ func (m *Mender) mend(ctx context.Context, key told) (o outcome) {
 		}
 		came, busy := m.askAround(ctx, key, one)
 		if !came {
-			m.Record.Ring() // it may be on the remote
+			m.Record.Ring() // the missing messages may be on the remote
 			o.Busy = busy
 			return o
 		}
@@ -208,7 +209,7 @@ func (m *Mender) mend(ctx context.Context, key told) (o outcome) {
 	return o
 }
 
-// firstMissing is the gap of a chain that lies furthest back and is still there.
+// firstMissing is the earliest gap of a chain that is still there.
 func (m *Mender) firstMissing(key told) (first Missing, ok bool) {
 	wants, after := m.gaps.of(key)
 	var there []string
@@ -231,7 +232,7 @@ func (m *Mender) firstMissing(key told) (first Missing, ok bool) {
 	return first, ok
 }
 
-// chainOn is what follows on the end of a chain without a hole.
+// chainOn is what follows the end of a chain without a hole.
 func chainOn(s *fleet.State, host protocol.Name, after End) []*fleet.Item {
 	if after.Hash == "" {
 		return nil
@@ -239,8 +240,7 @@ func chainOn(s *fleet.State, host protocol.Name, after End) []*fleet.Item {
 	return s.Chains.On(host, after.Hash, "", protocol.MaxResent)
 }
 
-// isLarge reports whether so many messages are missing that a fetch brings them
-// faster.
+// isLarge reports whether so many messages are missing that a fetch brings them faster.
 func (one Missing) isLarge() bool {
 	return one.Run == one.after.Run && one.Seq > one.after.Seq+largeGap
 }
@@ -251,9 +251,9 @@ func (m *Mender) canFetch() bool {
 	return s.Remote != "" && (s.Trouble.Kind == gitsync.KindNone || s.Trouble.Pushing)
 }
 
-// askAround asks those who may have what is missing, one after the other, and reports
-// whether somebody had some of it. Where nobody had and somebody was asked too much, it
-// says how long to wait for that one.
+// askAround asks hosts that may have what is missing, one after the other. It reports whether one
+// of them had some of it. If none had, and one was asked too much, it returns how long to wait for
+// that one.
 func (m *Mender) askAround(ctx context.Context, key told, one Missing) (came bool, busy time.Duration) {
 	request, err := protocol.EncodeResendRequest(protocol.ResendRequest{
 		Host: one.Host, Want: one.Hash, After: one.after.Path, AfterHash: one.after.Hash})
@@ -277,8 +277,8 @@ func (m *Mender) askAround(ctx context.Context, key told, one Missing) (came boo
 	return false, busy
 }
 
-// whomToAsk are live hosts that may have what is missing: its author, who told of it,
-// who has heard what follows it, then any other; another selection with each attempt.
+// whomToAsk are live hosts that may have what is missing: its author, the host that told of it,
+// hosts that have heard what follows it, then any other. Each attempt takes another selection.
 func (m *Mender) whomToAsk(key told, one Missing) []protocol.Name {
 	live := map[protocol.Name]bool{}
 	var others []protocol.Name
@@ -300,8 +300,8 @@ func (m *Mender) whomToAsk(key told, one Missing) []protocol.Name {
 	return ask
 }
 
-// askResend asks one host for messages of another one's chain, or its own, and takes
-// them in. It returns how many were new here.
+// askResend asks one host for messages of another host's chain, or of its own, and takes them in.
+// It returns how many were new here.
 func (m *Mender) askResend(ctx context.Context, host, of protocol.Name, request []byte) (int, error) {
 	b := m.Bus()
 	if b == nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxRefused bounds for how many hosts refusals are counted one by one. What comes in
-// the name of others is counted together.
+// maxRefused bounds for how many hosts refusals are counted one by one. Refusals in the names of
+// others are counted together.
 const maxRefused = 64
 
-// Refusals counts what was refused at the bus's door since the start, by the host on
-// whose subjects it came. It is bounded, because who sends garbage has plenty.
+// Refusals counts what was refused from the bus since the start, by the host on whose subjects it
+// came. It is bounded, because anybody who sends garbage can send much.
 type Refusals struct {
 	log zerolog.Logger
 	now func() time.Time
@@ -31,8 +31,8 @@ func NewRefusals(log zerolog.Logger, now func() time.Time) *Refusals {
 	return &Refusals{log: log, now: now, by: map[protocol.Name]*control.BusRefusal{}}
 }
 
-// Add counts a message that came on a subject of from. The first of each host is
-// worth a warning, the others are for status.
+// Add counts a message that came on a subject of `from`. There is a warning for the first one of
+// each host. The others are only shown in status.
 func (r *Refusals) Add(from protocol.Name, p protocol.Path, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

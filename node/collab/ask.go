@@ -14,15 +14,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// found is a topic and where it is.
+// found is a topic, and the channel in which it is.
 type found struct {
 	channel protocol.ChannelID
 	topic   topics.Topic
 }
 
-// of are the topics of somebody, with one partner where that is named: those that they have
-// not closed, the last one in which something was done first. It is asked in a look at the
-// state.
+// of are the topics of `me`. If `with` is not empty, they are those with that partner. Topics that
+// `me` has closed are only among them if `closed` is true. The one in which something was done last
+// comes first. It is asked while the state is read.
 func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) {
 	for channel, t := range c.all(s) {
 		_, over := t.ClosedBy(me)
@@ -41,7 +41,7 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 		}
 	}
 	seen := map[name]bool{}
-	all = slices.DeleteFunc(all, func(f found) bool { // of several in channels chosen by hand the first
+	all = slices.DeleteFunc(all, func(f found) bool { // if there are several in channels chosen by hand, the first one
 		n := name{f.topic.Other(me), f.topic.Slug}
 		again := !f.topic.Derived && (derived[n] || seen[n])
 		seen[n] = true
@@ -81,7 +81,7 @@ func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.Topics
 		pairs := map[pair]between{}
 		add := func(f found, me string) {
 			other := f.topic.Other(me)
-			two := pair{me, other} // not in their order: the host is that of the other one
+			two := pair{me, other} // not in their order, because the host is that of `other`
 			b, known := pairs[two]
 			if !known {
 				b = c.with(s, me, other)
@@ -108,7 +108,7 @@ func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.Topics
 	return list, err
 }
 
-// known refuses a partner of whom nobody has ever heard, neither the fleet nor a topic.
+// known returns an error for a partner of whom neither the fleet nor a topic has ever heard.
 func (c *Collab) known(s *fleet.State, with string) error {
 	err := s.People.Check(with)
 	if err == nil {
@@ -122,8 +122,8 @@ func (c *Collab) known(s *fleet.State, with string) error {
 	return problem("look for "+with, err)
 }
 
-// find is the topic of two that a request names: by its name or short form; where it names
-// none, the only one that is open. It is asked in a look at the state.
+// find is the topic of two that a request names, by its name or its short form. Without a name, it
+// is the only one that is open. It is asked while the state is read.
 func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 	if name != "" {
 		speaker := topics.Speaker{Record: c.RecordID, Me: me, With: with, Topic: name}
@@ -132,7 +132,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 			return found{}, problem("find the topic", err)
 		}
 		switch t := c.topic(s, channel.String(), c.policy(s)); {
-		case t.Opened.IsZero() || !t.Derived: // another pair's words in the channel of these two are no topic of theirs
+		case t.Opened.IsZero() || !t.Derived: // words of another pair in this channel are no topic of these two
 		case protocol.SameTopic(t.Name, name) || t.Slug.String() == name:
 			return found{channel, t}, nil
 		default:
@@ -142,7 +142,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 	all := c.of(s, me, with, true)
 	if name != "" {
 		slug, _ := protocol.SlugOf(name)
-		for _, f := range all { // in a channel that somebody chose by hand
+		for _, f := range all { // in a channel that somebody has chosen by hand
 			if f.topic.Slug == slug {
 				return f, nil
 			}
@@ -204,7 +204,7 @@ func (c *Collab) Relation(ctx context.Context, by control.Caller, r control.Rela
 	return v, err
 }
 
-// relation is what one has with another, of whom all topics are given.
+// relation is what `who` has with `with`. `all` are all their topics.
 func (c *Collab) relation(s *fleet.State, who acting, with string, b between, all []found) control.Relation {
 	v := control.Relation{
 		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
@@ -253,7 +253,7 @@ func (c *Collab) relation(s *fleet.State, who acting, with string, b between, al
 	return v
 }
 
-// transport is how a message reaches somebody (seed, "Three Sync Transports").
+// transport says how a message reaches somebody (seed, "Three Sync Transports").
 func transport(b between) string {
 	switch {
 	case b.host == "":

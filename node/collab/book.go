@@ -11,17 +11,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Book is all that somebody works on with others, as it stands now: what they have to do
-// with, and not what strangers opened. Where channels are named in which something happened,
-// what that changes nothing of is there as the registry needs it.
+// Book is everything that `me` works on with others, as it stands now. It has no topics of
+// strangers, with which `me` has nothing to do. If `changed` names channels in which something has
+// happened, anything that they do not affect is only there as far as the registry needs it.
 func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	c.look(me)
 	b := notebook.Book{Me: me}
-	c.ahead(context.Background()) // all of it is written, whoever asked
+	c.ahead(context.Background()) // all of it is written, whoever has asked
 	c.Folded(func(s *fleet.State) {
 		isChanged := func(f found) bool { return changed == nil || slices.Contains(changed, f.channel) }
 		type work struct {
-			all, mine []found // mine are those that somebody has to do with
+			all, mine []found // `mine` are those with which `me` has anything to do
 			touched   bool
 		}
 		partners := map[string]*work{}
@@ -63,7 +63,7 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	return b
 }
 
-// overBy is a topic's page with when somebody closed the topic, if they have.
+// overBy adds to a topic's page when `who` has closed the topic, if they have.
 func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
 	if closed, over := t.ClosedBy(who); over {
 		v.Over = closed.At
@@ -71,7 +71,7 @@ func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
 	return v
 }
 
-// kept is a topic as files have it.
+// kept is a topic in the form of files.
 func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.Topic {
 	t := f.topic
 	v := notebook.Topic{Topic: c.summary(s, f.channel, t, me, b), State: t.Sidecar()}

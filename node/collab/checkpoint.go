@@ -12,8 +12,8 @@ import (
 // maxNamed is how many items a line of a mechanical summary names.
 const maxNamed = 4
 
-// mechanical is a summary of a topic that a program puts together, since its last checkpoint:
-// what holds, what was decided, what is open and what is kept apart. It only lists.
+// mechanical is a summary of a topic, since its last checkpoint, that a program puts together: what
+// holds, what was decided, what is open and what is kept apart. It only lists.
 func mechanical(t topics.Topic) string {
 	var since time.Time
 	if n := len(t.Checkpoints); n > 0 {
@@ -54,7 +54,7 @@ func mechanical(t topics.Topic) string {
 	return strings.Join(lines, "\n")
 }
 
-// counted is a line that names the first of some things, and how many there are.
+// counted is a line that names the first ones of `all`, and says how many there are.
 func counted(what string, all []string) string {
 	if len(all) == 0 {
 		return what + ": nothing"
@@ -66,7 +66,7 @@ func counted(what string, all []string) string {
 	return fmt.Sprintf("%s (%d): %s", what, len(all), text)
 }
 
-// checkpointText is what a checkpoint says, and its mark: without words the node lists what
+// checkpointText is what a checkpoint says, and its mark. If `text` is empty, the node lists what
 // was decided, and says that it did.
 func checkpointText(t topics.Topic, text string) (summary, mark string) {
 	if strings.TrimSpace(text) != "" {

@@ -1,7 +1,7 @@
-// Package collab is what a node does for agents that work on topics together: it says what
-// they have agreed on and how far they are in sync, and writes what they decide. What holds
-// follows from the record alone (fleet/topics); here it is only asked for, by and for one of
-// those whom this host serves.
+// Package collab is what a node does for agents that work on topics together: it says what they
+// have agreed on and how far they are in sync, and writes what they decide. What holds follows from
+// the record alone (fleet/topics). Here it is only asked for, by and for the agents that this host
+// serves.
 package collab
 
 import (
@@ -32,22 +32,23 @@ type Options struct {
 	Human    protocol.Name
 	Now      func() time.Time
 	Folded   folded.State
-	// Agents are those that this host serves.
+	// Agents are the agents that this host serves.
 	Agents func() []configs.Agent
-	// Do carries out a command as somebody asked for it, and returns what was written. It is
-	// an error too where that does not count.
+	// Do carries out a command in the way in which somebody has asked for it, and returns what was
+	// written. It returns an error too if that does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
-	// Messages are told as they enter the state.
+	// Messages are reported when they enter the state.
 	Messages *feed.Feeds[protocol.Path]
-	// Live reports whether a host is there at the moment.
+	// Live reports whether a host is reachable at the moment.
 	Live func(host protocol.Name) bool
 	// Lend frees the slot of an agent while it waits for another one's answer.
 	Lend func(agent protocol.Name) (takeBack func())
-	// Write writes the files of one agent as the record is now.
+	// Write writes the files of one agent, by the present record.
 	Write func(agent string) (notebook.Written, error)
-	// Prose is what people wrote of an agent and a partner beside the record.
+	// Prose is what people wrote about an agent and a partner outside the record.
 	Prose func(agent, partner string) string
-	// Wrong tells the operator what is wrong with an agent's contacts.json; "" that nothing is.
+	// Wrong tells the operator what is wrong with an agent's contacts.json; "" says that nothing
+	// is.
 	Wrong func(agent, text string)
 }
 
@@ -61,24 +62,24 @@ type Collab struct {
 	friends  friends
 	gh       issues.GH
 
-	places  chan struct{} // one for each topic that asks gh
+	places  chan struct{} // one place for each topic that may use gh
 	posting sync.Mutex    // held while something is told on an issue
 
 	mu     sync.Mutex             // guards what follows
-	silent map[side]protocol.Path // the last check of each that was waited for in vain
+	silent map[side]protocol.Path // for each side, its last check that was waited for in vain
 }
 
-// New is the part of a node.
+// New makes the part of a node.
 func New(o Options) *Collab {
 	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), parties: parties.Kind(o.RecordID), contacts: newContacts(), friends: friends{files: map[string]contactsFile{}}, places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
 }
 
-// policy is what the fleet has settled. It is asked in a look at the state.
+// policy is what the fleet has settled. It is asked while the state is read.
 func (c *Collab) policy(s *fleet.State) policy.Policy {
 	return fleet.Value(s, c.policies, policy.KindName, time.Time{})
 }
 
-// topic is the one in a channel, as it stands now. It is asked in a look at the state.
+// topic is the topic in a channel, as it is now. It is asked while the state is read.
 func (c *Collab) topic(s *fleet.State, channel string, p policy.Policy) topics.Topic {
 	t := fleet.Value(s, c.kind, channel, c.Now())
 	if p.Reprompt() {
@@ -87,8 +88,8 @@ func (c *Collab) topic(s *fleet.State, channel string, p policy.Policy) topics.T
 	return t
 }
 
-// all yields the topics of the record that are open or were, with their channels. It is
-// asked in a look at the state.
+// all yields the topics of the record that are or were open, with their channels. It is asked while
+// the state is read.
 func (c *Collab) all(s *fleet.State) func(yield func(protocol.ChannelID, topics.Topic) bool) {
 	return func(yield func(protocol.ChannelID, topics.Topic) bool) {
 		p := c.policy(s)
@@ -100,7 +101,7 @@ func (c *Collab) all(s *fleet.State) func(yield func(protocol.ChannelID, topics.
 	}
 }
 
-// problem is an error of a command as it is told: a refusal says what to try.
+// problem is an error of a command for people: a refusal says what to try.
 func problem(doing string, err error) error {
 	var r *fleet.Refusal
 	if err == nil || !errors.As(err, &r) {
@@ -112,15 +113,15 @@ func problem(doing string, err error) error {
 	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
 }
 
-// pieceMessages and pieceTopics are how many messages are counted and how many topics or
-// parties are folded in one look: a year of them would hold up the whole node.
+// pieceMessages is how many messages are counted while the state is read once. pieceTopics is how
+// many topics or parties are folded. All of a year at once would hold up the whole node.
 const (
 	pieceMessages = 2000
 	pieceTopics   = 2
 )
 
-// Start does at the node's start what the first question would otherwise wait for, beside
-// all else.
+// Start does in the background, at the node's start, what the first question would otherwise wait
+// for.
 func (c *Collab) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -131,9 +132,9 @@ func (c *Collab) Start() (stop func()) {
 	}
 }
 
-// ahead has all messages counted and all topics and parties folded that came since the last
-// look, in pieces, so that the look that follows is short. What comes meanwhile is left to
-// that one, and so is the rest where nobody waits for it any more.
+// ahead counts the messages and folds the topics and parties that have come since the last time. It
+// does so in pieces, so that reading the state after it is short. It leaves out what comes in the
+// meantime and, if nobody waits for it any more, the rest.
 func (c *Collab) ahead(ctx context.Context) {
 	for done := false; !done && ctx.Err() == nil; {
 		c.Folded(func(s *fleet.State) { done = c.contacts.ahead(s, pieceMessages) })
@@ -142,7 +143,7 @@ func (c *Collab) ahead(ctx context.Context) {
 	foldAhead(ctx, c, c.parties)
 }
 
-// foldAhead has all affairs of a kind folded, in pieces.
+// foldAhead folds all affairs of a kind, in pieces.
 func foldAhead[V any](ctx context.Context, c *Collab, kind *affair.Kind[V]) {
 	var names []string
 	c.Folded(func(s *fleet.State) { names = s.Affairs(kind.Name) })

@@ -11,27 +11,26 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// contacts counts what two wrote to each other, wherever that was. It remembers how far it
-// has counted in each channel: counting all anew at each look would take longer with every
-// message.
+// contacts counts what two wrote to each other, in whatever channel. It remembers how far it has
+// counted in each channel: counting everything anew each time would take longer with every message.
 type contacts struct {
 	mu       sync.Mutex           // guards what follows
-	seen     seen                 // when all channels were counted
-	going    seen                 // when that was begun last
-	left     []protocol.ChannelID // those that were not counted then yet
+	seen     seen                 // the state at which all channels were last counted
+	going    seen                 // the state at which counting was last begun
+	left     []protocol.ChannelID // channels that were not counted yet since then
 	channels map[protocol.ChannelID]*tally
-	of       map[pair]map[protocol.ChannelID]struct{} // where two have written to each other
-	sums     map[pair]sum                             // as of seen: in many parties the same two are asked for many times
+	of       map[pair]map[protocol.ChannelID]struct{} // in which channels two have written to each other
+	sums     map[pair]sum                             // as of `seen`: in many parties the same two are asked for many times
 }
 
 // sum is what two wrote to each other in all channels.
 type sum struct {
-	served   [2]bool // whether a host serves them
+	served   [2]bool // whether a host serves each of them
 	sessions topics.Sessions
 	messages int
 }
 
-// seen is what a state was when it was looked at.
+// seen is a state at the time when it was looked at.
 type seen struct {
 	state         *fleet.State
 	turns, epochs int
@@ -39,21 +38,21 @@ type seen struct {
 
 // tally is what was counted in a channel.
 type tally struct {
-	turn    int                   // of the channel, when that was begun
-	partial bool                  // there is more that was there at that turn
-	last    *fleet.Item           // where that stood when it was counted, and nothing else of it
-	judged  map[protocol.Name]int // the epochs of the hosts whose signatures were looked at
+	turn    int                   // turn of the channel when counting was begun
+	partial bool                  // at that turn there were more messages than were counted
+	last    *fleet.Item           // the last message that was counted; only its place is kept
+	judged  map[protocol.Name]int // the epochs of the hosts whose signatures were judged
 	said    map[direction]days
 }
 
-// direction is who wrote to whom. What a host has signed that serves the author counts
-// always, anything else while nobody serves them.
+// direction is who wrote to whom. A message counts always if a host that serves its author has
+// signed it. Any other message counts only while no host serves its author.
 type direction struct {
 	from, to string
 	signed   bool
 }
 
-// days are messages by their days, in UTC: how many days since 1970.
+// days are messages by day: the key is the number of days since 1970, in UTC.
 type days map[int64]day
 
 // day is what was written on one day.
@@ -62,7 +61,7 @@ type day struct {
 	messages int
 }
 
-// pair is two names in their order.
+// pair is two names, sorted.
 type pair [2]string
 
 func pairOf(a, b string) pair {
@@ -76,8 +75,8 @@ func newContacts() *contacts {
 	return &contacts{channels: map[protocol.ChannelID]*tally{}, of: map[pair]map[protocol.ChannelID]struct{}{}, sums: map[pair]sum{}}
 }
 
-// between are the sessions of two, and how many messages they wrote to each other in all.
-// It is asked in a look at the state.
+// between are the sessions of two, and how many messages they wrote to each other in all. It is
+// asked while the state is read.
 func (c *contacts) between(s *fleet.State, a, b string) (sessions topics.Sessions, messages int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +118,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// add adds other days, and says how many messages they have.
+// add adds `more`, and returns how many messages that has.
 func (d days) add(more days) (messages int) {
 	for on, what := range more {
 		d.note(on, what)
@@ -138,15 +137,15 @@ func (d days) note(on int64, what day) {
 	d[on] = known
 }
 
-// ahead counts at most so many messages that were not counted yet, and reports whether
-// there are no more. It is asked in a look at the state.
+// ahead counts at most `most` messages that were not counted yet. It reports whether there are no
+// more. It is asked while the state is read.
 func (c *contacts) ahead(s *fleet.State, most int) (done bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count(s, most)
 }
 
-// count is ahead for who holds the mutex.
+// count is ahead for a caller that holds the mutex.
 func (c *contacts) count(s *fleet.State, most int) (done bool) {
 	now := seen{s, s.Turn(""), s.Epochs()}
 	if c.seen == now {
@@ -157,7 +156,7 @@ func (c *contacts) count(s *fleet.State, most int) (done bool) {
 		clear(c.of)
 		c.seen = seen{state: s}
 	}
-	if c.going != now { // else all channels would be gone through in each piece
+	if c.going != now { // otherwise all channels would be gone through in each piece
 		c.going, c.left = now, slices.Collect(s.Ledger.InUse())
 	}
 	for ; len(c.left) > 0; c.left = c.left[1:] {
@@ -170,8 +169,8 @@ func (c *contacts) count(s *fleet.State, most int) (done bool) {
 	return true
 }
 
-// countIn counts what a channel has that was not counted yet, and is how many messages
-// more may be counted; less than none where it has more.
+// countIn counts what was not counted yet in a channel. It returns how many more messages may be
+// counted, or less than 0 if the channel has more.
 func (c *contacts) countIn(s *fleet.State, channel protocol.ChannelID, most int) (left int) {
 	t, turn := c.channels[channel], s.Turn(channel)
 	if t != nil && t.turn == turn && !t.partial && t.holds(s) {
@@ -204,7 +203,7 @@ func (c *contacts) countIn(s *fleet.State, channel protocol.ChannelID, most int)
 	return most
 }
 
-// holds reports whether signatures are judged as they were.
+// holds reports whether signatures are still judged as they were.
 func (t *tally) holds(s *fleet.State) bool {
 	for host, epoch := range t.judged {
 		if s.Epoch(host) != epoch {
@@ -214,8 +213,8 @@ func (t *tally) holds(s *fleet.State) bool {
 	return true
 }
 
-// goesOn reports whether what was counted still holds, and only what stands behind it is
-// to be added.
+// goesOn reports whether what was counted still holds, so that only what stands behind it must be
+// added.
 func (t *tally) goesOn(s *fleet.State, channel protocol.ChannelID, turn int) bool {
 	if !t.holds(s) {
 		return false
@@ -234,8 +233,8 @@ func (t *tally) goesOn(s *fleet.State, channel protocol.ChannelID, turn int) boo
 	return came == turn-t.turn // see State.Turn
 }
 
-// add counts a message, if it is its author's: what anybody may have pushed in somebody's
-// name makes no trust.
+// add counts a message if it is really its author's: a message that anybody may have pushed in
+// somebody's name makes no trust.
 func (t *tally) add(s *fleet.State, it *fleet.Item) {
 	if it.Type != protocol.TypeText {
 		return

@@ -40,8 +40,8 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
 }
 
-// partner refuses one with whom nobody can open a topic. Who is known by an issue alone is
-// asked there (R34), unless the name looks like a slip.
+// partner returns an error for a name with whom nobody can open a topic. Somebody who is only known
+// by an issue is asked there (R34), unless the name looks like a misspelling.
 func (c *Collab) partner(s *fleet.State, with, anchor string) error {
 	err := c.known(s, with)
 	if a, none := protocol.ParseAnchor(anchor, ""); err != nil && none == nil && a.URL() != "" && len(s.People.Near(with)) == 0 {
@@ -54,7 +54,7 @@ func (c *Collab) speaker(who acting, with, topic string) topics.Speaker {
 	return topics.Speaker{Record: c.RecordID, Me: who.me, With: with, Topic: topic, Human: who.human, Host: c.Host}
 }
 
-// window is how long a decision stays open in a topic of two (R25).
+// window is how long a decision stays open in a topic (R25).
 func (c *Collab) window(s *fleet.State, t topics.Topic, b between) time.Duration {
 	p := c.policy(s)
 	switch {
@@ -108,7 +108,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 		return control.TopicDeed{}, problem(string(r.Deed), err)
 	}
 	if r.Deed == protocol.ActJoinRequest {
-		c.look(f.topic.Pair[0]) // as whom it is shown
+		c.look(f.topic.Pair[0]) // the participant as whom it is shown
 	}
 	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, Validate: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
@@ -133,7 +133,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	return done, nil
 }
 
-// findOf is a topic of somebody with anybody, by its name.
+// findOf is a topic of `one` with anybody, by its name.
 func (c *Collab) findOf(s *fleet.State, one, name string) (found, error) {
 	slug, err := protocol.SlugOf(name)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *Collab) findOf(s *fleet.State, one, name string) (found, error) {
 	return found{}, control.Errorf(control.KindNotFound, "ask who has it: parley work-with --fleet-status", "%s has no topic %q", one, name)
 }
 
-// touched are the labels of the items that messages brought or decide on.
+// touched are the labels of the items that these messages have brought, or decide on.
 func touched(s *fleet.State, t topics.Topic, paths []protocol.Path) (labels []string) {
 	for _, p := range paths {
 		about := p
@@ -163,7 +163,7 @@ func touched(s *fleet.State, t topics.Topic, paths []protocol.Path) (labels []st
 	return labels
 }
 
-// command is what a request asks to be done.
+// command makes the command that a request asks for.
 func (c *Collab) command(who acting, t topics.Topic, r control.TopicDeedRequest, window time.Duration) (affair.Command, error) {
 	by := c.speaker(who, t.Other(who.me), t.Name)
 	needs := func(what, value string) error {

@@ -17,15 +17,16 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a sync-check quotes of the comments on an issue, at most: the last ones.
+// How much of the comments on an issue a sync-check quotes at most. These are the last ones.
 const (
-	issuePatience = 30 * time.Second // for all that one topic asks of gh
-	maxAtOnce     = 8                // topics that ask gh
+	issuePatience = 30 * time.Second // time for all calls of gh for one topic
+	maxAtOnce     = 8                // topics that use gh at the same time
 	maxQuoted     = 10               // comments
-	maxQuote      = 1000             // bytes of one
+	maxQuote      = 1000             // bytes of one comment
 )
 
-// turn waits until gh may be run once more, and bounds how long that may take then.
+// turn waits until gh may be run once more. The context that it returns bounds how long that may
+// take.
 func (c *Collab) turn(ctx context.Context) (context.Context, func()) {
 	select {
 	case c.places <- struct{}{}:
@@ -36,27 +37,27 @@ func (c *Collab) turn(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); <-c.places }
 }
 
-// letGH reports whether a human of this host has named the issue of a topic. Only then gh
-// speaks there, and reads there what not everybody may: whoever can open a topic with an
-// agent of this host would else have its human's access.
+// letGH reports whether a human of this host has named the issue of a topic. Only then does gh
+// write there, and read what not everybody may read. Otherwise anybody who can open a topic with an
+// agent of this host would have its human's access.
 func (c *Collab) letGH(t topics.Topic) bool {
 	return slices.ContainsFunc(t.Named, func(n topics.Naming) bool { return n.Host == c.Host })
 }
 
-// consent is why gh is not let do something on the issue of a topic.
+// consent says why gh may not do something on the issue of a topic.
 func consent(t topics.Topic, with, doing string, a protocol.Anchor) error {
 	return fmt.Errorf("%s needs a person of this host who names it: parley work-with %s %s --anchor %s",
 		doing, visible.Shell(with), visible.Shell(t.Name), visible.Shell(a.String()))
 }
 
-// onlyByIssue reports whether an issue is the one way to the other one of a topic.
+// onlyByIssue reports whether the issue is the only way to the other participant of a topic.
 func onlyByIssue(t topics.Topic, b between) bool {
 	a, err := protocol.ParseAnchor(t.Anchor, "")
 	return b.host == "" && err == nil && a.URL() != ""
 }
 
-// news is what is new on the issue of a topic for one of its two, and what a sync-check of
-// theirs says of that. It is nil where the topic hangs on none.
+// news is what is new on the issue of a topic for its participant `me`, and what a sync-check by
+// `me` says of it. It is nil if the topic has no issue.
 func (c *Collab) news(ctx context.Context, t topics.Topic, me string) (*control.IssueNews, protocol.Heard) {
 	if t.Anchor == "" {
 		return nil, protocol.Heard{}
@@ -87,7 +88,7 @@ func (c *Collab) news(ctx context.Context, t topics.Topic, me string) (*control.
 	return v, protocol.Heard{Comments: n.Total, Seen: n.Newest(), Said: quote(v)}
 }
 
-// comments reads the issue of a topic, and notes what is known of that.
+// comments reads the issue of a topic, and fills in what is known about it.
 func (c *Collab) comments(ctx context.Context, t topics.Topic, v *control.IssueNews) (n issues.News, err error) {
 	a, err := protocol.ParseAnchor(t.Anchor, "")
 	if err == nil {
@@ -107,7 +108,8 @@ func (c *Collab) comments(ctx context.Context, t topics.Topic, v *control.IssueN
 	return c.gh.Since(ctx, a, v.Since)
 }
 
-// tells reports whether a comment tells what the record has: whoever reads that knows it.
+// tells reports whether a comment only tells what the record has. Whoever reads the record knows
+// that already.
 func (c *Collab) tells(comment issues.Comment) (told bool) {
 	paths := comment.Tells()
 	c.Folded(func(s *fleet.State) {
@@ -119,8 +121,8 @@ func (c *Collab) tells(comment issues.Comment) (told bool) {
 	return told
 }
 
-// quote is what a sync-check says of comments: each line of them is marked as another's, so
-// that nothing in them is read as a claim, an answer or another form.
+// quote is what a sync-check says of comments. Each of their lines is marked as another's words. So
+// nothing in them is read as a claim, an answer or another form.
 func quote(n *control.IssueNews) string {
 	if len(n.Comments) == 0 {
 		return ""
@@ -149,8 +151,8 @@ func quote(n *control.IssueNews) string {
 	return b.String()
 }
 
-// otherEnds are other ends of lines than the usual one: what follows one of them would else
-// stand on a line of its own where somebody shows it.
+// otherEnds are unusual line ends. Without this, the text behind one would stand on a line of its
+// own where it is shown.
 var otherEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // Issues answers control.ReadIssues.
@@ -201,7 +203,7 @@ func (c *Collab) Persist(ctx context.Context, by control.Caller, r control.Persi
 	return *c.persist(ctx, f.topic, who, paths), nil
 }
 
-// deedsOf are those of somebody's deeds in a topic that are named, or the last one.
+// deedsOf are the deeds of `me` in a topic that `named` names, or else the last one.
 func (c *Collab) deedsOf(s *fleet.State, f found, me string, named []string) (paths []protocol.Path, err error) {
 	theirs := func(it *fleet.Item) bool {
 		return it.Author().Name == me && slices.Contains(c.kind.Deeds(), it.Act) && s.Void(it) == nil
@@ -237,9 +239,9 @@ func (c *Collab) persist(ctx context.Context, t topics.Topic, who acting, paths 
 	return v
 }
 
-// tellIssue tells a check that was sent on its issue, where it is to be there. Where that is
-// the one way to the other one, nobody waits: the next check reads the answer. Where it
-// cannot be told, the record is what is left.
+// tellIssue tells a check that was sent on its issue, if it is to be there. If the issue is the
+// only way to the other participant, nobody waits: the next check reads the answer. If it cannot be
+// told there, the record is all that is left.
 func (c *Collab) tellIssue(ctx context.Context, ch *checking) {
 	if !ch.persist {
 		return
@@ -266,15 +268,15 @@ func (c *Collab) comment(ctx context.Context, t topics.Topic, who acting, paths 
 	if err != nil {
 		return "", false, err
 	}
-	c.posting.Lock() // two that tell one thing would both look before either has told it
+	c.posting.Lock() // two calls that tell the same would otherwise both look before either has told it
 	defer c.posting.Unlock()
 	ctx, stop := c.turn(ctx)
 	defer stop()
 	return c.gh.Post(ctx, a, c.told(t, who, paths), paths[0].Time(), paths...)
 }
 
-// told is what a comment says of messages. Their words stand between fences, so that GitHub
-// makes nothing of them: no mention calls anybody, no word closes an issue.
+// told is what a comment says of messages. Their words stand between fences, so that GitHub gives
+// no meaning to them: no mention calls anybody, and no word closes an issue.
 func (c *Collab) told(t topics.Topic, who acting, paths []protocol.Path) string {
 	var words []string
 	c.Folded(func(s *fleet.State) {
@@ -301,7 +303,7 @@ func (c *Collab) told(t topics.Topic, who acting, paths []protocol.Path) string 
 		strings.ReplaceAll(visible.Line(t.Name), "`", "'"), fence, body, fence, sender, c.Host, paths[len(paths)-1], sender)
 }
 
-// withoutComments is the body of a deed without what it quotes from the issue itself.
+// withoutComments is the body of a deed, without what it quotes from the issue itself.
 func withoutComments(it *fleet.Item) string {
 	if it.Act == protocol.ActSyncCheck {
 		if check, err := protocol.CheckSync.Parse(it.Body); err == nil {
@@ -312,8 +314,8 @@ func withoutComments(it *fleet.Item) string {
 	return it.Body
 }
 
-// Post tells a message of a party on the issue that it hangs on, once. Whether that may be,
-// the caller has decided.
+// Post tells a message of a party on the party's issue, once. The caller has decided that this is
+// allowed.
 func (c *Collab) Post(ctx context.Context, anchor, text string, p protocol.Path) (url string, again bool, err error) {
 	a, err := protocol.ParseAnchor(anchor, "")
 	if err == nil {
@@ -322,7 +324,7 @@ func (c *Collab) Post(ctx context.Context, anchor, text string, p protocol.Path)
 	if err != nil {
 		return "", false, err
 	}
-	c.posting.Lock() // two that tell one thing would both look before either has told it
+	c.posting.Lock() // two calls that tell the same would otherwise both look before either has told it
 	defer c.posting.Unlock()
 	ctx, stop := c.turn(ctx)
 	defer stop()

@@ -11,15 +11,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// took reports whether somebody of this host is in a party, or was: that takes the word of a
-// human of this host.
+// took reports whether `who`, of this host, is or was in a party. A human of this host must have
+// agreed to that.
 func (c *Collab) took(p parties.Party, who string) bool {
 	left := func(gone parties.Departure) bool { return gone.Name == who && gone.Host == c.Host }
 	return p.Member(who, c.Host) != nil || slices.ContainsFunc(p.Left, left)
 }
 
-// partiesOf are the parties in which somebody of this host is or was, in the order in which
-// they were organized. It is asked in a look at the state.
+// partiesOf are the parties in which `who`, of this host, is or was, in the order in which they
+// were organized. It is asked while the state is read.
 func (c *Collab) partiesOf(s *fleet.State, who string) (mine []parties.Party) {
 	for p := range c.allParties(s) {
 		if c.took(p, who) {
@@ -32,7 +32,7 @@ func (c *Collab) partiesOf(s *fleet.State, who string) (mine []parties.Party) {
 	return mine
 }
 
-// allParties yields the parties of the record. It is asked in a look at the state.
+// allParties yields the parties of the record. It is asked while the state is read.
 func (c *Collab) allParties(s *fleet.State) iter.Seq[parties.Party] {
 	return func(yield func(parties.Party) bool) {
 		for _, name := range s.Affairs(parties.KindName) {
@@ -43,9 +43,9 @@ func (c *Collab) allParties(s *fleet.State) iter.Seq[parties.Party] {
 	}
 }
 
-// partyFiles are those parties as files have them. Where channels are named in which something
-// happened, they are those of the names concerned. What happens to one party may give another
-// one of its name another file. It is asked in a look at the state.
+// partyFiles are those parties in the form of files. If `changed` names channels in which something
+// has happened, they are all parties with a name that is concerned: what happens to one party may
+// give another party with its name another file. It is asked while the state is read.
 func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.ChannelID) (files []notebook.Party) {
 	mine := c.partiesOf(s, who)
 	touched := map[protocol.Slug]bool{}
@@ -73,7 +73,7 @@ func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.Chann
 	return files
 }
 
-// standing is how a member of a party stands that gave these scores on its topic.
+// standing is how a member of a party stands that has given these scores on the party's topic.
 func (c *Collab) standing(s *fleet.State, p parties.Party, m parties.Member, scores []Score) parties.Standing {
 	of := parties.Standing{Trust: string(c.Trust(s, p.Leader.Via, m.Name, scores))}
 	if n := len(scores); n > 0 {
@@ -82,8 +82,8 @@ func (c *Collab) standing(s *fleet.State, p parties.Party, m parties.Member, sco
 	return of
 }
 
-// slugIn is the short form of the topic that is or was open in a channel; "" where there is
-// none. It is asked in a look at the state.
+// slugIn is the short form of the topic that is or was open in a channel; "" if there is none. It
+// is asked while the state is read.
 func (c *Collab) slugIn(s *fleet.State, channel protocol.ChannelID) protocol.Slug {
 	if !s.HasAffair(c.kind.Name, channel.String()) {
 		return ""
@@ -91,8 +91,9 @@ func (c *Collab) slugIn(s *fleet.State, channel protocol.ChannelID) protocol.Slu
 	return fleet.Value(s, c.kind, channel.String(), c.Now()).Slug
 }
 
-// Concerned are those whose files change by what happens in a channel: the two of a topic, and
-// who of this host is or was in a party there, or in one of the topic's name.
+// Concerned are those whose files change because of what happens in a channel: the two participants
+// of a topic, and everybody of this host who is or was in a party there, or in one with the topic's
+// name.
 func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 	c.Folded(func(s *fleet.State) {
 		slug := c.slugIn(s, channel)

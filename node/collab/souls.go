@@ -17,18 +17,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Where it says whose an agent is.
+// The sources that say whose an agent is.
 const (
 	byFile     = "agent file"
 	byContacts = "contacts.json"
 	byHuman    = "human"
 )
 
-// fresh is how old a file must be to be known by its time: one that is saved twice within
-// the clock's tick of its file system looks the same.
+// fresh is how old a file must be before its time identifies its content: a file that is saved
+// twice within one tick of its file system's clock looks the same.
 const fresh = 2 * time.Second
 
-// friends are the contacts.json of agents of this host, as they were when last looked at.
+// friends are the contacts.json of agents of this host, as they were at the last look.
 type friends struct {
 	mu    sync.Mutex // guards what follows
 	files map[string]contactsFile
@@ -36,15 +36,15 @@ type friends struct {
 
 // contactsFile is one agent's.
 type contactsFile struct {
-	at     string      // the ψ that it is in
-	info   fs.FileInfo // as it was read; nil where it is to be read again
+	at     string      // the ψ in which it is
+	info   fs.FileInfo // as it was read; nil if it is to be read again
 	all    map[string]psi.Contact
-	broken bool // the operator was told so
+	broken bool // the operator has been told about it
 }
 
-// look reads what an agent of this host keeps of those whom it knows, if that has changed. No
-// state may be held meanwhile: a disk may take its time. What an agent keeps that runs as
-// another user is not read: the node would follow its links with rights of its own.
+// look reads what an agent of this host keeps about those whom it knows, if that has changed. Call
+// it without holding the state: a disk may take its time. It does not read the files of an agent
+// that runs as another user: the node would follow that user's links with its own rights.
 func (c *Collab) look(agent string) {
 	agents := c.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
@@ -71,7 +71,7 @@ func (c *Collab) look(agent string) {
 	c.friends.files[agent] = now
 }
 
-// read is the file as it is now. Where it is as it was, nothing is read, nor is it an error.
+// read is the file as it is now. If it is unchanged, nothing is read, and that is no error.
 func (f contactsFile) read(at string) (contactsFile, error) {
 	now := contactsFile{at: at}
 	if at == "" {
@@ -105,16 +105,16 @@ func (f contactsFile) read(at string) (contactsFile, error) {
 	return now, err
 }
 
-// contact is what an agent of this host keeps of another one, as it was last looked at.
+// contact is what an agent of this host keeps about another one, as of the last look.
 func (c *Collab) contact(me, other string) psi.Contact {
 	c.friends.mu.Lock()
 	defer c.friends.mu.Unlock()
 	return c.friends.files[me].all[other]
 }
 
-// soul is whose somebody is as another one sees it, and where that is from. The agent's file
-// says it, else the other one's contacts, else the human of the host that serves it (R21). A
-// human is their own. It is asked in a look at the state.
+// soul is whose `name` is in the eyes of `me`, and the source of that: the agent's file, else the
+// contacts of `me`, else the human of the host that serves it (R21). A human belongs to themselves.
+// It is asked while the state is read.
 func (c *Collab) soul(s *fleet.State, me, name string) whose {
 	file := ""
 	agents := c.Agents()
@@ -132,7 +132,7 @@ func (c *Collab) soul(s *fleet.State, me, name string) whose {
 	}
 }
 
-// whose is whose somebody is, "" where nobody knows, and where that is from.
+// whose says to whom somebody belongs, "" if nobody knows, and the source of that.
 type whose struct{ soul, from string }
 
 // humanOf is the human of the host that serves somebody.
@@ -150,8 +150,8 @@ func humanOf(s *fleet.State, name string) string {
 	return ""
 }
 
-// lambdaOf is the decay between two that had so many sessions. Its tier says by what it is
-// known whose they are, where that is not in the record: another host may know it otherwise.
+// lambdaOf is the decay between two that had so many sessions. If it is not from the record to whom
+// they belong, the tier names the source: another host may know it differently.
 func lambdaOf(sessions int, mine, theirs whose) topics.Lambda {
 	l := topics.LambdaFor(sessions, mine.soul, theirs.soul, nil)
 	if l.Tier != topics.TierIntra && l.Tier != topics.TierCross {

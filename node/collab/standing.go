@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Scores are the results of sync-checks, by the short form of their topic's name and by who
-// answered, the last one last: whoever asked (R23).
+// Scores are the results of sync-checks, by the short form of their topic's name and by the one who
+// answered, whoever asked; the last one is last (R23).
 type Scores map[protocol.Slug]map[string][]Score
 
 // Score is one result of a sync-check.
@@ -22,7 +22,7 @@ type Score struct {
 	topics.Sample
 }
 
-// Scores are those of all topics. It is asked in a look at the state.
+// Scores are the results for all topics. It is asked while the state is read.
 func (c *Collab) Scores(s *fleet.State) Scores {
 	all := Scores{}
 	for _, t := range c.all(s) {
@@ -47,7 +47,7 @@ func (c *Collab) Scores(s *fleet.State) Scores {
 	return all
 }
 
-// scoredEver are the results with a score that somebody gave on a topic, in all its terms.
+// scoredEver are the results with a score that `by` gave on a topic, in all its terms.
 func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
 	for _, term := range t.Past {
 		all = append(all, term.Scored(by)...)
@@ -55,11 +55,11 @@ func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
 	return append(all, t.Scored(by)...)
 }
 
-// Trust is how far a member of a party is trusted that gave these scores on its topic, the last
-// one last. It is trusted so by whoever asked last, else by the agent through which the party
-// is led. It is asked in a look at the state.
+// Trust is how far a member of a party is trusted that gave these scores on its topic, the last one
+// last. It is the trust of the one who last asked or, if nobody has, of the agent `via` through
+// which the party is led. It is asked while the state is read.
 func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topics.Trust {
-	if len(scores) == 0 { // what follows takes long where there are a thousand members
+	if len(scores) == 0 { // what follows takes long if there are a thousand members
 		return topics.TrustIn(0, 0, nil)
 	}
 	var raws []float64
@@ -70,8 +70,8 @@ func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topic
 	return topics.TrustIn(len(sessions), messages, raws)
 }
 
-// Acting is for whom a caller asks something, and which human had it done: "" where an agent
-// asks. Chosen says why for that one, where nobody was named.
+// Acting is for whom a caller asks something, and the human who had it done; "" if an agent asks.
+// If nobody was named, `chosen` says why it is that one.
 func (c *Collab) Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error) {
 	who, err := c.chosen(by, a)
 	return who.me, who.human, who.chosen, err
@@ -83,8 +83,8 @@ func (c *Collab) Viewing(by control.Caller, v control.Viewing) (me, chosen strin
 	return who.me, who.chosen, err
 }
 
-// SumUp makes a checkpoint of each topic of that name which somebody has open with one of
-// those partners, as a list of what stands there.
+// SumUp makes a checkpoint of each topic with that name which `me` has open with one of those
+// partners. It lists what stands there.
 func (c *Collab) SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error {
 	var all []found
 	c.Folded(func(s *fleet.State) { all = c.of(s, me, "", false) })
@@ -101,7 +101,7 @@ func (c *Collab) SumUp(ctx context.Context, by control.Caller, me string, slug p
 	return nil
 }
 
-// Contacts are those whom an agent keeps in its contacts.json, with where it says they are.
+// Contacts are the entries in the contacts.json of an agent, with the places that they give.
 func (c *Collab) Contacts(agent string) map[string]psi.Contact {
 	c.look(agent)
 	c.friends.mu.Lock()

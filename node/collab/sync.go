@@ -16,29 +16,30 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// How long a result is waited for where nothing else is said (R25).
+// How long a result is waited for if nothing else is said (R25).
 const (
 	waitSameHost  = time.Minute
 	waitOtherHost = 5 * time.Minute
 )
 
-// maxCame bounds the messages that may come while what came before is looked at.
+// maxCame bounds how many messages may come while earlier ones are being looked at.
 const maxCame = 10_000
 
 // checking is one check that is made.
 type checking struct {
-	event  control.SyncEvent // what is told of it
+	event  control.SyncEvent // what is told about it
 	by     control.Caller
 	who    acting
 	topic  topics.Topic
 	window time.Duration // how long a decision of that partner stays open
 	wait   time.Duration
-	path   protocol.Path // the last one that was sent; zero until one is
-	before protocol.Path // the one before, where the form was asked for again: its result counts too
+	path   protocol.Path // the last message that was sent; zero before
+	before protocol.Path // the one before, if the form was asked for again: its result counts too
 	sent   time.Time
 	again  bool // the form was asked for once more
 	done   bool
-	// persist says that it goes as a comment on the issue too; heard what is new there.
+	// persist says that the check is also written as a comment on the issue. heard is what is new
+	// there.
 	persist bool
 	heard   protocol.Heard
 }
@@ -78,7 +79,7 @@ func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequ
 	return c.await(ctx, r.Claims, came, checks, yield)
 }
 
-// checks are those that are to be made.
+// checks are the checks that are to be made.
 func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (checks []*checking, err error) {
 	var slug protocol.Slug
 	if r.Topic != "" {
@@ -136,8 +137,8 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 	return checks, nil
 }
 
-// checking is a check of a topic that is not sent yet: how it goes, and how long it is waited
-// for. It is asked in a look at the state.
+// checking is a check of a topic that is not sent yet, with the way by which it goes and how long
+// it is waited for. It is asked while the state is read.
 func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topics.Topic, wait time.Duration) *checking {
 	b := c.with(s, who.me, t.Other(who.me))
 	ch := &checking{by: by, who: who, topic: t, window: c.window(s, t, b), wait: cmp.Or(wait, waitOtherHost), event: control.SyncEvent{
@@ -154,8 +155,8 @@ func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topic
 	return ch
 }
 
-// late is the result of the last check that the agent made of a topic, where that came when
-// nobody waited for it any more.
+// lateOf is the result of the last check that the agent has made of a topic, if it came when nobody
+// waited for it any more.
 func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 	for _, old := range slices.Backward(ch.topic.Checks) {
 		if old.By != ch.event.Via {
@@ -173,8 +174,8 @@ func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 	return e, false
 }
 
-// wasLate reports whether a check was waited for in vain before its result came. What a node
-// that was started anew does not know it takes from the usual time.
+// wasLate reports whether a check was waited for in vain before its result came. A node that was
+// started anew does not know that, and judges by the usual time.
 func (c *Collab) wasLate(check *topics.Check, of side, sameHost bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,13 +186,13 @@ func (c *Collab) wasLate(check *topics.Check, of side, sameHost bool) bool {
 	return c.silent[of] == check.Path || check.Result.At.Sub(check.At) > usual
 }
 
-// side is one of the two of a topic.
+// side is one participant of a topic.
 type side struct {
 	channel protocol.ChannelID
 	me      string
 }
 
-// sendAll sends the checks, side by side.
+// sendAll sends the checks, at the same time.
 func (c *Collab) sendAll(ctx context.Context, claims []string, checks []*checking) {
 	var sending sync.WaitGroup
 	for _, ch := range checks {
@@ -209,7 +210,7 @@ func (c *Collab) sendAll(ctx context.Context, claims []string, checks []*checkin
 	sending.Wait()
 }
 
-// send puts the claims of a topic to the other one.
+// send puts the claims of a topic to the other participant.
 func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error {
 	if !ch.topic.Derived {
 		return control.Errorf(control.KindRefused, "", "%q is in a channel that somebody chose by hand: open it anew", ch.topic.Name)
@@ -276,8 +277,8 @@ func soonest(checks []*checking) (next time.Duration, waits bool) {
 	return next, waits
 }
 
-// tell looks whether a check is over, by a result or because the time is, and says so in its
-// event. At either it is asked about what should be asked again (R29).
+// tell looks whether a check is over, by a result or because its time is over, and says so in its
+// event. In both cases it then asks about what should be asked again (R29).
 func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told bool, err error) {
 	var result *topics.Result
 	var words *fleet.Item // an answer that is no result
@@ -310,7 +311,7 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 		ch.event.Kind, ch.event.Result = control.SyncResult, c.outcome(ch.topic, ch.who.me, result)
 	}
 	if ch.event.Validate, err = c.validate(ctx, ch.by, ch.who, ch.path.Channel(), ch.window, false); err != nil {
-		ch.event.Problem = "cannot ask whether what was agreed still holds: " + err.Error() // the result is one all the same
+		ch.event.Problem = "cannot ask whether what was agreed still holds: " + err.Error() // it is a result all the same
 	}
 	return true, ctx.Err()
 }
@@ -329,7 +330,7 @@ func (c *Collab) inWords(ctx context.Context, claims []string, ch *checking, wor
 	return c.send(ctx, claims, ch)
 }
 
-// outcome is a result as it is shown to one of the two.
+// outcome is a result in the form in which it is shown to `me`.
 func (c *Collab) outcome(t topics.Topic, me string, r *topics.Result) *control.SyncOutcome {
 	var lambda topics.Lambda
 	c.Folded(func(s *fleet.State) { lambda = c.with(s, me, t.Other(me)).lambda })

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// validate asks the other one about what they had agreed on and should be asked about again,
-// and returns the labels: after a check, or where a session ends (R29).
+// validate asks the other participant about agreements that should be asked about again, and
+// returns their labels. It is called after a check, or when a session ends (R29).
 func (c *Collab) validate(ctx context.Context, by control.Caller, who acting, channel protocol.ChannelID, window time.Duration, forward bool) (asked []string, err error) {
 	asked = []string{}
 	var t topics.Topic
@@ -29,7 +29,7 @@ func (c *Collab) validate(ctx context.Context, by control.Caller, who acting, ch
 		switch {
 		case err == nil:
 			asked = append(asked, label)
-		case !errors.As(err, &refused): // who was asked meanwhile need not be asked again
+		case !errors.As(err, &refused): // somebody who was asked in the meantime need not be asked again
 			return asked, err
 		}
 	}

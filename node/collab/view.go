@@ -13,21 +13,22 @@ import (
 
 const statusClosed = "CLOSED"
 
-// between is what is known of two besides one topic.
+// between is what is known about two besides one topic.
 type between struct {
 	sessions     topics.Sessions
 	messages     int
-	mine, theirs whose // the two are
+	mine, theirs whose // whose the two are
 	lambda       topics.Lambda
-	host         protocol.Name // where the other one is served; "" where nobody says
+	host         protocol.Name // the host that serves the other one; "" if it is not known
 	cross        bool          // they are served on different hosts
 }
 
-// with is what one has with another. It is asked in a look at the state.
+// with is what `me` has with `other`. It is asked while the state is read.
 func (c *Collab) with(s *fleet.State, me, other string) between {
 	b := between{mine: c.soul(s, me, me), theirs: c.soul(s, me, other)}
 	b.sessions, b.messages = c.contacts.between(s, me, other)
-	// Of several hosts the first that serves both, not the one that is asked: every host shows the same.
+	// If several hosts serve both, it is the first one and not the one that is asked, so that every
+	// host shows the same.
 	mine, theirs := s.People.ServedOn(me), s.People.ServedOn(other)
 	if i := slices.IndexFunc(theirs, func(host protocol.Name) bool { return slices.Contains(mine, host) }); i >= 0 {
 		b.host = theirs[i]
@@ -38,12 +39,12 @@ func (c *Collab) with(s *fleet.State, me, other string) between {
 	return b
 }
 
-// decay is the decay between the two as it was at a time.
+// decay is the decay between the two as it was at that time.
 func (b between) decay(at time.Time) topics.Lambda {
 	return lambdaOf(b.sessions.Until(at), b.mine, b.theirs)
 }
 
-// summary is a topic as a list shows it, seen by one. It is asked in a look at the state.
+// summary is a topic in the form of a list, as `me` sees it. It is asked while the state is read.
 func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.Topic, me string, b between) control.Topic {
 	now, other := c.Now(), t.Other(me)
 	anchor, _ := protocol.ParseAnchor(t.Anchor, "")
@@ -75,7 +76,7 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 	return v
 }
 
-// whole is a topic with all that is in it.
+// whole is a topic with everything in it.
 func (c *Collab) whole(s *fleet.State, channel protocol.ChannelID, t topics.Topic, me string, b between) control.Topic {
 	v := c.summary(s, channel, t, me, b)
 	v.Items = itemsOf(t)
@@ -140,7 +141,7 @@ func pathText(p protocol.Path) string {
 	return p.String()
 }
 
-// scoreOf is a score as JSON has it: null where there is none.
+// scoreOf is a score in the form of JSON: null if there is none.
 func scoreOf(score protocol.Score) *float64 {
 	if x, ok := score.Value(); ok {
 		return &x
@@ -148,7 +149,7 @@ func scoreOf(score protocol.Score) *float64 {
 	return nil
 }
 
-// checkOf is a sync-check with its answer. Where that came without the form, it is named.
+// checkOf is a sync-check with its answer. If an answer came without the form, it is named.
 func checkOf(s *fleet.State, check *topics.Check) control.TopicCheck {
 	v := control.TopicCheck{
 		Path: check.Path.String(), By: check.By, Of: check.Of, Time: check.At, AnswerBy: check.AnswerBy, TimedOut: check.TimedOut, Rows: []control.CheckRow{},
@@ -188,14 +189,15 @@ func checkpointOf(cp *topics.Checkpoint) control.TopicCheckpoint {
 	return v
 }
 
-// maxVoid and maxExchanges bound what a topic shows of what is no part of it: the last ones.
+// maxVoid and maxExchanges bound what a topic shows besides its deeds that count. These are the
+// last ones.
 const (
 	maxVoid      = 20
 	maxExchanges = 10
-	maxLooked    = 2000 // messages that are looked through for them
+	maxLooked    = 2000 // how many messages are looked through for them
 )
 
-// void is what was said in a topic's channel and does not count, the last ones.
+// void are the last messages in a topic's channel that do not count.
 func (c *Collab) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
 	list := []control.TopicVoid{}
 	deeds, looked := c.kind.Deeds(), 0
@@ -219,8 +221,8 @@ func (c *Collab) void(s *fleet.State, channel protocol.ChannelID) []control.Topi
 	return list
 }
 
-// exchanges are what the two of a topic wrote to each other since it was opened, beside
-// their deeds: the last ones.
+// exchanges are the last messages that the two of a topic have written to each other since it was
+// opened, besides their deeds.
 func exchanges(s *fleet.State, t topics.Topic) []control.TopicWord {
 	list := []control.TopicWord{}
 	channel, err := s.Between(fleet.Who{Name: t.Pair[0]}, t.Pair[1])

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Why somebody acts whom nobody named.
+// Why somebody acts although nobody named them.
 const (
 	chosenFolder = "folder"
 	chosenOnly   = "only"
@@ -18,11 +18,12 @@ const (
 // acting is for whom something is done, and by which human.
 type acting struct {
 	me     string
-	human  string // who typed it; "" where an agent did
-	chosen string // why me, where nobody named it
+	human  string // who typed it; "" if an agent did
+	chosen string // why `me`, if nobody named it
 }
 
-// acts is for whom a caller asks something, with what that one keeps of those whom it knows.
+// acts is for whom a caller asks something. It also reads what that one keeps about those whom it
+// knows.
 func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
 	who, err := c.chosen(by, a)
 	if err == nil {
@@ -32,8 +33,8 @@ func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
 }
 
 // chosen is the agent for whom a caller asks something (R59). An agent asks for itself. A human
-// asks for the agent that is named, else for the one in whose folder they stand, else for the
-// only one here. Who may name whom, the door has decided.
+// asks for the agent that is named, else for the agent in whose folder they are, else for the only
+// agent here. The door has already decided who may name whom.
 func (c *Collab) chosen(by control.Caller, a control.Acting) (acting, error) {
 	if by.Kind != control.Operator {
 		return acting{me: by.Name.String()}, nil
@@ -79,11 +80,11 @@ func (c *Collab) chosen(by control.Caller, a control.Acting) (acting, error) {
 		"nobody can tell for whom: this host serves %s", strings.Join(names, ", "))
 }
 
-// views is whose view a caller asks for. What is in the record everybody may read.
+// views is whose view a caller asks for. Everybody may read what is in the record.
 func (c *Collab) views(by control.Caller, v control.Viewing) (acting, error) {
 	if v.For != "" {
 		var err error
-		c.Folded(func(s *fleet.State) { err = c.known(s, v.For) }) // a slip would look as if there were nothing
+		c.Folded(func(s *fleet.State) { err = c.known(s, v.For) }) // a misspelling would look as if there were nothing
 		c.look(v.For)
 		return acting{me: v.For}, err
 	}
@@ -104,7 +105,7 @@ func within(folder, inner string) bool {
 	return false
 }
 
-// real is a path without symbolic links; as it is where it cannot be followed.
+// real is a path without symbolic links. If they cannot be followed, it is the path as it is.
 func real(path string) string {
 	if r, err := filepath.EvalSymlinks(path); err == nil {
 		return r

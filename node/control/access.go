@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Access is what a request does, and so who may make it.
+// Access is what a request does. It decides who may make the request.
 type Access int
 
 const (
 	// Reads changes nothing: every caller may.
 	Reads Access = iota
-	// Speaks writes messages and receipts, which bear the mark of who wrote them.
+	// Speaks writes messages and receipts. They bear the mark of the one who wrote them.
 	Speaks
-	// Keeps writes into the record what has no place for such a mark.
+	// Keeps writes something into the record that has no place for such a mark.
 	Keeps
 	// Operates decides something for the host.
 	Operates
@@ -25,15 +25,15 @@ func (a Access) String() string {
 	return [...]string{"reads", "speaks", "keeps", "operates"}[a]
 }
 
-// need is what one request needs: an access and, where it speaks or keeps, as whom
-// it asks to do that ("" says nothing).
+// need is what one request needs: an access and, if it speaks or keeps, the name in which it asks
+// to do that. "" names nobody.
 type need struct {
 	access Access
 	as     string
 }
 
-// need is what a request of the verb needs. Every request with a field As acts in that
-// name: one that did not say so could be made in anybody's.
+// need is what a request of the verb needs. A request with a field As acts in that name. A request
+// type that acts in somebody's name without such a field could be used in anybody's name.
 func (v VerbSpec) need(request any) need {
 	n := need{access: v.Access}
 	if v.onlyReads != nil && v.onlyReads(request) {
@@ -45,13 +45,13 @@ func (v VerbSpec) need(request any) need {
 	return n
 }
 
-// doing is what the verb does, as it stands after "cannot".
+// doing is what the verb does, in the form that stands after "cannot".
 func (v VerbSpec) doing() string {
 	return cmp.Or(v.Doing, strings.ReplaceAll(v.Name, "-", " "))
 }
 
-// permit is the one place that decides whether a caller may make a request. It
-// returns why not.
+// permit is the only place that decides whether a caller may make a request. The error says why
+// not.
 func permit(c Caller, v VerbSpec, n need) error {
 	doing := v.doing()
 	own := n.as == "" || n.as == c.Name.String()

@@ -14,82 +14,82 @@ var Agents = NewQuestion[[]Agent](VerbSpec{
 
 // Agent is an agent served on this host.
 type Agent struct {
-	Name          protocol.Name `json:"name"`                     // what it is addressed as
+	Name          protocol.Name `json:"name"`                     // the name by which it is addressed
 	Door          string        `json:"door"`                     // "exec" or "inbox"
-	Command       string        `json:"command,omitempty"`        // exec door: of its first tier
-	Tiers         []AgentTier   `json:"tiers,omitempty"`          // exec door: its tiers, where it has several or runs several messages at once
+	Command       string        `json:"command,omitempty"`        // exec door: the command of its first tier
+	Tiers         []AgentTier   `json:"tiers,omitempty"`          // exec door: its tiers, if it has several or works on several messages at the same time
 	Input         string        `json:"input,omitempty"`          // exec door: what the command is given, "text" or "prompt"
-	Profile       string        `json:"profile,omitempty"`        // the actor profile that its prompts begin with
-	Preset        string        `json:"preset,omitempty"`         // what it was made from
+	Profile       string        `json:"profile,omitempty"`        // the actor profile with which its prompts begin
+	Preset        string        `json:"preset,omitempty"`         // the preset from which it was made
 	Dir           string        `json:"dir,omitempty"`            // the folder in which its command runs; absent: where the node runs
-	RunAs         string        `json:"run_as,omitempty"`         // the user of the machine as whom its command runs, where it is another one than the node's
-	Env           []string      `json:"env,omitempty"`            // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
+	RunAs         string        `json:"run_as,omitempty"`         // the user of the machine as whom its command runs, if that is not the node's user
+	Env           []string      `json:"env,omitempty"`            // what its command gets of the node's environment besides the basics, as NAME, PREFIX* or NAME=…; absent: all
 	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
 	Accepts       string        `json:"accepts,omitempty"`        // exec door: whose mail makes it work, "anyone" or "verified"
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // exec door: the acts for which its command is run; absent: those of the table of acts
-	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks in its place: "mechanical", the node by what it wrote
-	Soul          string        `json:"soul,omitempty"`           // whose it is, where that is set; absent: what contacts say, else the human of its host
-	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, where that is not 10m
+	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks in its place: "mechanical" means the node, by what the agent wrote
+	Soul          string        `json:"soul,omitempty"`           // the human to whom it belongs, if that is set; absent: what contacts say, else the human of its host
+	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, if that is not 10m
 	Wake          string        `json:"wake,omitempty"`           // inbox door: the command that wakes its program
-	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
+	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for messages that agents have caused
 	Paused        bool          `json:"paused"`                   // its mail waits
-	Queued        int           `json:"queued"`                   // messages waiting for it
-	Running       int           `json:"running"`                  // messages it is working on
+	Queued        int           `json:"queued"`                   // messages that wait for it
+	Running       int           `json:"running"`                  // messages on which it is working
 	Unread        int           `json:"unread"`                   // inbox door: messages without its receipt
-	Over          int           `json:"over"`                     // of those waiting: because agents have caused too many runs (max_runs, max_conversation_runs)
-	Failing       int           `json:"failing"`                  // of those waiting, messages that an attempt failed on and that are tried again
-	Dead          int           `json:"dead"`                     // messages that it failed on for good here, and that nobody has put away (parley dlq)
-	Held          bool          `json:"held"`                     // its messages wait because the host runs no more commands at once (max_commands)
-	// Stalled is why its command cannot be started at the moment, as long as that is tried
-	// again; absent where it can.
+	Over          int           `json:"over"`                     // of those waiting, the messages that wait because agents have caused too many runs (max_runs, max_conversation_runs)
+	Failing       int           `json:"failing"`                  // of those waiting, the messages on which an attempt has failed, and which are tried again
+	Dead          int           `json:"dead"`                     // messages on which it has failed for good here, and which nobody has put away (parley dlq)
+	Held          bool          `json:"held"`                     // its messages wait because the host may not run more commands at the same time (max_commands)
+	// Stalled is why its command cannot be started at the moment. It is tried again. Absent if the
+	// command can be started.
 	Stalled string `json:"stalled,omitempty"`
-	// Presence is what it is at: running, idle, waiting (for a human) or away.
+	// Presence is what it is doing: running, idle, waiting (for a human) or away.
 	Presence AgentState `json:"presence"`
-	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so
-	Asked    time.Time  `json:"asked,omitzero"` // inbox door: when it last asked for its mail since the node runs
-	// QuietUntil is when the quiet hours end in which it is; absent where it is in none.
+	Since    time.Time  `json:"since,omitzero"` // inbox door: since when it is doing that
+	Asked    time.Time  `json:"asked,omitzero"` // inbox door: when it last asked for its mail since the node started
+	// QuietUntil is when its present quiet hours end; absent if it is not in quiet hours.
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
 }
 
-// AgentState is what an agent is at.
+// AgentState is what an agent is doing.
 type AgentState string
 
-// What an agent can be at. Of one that asks for its mail its sessions say it. Where they say
-// nothing it is idle while it waits for mail, and for a while after it has asked for some.
+// What an agent can be doing. An agent that asks for its mail says it by its sessions. If they say
+// nothing, it is idle while it waits for mail, and for a while after it has asked for some.
 const (
-	AgentRunning AgentState = "running" // it works: a command of it runs, or a session of it says so
+	AgentRunning AgentState = "running" // it works: its command runs, or a session of it says so
 	AgentIdle    AgentState = "idle"    // it is there, and has nothing to do
 	AgentWaiting AgentState = "waiting" // it waits for a human
 	AgentAway    AgentState = "away"    // none of its sessions is there
 )
 
-// AgentStates are what an agent can say that it is at.
+// AgentStates are the states that an agent can say.
 func AgentStates() []AgentState {
 	return []AgentState{AgentRunning, AgentIdle, AgentWaiting, AgentAway}
 }
 
-// SetPresence notes what a session of an agent is at that asks for its mail.
+// SetPresence notes what a session of an agent is doing, if the agent asks for its mail.
 var SetPresence = NewVerb[PresenceRequest, AgentPresence](VerbSpec{
 	Name: "presence", Access: Speaks, Doing: "say what an agent is at",
 	Doc: "Notes what a session is at of an agent that asks for its mail.",
 })
 
-// PresenceRequest says what a session of As (empty: R14 decides) is at. One that is away
-// has ended, and what it took of the agent's mail is given back. Session names it; empty:
-// it is the program that has called.
+// PresenceRequest says what a session of As (empty: R14 decides) is doing. A session that is away
+// has ended, and the mail that it took is given back. Session names the session; empty: it is the
+// calling program.
 type PresenceRequest struct {
 	As      string     `json:"as,omitempty"`
 	State   AgentState `json:"state"`
 	Session string     `json:"session,omitempty"`
 }
 
-// AgentPresence is what an agent is at.
+// AgentPresence is what an agent is doing.
 type AgentPresence struct {
-	Agent protocol.Name `json:"agent"`          // which one
-	State AgentState    `json:"state"`          // what the busiest of its sessions is at
+	Agent protocol.Name `json:"agent"`          // the agent
+	State AgentState    `json:"state"`          // what the busiest of its sessions is doing
 	Since time.Time     `json:"since,omitzero"` // since when
-	// Digest is a text that says what mail came while it worked, once that is over; "" for
-	// none. That of an agent with a wake command is given to the command.
+	// Digest is a text that says what mail came while it worked, when that work is over; "" for
+	// none. If the agent has a wake command, that command gets the digest.
 	Digest string `json:"digest"`
 }
 
@@ -99,29 +99,29 @@ var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
 	Doc: "Begins to serve an agent here and tells the fleet.",
 })
 
-// AddAgentRequest describes an agent to serve: Exec is its command, or Preset
-// names one that is known, or Inbox is set. Dir is the folder it works in;
-// empty: the folder where the node runs.
+// AddAgentRequest describes an agent to serve. Either Exec is its command, or Preset names a known
+// preset, or Inbox is set. Dir is the folder in which it works; empty: the folder in which the node
+// runs.
 type AddAgentRequest struct {
 	Name          string        `json:"name"`
 	Exec          string        `json:"exec,omitempty"`
 	Preset        string        `json:"preset,omitempty"`
 	Inbox         bool          `json:"inbox,omitempty"`
-	Input         string        `json:"input,omitempty"`    // "text" or "prompt"; empty: that of the preset, else text
-	Profile       string        `json:"profile,omitempty"`  // empty: the profile called like the agent, if there is one
+	Input         string        `json:"input,omitempty"`    // "text" or "prompt"; empty: as in the preset, else text
+	Profile       string        `json:"profile,omitempty"`  // empty: the profile with the agent's name, if there is one
 	Open          string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
-	Timeout       time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
+	Timeout       time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else that of the configuration
 	Attempts      int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
-	Rerun         string        `json:"rerun,omitempty"`    // a run that its node's end cut short: "again" or "ask"; empty: again
+	Rerun         string        `json:"rerun,omitempty"`    // what becomes of a run that the end of its node cut short: "again" or "ask"; empty: again
 	Dir           string        `json:"dir,omitempty"`
 	RunAs         string        `json:"run_as,omitempty"`         // the user of the system as whom its command runs; empty: the node's
-	Env           []string      `json:"env,omitempty"`            // what of the node's environment its command gets beside the basics; empty: all
+	Env           []string      `json:"env,omitempty"`            // what its command gets of the node's environment besides the basics; empty: all
 	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
 	Accepts       string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"; empty: anyone
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // the acts for which its command is run; empty: those of the table of acts
-	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node, by what the agent wrote; empty: the agent
-	Soul          string        `json:"soul,omitempty"`           // whose it is; empty: what contacts say, else the human of its host
-	Wake          string        `json:"wake,omitempty"`           // of one with an inbox: the command that wakes its program; empty: none
+	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks: "mechanical" means the node, by what the agent wrote; empty: the agent
+	Soul          string        `json:"soul,omitempty"`           // the human to whom it belongs; empty: what contacts say, else the human of its host
+	Wake          string        `json:"wake,omitempty"`           // of an agent with an inbox: the command that wakes its program; empty: none
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
 }
@@ -135,70 +135,70 @@ var ShowAgent = NewVerb[AgentRequest, AgentSettings](VerbSpec{
 // AgentSettings is an agent with its settings.
 type AgentSettings struct {
 	Agent
-	Settings []Setting `json:"settings"` // those that it has, and what holds where nothing is said
+	Settings []Setting `json:"settings"` // the settings that it has, and what holds for those that it does not have
 }
 
-// Setting is what holds for an agent.
+// Setting is a setting of an agent, with the value that holds.
 type Setting struct {
-	Name  string `json:"name"`  // as the flag is called that sets it
-	Value string `json:"value"` // as people read it
+	Name  string `json:"name"`  // the name of the flag that sets it
+	Value string `json:"value"` // in the form for people
 }
 
-// SetAgent changes how an agent is served here. Its mail goes on; commands that
-// run end as they began.
+// SetAgent changes how an agent is served here. Its mail goes on. Commands that run end as they
+// began.
 var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{
 	Name: "set-agent", Access: Operates,
 	Doc: "Changes how an agent is served here.",
 })
 
-// ChangedAgent is an agent as it is served now, with what was changed for that.
+// ChangedAgent is an agent as it is served now, and what was changed.
 type ChangedAgent struct {
 	Agent
-	Changed []SettingChange `json:"changed"` // [] where nothing was to be changed
+	Changed []SettingChange `json:"changed"` // [] if nothing had to be changed
 }
 
-// SettingChange is a change of what holds for an agent.
+// SettingChange is a change of a setting of an agent.
 type SettingChange struct {
-	Name string `json:"name"` // of the setting, as its flag is called; or "over": how many messages waited because agents had it run too often
+	Name string `json:"name"` // the name of the flag of the setting; or "over": how many messages waited because agents had it run too often
 	Was  string `json:"was"`  // before the change; "" for none
-	Now  string `json:"now"`  // since; likewise
+	Now  string `json:"now"`  // after the change; "" for none
 }
 
-// SetAgentRequest changes how an agent is served; what is left out stays. It is given
-// Exec, for an agent with one command, or Tiers, or Inbox.
+// SetAgentRequest changes how an agent is served. What is left out stays as it is. At most one of
+// these is given: Exec, for an agent with one command, or Tiers, or Inbox.
 type SetAgentRequest struct {
 	Name          string         `json:"name"`
 	Exec          *string        `json:"exec,omitempty"`
-	Tiers         []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
+	Tiers         []AgentTier    `json:"tiers,omitempty"` // these replace its tiers
 	Inbox         bool           `json:"inbox,omitempty"` // no command is run any more
 	Input         *string        `json:"input,omitempty"`
-	Profile       *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
+	Profile       *string        `json:"profile,omitempty"` // "": the profile with the agent's name, if there is one
 	Open          *string        `json:"open,omitempty"`
 	Timeout       *time.Duration `json:"timeout,omitempty"`        // 0: that of the configuration
 	Attempts      *int           `json:"attempts,omitempty"`       // 0: 3 times
 	Rerun         *string        `json:"rerun,omitempty"`          // "": again
-	Dir           *string        `json:"dir,omitempty"`            // "": the folder where the node runs
-	Answers       *bool          `json:"answers,omitempty"`        // run on answers to its own messages too
-	Wake          *string        `json:"wake,omitempty"`           // "": its program is woken no more
-	Quiet         []string       `json:"quiet,omitempty"`          // in the place of those that it has; [""]: none
-	Env           []string       `json:"env,omitempty"`            // in the place of those that it has; [""]: all of the environment again
-	Limits        []string       `json:"limits,omitempty"`         // those that change, such as "memory=2GB"; "memory=": none
+	Dir           *string        `json:"dir,omitempty"`            // "": the folder in which the node runs
+	Answers       *bool          `json:"answers,omitempty"`        // it is also run for answers to its own messages
+	Wake          *string        `json:"wake,omitempty"`           // "": its program is no longer woken
+	Quiet         []string       `json:"quiet,omitempty"`          // these replace its spans; [""]: none
+	Env           []string       `json:"env,omitempty"`            // these replace its entries; [""]: all of the environment again
+	Limits        []string       `json:"limits,omitempty"`         // the limits that change, such as "memory=2GB"; "memory=": none
 	Accepts       *string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"
-	Examiner      *string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node; "": the agent
-	Soul          *string        `json:"soul,omitempty"`           // whose it is; "": what contacts say, else the human of its host
-	WakesOn       []string       `json:"wakes_on,omitempty"`       // in the place of those that it has; [""]: those of the table of acts again
+	Examiner      *string        `json:"examiner,omitempty"`       // who answers sync-checks: "mechanical" means the node; "": the agent
+	Soul          *string        `json:"soul,omitempty"`           // the human to whom it belongs; "": what contacts say, else the human of its host
+	WakesOn       []string       `json:"wakes_on,omitempty"`       // these replace its acts; [""]: those of the table of acts again
 	TakeoverAfter *string        `json:"takeover_after,omitempty"` // "": 10m
 }
 
 // AgentTier is one kind of instance of an agent.
 type AgentTier struct {
-	Name  string `json:"name"`  // what the tier is called, often as its model
-	Count int    `json:"count"` // how many messages it works on at a time
+	Name  string `json:"name"`  // the name of the tier, often that of its model
+	Count int    `json:"count"` // on how many messages it works at the same time
 	Exec  string `json:"exec"`  // its command
 }
 
-// RemoveAgent stops serving an agent here and tells the fleet. What it wrote and
-// what it was sent stays in the record.
+// RemoveAgent stops serving an agent here and tells the fleet. What it wrote, and what it was sent,
+// stays in the record.
 var RemoveAgent = NewVerb[AgentRequest, None](VerbSpec{
 	Name: "remove-agent", Access: Operates,
 	Doc: "Stops serving an agent here and tells the fleet.",
@@ -209,17 +209,17 @@ type AgentRequest struct {
 	Name string `json:"name"`
 }
 
-// MakeToken makes a token for an agent served here that the node does not start
-// itself. It counts as long as the agent is served.
+// MakeToken makes a token for an agent that is served here and that the node does not start itself.
+// The token counts as long as the agent is served.
 var MakeToken = NewVerb[AgentRequest, AgentToken](VerbSpec{
 	Name: "make-token", Access: Operates,
 	Doc: "Makes a token for an agent that the node does not start itself.",
 })
 
-// AgentToken is what an agent bears, as PARLEY_TOKEN, where the node has not started
-// it, so that it is known.
+// AgentToken is what an agent bears as PARLEY_TOKEN if the node has not started it. With it, the
+// node knows the agent.
 type AgentToken struct {
-	Agent protocol.Name `json:"agent"` // whom its bearer is
+	Agent protocol.Name `json:"agent"` // the agent that its bearer is
 	Token string        `json:"token"` // for the variable PARLEY_TOKEN
 }
 
@@ -229,10 +229,10 @@ var PauseAgent = NewVerb[PauseRequest, ChangedAgent](VerbSpec{
 	Doc: "Has an agent's mail wait, or go on.",
 })
 
-// PauseRequest has an agent's mail wait, or go on: also what waits because agents have
-// had it run too often within an hour. With Conversation, a path or the unique end of one,
-// the human of this host speaks there, so that what waits for that goes on; nothing else
-// is changed then.
+// PauseRequest has an agent's mail wait, or go on. Mail that waits because agents have had the
+// agent run too often within an hour goes on too. With Conversation, a path or the unique end of
+// one, the human of this host speaks in that conversation, so that what waits for that goes on.
+// Then nothing else is changed.
 type PauseRequest struct {
 	Name         string `json:"name"`
 	Paused       bool   `json:"paused"`
@@ -262,7 +262,7 @@ type TestResult struct {
 	Elapsed Seconds `json:"elapsed"` // how long it took
 }
 
-// ActorProfile returns an actor profile, or writes it.
+// ActorProfile returns an actor profile, or writes one.
 var ActorProfile = NewVerb[ProfileRequest, Profile](VerbSpec{
 	Name: "profile", Access: Operates, Doing: "write a profile",
 	Doc: "Returns an actor profile, or writes it.",
@@ -277,7 +277,7 @@ type ProfileRequest struct {
 
 // Profile is an actor profile.
 type Profile struct {
-	Name        string `json:"name"`        // the agent or human that it is of
+	Name        string `json:"name"`        // the agent or human whose profile it is
 	Path        string `json:"path"`        // in the record
 	Description string `json:"description"` // one line
 	Author      string `json:"author"`      // who maintains it
@@ -286,40 +286,42 @@ type Profile struct {
 	Body        string `json:"body"`        // the text that an agent is given first
 }
 
-// ShowPrompt returns what an agent's command was given here for a message, as it was kept
-// then or, before it is run, what it would be given. Its own is an agent's to know. That of
-// another one holds the words by which it tells messages from fences.
+// ShowPrompt returns what an agent's command was given here for a message, as it was kept then.
+// Before the command is run, it is what the command would be given. An agent may know its own
+// prompts. A prompt of another agent contains the words by which that agent tells messages from
+// fences.
 var ShowPrompt = NewVerb[PromptRequest, Prompt](VerbSpec{
 	Name: "prompt", Access: Keeps, Doing: "show a prompt",
 	Doc: "Returns what an agent was given for a message or, before that, what it would be given.",
 })
 
-// PromptRequest asks for what an agent's command was given here for a message. As is
-// the agent; empty: the one that was run for it last, else the one that it is for.
+// PromptRequest asks for what an agent's command was given here for a message. As is the agent. If
+// it is empty, it is the agent that was last run for the message, else the one to which the message
+// is addressed.
 type PromptRequest struct {
 	Path    string `json:"path"`
 	As      string `json:"as,omitempty"`
 	Attempt int    `json:"attempt,omitempty"` // 0: the last one
-	Now     bool   `json:"now,omitempty"`     // what it would be given now, whatever it was given
+	Now     bool   `json:"now,omitempty"`     // return what it would be given now, whatever it was given before
 }
 
 // Prompt is what an agent's command was given for a message, or would be given.
 type Prompt struct {
-	Agent   string       `json:"agent"`             // for whom
+	Agent   string       `json:"agent"`             // the agent that is given it
 	Input   string       `json:"input"`             // "text": the bare body, "prompt": all of it
 	Text    string       `json:"text"`              // what its command reads
-	Base64  string       `json:"base64,omitempty"`  // the same, where it is not UTF-8
-	LeftOut int          `json:"left_out"`          // earlier messages and memories that did not fit
+	Base64  string       `json:"base64,omitempty"`  // the same, if the text is not UTF-8
+	LeftOut int          `json:"left_out"`          // how many earlier messages and memories did not fit
 	Hash    string       `json:"hash"`              // SHA-256 of the text, in hex
 	Parts   []PromptPart `json:"parts"`             // what the text is made of, in its order
 	Time    time.Time    `json:"time,omitzero"`     // when it was given, UTC; absent: it would be given now
-	Attempt int          `json:"attempt,omitempty"` // in which attempt, the first is 1
-	Retry   int          `json:"retry,omitempty"`   // how often somebody had the message tried again before
-	Tier    string       `json:"tier,omitempty"`    // in which it was run
+	Attempt int          `json:"attempt,omitempty"` // the number of the attempt; the first is 1
+	Retry   int          `json:"retry,omitempty"`   // how often somebody had had the message tried again before
+	Tier    string       `json:"tier,omitempty"`    // the tier that was run
 }
 
-// PromptPart is a part of what an agent is given. What two prompts have in common has one
-// hash, because the words of fences, others in each prompt, do not count in it.
+// PromptPart is a part of what an agent is given. A part that two prompts have in common has the
+// same hash in both: the words of fences, which are different in each prompt, do not count in it.
 type PromptPart struct {
 	Kind  string `json:"kind"`  // profile, channel, memory, earlier, message; frame: what parley says
 	Bytes int    `json:"bytes"` // how long it is
@@ -335,20 +337,20 @@ var Open = NewVerb[OpenRequest, Opening](VerbSpec{
 // OpenRequest asks for what an agent's own interactive program needs to run.
 type OpenRequest struct {
 	Agent   string `json:"agent"`
-	Channel string `json:"channel,omitempty"` // id or name; empty: the direct one with the human
+	Channel string `json:"channel,omitempty"` // id or name; empty: the direct channel with the human
 }
 
 // Opening is an interactive program to run: in Dir, with Env added to the
 // environment.
 type Opening struct {
 	Agent       string             `json:"agent"`        // whose program it is
-	Channel     protocol.ChannelID `json:"channel"`      // where it will talk
-	ChannelName string             `json:"channel_name"` // what people call that
+	Channel     protocol.ChannelID `json:"channel"`      // the channel in which it will talk
+	ChannelName string             `json:"channel_name"` // what people call that channel
 	Argv        []string           `json:"argv"`         // the program and its arguments
-	Dir         string             `json:"dir"`          // the folder to run it in; "": any
+	Dir         string             `json:"dir"`          // the folder in which to run it; "": any
 	Env         []string           `json:"env"`          // NAME=value
-	// Context is what the program should know. Where Argv does not hold it, the
-	// person is to hand it over.
+	// Context is what the program should know. If Argv does not contain it, a person has to give it
+	// to the program.
 	Context string `json:"context"`
 	Passed  bool   `json:"passed"` // whether Argv holds it
 }
@@ -359,8 +361,8 @@ var Wake = NewVerb[WakeRequest, Woken](VerbSpec{
 	Doc: "Looks at the remote and at what waits for agents, at once.",
 })
 
-// WakeRequest has the node look at once: at the remote, and at what waits for
-// Agent (empty: for all agents).
+// WakeRequest has the node look at once at the remote, and at what waits for Agent (empty: for all
+// agents).
 type WakeRequest struct {
 	Agent string `json:"agent,omitempty"`
 }
@@ -368,8 +370,8 @@ type WakeRequest struct {
 // Woken is what the node found.
 type Woken struct {
 	Remote      string  `json:"remote"`       // empty: none
-	RemoteError string  `json:"remote_error"` // why it could not be looked at
+	RemoteError string  `json:"remote_error"` // why it could not be looked at; "" if it could
 	Arrived     int     `json:"arrived"`      // messages that the remote brought
 	Unpushed    int     `json:"unpushed"`     // messages that are still to be pushed
-	Agents      []Agent `json:"agents"`       // those that were looked at
+	Agents      []Agent `json:"agents"`       // the agents whose mail was looked at
 }

@@ -7,12 +7,12 @@ import (
 	"reflect"
 )
 
-// API is the version of the requests and answers in this package. It rises with
-// every change that an older node would not understand or would get wrong.
+// API is the version of the requests and answers in this package. It rises with every change that
+// an older node would not understand, or would understand wrongly.
 const API = 3
 
-// Every answer carries both headers, and every request the second, so that a
-// command and a node of different versions notice it before anything happens.
+// Every answer has both headers, and every request has the second one. So a command and a node of
+// different versions notice the difference before anything happens.
 const (
 	headerVersion = "Parley-Version"
 	headerAPI     = "Parley-Api"
@@ -24,7 +24,7 @@ const (
 	typeStream = "application/x-ndjson"
 )
 
-// httpStatus is the status of an answer that is an error of kind k.
+// httpStatus is the HTTP status of an answer that is an error of the kind `k`.
 func (k Kind) httpStatus() int {
 	switch k {
 	case KindUsage:
@@ -45,8 +45,8 @@ func (k Kind) httpStatus() int {
 	return http.StatusInternalServerError
 }
 
-// WriteJSON writes v as one line of JSON in which every list is an array, never
-// null (R17), and text stands as it is, without escapes for HTML.
+// WriteJSON writes `v` as one line of JSON. Every list in it is an array and never null (R17). Text
+// stands without escapes for HTML.
 func WriteJSON(w io.Writer, v any) error {
 	copied := reflect.New(reflect.TypeOf(v)).Elem()
 	copied.Set(reflect.ValueOf(v))
@@ -56,8 +56,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(copied.Addr().Interface())
 }
 
-// fillLists replaces the nil slices in v by empty ones. Lists that hold lists, and
-// what pointers lead to, are copied first, because v shares them with the caller.
+// fillLists replaces the nil slices in `v` by empty ones. It first copies lists that contain lists,
+// and values behind pointers, because `v` shares them with the caller.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

@@ -18,33 +18,33 @@ import (
 
 var _ Service = (*Client)(nil)
 
-// Client is a Service: the node behind a control socket. It needs no closing, and a node
-// may be restarted under it: what it keeps open between calls is only tried. It is safe
-// for concurrent use.
+// Client is a Service: the node behind a control socket. It need not be closed. The node may be
+// restarted during its life, because a connection that it keeps open between calls is only tried.
+// It is safe for concurrent use.
 type Client struct {
 	path    string
 	version string
-	agent   string // whom the environment names as the caller, "" for nobody
-	token   string // what it bears to be known by
+	agent   string // the caller that the environment names; "" for nobody
+	token   string // the token by which the node knows it
 	conns   *conns
 }
 
-// NewClient makes a client of the node whose control socket is at path. The
-// version is that of the program, for the error when the node is an older one.
+// NewClient makes a client of the node whose control socket is at `path`. `version` is that of the
+// program, for the error if the node is an older one.
 func NewClient(path, version string) *Client {
 	return &Client{path: path, version: version, conns: &conns{path: path}}
 }
 
-// Bearing is the client with what its environment says of who calls: an agent's
-// name (PARLEY_AGENT) and a token (PARLEY_TOKEN), "" for none.
+// Bearing is the client with what its environment says about the caller: an agent's name
+// (PARLEY_AGENT) and a token (PARLEY_TOKEN); "" for none.
 func (c *Client) Bearing(agent, token string) *Client {
 	bearing := *c
 	bearing.agent, bearing.token = agent, token
 	return &bearing
 }
 
-// Answer asks the node. Where answers go on it returns nil when ctx ends, because that
-// is how they end.
+// Answer asks the node. If the answers of a verb go on, it returns nil when `ctx` ends, because
+// that is how they end.
 func (c *Client) Answer(ctx context.Context, v VerbSpec, request any, yield func(answer any) error) error {
 	ended := func(err error) error {
 		if v.Stream && v.goesOn(request) && ctx.Err() != nil {
@@ -52,8 +52,7 @@ func (c *Client) Answer(ctx context.Context, v VerbSpec, request any, yield func
 		}
 		return err
 	}
-	// Returning early ends the node's side too: closing the body closes the
-	// connection.
+	// If this returns early, the node's side ends too: closing the body closes the connection.
 	body, err := c.post(ctx, v, request)
 	if err != nil {
 		return ended(err)
@@ -69,12 +68,12 @@ func (c *Client) Answer(ctx context.Context, v VerbSpec, request any, yield func
 	return yield(answer.Elem().Interface())
 }
 
-// failureLine begins the last line of a stream that ends early: an Error. No answer of
-// a stream begins so.
+// failureLine begins the last line of a stream that ends early; that line is an Error. No answer of
+// a stream begins like this.
 const failureLine = `{"error":`
 
-// lines calls yield with the answers of a stream. Where the stream breaks off, the
-// error is what cut makes of why.
+// lines calls `yield` with the answers of a stream. If the stream breaks off, the error is what
+// `cut` makes of the reason.
 func lines(v VerbSpec, body io.Reader, yield func(answer any) error, cut func(error) error) error {
 	for in := bufio.NewReader(body); ; {
 		line, err := in.ReadBytes('\n')
@@ -103,8 +102,7 @@ func lines(v VerbSpec, body io.Reader, yield func(answer any) error, cut func(er
 	}
 }
 
-// post sends the request and returns the body of a good answer, which the
-// caller closes.
+// post sends the request and returns the body of a good answer. The caller closes it.
 func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadCloser, error) {
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -121,8 +119,8 @@ func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadClos
 	return answer.Body, nil
 }
 
-// written is the request as it goes out. It is one write of a few lines: what net/http makes
-// of a request on its way takes longer than the node has for most.
+// written is the request as bytes on the wire. It is one write of a few lines, because what
+// net/http does with a request takes longer than the node needs for most requests.
 func (c *Client) written(verb string, body []byte) []byte {
 	const usualHead = 256 // bytes
 	out := make([]byte, 0, usualHead+len(body))
@@ -130,7 +128,7 @@ func (c *Client) written(verb string, body []byte) []byte {
 		pathPrefix, verb, typeJSON, len(body), headerAPI, API)
 	for _, known := range [...]struct{ header, by string }{{headerAgent, c.agent}, {headerToken, c.token}} {
 		if known.by != "" {
-			out = fmt.Appendf(out, "%s: %s\r\n", known.header, url.QueryEscape(known.by)) // it may hold anything
+			out = fmt.Appendf(out, "%s: %s\r\n", known.header, url.QueryEscape(known.by)) // its value may contain anything
 		}
 	}
 	return append(append(out, "\r\n"...), body...)
@@ -180,7 +178,7 @@ func (c *Client) unreachable(ctx context.Context, verb string, err error) error 
 	return c.broken(ctx, verb, err)
 }
 
-// broken says why an answer did not come to its end.
+// broken says why an answer has no end.
 func (c *Client) broken(ctx context.Context, verb string, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):

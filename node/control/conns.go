@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	// maxIdleConns is how many connections of a client wait for its next call.
+	// maxIdleConns is how many connections of a client may wait for its next call.
 	maxIdleConns = 8
-	// reuseTime is how long a connection may have waited to be used again. The server
-	// closes it after idleTime: not at the moment in which a call is made on it.
+	// reuseTime is how long a connection may have waited and still be used again. The server closes
+	// it after idleTime, so it is not closed while a call begins.
 	reuseTime = idleTime / 2
 )
 
-// conns are connections to a control socket. One whose answer was read to its end waits
-// for the next call: to open another for each call costs more than most calls do.
+// conns are connections to a control socket. A connection whose answer was read to its end waits
+// for the next call: opening another one for each call costs more than most calls do.
 //
-// They are no http.Transport, because that either makes a call again of which the node may
-// have heard, or lets one fail because the node was started anew since the last. Here a call
-// is made again where nothing of it was sent.
+// It is not an http.Transport. That either repeats a call of which the node may have heard, or lets
+// a call fail because the node was started anew since the last one. Here a call is repeated if
+// nothing of it was sent.
 type conns struct {
 	path string
 
 	mu   sync.Mutex // guards idle
-	idle []*conn    // the last to be used is the last
+	idle []*conn    // the one that was used last is at the end
 }
 
-// conn is a connection and what has been read ahead from it.
+// conn is a connection, and the bytes that have been read ahead from it.
 type conn struct {
 	net.Conn
 	in    *bufio.Reader
 	since time.Time // when it began to wait; zero: it was not used before
 }
 
-// ask sends a request and returns the answer, whose body the caller closes. Until then the
-// end of ctx ends the call.
+// ask sends a request and returns the answer. The caller closes its body. Until then, the call ends
+// if `ctx` ends.
 func (cs *conns) ask(ctx context.Context, request []byte) (*http.Response, error) {
 	for {
 		c, err := cs.take(ctx)
 		if err != nil {
 			return nil, err
 		}
-		leave := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // a closed one needs none
+		leave := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // a closed connection needs none
 		sent, err := c.Write(request)
 		var answer *http.Response
 		if err == nil || sent > 0 { // a node that refuses a request does not read all of it
@@ -64,8 +64,8 @@ func (cs *conns) ask(ctx context.Context, request []byte) (*http.Response, error
 	}
 }
 
-// take is a connection that has waited, which the node may have closed meanwhile, or else
-// a new one.
+// take is a connection that has waited, which the node may have closed in the meantime, or else a
+// new one.
 func (cs *conns) take(ctx context.Context) (*conn, error) {
 	if c := cs.waiting(); c != nil {
 		return c, nil
@@ -77,7 +77,7 @@ func (cs *conns) take(ctx context.Context) (*conn, error) {
 	return &conn{Conn: opened, in: bufio.NewReader(opened)}, nil
 }
 
-// waiting is the connection that was used last, nil for none.
+// waiting is the connection that was used last; nil for none.
 func (cs *conns) waiting() *conn {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -92,7 +92,7 @@ func (cs *conns) waiting() *conn {
 	return nil
 }
 
-// give takes back a connection on which nothing is under way.
+// give takes back a connection on which no call is under way.
 func (cs *conns) give(c *conn) {
 	c.since = time.Now()
 	cs.mu.Lock()
@@ -104,25 +104,25 @@ func (cs *conns) give(c *conn) {
 	cs.idle = append(cs.idle, c)
 }
 
-// connBody is the body of an answer, and the connection on which it comes.
+// connBody is the body of an answer, with its connection.
 type connBody struct {
 	io.ReadCloser
 	conn  *conn
 	of    *conns
-	leave func() bool // leaves the request's context; false: that has ended
+	leave func() bool // leaves the request's context; false: that context has ended
 	last  bool        // the server closes the connection after this answer
 	whole bool        // it was read to its end
 }
 
-// Read reads on, and notes where the answer ends.
+// Read reads on, and notes when the answer has ended.
 func (b *connBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.whole = b.whole || err == io.EOF
 	return n, err
 }
 
-// Close keeps the connection for the next call if the answer was read to its end. Else it
-// closes it, which ends the node's side of the call too.
+// Close keeps the connection for the next call if the answer was read to its end. Otherwise it
+// closes it, and that ends the node's side of the call too.
 func (b *connBody) Close() error {
 	if b.leave() && b.whole && !b.last {
 		b.of.give(b.conn)

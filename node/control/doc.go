@@ -1,10 +1,10 @@
-// Package control is what a running node can be asked: its verbs, with their server
-// on a socket and its client.
+// Package control is what a running node can be asked: its verbs, a server that answers them on a
+// socket, and a client.
 //
-// A verb is one typed value beside its request and answer, with all that is to be
-// known of it; Verbs is their table. A node binds each verb to what answers it, and is
-// a Service in process; Client is one over the socket. The command line, and whatever
-// else wants something from a node, asks a Service through the verbs alone. Requests
-// and answers are plain data: JSON over HTTP on the node's private socket, one verb a
-// path, streams as JSON lines. A time that is not known is left out.
+// A verb is one typed value, declared beside its request and answer, with everything that is to be
+// known about it. Verbs is the table of all. A node binds each verb to a function that answers it,
+// and so is a Service in process. Client is a Service over the socket. The command line, and
+// everything else that wants something from a node, asks a Service and uses only the verbs.
+// Requests and answers are plain data: JSON over HTTP on the node's private socket, with one path
+// for each verb, and streams as JSON lines. A time that is not known is left out.
 package control

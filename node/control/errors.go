@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Kind is what sort of failure an Error is, where someone decides by it.
+// Kind is the sort of failure of an Error, for callers that decide by it.
 type Kind string
 
 // The kinds of failure.
@@ -13,19 +13,18 @@ const (
 	KindUsage       Kind = "usage"       // the request makes no sense as it stands
 	KindNotFound    Kind = "not-found"   // what it names does not exist
 	KindRefused     Kind = "refused"     // a rule forbids it
-	KindConflict    Kind = "conflict"    // it exists already, or someone else holds it
+	KindConflict    Kind = "conflict"    // it exists already, or somebody else holds it
 	KindUnavailable Kind = "unavailable" // no node is running, or it is draining
-	KindTimeout     Kind = "timeout"     // waited and nothing came
+	KindTimeout     Kind = "timeout"     // nothing came in time
 	KindOldNode     Kind = "old-node"    // the running node is older than its client
 	KindFailed      Kind = "failed"      // anything else
 )
 
-// Error is a failure as a person reads it: what could not be done and why, and
-// what to try.
+// Error is a failure for people: what could not be done and why, and what to try.
 type Error struct {
 	Message string `json:"error"` // what could not be done, and why
-	Kind    Kind   `json:"kind"`  // a stable word, by which programs decide
-	Hint    string `json:"hint"`  // what to try; "" where there is nothing
+	Kind    Kind   `json:"kind"`  // a stable word by which programs can decide
+	Hint    string `json:"hint"`  // what to try; "" if there is nothing to try
 }
 
 // Error returns the message without the hint.
@@ -36,8 +35,7 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), Kind: kind, Hint: hint}
 }
 
-// AsError is err as an Error: err itself where it is one, else KindFailed with
-// its text.
+// AsError is `err` as an Error. If it is none, the result has KindFailed and its text.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

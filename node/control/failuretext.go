@@ -2,9 +2,9 @@ package control
 
 import "fmt"
 
-// FailureText is how a run failed, in a few words. failure is the word of RunChange,
-// TraceStep and the log of runs. exit is the exit code of the command where it came to
-// one. A word of a later version is returned as it is.
+// FailureText is how a run failed, in a few words. `failure` is the word in RunChange, TraceStep
+// and the log of runs. `exit` is the exit code of the command, if it has one. A word of a later
+// version is returned as it is.
 func FailureText(failure string, exit int) string {
 	switch failure {
 	case "exit-status":

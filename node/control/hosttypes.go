@@ -6,72 +6,70 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// HostState is a stable word for how a host can be reached, as far as this node
-// knows without asking.
+// HostState is a stable word for how a host can be reached, as far as this node knows without
+// asking the host.
 type HostState string
 
 // The states of a host.
 const (
 	HostHere HostState = "here" // it is this one
 	HostLive HostState = "live" // its node was heard on the bus a short time ago
-	HostAway HostState = "away" // it was not, or it has said that it leaves
-	// HostGit is away from the bus, and writes all the same: it can be reached by git
-	// alone.
+	HostAway HostState = "away" // it was not, or it has said that it is leaving
+	// HostGit is away from the bus, but still writes: it can only be reached by git.
 	HostGit HostState = "git"
-	// HostRevoked has no key any more that counts: what it says is refused.
+	// HostRevoked no longer has a key that counts: what it says is refused.
 	HostRevoked HostState = "revoked"
-	// HostOther has no key: another program runs there, and wrote the host's file.
+	// HostOther has no key: another program runs there, and has written the host's file.
 	HostOther HostState = "other"
 	// HostRemoved is revoked because the host was removed from the fleet.
 	HostRemoved HostState = "removed"
 )
 
-// Host is one host of the fleet as this node knows it without asking it.
+// Host is one host of the fleet, as this node knows it without asking it.
 type Host struct {
 	Alias protocol.Name `json:"alias"` // its name in the fleet
 	State HostState     `json:"state"` // how it can be reached
-	// Since is since when its node runs; of one that is away zero.
+	// Since is since when its node runs; zero if it is away.
 	Since time.Time `json:"since,omitzero"`
-	// LastSeen is when it was last heard on the bus, by this host's clock, or wrote
-	// the last message that is known of it, by its own. Zero: never.
+	// LastSeen is when it was last heard on the bus, by this host's clock, or when it wrote the
+	// last known message, by its own clock. Zero: never.
 	LastSeen    time.Time       `json:"last_seen,omitzero"`
-	Version     string          `json:"version"`                // last heard; "" where it was not heard since the start
+	Version     string          `json:"version"`                // the last version that was heard; "" if it was not heard since the start
 	Key         string          `json:"key"`                    // the public nkey that counts now
 	Fingerprint string          `json:"fingerprint"`            // of the key, for people to compare
-	Keys        []HostKey       `json:"keys"`                   // its history, the first key in front, the one that counts last
+	Keys        []HostKey       `json:"keys"`                   // its history of keys, the first key first, the one that counts last
 	Hostname    string          `json:"hostname"`               // what its machine is called
-	Addresses   []string        `json:"addresses"`              // where it says that other hosts reach it, host:port
-	Humans      []protocol.Name `json:"humans"`                 // who decides there
-	Agents      []protocol.Name `json:"agents"`                 // whom it serves
-	LastMessage *LastMessage    `json:"last_message,omitempty"` // absent: it wrote none
-	// Address is where the link to it leads or comes from, host:port, or where it
-	// says that it is reached; "" where neither is known.
+	Addresses   []string        `json:"addresses"`              // the addresses at which it says that other hosts reach it, host:port
+	Humans      []protocol.Name `json:"humans"`                 // those who decide there
+	Agents      []protocol.Name `json:"agents"`                 // the agents that it serves
+	LastMessage *LastMessage    `json:"last_message,omitempty"` // absent if it has written none
+	// Address is where the link to it leads or comes from, host:port, or the address at which it
+	// says that it is reached. It is "" if neither is known.
 	Address string `json:"address"`
-	// RTT is the last round trip to it that is known; 0: none.
+	// RTT is the last known round trip to it; 0: none.
 	RTT Seconds `json:"rtt"`
-	// Clock is its clock minus this host's, as far as is known of a
-	// host that is live.
+	// Clock is its clock minus this host's, as far as this is known for a live host.
 	Clock Seconds `json:"clock"`
 }
 
 // HostKey is one key in the history of a host. Times that do not apply are zero.
 type HostKey struct {
 	Key         string    `json:"key"`               // public nkey
-	Fingerprint string    `json:"fingerprint"`       // of it
+	Fingerprint string    `json:"fingerprint"`       // fingerprint of the key
 	Since       time.Time `json:"since,omitzero"`    // when it replaced the one before it
-	Until       time.Time `json:"until,omitzero"`    // until when it counts, because another replaced it
+	Until       time.Time `json:"until,omitzero"`    // until when it counts, if another key has replaced it
 	Revoked     time.Time `json:"revoked,omitzero"`  // when it was revoked
 	RevokedBy   string    `json:"revoked_by"`        // the host, or "human at host"
 	Removed     bool      `json:"removed,omitempty"` // the host was removed from the fleet by that
 }
 
-// LastMessage is the last thing that a host wrote, a receipt or what it says of
-// itself included.
+// LastMessage is the last thing that a host wrote. This may be a receipt, or what it says of
+// itself.
 type LastMessage struct {
-	Path      protocol.Path `json:"path"`               // where it is
+	Path      protocol.Path `json:"path"`               // the path of the message
 	Timestamp time.Time     `json:"timestamp,omitzero"` // UTC, by the clock of its host
-	Run       string        `json:"run"`                // the start of the host's node that wrote it
-	Seq       uint64        `json:"seq"`                // its number within that
+	Run       string        `json:"run"`                // the run of the host's node that wrote it
+	Seq       uint64        `json:"seq"`                // its number within that run
 }
 
 // Hosts lists the hosts of the fleet by alias, without asking any of them.
@@ -80,9 +78,9 @@ var Hosts = NewVerb[HostsRequest, []Host](VerbSpec{
 	Doc: "Lists the hosts of the fleet by alias, without asking any of them.",
 })
 
-// HostsRequest asks for hosts, or for who can be reached there.
+// HostsRequest asks for hosts, or for those who can be reached there.
 type HostsRequest struct {
-	All bool `json:"all,omitempty"` // those too that are out of the fleet
+	All bool `json:"all,omitempty"` // also those that are out of the fleet
 }
 
 // RemoveHost takes a host out of the fleet for good, or says what that would do.
@@ -95,23 +93,23 @@ var RemoveHost = NewVerb[RemoveHostRequest, HostRemoval](VerbSpec{
 type RemoveHostRequest struct {
 	Host protocol.Name `json:"host"`
 	Try  bool          `json:"try,omitempty"` // only say what it would do
-	// Phrase is what RemovePhrase says, as a person typed it; not needed with Try.
+	// Phrase is the result of RemovePhrase, as a person typed it. It is not needed with Try.
 	Phrase string `json:"phrase,omitempty"`
 }
 
 // RemovePhrase is what a person types to remove a host. It cannot be undone.
 func RemovePhrase(host protocol.Name) string { return "remove " + host.String() }
 
-// HostRemoval says what becomes of a host that is removed, or would.
+// HostRemoval says what becomes of a host that is removed, or would become of it.
 type HostRemoval struct {
 	Host    protocol.Name   `json:"host"`           // its alias
 	Human   protocol.Name   `json:"human"`          // who decides it
-	Agents  []protocol.Name `json:"agents"`         // whom it serves
-	Waiting int             `json:"waiting"`        // messages to them without a receipt: nobody will answer them
-	Running int             `json:"running"`        // messages that its agents work on, where it is this host
-	Founder bool            `json:"founder"`        // it began the record: nobody can remove others any more
+	Agents  []protocol.Name `json:"agents"`         // the agents that it serves
+	Waiting int             `json:"waiting"`        // messages to them without a receipt: nobody will answer these
+	Running int             `json:"running"`        // messages on which its agents work, if it is this host
+	Founder bool            `json:"founder"`        // it began the record: after it, nobody can remove others
 	Here    bool            `json:"here"`           // it is this host: its node ends
-	Path    protocol.Path   `json:"path,omitempty"` // of the message that says so; absent where it was only tried
+	Path    protocol.Path   `json:"path,omitempty"` // the message that says so; absent if it was only tried
 }
 
 // ShowHost describes one host, without asking it.
@@ -125,18 +123,18 @@ type HostRequest struct {
 	Alias string `json:"alias"`
 }
 
-// HostCertificate returns the certificate that a host shows to NATS clients; one
-// of another host that is live is asked for, and is made for a key of that host.
+// HostCertificate returns the certificate that a host shows to NATS clients. For another host that
+// is live, it asks that host, and the certificate must be made for a key of that host.
 var HostCertificate = NewVerb[HostRequest, Certificate](VerbSpec{
 	Name: "host-certificate", Access: Reads, Long: true,
 	Doc: "Returns the certificate that a host shows to NATS clients.",
 })
 
-// Certificate is what a host shows to NATS clients that connect to it by TLS: made
-// by itself for its key.
+// Certificate is what a host shows to NATS clients that connect by TLS. The host has made it
+// itself, for its key.
 type Certificate struct {
 	Alias protocol.Name `json:"alias"` // the host that shows it
-	PEM   string        `json:"pem"`   // as a file in PEM
+	PEM   string        `json:"pem"`   // the certificate in PEM
 }
 
 // PingHost asks a host that is live a question and waits for its answer.
@@ -145,8 +143,8 @@ var PingHost = NewVerb[PingRequest, Ping](VerbSpec{
 	Doc: "Asks a host that is live a question and waits for its answer.",
 })
 
-// PingRequest asks for one question to a host and its answer, Within a time; zero:
-// two seconds.
+// PingRequest asks a host one question and waits for the answer for the time Within; zero: two
+// seconds.
 type PingRequest struct {
 	Alias  string        `json:"alias"`
 	Within time.Duration `json:"within,omitempty"`
@@ -156,7 +154,7 @@ type PingRequest struct {
 type Ping struct {
 	Alias   protocol.Name `json:"alias"`
 	RTT     Seconds       `json:"rtt"`     // from the question to the answer
-	Clock   Seconds       `json:"clock"`   // its clock minus this host's; right to half of RTT
+	Clock   Seconds       `json:"clock"`   // its clock minus this host's; exact to half of RTT
 	Version string        `json:"version"` // of the program that answered
 }
 
@@ -167,29 +165,28 @@ var AskFleet = NewVerb[HostsRequest, FleetStatus](VerbSpec{
 	Doc: "Asks all live hosts how they fare.",
 })
 
-// FleetStatus is how the whole fleet fares: what each live host said when it was
-// asked, and of the others what this host knows.
+// FleetStatus is how the whole fleet is doing: what each live host answered, and for the others
+// what this host knows.
 type FleetStatus struct {
 	Fleet protocol.Name `json:"fleet"` // its name
 	Asked protocol.Name `json:"asked"` // the host that asked the others
 	Hosts []FleetHost   `json:"hosts"` // by alias
 }
 
-// FleetHost is one host of the fleet. What follows Problem is empty where the host
-// did not answer.
+// FleetHost is one host of the fleet. The fields after Problem are empty if the host did not
+// answer.
 type FleetHost struct {
 	Host
-	Answered bool   `json:"answered"` // it was asked and answered; of this host always
+	Answered bool   `json:"answered"` // it was asked and answered; always true for this host
 	Problem  string `json:"problem"`  // why a host that was asked did not answer, or not with what was asked
-	Messages int    `json:"messages"` // and receipts, that it has
-	// Behind is how many messages this host has that it lacks: at least, as far as what
-	// both say shows.
+	Messages int    `json:"messages"` // how many messages and receipts it has
+	// Behind is how many messages this host has that it lacks: at least so many, by what both say.
 	Behind     int          `json:"behind"`
 	Ahead      int          `json:"ahead"`       // messages that it has and this host lacks, at least
 	Tip        string       `json:"tip"`         // commit of its main
-	Unrecorded int          `json:"unrecorded"`  // messages that it has stored, in no commit yet
+	Unrecorded int          `json:"unrecorded"`  // messages that it has stored and that are in no commit yet
 	Unpushed   int          `json:"unpushed"`    // messages of its main that its remote lacks
-	Remote     string       `json:"remote"`      // a word for why it cannot use the remote, or ""
+	Remote     string       `json:"remote"`      // a word for why it cannot use the remote; "" if it can
 	Trouble    string       `json:"trouble"`     // the same as a sentence
 	Links      []LinkStatus `json:"links"`       // its links to other servers
 	AgentCount int          `json:"agent_count"` // agents that it serves

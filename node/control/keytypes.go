@@ -14,9 +14,9 @@ var RotateKey = NewVerb[RotateRequest, Rotation](VerbSpec{
 
 // RotateRequest asks for a new key of this host.
 type RotateRequest struct {
-	Overlap time.Duration `json:"overlap"`       // how long the old key counts still; 0: no longer
+	Overlap time.Duration `json:"overlap"`       // how long the old key still counts; 0: no longer
 	Try     bool          `json:"try,omitempty"` // only say which host it is, and its key
-	// Phrase is what RotatePhrase says, as a person typed it; not needed with Try.
+	// Phrase is the result of RotatePhrase, as a person typed it. It is not needed with Try.
 	Phrase string `json:"phrase,omitempty"`
 }
 
@@ -26,15 +26,14 @@ func RotatePhrase(host protocol.Name) string { return "rotate " + host.String() 
 // RevokePhrase is what a person types to end a key of a host. It cannot be undone.
 func RevokePhrase(host protocol.Name) string { return "revoke " + host.String() }
 
-// Rotation says what became of a host's key. Where it was only tried, Host and Old
-// alone are set.
+// Rotation says what became of a host's key. If it was only tried, only Host and Old are set.
 type Rotation struct {
-	Host        protocol.Name `json:"host"`           // whose key it is
+	Host        protocol.Name `json:"host"`           // the host whose key it is
 	Old         string        `json:"old"`            // public nkey
 	Key         string        `json:"key"`            // the new public nkey
 	Fingerprint string        `json:"fingerprint"`    // of the new key
 	Until       time.Time     `json:"until,omitzero"` // until when the old key counts
-	Path        protocol.Path `json:"path"`           // of the message that says so
+	Path        protocol.Path `json:"path"`           // the message that says so
 }
 
 // RevokeKey ends a key of a host, or says what that would do.
@@ -46,22 +45,22 @@ var RevokeKey = NewVerb[RevokeRequest, Revocation](VerbSpec{
 // RevokeRequest asks to end a key of a host.
 type RevokeRequest struct {
 	Host  protocol.Name `json:"host"`
-	Key   string        `json:"key,omitempty"`   // public nkey; empty: the last one
-	After string        `json:"after,omitempty"` // path of the last message of the host that counts; empty: all that are known
+	Key   string        `json:"key,omitempty"`   // public nkey; empty: the last key
+	After string        `json:"after,omitempty"` // path of the last message of the host that counts; empty: all known messages count
 	Try   bool          `json:"try,omitempty"`   // only say what it would do
-	// Phrase is what RevokePhrase says, as a person typed it; not needed with Try.
+	// Phrase is the result of RevokePhrase, as a person typed it. It is not needed with Try.
 	Phrase string `json:"phrase,omitempty"`
 }
 
 // Revocation says what a revocation does, or would do.
 type Revocation struct {
-	Host  protocol.Name `json:"host"`           // whose key it is
+	Host  protocol.Name `json:"host"`           // the host whose key it is
 	Key   string        `json:"key"`            // the public nkey
-	Human protocol.Name `json:"human"`          // who decides it
-	Runs  int           `json:"runs"`           // starts of the host's node of which messages count still
-	Forks int           `json:"forks"`          // messages that count and stand beside another in the host's chain: two hold the key
-	Later int           `json:"later"`          // known messages that count no more
+	Human protocol.Name `json:"human"`          // the human who decides it
+	Runs  int           `json:"runs"`           // runs of the host's node of which messages still count
+	Forks int           `json:"forks"`          // messages that count and stand beside another one in the host's chain: two hosts hold the key
+	Later int           `json:"later"`          // known messages that no longer count
 	Out   bool          `json:"out"`            // the host has no key that counts, and is out of the fleet
-	Here  bool          `json:"here"`           // it is this host: its node ends where it is out
-	Path  protocol.Path `json:"path,omitempty"` // of the message that says so; absent where it was only tried
+	Here  bool          `json:"here"`           // it is this host: its node ends if it is out
+	Path  protocol.Path `json:"path,omitempty"` // the message that says so; absent if it was only tried
 }

@@ -16,8 +16,8 @@ import (
 const (
 	socketMode fs.FileMode = 0o600
 	folderMode fs.FileMode = 0o700
-	// shortPrefix begins the folders that hold sockets whose own path would be
-	// too long for the system.
+	// shortPrefix begins the names of folders for sockets whose own path would be too long for the
+	// system.
 	shortPrefix = "parley-"
 	shortName   = "control.sock"
 )
@@ -32,12 +32,11 @@ func maxSocketPath() int {
 	return 103
 }
 
-// Listen opens the control socket at path, for its owner alone, in a folder that
-// it makes with mode 0700 where it is missing. The caller holds the lock of the
-// home, so a socket that is there already is a dead node's and is replaced;
-// anything else is left alone and is an error. Where path is too long for the
-// system, the socket lies in a private temporary folder and path is a symbolic
-// link to it. Close removes what Listen made.
+// Listen opens the control socket at `path`, only for its owner. It makes the folder with mode 0700
+// if it is missing. The caller holds the lock of the home. So a socket that is already there is a
+// dead node's, and is replaced. Anything else there is left alone and is an error. If `path` is too
+// long for the system, the socket lies in a private temporary folder, and `path` is a symbolic link
+// to it. Close removes what Listen has made.
 func Listen(path string) (net.Listener, error) {
 	l, err := listen(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func listen(path string) (net.Listener, error) {
 	return bind(path)
 }
 
-// bind makes the socket. Until its mode is set, the folder's guards it.
+// bind makes the socket. The mode of the folder protects it until its own mode is set.
 func bind(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -91,9 +90,8 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// removeShort removes the temporary folder that the link at path leads to, if
-// it is one that listenShort made. What fails is left to the system's cleaning
-// of temporary files.
+// removeShort removes the temporary folder to which the link at `path` leads, if listenShort has
+// made it. If this fails, the system's clean-up of temporary files does it.
 func removeShort(path string) {
 	target, err := os.Readlink(path)
 	if err != nil || filepath.Base(target) != shortName || !strings.HasPrefix(filepath.Base(filepath.Dir(target)), shortPrefix) {

@@ -23,35 +23,35 @@ var (
 type TellPartyRequest struct {
 	Acting
 	Party   string `json:"party,omitempty"`   // as in PartyRequest
-	Text    string `json:"text"`              // what is said
-	Persist bool   `json:"persist,omitempty"` // on the party's issue too
+	Text    string `json:"text"`              // the text
+	Persist bool   `json:"persist,omitempty"` // also put it on the party's issue
 }
 
-// What becomes of a message for one of those whom it was for.
+// What becomes of a message for one of its addressees.
 const (
 	ToldDelivered = "delivered" // its host has it
 	ToldSent      = "sent"      // it is stored and on its way
-	ToldQueued    = "queued"    // it is busy: it gets it when it is free
-	ToldKept      = "kept"      // it is away: it reads it when it is back
-	ToldSkipped   = "skipped"   // it is hidden
+	ToldQueued    = "queued"    // the agent is busy: it gets the message when it is free
+	ToldKept      = "kept"      // the agent is away: it reads the message when it is back
+	ToldSkipped   = "skipped"   // the agent is hidden
 	ToldFailed    = "failed"
 )
 
-// Told is what was said to several, and what became of it.
+// Told is what was said to several addressees, and what became of it.
 type Told struct {
 	Me      string        `json:"me"`                // who said it
-	Chosen  string        `json:"chosen,omitempty"`  // why for that one, where nobody was named
+	Chosen  string        `json:"chosen,omitempty"`  // why for that one, if nobody was named
 	Party   string        `json:"party"`             // the party's name
-	Message string        `json:"message"`           // what was written; "" where it reaches nobody
-	To      []ToldOne     `json:"to"`                // those whom it was for
-	Comment *IssueComment `json:"comment,omitempty"` // on the issue, where that was asked for
+	Message string        `json:"message"`           // the message that was written; "" if it reaches nobody
+	To      []ToldOne     `json:"to"`                // its addressees
+	Comment *IssueComment `json:"comment,omitempty"` // the comment on the issue, if that was asked for
 }
 
-// ToldOne is what became of it for one.
+// ToldOne is what became of a message for one addressee.
 type ToldOne struct {
 	Who     string `json:"who"`     // as AGENT@HOST
 	Outcome string `json:"outcome"` // delivered, sent, queued, kept, skipped or failed
-	Why     string `json:"why"`     // in words; "" where there is nothing to say
+	Why     string `json:"why"`     // the reason in words; "" if there is nothing to say
 }
 
 // SayPresenceRequest says how reachable an agent is: in all its parties, or in one.
@@ -62,55 +62,55 @@ type SayPresenceRequest struct {
 	Party string            `json:"party,omitempty"` // as in PartyRequest; empty: all
 }
 
-// SaidPresence is in which parties that was said.
+// SaidPresence says in which parties a presence was said.
 type SaidPresence struct {
-	Me      string            `json:"me"`               // who it is of
-	Chosen  string            `json:"chosen,omitempty"` // why for that one, where nobody was named
-	State   protocol.Presence `json:"state"`            // what it is
-	Parties []string          `json:"parties"`          // where that is new
-	Failed  []string          `json:"failed"`           // where it could not be said, and why
+	Me      string            `json:"me"`               // the one whose presence it is
+	Chosen  string            `json:"chosen,omitempty"` // why for that one, if nobody was named
+	State   protocol.Presence `json:"state"`            // its presence
+	Parties []string          `json:"parties"`          // the parties in which this is new
+	Failed  []string          `json:"failed"`           // the parties in which it could not be said, and why
 }
 
-// BroadcastStatsRequest asks what broadcasts were good for.
+// BroadcastStatsRequest asks how useful broadcasts were.
 type BroadcastStatsRequest struct{}
 
 // BroadcastUse counts broadcasts. One was useful if somebody joined or answered within 7 days.
 type BroadcastUse struct {
 	Sent   int     `json:"sent"`   // broadcasts
-	Useful int     `json:"useful"` // that somebody joined or answered
-	Share  float64 `json:"share"`  // of them, 0 to 1
+	Useful int     `json:"useful"` // broadcasts after which somebody joined or answered
+	Share  float64 `json:"share"`  // share of useful broadcasts, 0 to 1
 }
 
-// Recruits lists whom one could ask into a party (seed, "--recruit").
+// Recruits lists the agents whom one could invite into a party (seed, "--recruit").
 var Recruits = NewVerb[RecruitsRequest, RecruitList](VerbSpec{
 	Name: "recruits", Access: Reads, Doing: "list whom one could ask",
 	Doc: "Lists whom one could ask into a party: agents that hosts serve, and contacts.",
 })
 
-// RecruitsRequest asks for whom one could ask.
+// RecruitsRequest asks for agents whom one could invite.
 type RecruitsRequest struct {
 	Viewing
 	Party string `json:"party,omitempty"` // as in PartyRequest
 }
 
-// RecruitList is whom one could ask into a party.
+// RecruitList are the agents whom one could invite into a party.
 type RecruitList struct {
-	Agents   []Recruit        `json:"agents"`   // that hosts serve
-	Contacts []RecruitContact `json:"contacts"` // of contacts.json, that no host serves
+	Agents   []Recruit        `json:"agents"`   // agents that hosts serve
+	Contacts []RecruitContact `json:"contacts"` // entries of contacts.json that no host serves
 }
 
 // Recruit is an agent that some host serves.
 type Recruit struct {
-	Name     string        `json:"name"`     // what it is called
-	Host     protocol.Name `json:"host"`     // where
+	Name     string        `json:"name"`     // its name
+	Host     protocol.Name `json:"host"`     // the host that serves it
 	Live     bool          `json:"live"`     // its host is there now
-	Standing string        `json:"standing"` // member or invited; "" where it has nothing to do with the party
+	Standing string        `json:"standing"` // member or invited; "" if it has nothing to do with the party
 }
 
-// RecruitContact is one that an agent keeps in its contacts.json.
+// RecruitContact is an entry of an agent's contacts.json.
 type RecruitContact struct {
-	Name string `json:"name"` // what it is called
-	Node string `json:"node"` // where it is said to be
+	Name string `json:"name"` // its name
+	Node string `json:"node"` // the place that the entry gives
 }
 
 // BroadcastTopic tells the fleet of a topic of two, so that others can ask to join (seed,
@@ -120,8 +120,8 @@ var BroadcastTopic = NewVerb[BroadcastTopicRequest, Announcement](VerbSpec{
 	Doc: "Tells all agents of a topic of two, so that they can ask to join.",
 })
 
-// BroadcastTopicRequest names a topic. Try only says whether a human has to agree: nobody is
-// told then.
+// BroadcastTopicRequest names a topic. With Try, the answer only says whether a human has to agree,
+// and nobody is told.
 type BroadcastTopicRequest struct {
 	Acting
 	With    string `json:"with"`

@@ -7,7 +7,7 @@ import (
 )
 
 // Parties lists the parties of the fleet, and ShowParty shows one with its members (R23).
-// Nobody is asked for it: all of it follows from the record.
+// Everything follows from the record, so nobody is asked.
 var (
 	Parties = NewVerb[PartiesRequest, PartyList](VerbSpec{
 		Name: "parties", Access: Reads, Doing: "list parties",
@@ -19,8 +19,9 @@ var (
 	})
 )
 
-// Organize begins a party and DoInParty does something in one, for whom it is asked alone
-// (R59). What an agent asks for that needs its human becomes a gate (R64).
+// Organize begins a party, and DoInParty does something in one, only for the agent for which it is
+// asked (R59). If an agent asks for something that its human has to decide, that becomes a gate
+// (R64).
 var (
 	Organize = NewVerb[OrganizeRequest, PartyDeed](VerbSpec{
 		Name: "organize", Access: Speaks, Doing: "organize a party",
@@ -36,8 +37,8 @@ var (
 	})
 )
 
-// Gates lists what humans are asked, and AnswerGate is what one of them decides (R35, R38).
-// The signature is made in the program at which the human sits: no node has their key.
+// Gates lists what humans are asked. AnswerGate says what one of them decides (R35, R38). The
+// signature is made in the program that the human uses: no node has their key.
 var (
 	Gates = NewVerb[GatesRequest, GateList](VerbSpec{
 		Name: "gates", Access: Reads, Doing: "list gates",
@@ -52,16 +53,16 @@ var (
 // PartiesRequest asks for parties: those of an agent, or of the whole fleet.
 type PartiesRequest struct {
 	Viewing
-	Fleet  bool   `json:"fleet,omitempty"`  // all that are in the record
+	Fleet  bool   `json:"fleet,omitempty"`  // all parties of the record
 	Team   string `json:"team,omitempty"`   // only those with that tag
-	Closed bool   `json:"closed,omitempty"` // those that are over too
+	Closed bool   `json:"closed,omitempty"` // also those that are over
 }
 
-// PartyList are parties, the last one in which something was done first.
+// PartyList are parties. The one in which something was done last comes first.
 type PartyList struct {
-	Me      string  `json:"me"`               // whose they are; "" for those of the fleet
-	Chosen  string  `json:"chosen,omitempty"` // why it is theirs, where nobody was named
-	Current string  `json:"current"`          // the message that began the one that is meant where none is named; "" for none
+	Me      string  `json:"me"`               // whose parties they are; "" for those of the fleet
+	Chosen  string  `json:"chosen,omitempty"` // why those, if nobody was named
+	Current string  `json:"current"`          // the message that began the current party, which is meant if none is named; "" for none
 	Parties []Party `json:"parties"`          // those that were asked for
 }
 
@@ -72,35 +73,35 @@ type PartyRequest struct {
 	Party string `json:"party,omitempty"`
 }
 
-// Party is a party as one sees it now.
+// Party is the present state of a party.
 type Party struct {
-	Name         string              `json:"name"`                  // what it is called
+	Name         string              `json:"name"`                  // its name
 	Slug         string              `json:"slug"`                  // the name's short form
-	Short        string              `json:"short"`                 // what names it alone: the slug, with a part of its id where there are two of that slug
-	Channel      protocol.ChannelID  `json:"channel"`               // where its words are
+	Short        string              `json:"short"`                 // what identifies it: the slug, with a part of its id if two parties have that slug
+	Channel      protocol.ChannelID  `json:"channel"`               // the channel of the party
 	Organized    string              `json:"organized"`             // the message that began it
-	Host         protocol.Name       `json:"host"`                  // where that was
+	Host         protocol.Name       `json:"host"`                  // the host on which it was organized
 	State        string              `json:"state"`                 // proposed (its leader has not agreed), active or closed
-	Current      bool                `json:"current"`               // it is meant where none is named
+	Current      bool                `json:"current"`               // it is the party that is meant if none is named
 	Leader       string              `json:"leader"`                // the human who leads it
-	Via          string              `json:"via"`                   // the agent through which they do
+	Via          string              `json:"via"`                   // the agent through which they lead it
 	Team         string              `json:"team"`                  // its tag; "" for none
-	Anchor       string              `json:"anchor"`                // the issue that it hangs on; "" for none
-	AnchorURL    string              `json:"anchorUrl"`             // that issue's address; "" where that is not known
-	Rules        protocol.PartyRules `json:"rules"`                 // by which it goes
+	Anchor       string              `json:"anchor"`                // the issue of the party; "" for none
+	AnchorURL    string              `json:"anchorUrl"`             // the address of the issue; "" if it is not known
+	Rules        protocol.PartyRules `json:"rules"`                 // its rules
 	Created      time.Time           `json:"created,omitzero"`      // UTC
-	LastActivity time.Time           `json:"lastActivity,omitzero"` // when something was said or done in it last, UTC
-	Ended        time.Time           `json:"ended,omitzero"`        // when the last one left, UTC
+	LastActivity time.Time           `json:"lastActivity,omitzero"` // when something was last said or done in it, UTC
+	Ended        time.Time           `json:"ended,omitzero"`        // when the last member left, UTC
 	Members      []PartyMember       `json:"members"`               // in the order in which they came
 	Gates        []Gate              `json:"gates"`                 // what humans were asked in it
-	Proposals    []PartyProposal     `json:"proposals"`             // what was put to it
-	Tasks        []PartyTask         `json:"tasks"`                 // what is to be done
+	Proposals    []PartyProposal     `json:"proposals"`             // agreements that were put to it
+	Tasks        []PartyTask         `json:"tasks"`                 // tasks, also those that are done
 	Leases       []PartyLease        `json:"leases"`                // what is reserved now
-	Left         []PartyDeparture    `json:"left"`                  // who was a member
+	Left         []PartyDeparture    `json:"left"`                  // former members
 	Synced       int                 `json:"synced"`                // how many members have a score
-	Mean         *float64            `json:"mean,omitempty"`        // of their decayed scores; absent where none has one
-	SyncDue      bool                `json:"syncDue"`               // by the rule sync_cadence its members should check how far they are in sync
-	Void         []TopicVoid         `json:"void"`                  // what was said in it last that does not count
+	Mean         *float64            `json:"mean,omitempty"`        // the mean of the decayed scores; absent if no member has one
+	SyncDue      bool                `json:"syncDue"`               // its members should check how far they are in sync, by the rule sync_cadence
+	Void         []TopicVoid         `json:"void"`                  // what was last said in it that does not count
 }
 
 // PartyMember is an agent in a party.
@@ -108,52 +109,52 @@ type PartyMember struct {
 	ID        string        `json:"id"`                // the agent
 	Node      protocol.Name `json:"node"`              // its host
 	Status    string        `json:"status"`            // active, idle, compacted, away, dormant, hidden or busy
-	Note      string        `json:"note"`              // what it said of that; "" for nothing
+	Note      string        `json:"note"`              // what it said about its status; "" for nothing
 	Role      string        `json:"role"`              // initiator or member
 	Joined    time.Time     `json:"joined,omitzero"`   // UTC
 	Raw       *float64      `json:"raw,omitempty"`     // its last score on the party's topic, 0 to 1; absent: it was never synced
-	Decayed   *float64      `json:"decayed,omitempty"` // what that is worth now
+	Decayed   *float64      `json:"decayed,omitempty"` // what that score is worth now
 	Colour    string        `json:"colour"`            // of the decayed score: green, amber, cyan or gray; "" for none
-	Lambda    float64       `json:"lambda"`            // how fast it loses its worth, an hour
+	Lambda    float64       `json:"lambda"`            // how fast it loses its worth: the λ of the decay, for each hour
 	LastSync  time.Time     `json:"lastSync,omitzero"` // when it had that score, UTC
 	Trust     string        `json:"trust"`             // high, medium, initial or uncalibrated
 	Sparkline []float64     `json:"sparkline"`         // its last scores, decayed to now
 	Stale     bool          `json:"stale"`             // its decayed score is below kick_threshold; only people remove members
 	OutOfSync bool          `json:"outOfSync"`         // its decayed score is below accept_threshold
 	Resync    bool          `json:"resync"`            // a sync is suggested
-	Heard     time.Time     `json:"heard,omitzero"`    // when it or its host was heard last, UTC
+	Heard     time.Time     `json:"heard,omitzero"`    // when it or its host was last heard, UTC
 	Connected bool          `json:"connected"`         // its host is there now
-	Since     time.Time     `json:"since,omitzero"`    // since when it has that status, as far as it said so, UTC
+	Since     time.Time     `json:"since,omitzero"`    // since when it has that status, as far as it has said so, UTC
 }
 
 // Gate is what humans are asked, and what they said.
 type Gate struct {
-	ID        string          `json:"id"`                  // what names it in commands
+	ID        string          `json:"id"`                  // its name in commands
 	Path      string          `json:"path"`                // the message that asks
 	For       string          `json:"for"`                 // organize, invite, join, broadcast, wish to invite, or wish to join
-	Title     string          `json:"title"`               // that in words
+	Title     string          `json:"title"`               // the same in words
 	Party     string          `json:"party"`               // the party's name
 	Channel   string          `json:"channel"`             // its channel
 	By        string          `json:"by"`                  // who asks
-	Human     string          `json:"human"`               // on whose behalf; "" for nobody's
-	Whom      string          `json:"whom"`                // whom it is about; "" for nobody
-	Host      protocol.Name   `json:"host"`                // whose human decides
-	Deciders  []protocol.Name `json:"deciders"`            // who that is; none: any human of that host
+	Human     string          `json:"human"`               // on whose behalf; "" if on nobody's
+	Whom      string          `json:"whom"`                // the agent that it is about; "" for none
+	Host      protocol.Name   `json:"host"`                // the host whose human decides
+	Deciders  []protocol.Name `json:"deciders"`            // those who may decide; none: any human of that host
 	Here      bool            `json:"here"`                // this host's human decides it
-	NoKey     bool            `json:"noKey"`               // it waits, because none of them has a key of their own
+	NoKey     bool            `json:"noKey"`               // it waits because none of them has a key of their own
 	Outcome   string          `json:"outcome"`             // pending, accepted, declined, deferred, contested or expired
 	Time      time.Time       `json:"time,omitzero"`       // when it was asked, UTC
-	AnswerBy  time.Time       `json:"answerBy,omitzero"`   // until then silence is no expiry, UTC; a later answer counts
+	AnswerBy  time.Time       `json:"answerBy,omitzero"`   // silence before that time is no expiry, UTC; a later answer still counts
 	Until     time.Time       `json:"until,omitzero"`      // until when it is put off, UTC
-	Reason    string          `json:"reason"`              // of what was decided; "" for none
+	Reason    string          `json:"reason"`              // the reason of the decision; "" for none
 	DecidedBy string          `json:"decidedBy"`           // who decided; "" for nobody yet
 	Decided   time.Time       `json:"decided,omitzero"`    // when, UTC
-	Answer    string          `json:"answer"`              // the message that says so; "" for none
-	Proof     string          `json:"proof"`               // own-key, or open-key where that is kept without a passphrase; "" where nobody decided
-	Shown     string          `json:"shown"`               // all that is shown to who decides: the body of the message
+	Answer    string          `json:"answer"`              // the message with the decision; "" for none
+	Proof     string          `json:"proof"`               // own-key, or open-key if the key has no passphrase; "" if nobody has decided
+	Shown     string          `json:"shown"`               // everything that is shown to the one who decides: the body of the message
 	Hash      string          `json:"hash"`                // hex SHA-256 of the message's file
-	File      string          `json:"file,omitempty"`      // the message's file, base64; only where it was asked for
-	TakesBack string          `json:"takesBack,omitempty"` // what a decision has to take back to say something else: the hash of the one that counts
+	File      string          `json:"file,omitempty"`      // the message's file, base64; only if it was asked for
+	TakesBack string          `json:"takesBack,omitempty"` // the hash of the decision that counts, which another decision has to take back
 }
 
 // PartyProposal is an agreement that was put to a party.
@@ -163,16 +164,16 @@ type PartyProposal struct {
 	Text    string      `json:"text"`          // what is agreed
 	By      string      `json:"by"`            // who put it
 	Time    time.Time   `json:"time,omitzero"` // UTC
-	Mode    string      `json:"mode"`          // who has to accept it: all, majority or leader-only
+	Mode    string      `json:"mode"`          // whose acceptance it needs: all, majority or leader-only
 	Outcome string      `json:"outcome"`       // pending, accepted or declined
-	Voters  []string    `json:"voters"`        // who may vote
-	Votes   []PartyVote `json:"votes"`         // the last one of each
+	Voters  []string    `json:"voters"`        // those who may vote
+	Votes   []PartyVote `json:"votes"`         // the last vote of each
 }
 
 // PartyVote is a vote.
 type PartyVote struct {
-	Who    string    `json:"who"`           // whose it is
-	Accept bool      `json:"accept"`        // or it declines
+	Who    string    `json:"who"`           // who votes
+	Accept bool      `json:"accept"`        // it accepts; otherwise it declines
 	Reason string    `json:"reason"`        // "" for none
 	Time   time.Time `json:"time,omitzero"` // UTC
 	Path   string    `json:"path"`          // the message
@@ -183,20 +184,20 @@ type PartyTask struct {
 	ID      string    `json:"id"`             // its label
 	Path    string    `json:"path"`           // the message that put it on the list
 	Text    string    `json:"text"`           // what is to be done
-	By      string    `json:"by"`             // who put it there
+	By      string    `json:"by"`             // who put it on the list
 	Time    time.Time `json:"time,omitzero"`  // UTC
 	State   string    `json:"state"`          // free, taken or done
-	Taker   string    `json:"taker"`          // who has it, or did it; "" for nobody
-	Until   time.Time `json:"until,omitzero"` // when it is free again, unless its taker goes on, UTC
+	Taker   string    `json:"taker"`          // who has it, or has done it; "" for nobody
+	Until   time.Time `json:"until,omitzero"` // when it becomes free again, unless its taker extends it, UTC
 	Lapsed  bool      `json:"lapsed"`         // it is free because its taker's time was over
-	Outcome string    `json:"outcome"`        // of what is done; "" for nothing said
+	Outcome string    `json:"outcome"`        // the outcome, if it is done; "" for nothing said
 	Done    time.Time `json:"done,omitzero"`  // UTC
 }
 
 // PartyLease is a reservation: advice to others, no lock.
 type PartyLease struct {
 	Path   string    `json:"path"`           // the message that reserved it
-	Holder string    `json:"holder"`         // whose it is
+	Holder string    `json:"holder"`         // who has reserved it
 	Things []string  `json:"things"`         // what is reserved
 	Fence  int       `json:"fence"`          // a number that rises with each reservation of the party
 	Time   time.Time `json:"time,omitzero"`  // UTC
@@ -209,25 +210,25 @@ type PartyDeparture struct {
 	ID      string        `json:"id"`            // the agent
 	Node    protocol.Name `json:"node"`          // its host
 	Time    time.Time     `json:"time,omitzero"` // UTC
-	By      string        `json:"by"`            // itself, or who removed it
+	By      string        `json:"by"`            // the member itself, or the one who removed it
 	Reason  string        `json:"reason"`        // "" for none
-	Removed bool          `json:"removed"`       // another one removed it
+	Removed bool          `json:"removed"`       // somebody else removed it
 	Path    string        `json:"path"`          // the message
 }
 
-// OrganizeRequest begins a party. Try asks what of it a human would sign: the plan of the
-// answer, and nothing is written.
+// OrganizeRequest begins a party. With Try, the answer has the plan, which says what a human would
+// sign, and nothing is written.
 type OrganizeRequest struct {
 	Acting
 	Topic  string   `json:"topic"`
 	With   []string `json:"with,omitempty"`   // agents to invite
 	Team   string   `json:"team,omitempty"`   // a tag
-	Anchor string   `json:"anchor,omitempty"` // the issue that it hangs on
-	Origin string   `json:"origin,omitempty"` // the repository that a bare number is of
-	Rules  string   `json:"rules,omitempty"`  // a JSON object with those that are not the usual ones
+	Anchor string   `json:"anchor,omitempty"` // the issue of the party
+	Origin string   `json:"origin,omitempty"` // the repository to which a bare number belongs
+	Rules  string   `json:"rules,omitempty"`  // a JSON object with the rules that are not the default
 	Announcing
 	Try  bool      `json:"try,omitempty"`  // only say what would be signed
-	At   time.Time `json:"at,omitzero"`    // of the plan, UTC
+	At   time.Time `json:"at,omitzero"`    // the time in the plan, UTC
 	Hsig string    `json:"hsig,omitempty"` // the human's signature of the plan, base64url
 }
 
@@ -244,10 +245,10 @@ type PartyDeedRequest struct {
 	Set       []string     `json:"set,omitempty"`       // rules, as RULE=VALUE
 	Things    []string     `json:"things,omitempty"`    // what is reserved
 	For       Seconds      `json:"for,omitempty"`       // how long
-	Introduce bool         `json:"introduce,omitempty"` // say who one is, before an invite
+	Introduce bool         `json:"introduce,omitempty"` // introduce the author before an invite
 	Announcing
 	Try  bool      `json:"try,omitempty"`  // only say what would be signed
-	At   time.Time `json:"at,omitzero"`    // of the plan, UTC
+	At   time.Time `json:"at,omitzero"`    // the time in the plan, UTC
 	Hsig string    `json:"hsig,omitempty"` // the human's signature of the plan, base64url
 }
 
@@ -264,36 +265,36 @@ type Announcement struct {
 	Text    string    `json:"text"`    // what was said
 	Message string    `json:"message"` // that message; "" for none
 	To      []ToldOne `json:"to"`      // whom it was for, and what became of it
-	Skipped string    `json:"skipped"` // why nobody was told; "" where somebody was
+	Skipped string    `json:"skipped"` // why nobody was told; "" if somebody was
 }
 
-// PartyPlan is what a human signs, before it is done. Act and Decides are all that the
-// signature is about; it is about nothing where no signature is needed.
+// PartyPlan is what a human signs before it is done. The signature is about Act and Decides alone.
+// If no signature is needed, it is about nothing.
 type PartyPlan struct {
-	Me      string       `json:"me"`          // for whom it is done
+	Me      string       `json:"me"`          // the one for whom it is done
 	Leader  string       `json:"leader"`      // the human who leads the party
-	Party   string       `json:"party"`       // the message that began it; "" where it is to be
+	Party   string       `json:"party"`       // the message that began the party; "" if it does not exist yet
 	Act     protocol.Act `json:"act"`         // what is signed
-	Decides string       `json:"decides"`     // of what; "" where no human has to sign it
-	With    []string     `json:"with"`        // who is invited, as AGENT@HOST
+	Decides string       `json:"decides"`     // the text that is signed; "" if no human has to sign
+	With    []string     `json:"with"`        // the agents to invite, as AGENT@HOST
 	Anchor  string       `json:"anchor"`      // the issue, in full
-	Consent bool         `json:"consent"`     // a human has to agree that agents of other hosts are told, as was asked for
-	At      time.Time    `json:"at,omitzero"` // when it is said to begin or to be decided, UTC
+	Consent bool         `json:"consent"`     // a human has to agree to what was asked for, that agents of other hosts are told
+	At      time.Time    `json:"at,omitzero"` // when the party is said to begin, or the deed to be decided, UTC
 }
 
 // PartyDeed is what was done in a party.
 type PartyDeed struct {
-	Me        string        `json:"me"`                  // for whom it was done
-	Chosen    string        `json:"chosen,omitempty"`    // why for that one, where nobody was named
+	Me        string        `json:"me"`                  // the one for whom it was done
+	Chosen    string        `json:"chosen,omitempty"`    // why for that one, if nobody was named
 	Messages  []string      `json:"messages"`            // what was written
 	Party     Party         `json:"party"`               // as it is now
 	Gate      *Gate         `json:"gate,omitempty"`      // what now waits for a human, of what was asked
-	Failed    []string      `json:"failed"`              // of several things those that were not done, and why
-	Announced *Announcement `json:"announced,omitempty"` // who was told, where somebody was to be
-	Plan      PartyPlan     `json:"plan"`                // what was, or is to be, signed
+	Failed    []string      `json:"failed"`              // if several things were asked: those that were not done, and why
+	Announced *Announcement `json:"announced,omitempty"` // who was told, if somebody was to be told
+	Plan      PartyPlan     `json:"plan"`                // what was signed, or is to be signed
 }
 
-// UsePartyRequest chooses a party for whom it is asked.
+// UsePartyRequest makes a party the current one of the agent for which it is asked.
 type UsePartyRequest struct {
 	Acting
 	Party string `json:"party"` // as in PartyRequest
@@ -301,16 +302,16 @@ type UsePartyRequest struct {
 
 // GatesRequest asks for gates: those that wait for this host's human, or all.
 type GatesRequest struct {
-	ID    string `json:"id,omitempty"`    // one alone, by its id or its message's path
-	Fleet bool   `json:"fleet,omitempty"` // those of all hosts
-	All   bool   `json:"all,omitempty"`   // those that are decided too
+	ID    string `json:"id,omitempty"`    // only one gate, by its id or by the path of its message
+	Fleet bool   `json:"fleet,omitempty"` // the gates of all hosts
+	All   bool   `json:"all,omitempty"`   // also those that are decided
 	Files bool   `json:"files,omitempty"` // with the files of their messages
 }
 
 // GateList are gates.
 type GateList struct {
-	Human  protocol.Name `json:"human"`  // of this host
-	HasKey bool          `json:"hasKey"` // they can decide: they have a key of their own
+	Human  protocol.Name `json:"human"`  // the human of this host
+	HasKey bool          `json:"hasKey"` // they have a key of their own, and so can decide
 	Gates  []Gate        `json:"gates"`  // the oldest first
 }
 
@@ -319,7 +320,7 @@ type AnswerGateRequest struct {
 	Path      string       `json:"path"`                // the message that asks
 	Act       protocol.Act `json:"act"`                 // party-accept, party-reject or party-defer
 	Reason    string       `json:"reason,omitempty"`    // may be empty
-	Until     time.Time    `json:"until,omitzero"`      // of what is put off, UTC
+	Until     time.Time    `json:"until,omitzero"`      // until when it is put off, UTC
 	TakesBack string       `json:"takesBack,omitempty"` // the hash of the decision that this one takes back
 	Hsig      string       `json:"hsig"`                // the human's signature, base64url
 }

@@ -16,48 +16,47 @@ var Verify = NewQuestion[Verification](VerbSpec{
 type Verification struct {
 	Messages int       `json:"messages"` // messages and receipts that were looked at
 	Wrong    int       `json:"wrong"`    // findings that break what the record promises
-	Findings []Finding `json:"findings"` // sorted by path, then those of other files
+	Findings []Finding `json:"findings"` // by path, then those of other files
 }
 
-// VerifyProgress says how far the Verify has come that was asked for last.
+// VerifyProgress says how far the latest Verify has come.
 var VerifyProgress = NewQuestion[Progress](VerbSpec{
 	Name: "verify-progress", Access: Reads,
 	Doc: "Says how far the `verify` has come that was asked for last.",
 })
 
-// Progress is how far something has come that takes long: so much of about so much.
+// Progress is how far a long task has come: Done of about Total.
 type Progress struct {
 	Done  int `json:"done"`
 	Total int `json:"total"` // 0: nothing is under way
 }
 
-// Finding is something about a message, or about another file of the record, that
-// an auditor should know.
+// Finding is something about a message, or about another file of the record, that an auditor should
+// know.
 type Finding struct {
 	Path  protocol.Path `json:"path,omitzero"`  // of a message
 	File  string        `json:"file,omitempty"` // of another file, from the top of the record
-	Kind  FindingKind   `json:"kind"`           // what is the matter
-	Wrong bool          `json:"wrong"`          // false: worth knowing, such as a missing signature
+	Kind  FindingKind   `json:"kind"`           // what is wrong
+	Wrong bool          `json:"wrong"`          // false: only worth knowing, such as a missing signature
 	Text  string        `json:"text"`           // the same for people
 }
 
-// FindingKind is a stable word for what is the matter.
+// FindingKind is a stable word for what is wrong.
 type FindingKind string
 
-// What can be found. Unsigned, Future, Conflict, Stray and Mended are only worth
-// knowing.
+// What can be found. Unsigned, Future, Conflict, Stray and Mended are only worth knowing.
 const (
 	FindingUnreadable FindingKind = "unreadable" // it is no message, or not the file that it should be
 	FindingRefused    FindingKind = "refused"    // its signature does not hold
-	FindingTime       FindingKind = "time"       // its path states another time than its timestamp
-	FindingDangling   FindingKind = "dangling"   // the message that it answers or has read is not there
+	FindingTime       FindingKind = "time"       // its path and its timestamp state different times
+	FindingDangling   FindingKind = "dangling"   // the message that it answers, or has read, is missing
 	FindingChain      FindingKind = "chain"      // its host's chain has a hole or a fork before it
 	FindingDamaged    FindingKind = "damaged"    // the repository holds it but cannot give it
 	FindingUnsigned   FindingKind = "unsigned"   // nobody vouches for its author
 	FindingFuture     FindingKind = "future"     // it is dated later than any clock can be
-	FindingConflict   FindingKind = "conflict"   // it lost its path to another
-	FindingStray      FindingKind = "stray"      // a file that nobody reads, where messages or memories should be
-	FindingMended     FindingKind = "mended"     // this disk did not hold it whole; now it does
+	FindingConflict   FindingKind = "conflict"   // it has lost its path to another file
+	FindingStray      FindingKind = "stray"      // a file that nobody reads, in a folder for messages or memories
+	FindingMended     FindingKind = "mended"     // this disk did not have it whole, and now does
 )
 
 // CountRecord counts what is in the record.
@@ -74,22 +73,22 @@ type RecordStats struct {
 	Receipts   int         `json:"receipts"`       // that messages were read
 	HostWords  int         `json:"host_words"`     // book-keeping: what hosts say of themselves
 	Unverified int         `json:"unverified"`     // messages without a valid signature
-	Channels   int         `json:"channels"`       // with something in them, or a name
-	Memories   int         `json:"memories"`       // those that others supersede too
-	First      time.Time   `json:"first,omitzero"` // timestamps of the first and last message in the order of the record, UTC
-	Last       time.Time   `json:"last,omitzero"`  // of the last message
-	Hosts      []HostStats `json:"hosts"`          // what each wrote, by alias
-	Packs      int         `json:"packs"`          // of git
+	Channels   int         `json:"channels"`       // channels that have something in them, or a name
+	Memories   int         `json:"memories"`       // also those that others supersede
+	First      time.Time   `json:"first,omitzero"` // timestamp of the first message in the order of the record, UTC
+	Last       time.Time   `json:"last,omitzero"`  // timestamp of the last message, UTC
+	Hosts      []HostStats `json:"hosts"`          // what each host wrote, by alias
+	Packs      int         `json:"packs"`          // packs of git
 	Disk       int64       `json:"disk"`           // bytes of record.git
-	Journal    int64       `json:"journal"`        // bytes
+	Journal    int64       `json:"journal"`        // bytes of the journal
 }
 
 // HostStats counts what one host wrote.
 type HostStats struct {
 	Alias    protocol.Name `json:"alias"`         // the host
 	Messages int           `json:"messages"`      // without receipts and book-keeping
-	Receipts int           `json:"receipts"`      // that it signed
-	Last     time.Time     `json:"last,omitzero"` // timestamp of the last that it wrote, of whatever kind, UTC
+	Receipts int           `json:"receipts"`      // receipts that it signed
+	Last     time.Time     `json:"last,omitzero"` // timestamp of the last thing that it wrote, of whatever kind, UTC
 }
 
 // Export writes all files of the record into a folder.
@@ -98,8 +97,8 @@ var Export = NewVerb[ExportRequest, Exported](VerbSpec{
 	Doc: "Writes all files of the record into a folder.",
 })
 
-// ExportRequest has all files of the record written into a folder, which must be
-// empty or not there.
+// ExportRequest asks for all files of the record to be written into a folder, which must be empty
+// or missing.
 type ExportRequest struct {
 	Dir string `json:"dir"` // absolute
 }
@@ -108,6 +107,6 @@ type ExportRequest struct {
 type Exported struct {
 	Dir     string `json:"dir"`      // the folder, absolute
 	Files   int    `json:"files"`    // how many files
-	Tip     string `json:"tip"`      // commit of main that they are
-	LeftOut int    `json:"left_out"` // files whose path leads out of the folder, or into a .git
+	Tip     string `json:"tip"`      // the commit of main from which they are
+	LeftOut int    `json:"left_out"` // files that were left out, because their path leads out of the folder or into a .git
 }

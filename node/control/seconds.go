@@ -12,7 +12,7 @@ import (
 // every program can read it: 0.25, and never 250ms or 250000000.
 type Seconds time.Duration
 
-// Duration is the same for calculations and people.
+// Duration is the same as a time.Duration.
 func (s Seconds) Duration() time.Duration { return time.Duration(s) }
 
 // String is the same for people.
@@ -23,7 +23,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', -1, 64), nil
 }
 
-// UnmarshalJSON reads them, to the nanosecond.
+// UnmarshalJSON reads a number of seconds, exact to the nanosecond.
 func (s *Seconds) UnmarshalJSON(data []byte) error {
 	var seconds float64
 	if err := json.Unmarshal(data, &seconds); err != nil {

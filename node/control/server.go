@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// maxRequest bounds the body of a request, in bytes: far above the largest
-	// message, however its text is escaped.
+	// maxRequest bounds the body of a request, in bytes. It is far above the largest message,
+	// however its text is escaped.
 	maxRequest = 8 * protocol.MaxFile
-	// drainTime is how long requests under way may go on once the server ends.
+	// drainTime is how long requests under way may go on when the server ends.
 	drainTime = 3 * time.Second
-	// defaultPatience is how long a request may take to come in. What is on this
-	// machine takes milliseconds.
+	// defaultPatience is how long a request may take to arrive. A request on this machine takes
+	// milliseconds.
 	defaultPatience = 10 * time.Second
 	// idleTime is how long a connection may stay open between requests.
 	idleTime = 30 * time.Second
@@ -36,13 +36,13 @@ type Info struct {
 	Version string      // of the program, for people
 	API     int         // the API that the server speaks
 	Errors  *log.Logger // where panics and failures to accept go; nil: nowhere
-	// Busy is why the service answers nothing yet, for every request; nil: it
-	// answers.
+	// Busy says why the service answers nothing yet, for every request; nil: it answers.
 	Busy func() error
-	// Judge decides who sent a request, from what is known of them; an error refuses
-	// it. nil: nothing is known of anybody, and all are unattended.
+	// Judge decides who sent a request, by what is known of them. An error refuses the request.
+	// nil: nothing is known of anybody, and all callers are unattended.
 	Judge func(Calling) (Caller, error)
-	// Refused is told what was refused because of who called; nil: nobody is told.
+	// Refused is called with requests that were refused because of their caller; nil: nobody is
+	// told.
 	Refused func(verb string, c Caller, why error)
 	// Patience is how long a request may take to come in; 0: ten seconds.
 	Patience time.Duration
@@ -64,10 +64,9 @@ func (i Info) withDefaults() Info {
 	return i
 }
 
-// Serve has s answer the requests that come in on listener, until ctx ends or the
-// listener fails. When ctx ends, streams and waits are told that the node stops
-// and short requests get a few seconds to finish; then the listener is closed
-// and Serve returns nil.
+// Serve has `s` answer the requests that come in on `listener`, until `ctx` ends or the listener
+// fails. When `ctx` ends, streams and waits are told that the node stops, and short requests get a
+// few seconds to finish. Then the listener is closed and Serve returns nil.
 func Serve(ctx context.Context, listener net.Listener, s Answers, info Info) error {
 	info = info.withDefaults()
 	server := &http.Server{
@@ -81,8 +80,7 @@ func Serve(ctx context.Context, listener net.Listener, s Answers, info Info) err
 		ConnContext:       withPeer,
 	}
 	drained := make(chan struct{})
-	// Ends the server when ctx ends; when the listener failed first, stop
-	// releases it.
+	// This ends the server when ctx ends. If the listener fails first, stop releases it.
 	stop := context.AfterFunc(ctx, func() {
 		defer close(drained)
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
@@ -110,7 +108,7 @@ type server struct {
 	version, api []string // headers of every answer
 }
 
-// byName are the verbs by how they stand in the path of a request.
+// byName are the verbs by the name in the path of a request.
 func byName() map[string]VerbSpec {
 	table := map[string]VerbSpec{}
 	for _, v := range Verbs() {
@@ -130,20 +128,19 @@ func (v VerbSpec) decode(body []byte) (request any, err error) {
 	return r.Elem().Interface(), nil
 }
 
-// one writes the one answer to a request. An error is returned only where nothing was
-// written.
+// one writes the single answer to a request. It returns an error only if nothing was written.
 func (h *server) one(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	var body bytes.Buffer
 	if err := h.answers.AnswerTo(ctx, by, v, request, func(answer any) error { return WriteJSON(&body, answer) }); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", typeJSON)
-	_, _ = w.Write(body.Bytes()) // it fails only where nobody listens any more
+	_, _ = w.Write(body.Bytes()) // it fails only if nobody listens any more
 	return nil
 }
 
-// stream writes answers as JSON lines, those of a request that goes on as soon as they
-// are there. An error is returned only where nothing was written.
+// stream writes answers as JSON lines. If the request goes on, it sends each answer at once. It
+// returns an error only if nothing was written.
 func (h *server) stream(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	begun, goesOn := false, v.goesOn(request)
 	err := h.answers.AnswerTo(ctx, by, v, request, func(answer any) error {
@@ -166,7 +163,7 @@ func (h *server) stream(ctx context.Context, by Caller, v VerbSpec, request any,
 	case err == nil && !begun:
 		w.Header().Set("Content-Type", typeStream)
 	case err != nil && begun:
-		_ = WriteJSON(w, failure(ctx, err)) // likewise
+		_ = WriteJSON(w, failure(ctx, err)) // it fails only if nobody listens any more
 	case err != nil:
 		return err
 	}
@@ -177,12 +174,12 @@ func (h *server) stream(ctx context.Context, by Caller, v VerbSpec, request any,
 func (h *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header[headerVersion], header[headerAPI] = h.version, h.api
-	header["Date"] = nil // nobody asks for it
+	header["Date"] = nil // nobody needs it
 	if err := h.answer(r.Context(), w, r); err != nil {
 		e := AsError(err)
 		w.Header().Set("Content-Type", typeJSON)
 		w.WriteHeader(e.Kind.httpStatus())
-		_ = WriteJSON(w, e) // it fails only where nobody listens any more
+		_ = WriteJSON(w, e) // it fails only if nobody listens any more
 	}
 }
 
@@ -222,7 +219,7 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return h.soon(ctx, caller, v, request, w)
 }
 
-// long answers what may take as long as the server goes on, and ends with it.
+// long answers a request that may take as long as the server runs. It ends with the server.
 func (h *server) long(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -242,9 +239,8 @@ func (h *server) soon(ctx context.Context, by Caller, v VerbSpec, request any, w
 	return h.one(ctx, by, v, request, w)
 }
 
-// receive reads a request's body to its end, which also makes net/http notice when
-// the client goes away. The time that this may take is bounded; that of an answer
-// is not.
+// receive reads a request's body to its end. That also makes net/http notice when the client goes
+// away. The time for this is bounded; that for an answer is not.
 func (h *server) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	timing := http.NewResponseController(w)
 	if err := timing.SetReadDeadline(time.Now().Add(h.info.Patience)); err != nil {
@@ -274,7 +270,7 @@ func errDraining() *Error {
 	return Errorf(KindUnavailable, "parley up", "the node is stopping")
 }
 
-// failure is err for the client; what failed because the server drains says so.
+// failure is `err` for the client. If it failed because the server drains, it says so.
 func failure(ctx context.Context, err error) *Error {
 	if draining := new(Error); ctx.Err() != nil && errors.As(context.Cause(ctx), &draining) {
 		return draining

@@ -4,79 +4,78 @@ import (
 	"time"
 )
 
-// Sync puts the claims of topics to their other participants and tells what comes of that:
-// what was sent to whom, each result as it comes, and who did not answer in time. Such a one
-// has said nothing, and the result counts when it comes (R25).
+// Sync puts the claims of topics to their other participants and tells what comes of it: what was
+// sent to whom, each result as it comes, and who did not answer in time. A participant who did not
+// answer in time has said nothing, and a result that comes later counts (R25).
 var Sync = NewStream[SyncRequest, SyncEvent](VerbSpec{
 	Name: "sync", Access: Speaks, Doing: "check how far topics are in sync", Long: true,
 	Doc: "Puts the claims of topics to those they are with, and tells the results as they come.",
 }, func(SyncRequest) bool { return true })
 
-// SyncRequest asks for sync-checks of somebody's topics. With names those
-// who are asked, none: all; Topic the topic, by its name or short form, empty: every one that
-// is open with them.
+// SyncRequest asks for sync-checks of somebody's topics. With names the partners to ask; none: all.
+// Topic is the topic, by its name or short form; empty: every topic that is open with them.
 type SyncRequest struct {
 	Acting
 	With   []string      `json:"with,omitempty"`
 	Topic  string        `json:"topic,omitempty"`
-	Claims []string      `json:"claims,omitempty"` // put to this check alone, beside those of the topic
-	Wait   time.Duration `json:"wait,omitempty"`   // for each result; 0: a minute on the same host, five on another
-	// Persist has each check be a comment on its topic's issue too.
+	Claims []string      `json:"claims,omitempty"` // claims for this check alone, besides those of the topic
+	Wait   time.Duration `json:"wait,omitempty"`   // how long to wait for each result; 0: a minute on the same host, five on another
+	// Persist says that each check is also written as a comment on its topic's issue.
 	Persist bool `json:"persist,omitempty"`
 }
 
 // The kinds of SyncEvents.
 const (
-	SyncLate    = "late"    // a result of an earlier check that came when nobody waited any more
-	SyncSent    = "sent"    // a check was stored, and is waited for
-	SyncResult  = "result"  // it was answered
-	SyncProse   = "prose"   // it was answered in words without the form; that is asked for once more
-	SyncFailed  = "failed"  // the command of the one who is asked failed
+	SyncLate    = "late"    // a result of an earlier check that came when nobody waited for it any more
+	SyncSent    = "sent"    // a check was stored, and its result is waited for
+	SyncResult  = "result"  // a check was answered
+	SyncProse   = "prose"   // it was answered in words without the form, and the form is asked for once more
+	SyncFailed  = "failed"  // the command of the agent that is asked failed
 	SyncTimeout = "timeout" // it was not answered in time: nothing is scored by that
 	SyncRefused = "refused" // no check was made
 )
 
-// The ways that a check goes.
+// The ways by which a check goes.
 const (
 	BySameHost  = "hey"      // an agent of this host
 	ByOtherHost = "wormhole" // an agent of a host that is live
 	ByRecord    = "inbox"    // the record alone: it is read when somebody comes there
-	ByIssue     = "issue"    // a comment on the topic's issue: no host serves the one who is asked
+	ByIssue     = "issue"    // a comment on the topic's issue: no host serves the one that is asked
 )
 
 // SyncEvent is what came of one check.
 type SyncEvent struct {
 	Kind      string       `json:"kind"`             // "late", "sent", "result", "prose", "failed", "timeout" or "refused"
 	Via       string       `json:"via"`              // the agent that asks
-	With      string       `json:"with"`             // who is asked
-	Topic     string       `json:"topic"`            // what the topic is called
-	Check     string       `json:"check"`            // the message that asks; "" where none was sent
-	Transport string       `json:"transport"`        // how it goes: "hey", "wormhole", "issue" or "inbox"
+	With      string       `json:"with"`             // the partner that is asked
+	Topic     string       `json:"topic"`            // the name of the topic
+	Check     string       `json:"check"`            // the message that asks; "" if none was sent
+	Transport string       `json:"transport"`        // the way by which it goes: "hey", "wormhole", "issue" or "inbox"
 	Until     time.Time    `json:"until,omitzero"`   // until when it is waited for
-	Problem   string       `json:"problem"`          // why none was made, or where the answer is that has no form; else ""
+	Problem   string       `json:"problem"`          // why no check was made, or where an answer without the form is; otherwise ""
 	Result    *SyncOutcome `json:"result,omitempty"` // what was answered
-	Validate  []string     `json:"validate"`         // items of which was asked whether they still hold
-	Took      Seconds      `json:"took"`             // from when it was sent
+	Validate  []string     `json:"validate"`         // labels of items about which was asked whether they still hold
+	Took      Seconds      `json:"took"`             // how long it took since it was sent
 
 	Issue   *IssueNews    `json:"issue,omitempty"`   // of "sent": what is new on the topic's issue
-	Comment *IssueComment `json:"comment,omitempty"` // of "sent": how it went there, where it was to
+	Comment *IssueComment `json:"comment,omitempty"` // of "sent": the comment on the issue, if there was to be one
 }
 
-// SyncOutcome is a result as it is shown.
+// SyncOutcome is a result in the form in which it is shown.
 type SyncOutcome struct {
 	Path       string     `json:"path"`          // the message that answers
 	By         string     `json:"by"`            // who answered
 	Time       time.Time  `json:"time,omitzero"` // when, UTC
-	Mechanical bool       `json:"mechanical"`    // a program compared, no agent answered
-	Rows       []SyncLine `json:"rows"`          // one of each claim
-	Raw        *float64   `json:"raw"`           // the mean of what counts, 0 to 1; null where nothing does
-	Decayed    *float64   `json:"decayed"`       // what that is worth now
+	Mechanical bool       `json:"mechanical"`    // a program compared, and no agent answered
+	Rows       []SyncLine `json:"rows"`          // one for each claim
+	Raw        *float64   `json:"raw"`           // the mean of the rows that count, 0 to 1; null if none counts
+	Decayed    *float64   `json:"decayed"`       // what that score is worth now
 	Status     string     `json:"status"`        // SYNCED, PARTIAL, DEGRADED or DESYNC; "" without a score
 	Counted    int        `json:"counted"`       // how many rows count
-	Lambda     float64    `json:"lambda"`        // how fast the score loses its worth, an hour
-	Tier       string     `json:"lambdaTier"`    // why that is so
-	Groupthink bool       `json:"groupthink"`    // all is agreed on: a yellow flag
-	Late       bool       `json:"late"`          // it came when nobody waited any more
+	Lambda     float64    `json:"lambda"`        // how fast the score loses its worth: the λ of the decay, for each hour
+	Tier       string     `json:"lambdaTier"`    // why λ has that value
+	Groupthink bool       `json:"groupthink"`    // everything is agreed on: a yellow flag
+	Late       bool       `json:"late"`          // it came when nobody waited for it any more
 }
 
 // SyncLine is what was answered to one claim.
@@ -84,10 +83,10 @@ type SyncLine struct {
 	ID       string   `json:"id"`       // the claim's label
 	Text     string   `json:"text"`     // what it claims
 	Raw      *float64 `json:"raw"`      // 0 to 1; null: it was not answered
-	Decayed  *float64 `json:"decayed"`  // what that is worth now
+	Decayed  *float64 `json:"decayed"`  // what that score is worth now
 	Decision string   `json:"decision"` // ACCEPT, REJECT or PARTIAL; "" for none
-	Evidence string   `json:"evidence"` // where it is from; "" for none
-	// Flag is what is to be looked at: "unanswered", "no evidence" (both do not count),
+	Evidence string   `json:"evidence"` // the evidence; "" for none
+	// Flag is something to look at: "unanswered", "no evidence" (rows with these two do not count),
 	// "contradicts" or "not in memory"; "" for nothing.
 	Flag string `json:"flag"`
 }

@@ -5,38 +5,38 @@ import (
 	"reflect"
 )
 
-// VerbSpec is all that there is to know of a verb besides its types. The server, the
-// client and the page about verbs are made from the table of these alone, Verbs.
+// VerbSpec is all that there is to know of a verb besides its types. The server, the client and the
+// page about verbs are made from the table of these alone: Verbs.
 type VerbSpec struct {
-	Name   string // as it stands in the path of a request
-	Access Access // what a request does, and so who may make it
+	Name   string // name in the path of a request
+	Access Access // what a request does, which decides who may make it
 	Doc    string // what it does, in one line
-	// Doing is the same after the word cannot; "": its name.
+	// Doing is the same in the form that stands after "cannot"; "": its name.
 	Doing string
-	// Long verbs may take any time; they end when the server begins to drain.
+	// Long verbs may take any time. They end when the server begins to drain.
 	Long bool
-	// AnyAPI verbs may be asked of an older node by a newer command: with them its
-	// operator finds out and replaces it.
+	// AnyAPI verbs may be asked of an older node by a newer command. With them, an operator finds
+	// out about such a node and replaces it.
 	AnyAPI bool
 
-	// What NewVerb and its like add.
+	// Set by NewVerb, NewQuestion and NewStream.
 
-	Request, Answer reflect.Type // of a stream: each of its answers
+	Request, Answer reflect.Type // for a stream, Answer is the type of each answer
 	Stream          bool         // it has any number of answers
 	// ReadsWhere says which requests only read, whatever Access says; "": none.
 	ReadsWhere string
 
 	onlyReads func(request any) bool // nil: none
-	goesOn    func(request any) bool // of a stream: answers come until the asker ends
+	goesOn    func(request any) bool // for a stream: whether answers come until the caller ends it
 }
 
-// Verb is a request Q that has one answer A.
+// Verb is a verb with a request Q and one answer A.
 type Verb[Q, A any] struct{ VerbSpec }
 
-// Question is a verb whose request says nothing.
+// Question is a verb without a request.
 type Question[A any] struct{ Verb[None, A] }
 
-// Stream is a request Q that has any number of answers A.
+// Stream is a verb with a request Q and any number of answers A.
 type Stream[Q, A any] struct{ VerbSpec }
 
 // None is the request or the answer of a verb that has none.
@@ -48,13 +48,13 @@ func NewVerb[Q, A any](spec VerbSpec) Verb[Q, A] {
 	return Verb[Q, A]{spec}
 }
 
-// NewQuestion makes a verb whose request says nothing.
+// NewQuestion makes a verb without a request.
 func NewQuestion[A any](spec VerbSpec) Question[A] {
 	return Question[A]{NewVerb[None, A](spec)}
 }
 
-// NewStream makes a verb with any number of answers. Of a request that goes on, each is
-// sent at once, and they end when whoever asks ends them.
+// NewStream makes a verb with any number of answers. If `goesOn` is true for a request, each answer
+// is sent at once, and they go on until the caller ends them.
 func NewStream[Q, A any](spec VerbSpec, goesOn func(Q) bool) Stream[Q, A] {
 	v := NewVerb[Q, A](spec)
 	v.Stream = true
@@ -62,20 +62,21 @@ func NewStream[Q, A any](spec VerbSpec, goesOn func(Q) bool) Stream[Q, A] {
 	return Stream[Q, A](v)
 }
 
-// reading is the verb with requests that only read; words say which these are.
+// reading is the verb with requests that only read: those for which `where` is true. `words` says
+// which these are.
 func (v Verb[Q, A]) reading(words string, where func(Q) bool) Verb[Q, A] {
 	v.ReadsWhere = words
 	v.onlyReads = func(request any) bool { return where(request.(Q)) }
 	return v
 }
 
-// Service answers verbs: a node in process, or a Client over its socket. It is asked
-// through them: Send.Ask(ctx, service, request). Every error is an *Error. Paths in
-// requests are text as a person gives it: "<uuid>/…/NAME.md", with "data/channels/"
-// before it or not, or the unique eight hex digits of its name (R2).
+// Service answers verbs: a node in process, or a Client over its socket. It is asked through the
+// verbs: Send.Ask(ctx, service, request). Every error is an *Error. Paths in requests are text in
+// the form that a person gives: "<uuid>/…/NAME.md", with or without "data/channels/" before it, or
+// the eight hex digits of its name if they are unique (R2).
 type Service interface {
-	// Answer calls yield with what answers a request of the verb's type: once, or of a
-	// stream with one answer after the other until yield fails.
+	// Answer calls `yield` with the answer to a request of the verb's type. For a stream, it calls
+	// `yield` with one answer after the other, until `yield` fails.
 	Answer(ctx context.Context, v VerbSpec, request any, yield func(answer any) error) error
 }
 
@@ -93,24 +94,24 @@ func (v Question[A]) Ask(ctx context.Context, s Service) (A, error) {
 	return v.Verb.Ask(ctx, s, None{})
 }
 
-// Ask calls yield with the answers of s. It stops at yield's first error and returns it.
+// Ask calls `yield` with the answers of `s`. It stops at the first error of `yield` and returns it.
 func (v Stream[Q, A]) Ask(ctx context.Context, s Service, r Q, yield func(A) error) error {
 	return s.Answer(ctx, v.VerbSpec, r, func(a any) error { return yield(a.(A)) })
 }
 
-// Binding is a verb and what answers it.
+// Binding is a verb, and the function that answers it.
 type Binding struct {
 	verb   string
 	answer func(ctx context.Context, by Caller, request any, yield func(answer any) error) error
 }
 
-// By binds the verb to what answers it, the same to everybody.
+// By binds the verb to a function whose answer is the same for every caller.
 func (v Verb[Q, A]) By(answer func(context.Context, Q) (A, error)) Binding {
 	return v.For(func(ctx context.Context, _ Caller, r Q) (A, error) { return answer(ctx, r) })
 }
 
-// For binds the verb to what answers it for a caller, who is told by the door and never
-// by the request.
+// For binds the verb to a function whose answer depends on the caller. The door says who calls, and
+// never the request.
 func (v Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Binding {
 	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
 		a, err := answer(ctx, by, request.(Q))
@@ -121,22 +122,22 @@ func (v Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Bind
 	}}
 }
 
-// By binds the verb to what answers it.
+// By binds the verb to a function that answers it.
 func (v Question[A]) By(answer func(context.Context) (A, error)) Binding {
 	return v.Verb.By(func(ctx context.Context, _ None) (A, error) { return answer(ctx) })
 }
 
-// For binds the verb to what answers it for a caller.
+// For binds the verb to a function whose answer depends on the caller.
 func (v Question[A]) For(answer func(context.Context, Caller) (A, error)) Binding {
 	return v.Verb.For(func(ctx context.Context, by Caller, _ None) (A, error) { return answer(ctx, by) })
 }
 
-// By binds the verb to what answers it.
+// By binds the verb to a function that answers it.
 func (v Stream[Q, A]) By(answer func(ctx context.Context, r Q, yield func(A) error) error) Binding {
 	return v.For(func(ctx context.Context, _ Caller, r Q, yield func(A) error) error { return answer(ctx, r, yield) })
 }
 
-// For binds the verb to what answers it for a caller.
+// For binds the verb to a function whose answer depends on the caller.
 func (v Stream[Q, A]) For(answer func(ctx context.Context, by Caller, r Q, yield func(A) error) error) Binding {
 	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
 		return answer(ctx, by, request.(Q), func(a A) error { return yield(a) })
@@ -146,8 +147,7 @@ func (v Stream[Q, A]) For(answer func(ctx context.Context, by Caller, r Q, yield
 // Answers is a Service made of bindings, by the names of their verbs.
 type Answers map[string]Binding
 
-// Bind makes a Service that answers some verbs. Of two bindings of a verb the later
-// one counts.
+// Bind makes a Service that answers some verbs. If a verb has two bindings, the later one counts.
 func Bind(bindings ...Binding) Answers {
 	answers := Answers{}
 	for _, b := range bindings {
@@ -156,8 +156,8 @@ func Bind(bindings ...Binding) Answers {
 	return answers
 }
 
-// BindAll makes a Service that answers every verb of the table. It fails where one is
-// bound to nothing or twice, or is not in the table.
+// BindAll makes a Service that answers every verb of the table. It returns an error if a verb is
+// not bound, is bound twice, or is not in the table.
 func BindAll(bindings ...Binding) (Answers, error) {
 	bound := map[string]int{}
 	for _, b := range bindings {
@@ -175,7 +175,7 @@ func BindAll(bindings ...Binding) (Answers, error) {
 	return Bind(bindings...), nil
 }
 
-// AnswerTo has the verb's binding answer a caller. Only doors say who that is.
+// AnswerTo has the verb's binding answer a caller. Only doors say who calls.
 func (a Answers) AnswerTo(ctx context.Context, by Caller, v VerbSpec, request any, yield func(any) error) error {
 	b, bound := a[v.Name]
 	if !bound {
@@ -184,7 +184,7 @@ func (a Answers) AnswerTo(ctx context.Context, by Caller, v VerbSpec, request an
 	return b.answer(ctx, by, request, yield)
 }
 
-// Answer answers the program itself, and that is its operator.
+// Answer answers the program itself, which counts as its operator.
 func (a Answers) Answer(ctx context.Context, v VerbSpec, request any, yield func(any) error) error {
 	return a.AnswerTo(ctx, Itself(), v, request, yield)
 }

@@ -1,7 +1,6 @@
 package control
 
-// Verbs are all verbs of a node. One that stands beside its request and not here is
-// answered by no node.
+// Verbs are all verbs of a node. No node answers a verb that is missing here.
 func Verbs() []VerbSpec {
 	return specs(
 		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
@@ -18,7 +17,7 @@ func Verbs() []VerbSpec {
 	)
 }
 
-// specs are what is to be known of some verbs.
+// specs are the VerbSpecs of some verbs.
 func specs(verbs ...interface{ spec() VerbSpec }) []VerbSpec {
 	list := make([]VerbSpec, len(verbs))
 	for i, v := range verbs {

@@ -9,10 +9,9 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-// readAnswer reads what the command left in its answer's file, at most max bytes
-// of it; no file is an empty one. It never blocks, whatever has been put in the
-// file's place, and reads no file of anybody but the command's user (nil: the
-// node's own).
+// readAnswer reads what the command has left in its answer's file, at most `max` bytes of it. A
+// missing file counts as empty. It never blocks, whatever was put in the place of the file, and
+// reads only files of the command's user (nil: the node's own user).
 func readAnswer(file string, max int, user *keeper.User) (head, error) {
 	kept := head{max: max}
 	f, err := os.OpenFile(file, os.O_RDONLY|neverBlock, 0)
@@ -33,12 +32,12 @@ func readAnswer(file string, max int, user *keeper.User) (head, error) {
 	case user != nil && !belongs(info, user):
 		return kept, errors.New("it is a file of another user")
 	}
-	// One byte more tells that there is more.
+	// One byte more shows that there is more.
 	_, err = io.Copy(&kept, io.LimitReader(f, int64(max)+1))
 	return kept, err
 }
 
-// emptiness says what became of the answer's file where it holds no answer.
+// emptiness says what is wrong with the answer's file if it has no answer.
 func emptiness(err error) string {
 	if err != nil {
 		return "left an answer that cannot be read (" + err.Error() + ")"

@@ -2,11 +2,11 @@ package door
 
 import "os/exec"
 
-// maxArguments is what arguments and environment may take together (ARG_MAX),
-// less what the system adds itself.
+// maxArguments is how many bytes arguments and environment may take together (ARG_MAX), minus what
+// the system adds itself.
 const maxArguments = 1<<20 - 8<<10
 
-// checkArguments reports arguments that the system would refuse.
+// checkArguments returns an error for arguments that the system would refuse.
 func checkArguments(cmd *exec.Cmd) error {
 	const terminatorAndPointer = 1 + 8
 	total := 0

@@ -13,9 +13,9 @@ import (
 // at its end.
 const maxCommandLine = 32767
 
-// checkArguments reports arguments that the system would refuse or, worse, take
-// for commands. cmd.exe, which runs batch files, reads their arguments by rules
-// of its own, so that a message in one could run anything.
+// checkArguments returns an error for arguments that the system would refuse or, worse, take for
+// commands. cmd.exe, which runs batch files, reads their arguments by rules of its own. So a
+// message in one could run anything.
 func checkArguments(cmd *exec.Cmd) error {
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(cmd.Path, ". "))) {
 	case ".bat", ".cmd":

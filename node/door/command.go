@@ -20,46 +20,46 @@ const (
 
 // Command is what to run and how. Only Argv is needed.
 type Command struct {
-	// Argv is the program and its arguments. A program without a slash is
-	// looked up in the node's PATH; a relative one with a slash counts from Dir.
+	// Argv is the program and its arguments. A program without a slash is looked up in the node's
+	// PATH. A relative one with a slash is relative to Dir.
 	Argv []string
 	Dir  string   // working directory; "" = the node's
 	Env  []string // NAME=value, added to the node's environment
-	// Bare has Env be all of the environment.
+	// Bare says that Env is the whole environment.
 	Bare  bool
 	Stdin []byte // all of standard input; a command need not read it
-	// Placeholders has {prompt} and {output} in the words of Argv filled in, as
-	// far as CheckPlaceholders allows. With {prompt}, Stdin takes its place and
-	// standard input is empty. With {output}, the path of a new private file
-	// does, and the answer is read from there; the file is removed.
+	// Placeholders says that {prompt} and {output} in the words of Argv are filled in, as far as
+	// CheckPlaceholders allows it. {prompt} becomes Stdin, and then standard input is empty.
+	// {output} becomes the path of a new private file from which the answer is read. The file is
+	// removed after that.
 	Placeholders bool
 	// Timeout is how long the command may take; 0 = 60 s.
 	Timeout time.Duration
 	// MaxOutput is how many bytes of standard output are kept; 0 = 256 KiB.
 	MaxOutput int
-	// MaxPrinted is how many bytes it may print, on both outputs together, before it is
-	// ended; 0 = any number.
+	// MaxPrinted is how many bytes it may print, on both outputs together, before it is ended; 0 =
+	// no limit.
 	MaxPrinted int
-	// Limits are what else it may use. Only with a keeper.
+	// Limits are what else it may use. They need a keeper.
 	Limits keeper.Limits
-	// Walls are what it does not see of the files of this machine. Only with a keeper, where
-	// keeper.CheckWalls says that the system can.
+	// Walls are the files of this machine that it does not see. They need a keeper, and a system
+	// for which keeper.CheckWalls returns no error.
 	Walls walls.Walls
-	// Scratch is the folder below which the file of its answer is made, which others may
-	// pass through; "" = the system's for what may be lost.
+	// Scratch is the folder below which the file of its answer is made. Others may pass through it.
+	// "" = the system's folder for temporary files.
 	Scratch string
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
-	// Keepers runs the command beneath one of them, on Linux: the running program has to
-	// know how to be a keeper (see package keeper). nil = alone.
+	// Keepers has the command run beneath a keeper, on Linux. The running program must be able to
+	// become a keeper (see package keeper). nil = without one.
 	Keepers *keeper.Pool
-	// Run is what the command's control group is called after, where there is a keeper
-	// and the system allows such groups; "" = none.
+	// Run is the name of the command's control group, if there is a keeper and the system allows
+	// such groups; "" = none.
 	Run string
-	// User is as whom it runs; nil = as the node. Only with a keeper.
+	// User is the user as whom it runs; nil = the node's. It needs a keeper.
 	User *keeper.User
-	// Began is told the process beneath which everything of the command runs. With a
-	// keeper it is told before the command begins. nil = nobody is told.
+	// Began is called with the process beneath which everything of the command runs. With a keeper,
+	// it is called before the command begins. nil = nobody is told.
 	Began func(pid int)
 }
 
@@ -79,7 +79,7 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// Failure is why a command gave no answer.
+// Failure says why a command gave no answer.
 type Failure int
 
 // The ways in which a command can end.
@@ -89,8 +89,8 @@ const (
 	ExitStatus                // it ended with an exit code that is not 0
 	Signal                    // a signal ended it that Run did not send
 	TimedOut                  // it took longer than its timeout and was ended
-	Empty                     // it ended well and its answer is nothing but space
-	Canceled                  // the context ended first, and so was the command
+	Empty                     // it ended without an error, and its answer is only white space
+	Canceled                  // the context ended first, so the command was ended
 	Limited                   // it used more than it may and was ended
 )
 
@@ -103,35 +103,35 @@ func (f Failure) String() string {
 	return names[f]
 }
 
-// Result is what came of a command. Output is kept even where it failed.
+// Result is what came of a command. Output is kept even if the command failed.
 type Result struct {
-	// Output is the answer, standard output or the file in its stead, as it is but
-	// for what is no text: valid UTF-8, no line ends at its end, at most MaxOutput
-	// bytes.
+	// Output is the answer, from standard output or from the file in its place. It is unchanged,
+	// except for what is no text: it is valid UTF-8, has no line ends at its end, and at most
+	// MaxOutput bytes.
 	Output string
-	// Printed is the end of standard output where the answer came from a file, at
-	// most 4 KiB of text, of control characters only tabs and newlines.
+	// Printed is the end of standard output if the answer came from a file: at most 4 KiB of text,
+	// whose only control characters are tabs and newlines.
 	Printed string
-	// Stderr is the end of standard error, likewise.
+	// Stderr is the end of standard error, in the same form.
 	Stderr    string
 	Truncated bool // the command printed more than is kept
-	Binary    bool // the output held NULs, or bytes that are no text (U+FFFD stands there)
+	Binary    bool // the output had NULs, or bytes that are no text, which U+FFFD replaces
 	Failure   Failure
-	// Detail says more about some failures: for NotStarted what could not be
-	// started and why, for Signal the signal, for TimedOut the time allowed, for
-	// Empty what became of the answer's file, for Limited what it used.
+	// Detail says more about some failures. For NotStarted, it is what could not be started and
+	// why; for Signal, the signal; for TimedOut, the time allowed; for Empty, what is wrong with
+	// the answer's file; for Limited, what the command used.
 	Detail string
-	// Limit names the limit of each process that a command which failed seems to have come
-	// up against, as far as its last words tell; "" = none.
+	// Limit names a limit of single processes that a failed command seems to have reached, as far
+	// as its last words show it; "" = none.
 	Limit    string
-	ExitCode int // -1 where the command did not end by itself
-	// Left reports that some of what the command has started may live on: somebody has
-	// ended its keeper.
+	ExitCode int // -1 if the command did not end by itself
+	// Left reports that some processes of the command may still live: somebody has ended its
+	// keeper.
 	Left    bool
 	Elapsed time.Duration
 }
 
-// Problem is the failure in one sentence for people, "" where there is none.
+// Problem is the failure in one sentence for people; "" if there is none.
 func (r Result) Problem() string {
 	switch r.Failure {
 	case None:
@@ -156,7 +156,7 @@ func (r Result) Problem() string {
 	}
 }
 
-// lastWords is ": " and the last line of the first of the texts that has one.
+// lastWords is ": " and the last line of the first text that has one.
 func lastWords(texts ...string) string {
 	const most = 300
 	for _, text := range texts {
@@ -172,8 +172,7 @@ func lastWords(texts ...string) string {
 	return ""
 }
 
-// cutRunes is the longest beginning of s of at most n bytes that splits no
-// character.
+// cutRunes is the longest beginning of `s` that has at most `n` bytes and splits no character.
 func cutRunes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -184,7 +183,7 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// seconds writes whole seconds as "60 s", and longer times as people say them.
+// seconds writes whole seconds as "60 s", and longer times in the form for people.
 func seconds(d time.Duration) string {
 	if d%time.Second == 0 && d <= time.Minute {
 		return fmt.Sprintf("%d s", d/time.Second)

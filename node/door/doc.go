@@ -1,16 +1,14 @@
-// Package door runs an agent's command: the exec door, through which a message
-// reaches an agent that is a program.
+// Package door runs an agent's command: the exec door, through which a message reaches an agent
+// that is a program.
 //
-// A command line comes from the operator's own configuration, is split like a
-// shell would split it and run without one (SplitCommand), so that nothing a
-// message says is ever read as code. Run starts the command as the leader of a
-// session, and thereby of a process group, of its own, hands it the message as
-// standard input and returns what it printed.
+// A command line comes from the operator's own configuration. It is split as a shell would split
+// it, and run without a shell (SplitCommand). So nothing that a message says is ever read as code.
+// Run starts the command as the leader of a session of its own, and so of a process group. It gives
+// it the message on standard input and returns what it printed.
 //
-// Where the command says so, {prompt} and {output} in its words stand for the
-// message and for a file that takes the answer. A word is filled in as a whole,
-// after splitting: no shell reads it, and CheckPlaceholders refuses the places
-// where one would.
+// If the Command says so, {prompt} and {output} in its words stand for the message and for a file
+// that takes the answer. A word is filled in as a whole, after splitting: no shell reads it, and
+// CheckPlaceholders refuses the places where one would.
 //
 // What Run guarantees:
 //

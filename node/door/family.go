@@ -5,27 +5,27 @@ import (
 	"os/exec"
 )
 
-// family is a started command and what it has started, as far as the system lets us hold it
-// together. terminate asks it to end, and kill ends it. Both pass over failures, because a
-// failure says that nobody is left.
+// family is a started command with the processes that it has started, as far as the system lets us
+// hold them together. terminate asks them to end, and kill ends them. Both ignore failures, because
+// a failure means that no process is left.
 type family interface {
 	terminate()
 	kill()
 	// waitLeader blocks until the command itself has ended.
 	waitLeader()
-	// release waits for the command, after kill, and gives up what is held of it.
+	// release waits for the command, after kill, and releases what is held of it.
 	release() ending
 }
 
 // ending is how a command ended.
 type ending struct {
-	exitCode int    // -1 where it did not end by itself
-	signal   string // the signal that ended it, "" for none
-	limit    string // the limit that ended it, "" for none that is known of
-	left     bool   // some of what it has started may live on, and nobody knows what
+	exitCode int    // -1 if it did not end by itself
+	signal   string // the signal that ended it; "" for none
+	limit    string // the limit that ended it; "" if none is known
+	left     bool   // some processes that it has started may still live, and nobody knows which
 }
 
-// ofState is the ending that the system tells of a process.
+// ofState is the ending that the system reports for a process.
 func ofState(state *os.ProcessState) ending {
 	return ending{exitCode: state.ExitCode(), signal: endedBy(state)}
 }

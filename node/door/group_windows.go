@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// group is the job of a command: it holds the command and all that the command
-// starts, and ends with the last handle to it, that is with the node.
+// group is the job of a command. It holds the command and all processes that the command starts. It
+// ends when its last handle is closed, and so with the node.
 type group struct {
-	job     windows.Handle // 0 where the system gave none
+	job     windows.Handle // 0 if the system gave none
 	cmd     *exec.Cmd
 	process *os.Process
 }
@@ -52,10 +52,10 @@ func adopt(cmd *exec.Cmd) group {
 	return g
 }
 
-// terminate ends the job at once: there is no signal to ask it with.
+// terminate ends the job at once: there is no signal to ask it to end.
 func (g group) terminate() { g.kill() }
 
-// kill passes over errors: they say that nobody is left.
+// kill ignores errors: they mean that no process is left.
 func (g group) kill() {
 	if g.job != 0 {
 		_ = windows.TerminateJobObject(g.job, 1)
@@ -72,7 +72,7 @@ func (g group) waitLeader() {
 }
 
 func (g group) release() ending {
-	_ = g.cmd.Wait() // the state says all that its error says
+	_ = g.cmd.Wait() // the state says everything that the error says
 	if g.job != 0 {
 		windows.CloseHandle(g.job)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-// startFamily starts a command, beneath a keeper where it says so.
+// startFamily starts a command, beneath a keeper if it asks for one.
 func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) {
 	if c.Keepers == nil {
 		return startAlone(cmd, began)
@@ -32,7 +32,7 @@ func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) 
 	return keptFamily{kept}, nil
 }
 
-// keptFamily is a command beneath a keeper, with all that comes of it.
+// keptFamily is a command beneath a keeper, with all processes that come of it.
 type keptFamily struct{ *keeper.Kept }
 
 func (k keptFamily) terminate() { k.Terminate() }
@@ -46,7 +46,7 @@ func (k keptFamily) release() ending {
 	return ending{exitCode: e.ExitCode, signal: e.Signal, limit: e.Limit, left: left}
 }
 
-// belongs reports whether a file is the user's.
+// belongs reports whether a file belongs to the user.
 func belongs(info os.FileInfo, user *keeper.User) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid == user.UID

@@ -11,13 +11,13 @@ import (
 	"github.com/parleyfleet/parley/internal/span"
 )
 
-// meter counts what a command prints, and says when that is too much.
+// meter counts what a command prints, and says when it is too much.
 type meter struct {
 	left atomic.Int64
 	over chan struct{} // closed when it has printed more than it may
 }
 
-// newMeter counts to most; 0 is any number.
+// newMeter counts up to `most` bytes; 0 means no limit.
 func newMeter(most int) *meter {
 	m := &meter{over: make(chan struct{})}
 	if m.left.Store(int64(most)); most == 0 {
@@ -35,7 +35,7 @@ func (m *meter) isOver() bool {
 	}
 }
 
-// counts is to with its bytes counted.
+// counts is `to`, with its bytes counted.
 func (m *meter) counts(to io.Writer) io.Writer { return metered{m, to} }
 
 type metered struct {
@@ -45,13 +45,13 @@ type metered struct {
 
 func (w metered) Write(p []byte) (int, error) {
 	n := int64(len(p))
-	if after := w.left.Add(-n); after < 0 && after+n >= 0 { // once
+	if after := w.left.Add(-n); after < 0 && after+n >= 0 { // only once
 		close(w.over)
 	}
 	return w.to.Write(p)
 }
 
-// used says what a command that was ended by the limit of that name has used.
+// used says how much of a limit a command has used that was ended by it.
 func (c Command) used(limit string) string {
 	switch limit {
 	case keeper.LimitMemory:
@@ -62,9 +62,9 @@ func (c Command) used(limit string) string {
 	return "used more than its limits allow"
 }
 
-// nearLimit is the limit that the last words of a command tell of. The system refuses a
-// process what is above its limit, and what becomes of that is the program's affair:
-// it may go on, and nobody else hears of it.
+// nearLimit is a limit that the last words of a command seem to show. The system refuses a process
+// what is above such a limit. What happens then is the program's affair: it may go on, and nobody
+// else hears of it.
 func (c Command) nearLimit(words ...string) string {
 	text := strings.ToLower(strings.Join(words, "\n"))
 	for _, limit := range []struct {
@@ -91,7 +91,7 @@ func (c Command) nearLimit(words ...string) string {
 	return ""
 }
 
-// near says for people that a command has a limit.
+// near says, for people, that a command has a limit.
 func near(limit string) string {
 	if limit == "" {
 		return ""

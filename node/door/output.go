@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// head keeps the first max bytes that are written to it.
+// head keeps the first `max` bytes that are written to it.
 type head struct {
 	max  int
 	data []byte
 	more bool // something was thrown away
 }
 
-// Write takes all of p and never fails.
+// Write takes all of `p` and never fails.
 func (h *head) Write(p []byte) (int, error) {
 	keep := min(len(p), h.max-len(h.data))
 	h.data = append(h.data, p[:keep]...)
@@ -22,14 +22,14 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tail keeps the last max bytes that are written to it.
+// tail keeps the last `max` bytes that are written to it.
 type tail struct {
 	max  int
 	data []byte
 	more bool // something was thrown away
 }
 
-// Write takes all of p and never fails.
+// Write takes all of `p` and never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.data = append(t.data, p...)
 	if over := len(t.data) - t.max; over > 0 {
@@ -39,12 +39,11 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answerText is kept output as a message can carry it, byte for byte but for what is
-// no UTF-8: only a terminal has to be spared control characters. The line ends at its
-// end are left away. binary reports bytes that are no text. Where the output was cut, a
-// character that the cut has split is left away. The text is at most max bytes,
-// although U+FFFD is longer than what it stands for; cut reports whether that took
-// something away.
+// answerText is kept output in a form that a message can carry: byte for byte, except for what is
+// no UTF-8. Control characters stay, because only a terminal must not get them. The line ends at
+// its end are removed. `binary` reports bytes that are no text. If `truncated` is true, a character
+// that was split by the cut is removed. The text has at most `max` bytes, although U+FFFD is longer
+// than what it replaces; `cut` reports whether this removed something.
 func answerText(data []byte, truncated bool, max int) (text string, binary, cut bool) {
 	if truncated {
 		data = trimSplitEnd(data)
@@ -54,7 +53,7 @@ func answerText(data []byte, truncated bool, max int) (text string, binary, cut 
 	return trimLineEnds(short), binary || bytes.IndexByte(data, 0) >= 0, len(short) < len(text)
 }
 
-// trimLineEnds removes the line ends at the end of text, those of Windows too.
+// trimLineEnds removes the line ends at the end of `text`, even those of Windows.
 func trimLineEnds(text string) string {
 	for {
 		rest, ends := strings.CutSuffix(text, "\n")
@@ -65,8 +64,7 @@ func trimLineEnds(text string) string {
 	}
 }
 
-// endText is the end of some output, of which a failure tells, as printable text of
-// at most max bytes.
+// endText is the end of an output that a failure shows, as printable text of at most `max` bytes.
 func endText(data []byte, truncated bool, max int) string {
 	if truncated {
 		for i := 0; i < utf8.UTFMax-1 && len(data) > 0 && !utf8.RuneStart(data[0]); i++ {
@@ -81,7 +79,7 @@ func endText(data []byte, truncated bool, max int) string {
 	return text
 }
 
-// trimSplitEnd removes the beginning of a character at the end of data.
+// trimSplitEnd removes an incomplete character at the end of `data`.
 func trimSplitEnd(data []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(data); i++ {
 		rest := data[len(data)-i:]
@@ -95,8 +93,8 @@ func trimSplitEnd(data []byte) []byte {
 	return data
 }
 
-// replaceInvalid puts U+FFFD in the place of bytes that are not UTF-8, and reports
-// whether there were any.
+// replaceInvalid puts U+FFFD in the place of bytes that are not UTF-8, and reports whether there
+// were any.
 func replaceInvalid(data []byte) (text string, invalid bool) {
 	if utf8.Valid(data) {
 		return string(data), false
@@ -111,8 +109,8 @@ func replaceInvalid(data []byte) (text string, invalid bool) {
 	return out.String(), invalid
 }
 
-// printable is data as text of which all can be read in a line of a log: without
-// control characters other than tabs and newlines.
+// printable is `data` as text that can be read completely in a line of a log: without control
+// characters other than tabs and newlines.
 func printable(data []byte) string {
 	text, _ := replaceInvalid(data)
 	return strings.Map(func(r rune) rune {

@@ -13,10 +13,10 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// The placeholders that the words of a Command may hold where it says so.
+// The placeholders that the words of a Command may have if its Placeholders is true.
 const (
-	PromptPlaceholder = "{prompt}" // the text that would else be standard input
-	OutputPlaceholder = "{output}" // a file that the command writes its answer to
+	PromptPlaceholder = "{prompt}" // the text that would otherwise be standard input
+	OutputPlaceholder = "{output}" // a file into which the command writes its answer
 )
 
 var (
@@ -29,11 +29,12 @@ var (
 	}
 )
 
-// CheckPlaceholders reports why the placeholders in argv cannot be filled in. What a message says
-// must never become code. {prompt} may stand at the end of a word after a plain beginning
-// (--message={prompt}). It may not stand in the program's name or within a longer text, such as a
-// script for sh -c. It may not follow the option by which a shell or another interpreter takes a
-// script. Nor may it be in a command for ssh, which hands its words to a shell at the other end.
+// CheckPlaceholders returns an error if the placeholders in `argv` cannot be filled in. What a
+// message says must never become code. {prompt} may stand at the end of a word, after a plain
+// beginning (--message={prompt}). It must not stand in the name of the program, or within a longer
+// text, such as a script for sh -c. It must not follow the option by which a shell or another
+// interpreter takes a script. It must not be in a command for ssh either, which hands its words to
+// a shell at the other end.
 func CheckPlaceholders(argv []string) error {
 	for i, word := range argv {
 		prefix, rest, found := strings.Cut(word, PromptPlaceholder)
@@ -53,8 +54,7 @@ func CheckPlaceholders(argv []string) error {
 	return nil
 }
 
-// becomesScript reports whether the word after these is code for a program among
-// them.
+// becomesScript reports whether the word after `before` is code for a program among these words.
 func becomesScript(before []string) bool {
 	for i, word := range before {
 		name := strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(word))), ".exe")
@@ -73,13 +73,12 @@ func becomesScript(before []string) bool {
 // filled is a Command whose placeholders are filled in.
 type filled struct {
 	Command
-	argument bool   // the input became an argument
-	folder   string // private, holds the answer's file; "" where there is none
+	argument bool   // the input has become an argument
+	folder   string // private folder for the answer's file; "" if there is none
 }
 
-// answerFile is where the command was told to write its answer. A command of
-// another user has a folder of its own below the private one, so that it can put
-// nothing in the place of that.
+// answerFile is the path at which the command was told to write its answer. A command of another
+// user has a folder of its own below the private one. So it can put nothing in the place of that.
 func (f filled) answerFile() string {
 	if f.User != nil {
 		return filepath.Join(f.folder, "of", "answer")
@@ -87,7 +86,7 @@ func (f filled) answerFile() string {
 	return filepath.Join(f.folder, "answer")
 }
 
-// openFolder lets the command's user write its answer, where it is another one.
+// openFolder lets the command's user write its answer, if that is not the node's user.
 func (f filled) openFolder() error {
 	if f.User == nil {
 		return nil
@@ -103,8 +102,8 @@ func (f filled) openFolder() error {
 	return os.Chown(inner, int(f.User.UID), int(f.User.GID))
 }
 
-// fill puts the input and the path of a new file for the answer where the
-// placeholders of c stand. The caller removes the folder, if there is one.
+// fill puts the input and the path of a new file for the answer in the place of the placeholders of
+// `c`. The caller removes the folder, if there is one.
 func (c Command) fill() (filled, error) {
 	f := filled{Command: c}
 	if !c.Placeholders || len(c.Argv) == 0 {
@@ -142,19 +141,19 @@ func (c Command) fill() (filled, error) {
 	return f, nil
 }
 
-// word fills in one word. What is filled in is not looked at again.
+// word fills in one word. It does not look for placeholders in what it has filled in.
 func (f filled) word(word string, input []byte) string {
 	text := strings.ReplaceAll(string(input), "\x00", "␀") // a NUL would end an argument
 	if strings.HasPrefix(word, PromptPlaceholder) && strings.HasPrefix(text, "-") {
-		text = " " + text // else the program would take it for an option
+		text = " " + text // otherwise the program would take it for an option
 	}
 	return strings.NewReplacer(PromptPlaceholder, text, OutputPlaceholder, f.answerFile()).Replace(word)
 }
 
-// remove takes the answer's file and its folder away.
+// remove removes the answer's file and its folder.
 func (f filled) remove() {
 	if f.folder != "" {
-		_ = os.RemoveAll(f.folder) // it is in the system's folder for what may be lost
+		_ = os.RemoveAll(f.folder) // it is in the system's folder for temporary files
 	}
 }
 

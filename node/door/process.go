@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/internal/size"
 )
 
-// lastDrain is how long output is still read when every process of the group
-// is dead and somebody outside of it keeps the pipe open.
+// lastDrain is how long output is still read when every process of the group is dead, but a process
+// outside of it keeps the pipe open.
 const lastDrain = 200 * time.Millisecond
 
 // process is a started command. Its goroutines end with the pipes and the
@@ -22,16 +22,15 @@ type process struct {
 	pipes  []*os.File // our ends
 	stdout head
 	stderr tail
-	// printed is the end of standard output, kept in stdout's stead where the
-	// answer comes from a file.
+	// printed is the end of standard output, which is kept here if the answer comes from a file.
 	printed tail
 	meter   *meter
 	ended   chan struct{} // closed when the command has ended
 	quiet   chan struct{} // closed when it has ended and its outputs are closed
-	fed     chan struct{} // closed when nothing more is written to it
+	fed     chan struct{} // closed when nothing more is written to the command
 }
 
-// start starts cmd as a family of its own and begins to feed and read it.
+// start starts `cmd` as a family of its own, and begins to feed and read it.
 func start(cmd *exec.Cmd, f filled) (*process, error) {
 	var theirs, ours []*os.File
 	closeAll := func(files []*os.File) {
@@ -46,7 +45,7 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 			closeAll(ours)
 			return nil, err
 		}
-		if len(ours) == 0 { // standard input runs the other way
+		if len(ours) == 0 { // standard input has the other direction
 			r, w = w, r
 		}
 		ours, theirs = append(ours, r), append(theirs, w)
@@ -77,12 +76,11 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 	return p, nil
 }
 
-// watch starts the goroutines that feed the command, read it and notice its
-// end.
+// watch starts the goroutines that feed the command, read its output and notice its end.
 func (p *process) watch(stdin []byte, stdout io.Writer) {
 	go func() {
 		defer close(p.fed)
-		// An error means that the command reads no further, which is its right.
+		// An error means that the command reads no further, which it may do.
 		_, _ = io.Copy(p.pipes[0], bytes.NewReader(stdin))
 		p.pipes[0].Close()
 	}()
@@ -93,7 +91,7 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 	read := make(chan struct{}, 2)
 	for i, buffer := range []io.Writer{stdout, &p.stderr} {
 		go func() {
-			// An error means that finish has given up on who holds the pipe.
+			// An error means that finish no longer waits for a process that holds the pipe.
 			_, _ = io.Copy(p.meter.counts(buffer), p.pipes[1+i])
 			read <- struct{}{}
 		}()
@@ -106,8 +104,8 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 	}()
 }
 
-// await waits until the command has ended and closed its outputs, or has to be
-// ended. Afterwards the group has been asked to end where it had not.
+// await waits until the command has ended and closed its outputs, or has to be ended. In the latter
+// case it asks the group to end.
 func (p *process) await(ctx context.Context, c Command) Failure {
 	timeout := time.NewTimer(c.Timeout)
 	defer timeout.Stop()
@@ -129,8 +127,8 @@ func (p *process) await(ctx context.Context, c Command) Failure {
 	return failure
 }
 
-// quietWithin reports whether the command has ended and closed its outputs
-// before d has passed or ctx ends.
+// quietWithin reports whether the command has ended and closed its outputs before `d` has passed or
+// `ctx` ends.
 func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -143,10 +141,10 @@ func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// finish ends what is left of the group, waits for every goroutine and says
-// what came of the command.
+// finish ends what is left of the group, waits for every goroutine and returns the result of the
+// command.
 func (p *process) finish(failure Failure, f filled) Result {
-	p.family.kill() // before release: until then the group's id cannot be another's
+	p.family.kill() // before release: until then, no other group can have its id
 	<-p.ended
 	ended := p.family.release()
 	if !p.quietWithin(context.Background(), lastDrain) {
@@ -158,7 +156,7 @@ func (p *process) finish(failure Failure, f filled) Result {
 	<-p.fed
 	p.pipes[1].Close()
 	p.pipes[2].Close()
-	if failure == None && p.meter.isOver() { // seen only after its end
+	if failure == None && p.meter.isOver() { // this was noticed only after its end
 		failure = Limited
 	}
 	return p.result(failure, ended, f)

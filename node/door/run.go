@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// Run runs a command and returns what came of it; failures are in the result.
-// It blocks until the command has ended, at most for its timeout and twice its
-// grace. See the package comment for what it guarantees. It may be called from
-// any number of goroutines.
+// Run runs a command and returns what came of it; the result has the failures. It blocks until the
+// command has ended: at most for its timeout and twice its grace. The package comment says what it
+// guarantees. It may be called from any number of goroutines.
 func Run(ctx context.Context, c Command) Result {
 	begin := time.Now()
 	c = c.withDefaults()
@@ -89,8 +88,8 @@ func (c Command) build() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// workDir is the absolute working directory. That it exists is looked at here,
-// because the system's own error would not tell it from a missing program.
+// workDir is the absolute working directory. It is checked here whether the directory exists,
+// because the system's own error would look like that of a missing program.
 func (c Command) workDir() (string, error) {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func notStarted(c Command, err error) Result {
 	}
 }
 
-// cause is what the system said, without the names that are told already.
+// cause is what the system said, without the names that have been given already.
 func cause(err error) error {
 	var lookup *exec.Error
 	var path *fs.PathError

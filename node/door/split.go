@@ -9,14 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxLine bounds a command line in bytes.
+// maxLine bounds a command line, in bytes.
 const maxLine = 64 << 10
 
-// SplitCommand splits a command line into the words that a shell would make of
-// it (quotes, escapes), for running it without a shell. The line must be one
-// simple command of literal words. Whatever needs a shell to mean something (a
-// pipe, a redirection, $variables, globs, ~ …) is refused by an error that
-// names it. To run it literally would be a surprise.
+// SplitCommand splits a command line into the words that a shell would make of it (quotes,
+// escapes), so that it can be run without a shell. The line must be one simple command of literal
+// words. Anything that needs a shell to have a meaning (a pipe, a redirection, $variables, globs, ~
+// …) is refused, with an error that names it: running it literally would surprise people.
 func SplitCommand(line string) ([]string, error) {
 	argv, err := split(strings.TrimRight(line, "\r\n"))
 	if err != nil {
@@ -61,12 +60,12 @@ func split(line string) ([]string, error) {
 	return argv, nil
 }
 
-// needsShell refuses what a shell would have to do.
+// needsShell is the error for something that only a shell can do.
 func needsShell(what string) error {
 	return fmt.Errorf("it holds %s; it runs without a shell: quote that, or write  sh -c '…'  if a shell is wanted", what)
 }
 
-// simpleCommand returns the one command of the line, or says what else is there.
+// simpleCommand returns the one command of the line. The error says what else is there.
 func simpleCommand(file *syntax.File) (*syntax.CallExpr, error) {
 	switch {
 	case len(file.Last) > 0:
@@ -119,7 +118,7 @@ func commandKind(cmd syntax.Command) string {
 	}
 }
 
-// literal is the text of a word that says what it says.
+// literal is the text of a word that needs no expansion.
 func literal(word *syntax.Word) (string, error) {
 	var out strings.Builder
 	var braces braceScan
@@ -147,8 +146,8 @@ func literal(word *syntax.Word) (string, error) {
 	return out.String(), nil
 }
 
-// unquoted resolves backslashes and refuses the characters that a shell would
-// replace by file names or a home.
+// unquoted resolves backslashes, and refuses characters that a shell would expand to file names or
+// a home.
 func unquoted(out *strings.Builder, s string, first, whole bool) error {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -168,10 +167,10 @@ func unquoted(out *strings.Builder, s string, first, whole bool) error {
 	return nil
 }
 
-// braceScan finds {a,b} and {a..b} in the unquoted parts of one word. The
-// parser's own search takes escaped braces for real ones.
+// braceScan finds {a,b} and {a..b} in the unquoted parts of one word. The parser's own search takes
+// escaped braces for real ones.
 type braceScan struct {
-	open []bool // for each brace that is open: whether it holds , or ..
+	open []bool // for each open brace: whether it contains , or ..
 }
 
 func (b *braceScan) scan(s string) error {
@@ -235,7 +234,7 @@ func partKind(part syntax.WordPart) string {
 	}
 }
 
-// excerpt quotes the line for an error, its middle left out where it is long.
+// excerpt quotes the line for an error. If it is long, its middle is left out.
 func excerpt(line string) string {
 	const most = 120
 	runes := []rune(line)

@@ -2,7 +2,7 @@ package door
 
 import "strings"
 
-// verdict is what the end of a command that Run let end by itself amounts to.
+// verdict is the result of a command that ended without Run having ended it.
 func (e ending) verdict(output string) (Failure, string) {
 	switch {
 	case e.signal != "":

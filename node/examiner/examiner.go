@@ -1,11 +1,11 @@
-// Package examiner answers a sync-check without an agent (R66): it compares each claim with
-// what the one who is asked wrote, decided or remembers, and scores it by that alone. It is
-// pure: whoever calls it reads the texts.
+// Package examiner answers a sync-check without an agent (R66). It compares each claim with what
+// the agent that is asked wrote, decided or remembers, and scores the claim only by that. It is
+// pure: the caller reads the texts.
 //
-// Its scores are the seed's three. A claim has 1.0 where its very words stand there as a
-// statement, or the one who is asked has committed itself to them. It has 0.2 where the
-// concept is known and the framing is new, and 0.0 else. Where it is in doubt it takes the
-// lower one: a score that is too low is discussed, one that is too high is believed.
+// Its scores are the three of the seed. A claim has 1.0 if its exact words stand in a text as a
+// statement, or if the agent has committed itself to them. It has 0.2 if the concept is known and
+// the wording is new, and otherwise 0.0. In doubt, the examiner takes the lower score: a score that
+// is too low is discussed, but one that is too high is believed.
 package examiner
 
 import (
@@ -25,20 +25,20 @@ const (
 	confirmed = 1.0
 )
 
-// known is which part of a claim's words has to stand in one sentence for its concept to be
-// known.
+// known is the share of a claim's words that must stand in one sentence for the claim's concept to
+// be known.
 const known = 0.6
 
-// nothing is the evidence of a claim of which nothing is found.
+// nothing is the evidence of a claim about which nothing is found.
 const nothing = "nothing of that in what I wrote, decided or remember"
 
 // maxQuote bounds what is quoted, in characters.
 const maxQuote = 120
 
-// Word is what the one who is asked did with the item of a claim.
+// Word is what the agent that is asked did with the item of a claim.
 type Word string
 
-// The words, as evidence says them.
+// The words in the form of the evidence.
 const (
 	Accepted Word = "accepted"
 	Rejected Word = "rejected"
@@ -47,7 +47,7 @@ const (
 	Wrote    Word = "my own words"
 )
 
-// Own is what the one who is asked did with an item that has the very words of a claim.
+// Own is what the agent that is asked did with an item that has exactly the words of a claim.
 type Own struct {
 	Word   Word
 	Where  string // the message
@@ -58,20 +58,20 @@ type Own struct {
 // Claim is what is to be scored.
 type Claim struct {
 	protocol.Claim
-	Own *Own // nil where nothing was done with it
+	Own *Own // nil if the agent did nothing with it
 }
 
-// Text is something that the one who is asked wrote.
+// Text is something that the agent that is asked wrote.
 type Text struct {
 	Where string    // the file
-	First int       // the number of the body's first line in it
-	At    time.Time // zero: nobody knows
+	First int       // the number of the body's first line in that file
+	At    time.Time // zero if it is not known
 	Body  string
-	// Short texts are taken as a whole: a doubt anywhere in one goes for each of its sentences.
+	// Short texts are taken as a whole: a doubt anywhere in one applies to each of its sentences.
 	Short bool
-	// Unproven says that nothing shows who wrote it: it makes no claim more than known.
+	// Unproven says that nothing shows who wrote it. Then it can make a claim known, and no more.
 	Unproven bool
-	// Answers is what it answers: words of that are another's, said again.
+	// Answers is the text that it answers: words of that text are another's words, repeated.
 	Answers string
 }
 
@@ -83,19 +83,19 @@ type Exam struct {
 	by     map[string][]*examined // by the words that count
 }
 
-// examined is a claim and the best that was found for it.
+// examined is a claim, and the best that was found for it.
 type examined struct {
 	Claim
-	words   []string // all, in their order
+	words   []string // all words, in their order
 	content map[string]bool
 	doubts  map[string]bool // its own words that would be doubts elsewhere
 	asks    bool            // it is a question
 
 	confirm, dispute, near *found
-	met                    int // words of the sentence that is read which it has too
+	met                    int // how many words the sentence that is being read has in common with it
 }
 
-// found is a sentence that bears on a claim.
+// found is a sentence that concerns a claim.
 type found struct {
 	where    string
 	line     int
@@ -125,7 +125,7 @@ func New(claims []Claim) *Exam {
 	return e
 }
 
-// Read takes a text in.
+// Read takes in a text.
 func (e *Exam) Read(t Text) {
 	again := " " + strings.Join(wordsOf(t.Answers), " ") + " "
 	for _, s := range sentences(t) {
@@ -158,7 +158,7 @@ func (e *Exam) read(t Text, s sentence) {
 	}
 }
 
-// compare notes what a sentence says to the claim.
+// compare notes what a sentence says about the claim.
 func (x *examined) compare(t Text, s sentence) {
 	coverage := float64(x.met) / float64(len(x.content))
 	if coverage < known || x.met < min(2, len(x.content)) {
@@ -175,8 +175,8 @@ func (x *examined) compare(t Text, s sentence) {
 	}
 }
 
-// stated reports whether the sentence says the claim, in its words and their order, and
-// nothing besides but that it is so.
+// stated reports whether the sentence states the claim: in its words and their order, and with
+// nothing besides except that it is so.
 func (x *examined) stated(s sentence) bool {
 	if s.hedged || s.asks && !x.asks || len(s.around) > 0 {
 		return false
@@ -190,7 +190,7 @@ func (x *examined) stated(s sentence) bool {
 	return false
 }
 
-// later is the one of two that is not older. What has no time may be of any.
+// later is the one of two that is not older. One without a time may be of any time.
 func later(a, b *found) *found {
 	if a == nil || !a.at.IsZero() && (b.at.IsZero() || !b.at.Before(a.at)) {
 		return b
@@ -198,7 +198,7 @@ func later(a, b *found) *found {
 	return a
 }
 
-// Rows are the answers, one of each claim, in their order.
+// Rows are the answers, one for each claim, in the order of the claims.
 func (e *Exam) Rows() []protocol.SyncRow {
 	rows := make([]protocol.SyncRow, len(e.claims))
 	for i, x := range e.claims {
@@ -214,7 +214,7 @@ func (e *Exam) Rows() []protocol.SyncRow {
 	return rows
 }
 
-// judge is what is found of a claim: what was decided, else what was written.
+// judge is the result for a claim: by what was decided or, if nothing was, by what was written.
 func (x *examined) judge() (score float64, d protocol.Decision, evidence string) {
 	if x.Own != nil {
 		evidence = fmt.Sprintf("%s on %s: %s", x.Own.Word, x.Own.At.UTC().Format(time.DateOnly), x.Own.Where)

@@ -8,18 +8,18 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// sentence is one of a text, and what of its surroundings bears on it.
+// sentence is a sentence of a text, and what around it matters for it.
 type sentence struct {
 	text   string // as it stands there, in one line
-	line   int    // of its beginning, from 0
+	line   int    // number of the line in which it begins, from 0
 	words  []string
-	around map[string]bool // doubts in headings, in what leads to it, and beside it
+	around map[string]bool // doubts in headings, in the line that leads to it, and beside it
 	asks   bool            // it is a question
-	hedged bool            // it states nothing: a heading, a box that is not ticked
+	hedged bool            // it states nothing: a heading, or a box that is not ticked
 }
 
-// denies reports whether the sentence, or what stands around it, may say the contrary of
-// its words. What the claim itself denies does not count.
+// denies reports whether the sentence, or what stands around it, may say the contrary of its words.
+// A denial that the claim itself has does not count.
 func (s sentence) denies(claim map[string]bool) bool {
 	no := func(w string) bool { return denial[w] && !claim[w] }
 	for w := range s.around {
@@ -37,7 +37,7 @@ var (
 	label       = pattern.New(`\[(?:[^\]\s]{1,80}/)?[APTDC][0-9]{1,6}(?:-[0-9a-f]+)?\]`)
 )
 
-// paragraph is a run of lines that belong together.
+// paragraph is a group of lines that belong together.
 type paragraph struct {
 	lines  []string
 	first  int // the number of its first line, from 0
@@ -45,10 +45,10 @@ type paragraph struct {
 	around map[string]bool // doubts
 }
 
-// sentences are those of a text that its author says: no quotes of others, no fenced code,
-// no claims and forms of the protocol, which others may have worded.
+// sentences are those sentences of a text that its author says. Quotes of others are left out, and
+// so are fenced code, and claims and forms of the protocol, which others may have worded.
 func sentences(t Text) (all []sentence) {
-	whole := map[string]int{} // doubts of the text, and how often each stands there
+	whole := map[string]int{} // doubts of the text, and how often each stands in it
 	if t.Short {
 		for line := range strings.Lines(t.Body) {
 			count(whole, wordsOf(line))
@@ -93,8 +93,8 @@ func count(doubts map[string]int, words []string) {
 	}
 }
 
-// paragraphs are those of a text, with the words of the headings above each and of the line
-// that leads to a list.
+// paragraphs are the paragraphs of a text, with the words of the headings above each, and of the
+// line that leads to a list.
 func paragraphs(body string) (all []paragraph) {
 	var open *paragraph
 	var headings [6][]string
@@ -161,8 +161,8 @@ func paragraphs(body string) (all []paragraph) {
 	return all
 }
 
-// sentences are those of a paragraph: they end where a mark is followed by a blank and
-// something that begins with no small letter.
+// sentences are the sentences of a paragraph. A sentence ends where a mark is followed by a blank
+// and then by something that does not begin with a small letter.
 func (p paragraph) sentences() (all []sentence) {
 	var words []string
 	line, from := p.first, p.first
@@ -190,7 +190,7 @@ func (p paragraph) sentences() (all []sentence) {
 	return all
 }
 
-// ends reports whether a sentence may end with that word. "e.g." and "cf." end none.
+// ends reports whether a sentence may end with that word. It cannot end with "e.g." or "cf.".
 func ends(word string) bool {
 	word = strings.TrimRight(word, "\"')]}”’*_")
 	if strings.HasSuffix(word, ".") {

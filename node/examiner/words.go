@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// set is a set of words that are given in one text.
+// set makes a set of the words in a text.
 func set(text string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {
@@ -17,21 +17,21 @@ func set(text string) map[string]bool {
 }
 
 var (
-	// filler are words that say nothing of what a sentence is about.
+	// filler are words that say nothing about the subject of a sentence.
 	filler = set("a an and are as at be by for from i in is it of on or that the this to we with you")
-	// assent are words that may stand beside a claim in a sentence that says it.
+	// assent are words that may stand beside a claim in a sentence that states it.
 	assent = set("accept accepted agree agreed also and confirm confirmed decided decision i it note noted ok okay remember right so that true we yes ✅ ✓ ✔ x")
-	// denial are words with which a sentence may say the contrary of what its others say.
+	// denial are words with which a sentence may say the contrary of its other words.
 	denial = set("abandoned against cannot disagree disagreed drop dropped false hardly incorrect instead longer neither never no none nor not nothing " +
 		"reject rejected reverted revoke revoked stop stopped unlike untrue without wrong ❌ ✗ ✘")
-	// doubt are words beside which nobody can tell whether a sentence is meant as it stands.
+	// doubt are words beside which nobody can tell whether a sentence is meant literally.
 	doubt = set("allegedly although asked asks but candidate candidates claim claimed claims could doubt draft e.g either example except former formerly " +
 		"however hypothesis hypothetical i.e idea ideas if imagine maybe might myth myths only option options perhaps possibly proposal proposals propose " +
 		"proposed proposes question questions rarely said says should sometimes suggest suggested suggests suppose supposedly think thinks todo " +
 		"unclear unless unsure until used want wants was were whether why would")
 )
 
-// doubtOf is a word that makes others uncertain, "" where it does not.
+// doubtOf is a word that makes other words uncertain; "" if `w` does not.
 func doubtOf(w string) string {
 	switch {
 	case strings.HasSuffix(w, "n't"):
@@ -42,15 +42,15 @@ func doubtOf(w string) string {
 	return ""
 }
 
-// What stands around words and is no part of them.
+// What stands around words and does not belong to them.
 const (
 	opening = "\"'([{“”‘’„«»*_`"
 	closing = "\"')]}“”‘’«»*_`.,;:!?…。、，！？：；"
 )
 
-// wordsOf are the words of a text as they are compared: without case and the marks around
-// them. Signs that mean something, as in C++ and !=, stay; of scripts without blanks each two
-// neighbours are a word.
+// wordsOf are the words of a text in the form in which they are compared: without case, and without
+// the marks around them. Signs with a meaning, as in C++ and !=, stay. In scripts without blanks,
+// each two neighbouring characters are a word.
 func wordsOf(text string) (words []string) {
 	text = strings.ReplaceAll(norm.NFC.String(strings.ToLower(norm.NFKC.String(text))), "’", "'")
 	for field := range strings.FieldsSeq(text) {
@@ -65,7 +65,7 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// divided is a word, or what of it is written without blanks in pieces of two characters.
+// divided is a word, with its parts in scripts without blanks divided into pairs of characters.
 func divided(word string) (words []string) {
 	var run, dense []rune
 	end := func() {

@@ -8,32 +8,32 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// MaxEvents bounds what a follower of events that does not keep up may leave lying.
+// MaxEvents bounds how many events may wait for a follower that does not keep up.
 const MaxEvents = 10_000
 
-// Events tell what happens on a node. Any part may tell of something, whatever it holds:
-// telling waits for nobody, and reads no state.
+// Events tell what happens on a node. Any part may report something, whatever locks it holds:
+// reporting waits for nobody, and reads no state.
 type Events struct {
 	now   func() time.Time
 	feeds Feeds[Happening]
 
 	mu    sync.Mutex        // guards wrong
-	wrong map[string]string // what is wrong now, by what it is about
+	wrong map[string]string // what is wrong now, by subject
 }
 
-// Happening is an event as it is told here: of a message only its path, so that what is to
-// be said of it can be looked up by who follows.
+// Happening is an event as it is reported here. Of a message it has only the path, so that the
+// follower can look up what to say about it.
 type Happening struct {
 	control.Event
 	Came protocol.Path // of EventMessage
 }
 
-// NewEvents makes events with the times of a clock.
+// NewEvents makes Events whose times are from the clock `now`.
 func NewEvents(now func() time.Time) *Events {
 	return &Events{now: now, wrong: map[string]string{}}
 }
 
-// Follow begins a feed of the events that are wanted, as Feeds.Follow.
+// Follow begins a feed of the events that are wanted, like Feeds.Follow.
 func (es *Events) Follow(wants func(Happening) bool) *Feed[Happening] {
 	return es.feeds.Follow(MaxEvents, wants)
 }
@@ -41,14 +41,15 @@ func (es *Events) Follow(wants func(Happening) bool) *Feed[Happening] {
 // Followed reports whether anybody follows.
 func (es *Events) Followed() bool { return es.feeds.Followed() }
 
-// Came tells of a message or receipt that has entered the state.
+// Came reports a message or receipt that has entered the state.
 func (es *Events) Came(p protocol.Path) {
 	if es.Followed() {
 		es.tellOf(p, control.Event{Kind: control.EventMessage})
 	}
 }
 
-// Reached tells of messages that have come to a stage, by the host named or by "".
+// Reached reports messages that have reached a stage, by the host `by` or, if that is "", by nobody
+// in particular.
 func (es *Events) Reached(paths []protocol.Path, stage protocol.Stage, by protocol.Name) {
 	if !es.Followed() {
 		return
@@ -68,11 +69,11 @@ func (es *Events) Host(host protocol.Name, change string) {
 	es.tell(control.Event{Kind: control.EventHost, Host: &control.HostChange{Host: host, Change: change}})
 }
 
-// Happened tells of a trouble that has no end.
+// Happened reports a trouble that has no end.
 func (es *Events) Happened(text string) { es.trouble(control.TroubleHappened, text) }
 
-// Wrong tells what is wrong about something, or with "" that nothing is any more, where
-// that is new.
+// Wrong reports what is wrong about a subject. "" says that nothing is wrong any more. It reports
+// only news.
 func (es *Events) Wrong(about, text string) {
 	es.mu.Lock()
 	defer es.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package feed is how what goes on is told to who follows it.
+// Package feed tells what goes on to those who follow it.
 package feed
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// Feeds are those that follow what goes on, one T after the other. Each gets all that is
-// added in that order. Adding never waits for who follows, and calls nothing of theirs but
-// what they want. The zero value is ready.
+// Feeds are the feeds of those who follow what goes on, one T after the other. Each feed gets
+// everything that is added, in that order. Adding never waits for a follower. It calls only the
+// function with which a follower says what it wants. The zero value is ready.
 type Feeds[T any] struct {
 	mu  sync.Mutex // guards what follows, and all feeds
 	all map[*Feed[T]]struct{}
@@ -23,12 +23,13 @@ type Feed[T any] struct {
 	most    int
 	wants   func(T) bool // nil: everything
 	waiting []T
-	missed  int           // how many came since waiting was full
+	missed  int           // how many came while `waiting` was full
 	wake    chan struct{} // holds a token when something has come
 }
 
-// Follow begins a feed of what is wanted (nil: of everything) that holds at most so many; End
-// ends it. wants is asked while something is added, so it calls nothing.
+// Follow begins a feed that holds at most `most` things. `wants` says which things are wanted (nil:
+// everything). It is called while something is added, so it must not call anything. End ends the
+// feed.
 func (fs *Feeds[T]) Follow(most int, wants func(T) bool) *Feed[T] {
 	f := &Feed[T]{of: fs, most: most, wants: wants, wake: make(chan struct{}, 1)}
 	fs.mu.Lock()
@@ -47,7 +48,7 @@ func (fs *Feeds[T]) Followed() bool {
 	return len(fs.all) > 0
 }
 
-// Add has something be in all feeds.
+// Add adds something to all feeds that want it.
 func (fs *Feeds[T]) Add(what T) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -73,15 +74,15 @@ func (f *Feed[T]) End() {
 // Wake holds a token when something has come since Drain.
 func (f *Feed[T]) Wake() <-chan struct{} { return f.wake }
 
-// Leave takes something out of the feed.
+// Leave takes things out of the feed.
 func (f *Feed[T]) Leave(which func(T) bool) {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
 	f.waiting = slices.DeleteFunc(f.waiting, which)
 }
 
-// Drain takes what has come since, and says how many came after that and could not be
-// kept.
+// Drain takes what has come since the last time. `missed` is how many came after that and could not
+// be kept.
 func (f *Feed[T]) Drain() (waiting []T, missed int) {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
@@ -90,8 +91,8 @@ func (f *Feed[T]) Drain() (waiting []T, missed int) {
 	return waiting, missed
 }
 
-// Each hands on what comes, and how many came that could not be kept, until ctx ends or one
-// of the two fails.
+// Each calls `yield` with what comes, and `missed` with how many came that could not be kept, until
+// `ctx` ends or one of the two fails.
 func (f *Feed[T]) Each(ctx context.Context, yield func(T) error, missed func(count int) error) error {
 	for {
 		select {

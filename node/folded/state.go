@@ -1,4 +1,4 @@
-// Package folded lets the parts of a node read its state, a look at a time.
+// Package folded lets the parts of a node read its state.
 package folded
 
 import (
@@ -7,15 +7,15 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 )
 
-// State is the state as the parts of the node read it: nothing changes while what it is
-// given runs, which calls nobody who may wait.
+// State gives the parts of the node access to the state. Nothing changes while `read` runs, so
+// `read` must call nothing that may wait.
 type State func(read func(*fleet.State))
 
-// piece is how many messages of the past are looked at in one go.
+// piece is how many messages of the past are looked at in one call.
 const piece = 500
 
-// Following are the next messages of the record after last, nil standing for none.
-// There are no more where it is empty.
+// Following are the next messages of the record after `last`, or the first ones if `last` is nil.
+// If the result is empty, there are no more.
 func Following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	next := make([]*fleet.Item, 0, piece)
 	for it := range s.Ledger.After(last) {
@@ -26,9 +26,9 @@ func Following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	return next
 }
 
-// Each calls visit with every message in the order of the record. The state is let go of
-// between pieces, so that a long record holds nobody up. What comes or moves meanwhile
-// may be seen or not.
+// Each calls `visit` with every message in the order of the record. It releases the state between
+// pieces, so that a long record holds nobody up. It may see what comes or moves in the meantime, or
+// not.
 func (read State) Each(ctx context.Context, visit func(*fleet.Item)) error {
 	var last *fleet.Item
 	for {

@@ -16,7 +16,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Where programs of the format before 5.0 keep what parley has elsewhere.
+// Where programs of the format before 5.0 keep what parley keeps elsewhere.
 const (
 	olderDir      = "manifest/"
 	olderActors   = "manifest/custom/actors/"
@@ -26,21 +26,21 @@ const (
 	olderChannels = "channels/"
 )
 
-// Adoption is what it means to take over a record that other programs of the format
-// began: what parley reads of it, what it adds, and what it leaves alone because it
-// cannot read it. Nothing that is there is changed or removed.
+// Adoption is what it means to take over a record that other programs of the format have begun:
+// what parley reads of it, what it adds, and what it leaves alone because it cannot read it.
+// Nothing that is there is changed or removed.
 type Adoption struct {
 	Fleet    protocol.Name
-	Version  string // what the record says of its form; "" for nothing
-	Messages int    // that are read
-	Channels int    // that hold them
+	Version  string // what the record says about its form; "" for nothing
+	Messages int    // messages that are read
+	Channels int    // channels that have messages
 	Memories int
 	Hosts    []string // host files that are read
 	Add      []AdoptedFile
 	Unread   []AdoptedFile
 }
 
-// AdoptedFile is a file that is added, or that cannot be read, and why.
+// AdoptedFile is a file that is added, or one that cannot be read, and the reason.
 type AdoptedFile struct{ Path, Why string }
 
 // survey looks at a record file by file.
@@ -50,12 +50,12 @@ type survey struct {
 	tree     gitsync.Tree
 	there    map[string]bool // the files, and the folders above them
 	channels map[protocol.ChannelID]bool
-	profiles map[string]map[string]string // by their folder and name: where they are
+	profiles map[string]map[string]string // by folder and name: the paths
 	older    []string                     // profiles at their older place
 	add      map[string][]byte
 }
 
-// survey is what taking over the record of a remote means, and the files to add.
+// survey finds out what it means to take over the record of a remote, and which files to add.
 func (o Options) survey(cfg configs.Config, tree gitsync.Tree) (*survey, error) {
 	s := &survey{
 		Adoption: Adoption{Fleet: cfg.Fleet}, cfg: cfg, tree: tree, there: map[string]bool{}, channels: map[protocol.ChannelID]bool{},
@@ -159,8 +159,8 @@ func (s *survey) lookAtBook(f gitsync.TreeFile, parse func([]byte) error) error 
 	return nil
 }
 
-// lookAtOlderHost says of a host file at its older place whom it names: parley knows
-// them once they have written.
+// lookAtOlderHost notes whom a host file at its older place names. parley knows them only after
+// they have written.
 func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 	data, err := f.Read()
 	if err != nil {
@@ -183,8 +183,8 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 	return nil
 }
 
-// noteProfile notes the name of a profile; two of one name in a folder keep all agents
-// from running.
+// noteProfile notes the name of a profile. Two profiles with the same name in a folder keep all
+// agents from running.
 func (s *survey) noteProfile(file string, data []byte) error {
 	a, err := protocol.ParseActor(data)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *survey) noteProfile(file string, data []byte) error {
 	return nil
 }
 
-// takeProfiles takes profiles at their older place to the one where parley looks.
+// takeProfiles copies profiles from their older place to the one where parley looks.
 func (s *survey) takeProfiles() error {
 	for _, file := range s.older {
 		data, _, err := s.tree.Read(file)
@@ -239,7 +239,7 @@ func (s *survey) put(file string, data []byte, why string) {
 	}
 }
 
-// addMissing adds what a record has from its beginning and this one lacks.
+// addMissing adds what a record has from its beginning and this record lacks.
 func (s *survey) addMissing() error {
 	if err := s.addIdentity(); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (s *survey) addIdentity() error {
 		return control.Errorf(control.KindRefused, "edit it in a clone, push, and try again",
 			"cannot adopt the record: name or email in its %s is still to be configured", books.IdentityFile)
 	case id.Fleet != "":
-		s.Fleet = protocol.Name(id.Fleet) // whether it can be is checked with the rest
+		s.Fleet = protocol.Name(id.Fleet) // the name is checked together with the rest
 	case !s.there[books.FleetFile]:
 		s.put(books.FleetFile, fmt.Appendf(nil, "---\nfleet: %s\n---\n\nThe hosts of parley that share this record are the fleet %[1]s.\n", s.Fleet),
 			"the name of the fleet, "+s.Fleet.String()+", which "+books.IdentityFile+" does not say")

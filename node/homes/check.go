@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// noRecord is why a new node gets no record, with what to try.
+// noRecord says why a new node gets no record, and what to try.
 func (o Options) noRecord(err error) error {
 	hint := ""
 	switch {
@@ -30,7 +30,7 @@ func (o Options) noRecord(err error) error {
 			"another program of the Crosstalk format began is taken over with: parley init --remote URL --adopt"
 	case errors.Is(err, gitsync.ErrExists):
 		hint = configs.LostHint
-	case errors.Is(err, gitsync.ErrUnfit): // it says itself what to do
+	case errors.Is(err, gitsync.ErrUnfit): // the error itself says what to do
 	case errors.Is(err, gitsync.ErrRemote):
 		hint = "check the URL, and that this machine may use it, with: git ls-remote URL"
 	default:
@@ -39,8 +39,8 @@ func (o Options) noRecord(err error) error {
 	return control.Errorf(control.KindFailed, hint, "%v", err)
 }
 
-// checkListen tries the addresses at which the new node is to listen, because the
-// record keeps for good what a host says of them.
+// checkListen tries the addresses at which the new node is to listen, because what a host says
+// about them stays in the record for ever.
 func (o Options) checkListen(b configs.Bus) error {
 	for _, port := range []struct{ setting, address, what string }{
 		{"bus.listen", b.Listen, ""},
@@ -60,7 +60,7 @@ func (o Options) checkListen(b configs.Bus) error {
 	return nil
 }
 
-// linksSetting is the setting that says where links come in.
+// linksSetting is the setting that says where links are taken.
 func linksSetting(b configs.Bus) string {
 	if b.Links != "" {
 		return "bus.links"
@@ -68,7 +68,7 @@ func linksSetting(b configs.Bus) string {
 	return "bus.listen"
 }
 
-// reason is why an address cannot be listened at, without the address itself.
+// reason is why nobody can listen at an address, without the address itself.
 func reason(err error) error {
 	if number := syscall.Errno(0); errors.As(err, &number) {
 		return number
@@ -76,7 +76,7 @@ func reason(err error) error {
 	return err
 }
 
-// ListenHint is what to try where an address cannot be listened at, or "".
+// ListenHint is what to try if nobody can listen at an address, or "".
 func ListenHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -9,9 +9,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// wrong says what is wrong with the options, in the words of whoever gave them. A
-// setting of the configuration is called by its flag, unless somebody has written it
-// into a file that was laid ready.
+// wrong says what is wrong with the options, in the words of the one who gave them. A setting of
+// the configuration has the name of its flag, unless somebody has written it into a prepared file.
 func (o Options) wrong(hint string, err error) error {
 	text := err.Error()
 	var all *configs.Error
@@ -25,7 +24,7 @@ func (o Options) wrong(hint string, err error) error {
 	return control.Errorf(control.KindUsage, o.inFlags(hint), "cannot make a node: %s", o.inFlags(text))
 }
 
-// settingName is how whoever made the options calls a setting.
+// settingName is the name of a setting for the one who made the options.
 func (o Options) settingName(key string) string {
 	switch {
 	case o.From != "":
@@ -33,13 +32,13 @@ func (o Options) settingName(key string) string {
 	case key == "remote" && o.Join:
 		return "the URL"
 	case strings.HasPrefix(key, "bus."):
-		return key // inFlags does it
+		return key // inFlags replaces it
 	}
 	return "--" + key
 }
 
-// inFlags is a text with flags of the command line in place of settings; where those
-// are parts of other words, as in the name of a file, they stay. Where links are taken
+// inFlags is a text with flags of the command line in the place of settings. Settings that are
+// parts of other words stay, such as in the name of a file. The setting for where links are taken
 // has no flag.
 func (o Options) inFlags(text string) string {
 	if o.From != "" {

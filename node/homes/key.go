@@ -15,26 +15,26 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// Key is a key that a host signs with, with its public half.
+// Key is a key with which a host signs, with its public half.
 type Key struct {
 	Pair   nkeys.KeyPair
 	Public string
 }
 
-// KeyFile holds the seed of the key that the host signs with. Every key that it has
-// had since it first changed one has a file of its own beside it.
+// KeyFile has the seed of the key with which the host signs. When a host first changes its key,
+// each of its keys gets a file of its own beside it.
 func KeyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
 
-// SeedFile is that file of a key.
+// SeedFile is the file of one key.
 func SeedFile(home configs.Home, public string) string {
 	return filepath.Join(home.Keys(), public+".nk")
 }
 
-// HostKey reads the key that a home's host signs with, the seed of an nkey. Who has it can
+// HostKey reads the key with which a home's host signs: the seed of an nkey. Whoever has it can
 // sign as that host.
 func HostKey(home configs.Home) (*Key, error) { return readKey(KeyFile(home)) }
 
-// KeptKey reads one of the keys that the host has had since it first changed one.
+// KeptKey reads one of the keys that the host has had since it first changed its key.
 func KeptKey(home configs.Home, public string) (*Key, error) {
 	return readKey(SeedFile(home, public))
 }
@@ -84,7 +84,7 @@ func makeKey(home configs.Home) (*Key, error) {
 	return key, writeOnce(KeyFile(home), append(seed, '\n'))
 }
 
-// Keep writes a key into the file that is its own, durably, unless it is there.
+// Keep writes a key durably into its own file, unless that exists.
 func (k *Key) Keep(home configs.Home) error {
 	seed, err := k.Pair.Seed()
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *Key) Keep(home configs.Home) error {
 	return durable.Folder(home.Keys())
 }
 
-// MakeOwn makes it the key that the next start signs with.
+// MakeOwn makes it the key with which the next start signs.
 func (k *Key) MakeOwn(home configs.Home) error {
 	seed, err := k.Pair.Seed()
 	if err != nil {
@@ -115,7 +115,7 @@ func (k *Key) MakeOwn(home configs.Home) error {
 	return durable.Folder(home.Keys())
 }
 
-// HasSeed reports whether the key is, or was, this home's.
+// HasSeed reports whether the key is or was one of this home.
 func HasSeed(home configs.Home, public string) bool {
 	if key, err := HostKey(home); err == nil && key.Public == public {
 		return true
@@ -124,7 +124,7 @@ func HasSeed(home configs.Home, public string) bool {
 	return err == nil && key.Public == public
 }
 
-// writeOnce writes a private file that must not exist, durably.
+// writeOnce writes a private file durably. The file must not exist.
 func writeOnce(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -137,8 +137,8 @@ func writeOnce(path string, data []byte) error {
 	return nil
 }
 
-// quickKey is a pair of keys that is made ready once. A pair itself derives both
-// keys from its seed for every signature, which takes twice as long as signing.
+// quickKey is a pair of keys that is prepared once. The library derives both keys from the seed for
+// every signature, which takes twice as long as signing.
 type quickKey struct {
 	nkeys.KeyPair
 	public  string

@@ -17,14 +17,13 @@ import (
 // ErrLocked says that another node runs on the same home.
 var ErrLocked = errors.New("another node runs on this home")
 
-// A node that has just stopped may hold its lock a moment longer than its
-// socket.
+// A node that has just stopped may hold its lock a moment longer than its socket.
 const (
 	lockWithin = time.Second
 	lockRetry  = 20 * time.Millisecond
 )
 
-// TakeLock makes sure that one node at most runs on a home.
+// TakeLock makes sure that at most one node runs on a home.
 func TakeLock(home configs.Home) (*flock.Flock, error) {
 	lock := flock.New(home.Lock(), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWithin)
@@ -39,7 +38,7 @@ func TakeLock(home configs.Home) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot lock the home %s: %w", home.Dir, err)
 	}
-	// Who holds it is a note for people: the lock is good without it.
+	// The number of the process is a note for people. The lock holds without it.
 	_ = os.WriteFile(home.Lock(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return lock, nil
 }

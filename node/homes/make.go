@@ -25,9 +25,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Options say what a new node is called. Home and Version are required;
-// what is empty gets a default: the fleet's name from the record or the human's, the
-// alias from the machine's name, the human from the user's.
+// Options describe a new node. Home and Version are required. An empty field gets a default: the
+// fleet's name is taken from the record or from the human, the alias from the machine's name, and
+// the human from the user's name.
 type Options struct {
 	Home    configs.Home
 	Version string
@@ -36,15 +36,15 @@ type Options struct {
 	Human   string
 	Remote  string
 	Join    bool // the remote must hold a record already
-	// Adopt takes over a record that another program of the format began. It is told
-	// what that means before anything is written; an error ends it. nil: only a record
-	// that parley can use as it is, is taken.
+	// Adopt is called before a record is taken over that another program of the format has begun.
+	// It is told what that means, before anything is written. An error ends it. nil: only a record
+	// that parley can use as it is can be taken.
 	Adopt     func(Adoption) error
 	Listen    string      // bus.listen of the configuration
 	Advertise []string    // bus.advertise of the configuration
 	Hubs      []string    // bus.hubs of the configuration
-	System    configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
-	From      string      // a folder with config.yaml and agents/, in place of all above but Remote and Join
+	System    configs.Bus // URL, Creds, NKey, CA and Context of the configuration
+	From      string      // a folder with config.yaml and agents/; it replaces all options above except Remote and Join
 	Log       zerolog.Logger
 	Now       func() time.Time // nil: time.Now
 }
@@ -60,8 +60,8 @@ type Result struct {
 	Notes   []string // what the operator should know or do
 }
 
-// Found is a host that a record was found to hold. It is trusted from then on, so
-// people compare its fingerprint with what that host itself shows.
+// Found is a host that was found in a record. It is trusted from then on. So people compare its
+// fingerprint with the one that the host itself shows.
 type Found struct {
 	Alias       protocol.Name
 	Fingerprint string
@@ -69,10 +69,10 @@ type Found struct {
 	Addresses   []string
 }
 
-// Make makes a home: a key, the record (adopted from the remote where that holds one) and the
-// configuration. Then join has the host join the fleet by a signed message, and says so in the
-// result. If that or anything before it fails, nothing is left behind, with one exception. The
-// remote may have taken that message, as an UnsureError of join says. Then the home stays,
+// Make makes a home: a key, the record (adopted from the remote if that holds one) and the
+// configuration. Then `join` has the host join the fleet by a signed message, and says so in the
+// result. If this or anything before it fails, nothing is left behind, with one exception: the
+// remote may have taken that message, as an UnsureError of `join` says. Then the home stays,
 // because nobody else could ever speak for the host.
 func Make(ctx context.Context, o Options, join func(context.Context, Options, *Result) error) (Result, error) {
 	cfg, agents, err := o.decide()
@@ -123,8 +123,8 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 	return result, nil
 }
 
-// decide is what the new node is to be: as somebody has laid it ready, or as the
-// options and the machine say.
+// decide is what the new node is to be: what somebody has prepared, or what the options and the
+// machine say.
 func (o Options) decide() (configs.Config, []configs.Agent, error) {
 	if o.From != "" {
 		p, err := o.readPrepared()
@@ -172,7 +172,7 @@ func (o Options) config() (configs.Config, error) {
 	return cfg, nil
 }
 
-// NameFrom makes a name of what the system, or a person, calls a machine or a user.
+// NameFrom makes a Name from what the system, or a person, calls a machine or a user.
 func NameFrom(s, fallback string) string {
 	s, _, _ = strings.Cut(strings.ToLower(s), ".")
 	s = strings.Map(func(r rune) rune {
@@ -191,7 +191,7 @@ func NameFrom(s, fallback string) string {
 	return s
 }
 
-// prepare makes the home's folders and returns what removes the new ones again.
+// prepare makes the home's folders. It returns a function that removes the new ones again.
 func (o Options) prepare() (undo func(), err error) {
 	_, statErr := os.Stat(o.Home.Dir)
 	entries, _ := os.ReadDir(o.Home.Dir)
@@ -210,7 +210,7 @@ func (o Options) prepare() (undo func(), err error) {
 }
 
 // found makes the key, the record, the agents' files and, last, the configuration, which makes the
-// folder a home. It holds the home's lock, so that of two at a time one does it.
+// folder a home. It holds the home's lock, so that two calls at the same time cannot both do it.
 func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs.Agent) (Result, error) {
 	lock, err := TakeLock(o.Home)
 	if err != nil {
@@ -258,9 +258,9 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	return Result{Config: cfg, Record: found.ID, Key: key.Public, Adopted: found.Adopted, Notes: found.Notes}, nil
 }
 
-// complete has a record that another program began get what it lacks, once that was
-// shown and agreed to. If others push meanwhile it is looked at again, and asked again
-// only where that makes a difference.
+// complete adds what is missing to a record that another program has begun, after that was shown
+// and agreed to. If others push in the meantime, the record is looked at again. It asks again only
+// if that makes a difference.
 func (o Options) complete(options *gitsync.Options, cfg configs.Config) {
 	var agreed *Adoption
 	var now Adoption
@@ -283,8 +283,8 @@ func (o Options) complete(options *gitsync.Options, cfg configs.Config) {
 	}
 }
 
-// adopt looks at a record that is about to be adopted: its fleet's name becomes
-// ours, or must be the one that was asked for, and the alias must be free.
+// adopt looks at a record that is about to be adopted. The name of its fleet becomes ours, or must
+// be the one that was asked for. The alias must be free.
 func (o Options) adopt(cfg *configs.Config, key string, read func(string) ([]byte, bool, error)) error {
 	id, ok, err := books.ReadIdentity(read)
 	switch {
@@ -301,7 +301,7 @@ func (o Options) adopt(cfg *configs.Config, key string, read func(string) ([]byt
 		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
 			return fmt.Errorf("%s of the record: fleet %w", books.IdentityFile, err)
 		}
-	default: // two hosts that call it differently would not hear each other on the bus
+	default: // two hosts with different names for the fleet would not hear each other on the bus
 		return control.Errorf(control.KindRefused, "take it over, which shows first what it writes there: parley init --remote URL --adopt",
 			"cannot make a node: the record at %s names no fleet: another program began it", redact.Remote(o.Remote))
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// CheckOrigin refuses a home that is a copy, before anything is written: the node that
-// it was copied from may run, and both would do everything twice. With moved the
-// operator says that there is no such node. noted reports whether the home has it
-// written down that it belongs where it is.
+// CheckOrigin returns an error for a home that is a copy, before anything is written: the node from
+// which it was copied may run, and both would do everything twice. With `moved`, the operator says
+// that there is no such node. `noted` reports whether the home has noted that it belongs where it
+// is.
 func CheckOrigin(home configs.Home, moved bool) (noted bool, err error) {
 	if moved {
 		return false, nil
@@ -29,9 +29,9 @@ func CheckOrigin(home configs.Home, moved bool) (noted bool, err error) {
 	return noted, nil
 }
 
-// NoteOrigin notes that the home belongs where it is. Where that fails the home is no
-// worse than one of an earlier version, which knows nothing of it. But one that is said
-// to have been moved would be refused at its next start.
+// NoteOrigin notes that the home belongs where it is. If that fails, the home is like one of an
+// earlier version, which knows nothing of it. Only if the operator said that it was moved is this
+// an error, because the home would be refused at its next start.
 func NoteOrigin(home configs.Home, now time.Time, moved bool, log zerolog.Logger) error {
 	err := home.NoteOrigin(now)
 	if err != nil && !moved {

@@ -7,15 +7,15 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// prepared is a folder in which somebody has laid ready what a new node is to be:
-// config.yaml and agents/NAME.yaml, as in a home. It is read and never changed.
+// prepared is a folder in which somebody has prepared what a new node is to be: config.yaml and
+// agents/NAME.yaml, as in a home. It is read and never changed.
 type prepared struct {
 	config configs.Config
 	agents []configs.Agent
 }
 
-// readPrepared reads such a folder. The remote of the options, where they name
-// one, must be that of its config.yaml, or fill it.
+// readPrepared reads such a folder. If the options name a remote, it must be the one in
+// config.yaml, or config.yaml must have none.
 func (o Options) readPrepared() (prepared, error) {
 	cfg, err := configs.Load(filepath.Join(o.From, "config.yaml"))
 	if err != nil {

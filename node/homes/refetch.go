@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// OpenRecord opens the record of a home. Where record.git is gone and there is a remote,
-// the record is fetched anew; what only this host had is in the journal still,
-// and goes in again. What it does beside that it tells log.
+// OpenRecord opens the record of a home. If record.git is missing and there is a remote, it fetches
+// the record anew. What only this host had is still in the journal, and goes in again. It logs such
+// steps.
 func OpenRecord(ctx context.Context, home configs.Home, alias protocol.Name, o gitsync.Options, log zerolog.Logger) (*gitsync.Record, error) {
 	record, err := gitsync.Open(ctx, o)
 	if !errors.Is(err, gitsync.ErrNoRecord) {
@@ -41,8 +41,8 @@ func recordGone(home configs.Home, more string) error {
 	return control.Errorf(control.KindNotFound, "bring record.git back from a backup", "cannot start: record.git is not in %s%s", home.Dir, more)
 }
 
-// checkOurs looks at a record that is about to take the place of the one that was
-// lost: this host must be in it, with its key.
+// checkOurs looks at a record that is about to replace a lost one: this host must be in it, with
+// its key.
 func checkOurs(home configs.Home, alias protocol.Name, remote string, read func(string) ([]byte, bool, error)) error {
 	data, ok, err := read(protocol.HostFilePath(alias))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/parleyfleet/parley/internal/whereabouts"
 )
 
-// ServerID is what tells the name of the bus server from others: a random part that
-// is kept with the key, and a mark of this place. Servers of one name throw each
-// other off, and a home that was copied must get as far as being told to stay out.
+// ServerID makes the name of the bus server different from others: a random part that is kept with
+// the key, and a mark of this place. Servers with the same name throw each other off, and a copied
+// home must get far enough to be told to stay out.
 func ServerID(home configs.Home) (string, error) {
 	id, err := keptServerID(home)
 	mark := sha256.Sum256([]byte(whereabouts.Hostname() + "\x00" + home.Dir))

@@ -11,10 +11,9 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// NextStart is a number that rises with every start of the node on a home, by which
-// other hosts tell its presence from an older one that somebody repeats. It is the
-// time in milliseconds, but never less than after the last start, because a clock may
-// have been put back.
+// NextStart is a number that rises with every start of the node on a home. With it, other hosts
+// recognize an older presence that somebody repeats. It is the time in milliseconds, but always
+// more than at the last start, because a clock may have been put back.
 func NextStart(home configs.Home, now time.Time) (uint64, error) {
 	file := filepath.Join(home.Keys(), "starts")
 	number := uint64(max(0, now.UnixMilli()))

@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// ExistingSystem is what the configuration says about an existing NATS system,
-// and who this host is there as the bus wants it. What is in the files is checked.
+// ExistingSystem is what the configuration says about an existing NATS system, and who this host is
+// there in the form of the bus. The content of the files is checked.
 func ExistingSystem(b configs.Bus) (configs.System, bus.Login, error) {
 	s, err := b.System(os.Getenv)
 	if err != nil {

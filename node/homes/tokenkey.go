@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// tokenKeyBytes is the length of the key of tokens.
+// tokenKeyBytes is the length of the key of tokens, in bytes.
 const tokenKeyBytes = 32
 
 // TokenKey reads the key of agents' tokens, or makes it.

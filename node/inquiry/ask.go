@@ -20,7 +20,7 @@ import (
 
 // Open answers control.OpenFrame.
 func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.FrameRequest) (control.FrameOpened, error) {
-	if by.Kind == control.Unattended { // it may be an agent, which would decide for its human
+	if by.Kind == control.Unattended { // it may be an agent, which would then decide for its human
 		return control.FrameOpened{}, control.Errorf(control.KindRefused, "call it in a terminal on this machine", "nobody can tell who calls (%s), and inquiries have gates", by.How)
 	}
 	agent := by.Kind == control.ByAgent
@@ -35,7 +35,7 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 		return control.FrameOpened{}, err
 	}
 	if r.In != "" {
-		q.taking.RLock() // what no inquiry names yet would be removed
+		q.taking.RLock() // otherwise a snapshot that no inquiry names yet would be removed
 		defer q.taking.RUnlock()
 		source, err := place.Snapshot(ctx, q.Places, r.In)
 		if err != nil {
@@ -77,7 +77,7 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	return done, nil
 }
 
-// opening is what a request asks for, but for where its question is from.
+// opening is what a request asks for, without the source of its question.
 func (q *Inquiries) opening(r control.FrameRequest, agent bool) (protocol.InquiryOpening, error) {
 	o := protocol.InquiryOpening{
 		InquiryWords: protocol.InquiryWords{FormHead: protocol.FormHead{At: cmp.Or(r.At, q.Now()).UTC().Truncate(time.Millisecond)}, Text: r.Question},
@@ -102,7 +102,7 @@ func (q *Inquiries) opening(r control.FrameRequest, agent bool) (protocol.Inquir
 	return o, nil
 }
 
-// words finds the words of the question, and where they are from.
+// words finds the words of the question, and their source.
 func (q *Inquiries) words(r control.FrameRequest, agent bool, o *protocol.InquiryOpening) (err error) {
 	var asked *fleet.Item
 	if r.Re != "" {
@@ -114,16 +114,16 @@ func (q *Inquiries) words(r control.FrameRequest, agent bool, o *protocol.Inquir
 	if err != nil || asked == nil {
 		return err
 	}
-	m, err := q.Load(asked) // the record is read outside of the look
+	m, err := q.Load(asked) // the record is read after the state is released
 	if err == nil {
 		o.Text = strings.TrimRight(m.Body, "\n")
 	}
 	return err
 }
 
-// question finds where the question is from (frame, U-binding): the words of the call, the message
-// that it names, or the human's last message in the channel. It is the message whose words they
-// are, nil where they are in the call. It is asked in a look at the state.
+// question finds the source of the question (frame, U-binding): the words of the call, the message
+// that it names, or the human's last message in the channel. It returns the message whose words
+// they are; nil if they are in the call. It is asked while the state is read.
 func (q *Inquiries) question(s *fleet.State, r control.FrameRequest, it *fleet.Item, agent bool, o *protocol.InquiryOpening) (*fleet.Item, error) {
 	if r.Channel != "" {
 		channel, err := s.Channels.Find(r.Channel)
@@ -171,11 +171,11 @@ func (q *Inquiries) lastWords(s *fleet.State, channel protocol.ChannelID) *fleet
 	return nil
 }
 
-// maxLooked is how many messages are looked at for a human's last one.
+// maxLooked is how many messages are looked at to find a human's last one.
 const maxLooked = 10_000
 
-// mayBegin refuses an inquiry that could not go on, before anything is asked of anybody. It is
-// asked in a look at the state.
+// mayBegin returns an error for an inquiry that could not go on, before anybody is asked anything.
+// It is asked while the state is read.
 func (q *Inquiries) mayBegin(s *fleet.State, o *protocol.InquiryOpening) (err error) {
 	if o.Coordinator, err = q.coordinator(s, o.Coordinator); err != nil || o.Mode == protocol.ModeRecommend {
 		return err
@@ -193,9 +193,8 @@ func (q *Inquiries) mayBegin(s *fleet.State, o *protocol.InquiryOpening) (err er
 		"nobody could investigate a perspective: no agent has a profile, and no preset for members is settled")
 }
 
-// coordinator is the agent of this host that makes the calls of an inquiry: the one that is
-// named, that of the fleet's policy, or the only one that could. It is asked in a look at the
-// state.
+// coordinator is the agent of this host that makes the calls of an inquiry: the one that is named,
+// that of the fleet's policy, or the only one that could. It is asked while the state is read.
 func (q *Inquiries) coordinator(s *fleet.State, named string) (string, error) {
 	name := cmp.Or(named, q.settled(s, policy.KeyFrameCoordinator))
 	var could []string

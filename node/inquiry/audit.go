@@ -21,9 +21,9 @@ import (
 )
 
 // Audit reads an inquiry from a git repository alone, a clone or a bare one, without a node, and
-// proves what can be proved of it. Keys and signatures are judged as every host judges them,
-// from the whole record. id is the inquiry's channel, the beginning of that, or the message that
-// began it; "" for the newest.
+// proves what can be proved of it. Keys and signatures are judged as every host judges them, from
+// the whole record. `id` is the inquiry's channel, the beginning of that, or the message that began
+// it; "" means the newest.
 func Audit(ctx context.Context, repository, id string) (doc control.FrameDocument, proof control.FrameProof, err error) {
 	anchor, state, refused, err := foldGit(ctx, repository)
 	if err != nil {
@@ -57,7 +57,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	for _, t := range v.Tensions {
 		channels = append(channels, protocol.TensionChannel(anchor.RecordID, v.Channel, t.ID))
 	}
-	for _, r := range refused { // else a message that somebody has changed would only be missing
+	for _, r := range refused { // otherwise a message that somebody has changed would only look missing
 		if slices.Contains(channels, r.path.Channel()) {
 			proof.Holds = false
 			proof.Faults = append(proof.Faults, control.FrameFault{At: r.path.String(), Why: "it is refused: " + r.why.Error()})
@@ -78,7 +78,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	return doc, proof, nil
 }
 
-// foldGit folds what the main branch of a repository holds, by the git program alone.
+// foldGit folds the content of the main branch of a repository. It uses only the git program.
 func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.State, refused []refusedFile, err error) {
 	tip := ""
 	for _, ref := range []string{"refs/heads/main", "refs/remotes/origin/main", "HEAD"} {
@@ -90,8 +90,8 @@ func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.Stat
 	if tip == "" {
 		return anchor, nil, nil, control.Errorf(control.KindRefused, "name a clone of it: --record DIR", "it is no git repository with a branch main")
 	}
-	// The first commit is the record's id. In a shallow clone another one would pass for it, and
-	// every channel would be that of a stranger's record.
+	// The first commit is the record's id. In a shallow clone another commit would pass for it, and
+	// every channel would look like one of another record.
 	if out, err := place.RunGit(ctx, dir, "rev-parse", "--is-shallow-repository"); err != nil || strings.TrimSpace(string(out)) == "true" {
 		return anchor, nil, nil, control.Errorf(control.KindRefused, "git fetch --unshallow there, or clone it whole", "a shallow clone has no first commit, by which a record is known")
 	}
@@ -118,7 +118,7 @@ func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.Stat
 	return anchor, s, refused, err
 }
 
-// refusedFile is a file in the place of a message that is none.
+// refusedFile is a file at the place of a message that is no message.
 type refusedFile struct {
 	path protocol.Path
 	why  error
@@ -184,7 +184,7 @@ func readBatch(r *bufio.Reader, paths []protocol.Path, yield func(protocol.Path,
 	return nil
 }
 
-// document is all that there is of an inquiry. It is asked in a look at the state.
+// document is everything about an inquiry. It is asked while the state is read.
 func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameDocument {
 	d := control.FrameDocument{
 		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: []control.FrameDialogue{}, Agreements: []control.FrameAgreement{}, Basis: []control.FrameBasis{},
@@ -231,8 +231,8 @@ func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameD
 	return d
 }
 
-// proposedBefore are the perspectives of earlier proposals, as the human was shown them: an
-// inquiry has its last proposal alone, and a document tells of each perspective what it reveals.
+// proposedBefore are the perspectives of earlier proposals, as they were shown to the human. An
+// inquiry keeps only its last proposal, and a document says of each perspective what it reveals.
 func proposedBefore(v inquiries.Inquiry) []control.FramePerspective {
 	list := []control.FramePerspective{}
 	known := map[string]bool{}

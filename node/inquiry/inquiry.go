@@ -1,7 +1,7 @@
-// Package inquiry carries out inquiries on a node. Their rules are in fleet/inquiries: what is
-// to be done next follows from the record alone, and here it is done. The host that coordinates
-// an inquiry makes its calls; a host of a member runs that member, keeps its result in a spool
-// until all have ended, and tells it then (R53).
+// Package inquiry carries out inquiries on a node. Their rules are in fleet/inquiries: the record
+// alone says what is to be done next, and this package does it. The host that coordinates an
+// inquiry makes its calls. A host of a member runs that member, keeps its result in a spool until
+// all members have ended, and tells it then (R53).
 package inquiry
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Options is what the part needs of its node.
+// Options is what this part needs of its node.
 type Options struct {
 	RecordID string
 	Host     protocol.Name
@@ -35,40 +35,40 @@ type Options struct {
 	Now      func() time.Time
 	Folded   folded.State
 	Log      zerolog.Logger
-	// Agents are those that this host serves.
+	// Agents returns the agents that this host serves.
 	Agents func() []configs.Agent
-	// Do carries out a command as somebody asked for it, and returns what was written. It is
-	// an error too where that does not count.
+	// Do carries out a command as somebody asked for it, and returns what was written. It returns
+	// an error also if what was written does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
-	// Find is the message that a person names.
+	// Find returns the message that a person names.
 	Find func(message string) (*fleet.Item, error)
-	// Load is a message with its words, and File its file as it is in the record.
+	// Load returns a message with its words, and File returns its file as it is in the record.
 	Load func(it *fleet.Item) (*protocol.Message, error)
 	File func(it *fleet.Item) ([]byte, error)
-	// Signed refuses what this host's human decides and has not signed, where they have a key.
+	// Signed returns an error if this host's human has a key and has not signed the decision.
 	Signed func(d protocol.HumanDecision, sig string) error
 	// Call runs the command of an agent that coordinates, for an inquiry.
 	Call func(ctx context.Context, a configs.Agent, input string, because protocol.Path) door.Result
 	// Member runs the command of a member, alone in its place.
 	Member func(ctx context.Context, a configs.Agent, run MemberRun) door.Result
-	// Walls reports whether this host can keep a member that runs as an agent from seeing what
-	// is the node's and other members'. Where it cannot the member runs all the same.
+	// Walls reports whether this host can keep a member that runs as this agent from seeing what
+	// belongs to the node and to other members. If it cannot, the member runs all the same.
 	Walls func(a configs.Agent) bool
-	// Owner is the user of the system as whom an agent runs that has one of its own.
+	// Owner returns the user of the system as whom an agent runs, if the agent has one of its own.
 	Owner func(a configs.Agent) (*place.Owner, error)
 	// Remember keeps a finding as a memory of an agent, in the scope of a channel.
 	Remember func(ctx context.Context, r control.AddMemoryRequest, as string) error
-	// Seen is when a host was heard last, and whether it is there now.
+	// Seen returns when a host was heard last, and whether it is there now.
 	Seen func(host protocol.Name) (last time.Time, live bool)
-	// LackedBy is what another host has said that it lacks, as bus.Presence has it.
+	// LackedBy returns what another host has said that it lacks, see bus.Presence.
 	LackedBy func(host protocol.Name) string
-	// Halted reports that no command may be run at the moment.
+	// Halted reports whether no command may be run at the moment.
 	Halted func() bool
-	// Wrong tells what is wrong with an inquiry, "" for nothing any more.
+	// Wrong tells what is wrong with an inquiry; "" means that nothing is wrong any more.
 	Wrong func(about, text string)
-	// Messages are told as they enter the state.
+	// Messages tells of messages as they enter the state.
 	Messages *feed.Feeds[protocol.Path]
-	// Spool is the folder in which results wait until they may be told, and Places that in
+	// Spool is the folder in which results wait until they may be told. Places is the folder in
 	// which members work.
 	Spool, Places string
 }
@@ -80,16 +80,16 @@ type Inquiries struct {
 	kind     *affair.Kind[inquiries.Inquiry]
 	policies *affair.Kind[policy.Policy]
 	spool    *spool
-	nudge    chan struct{} // holds a token when all are to be looked at
+	nudge    chan struct{} // holds a token if all are to be looked at
 	work     sync.WaitGroup
-	taking   sync.RWMutex // read-held from when what is investigated is taken until it is used
+	taking   sync.RWMutex // read-held from the taking of what is investigated until it has been used
 
 	mu   sync.Mutex // guards what follows
 	live map[protocol.ChannelID]*going
-	over map[protocol.ChannelID]bool // what has ended is not looked at again
+	over map[protocol.ChannelID]bool // inquiries that have ended, and are not looked at again
 }
 
-// New is the part of a node.
+// New makes this part of a node.
 func New(o Options) *Inquiries {
 	return &Inquiries{
 		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1),
@@ -97,24 +97,24 @@ func New(o Options) *Inquiries {
 	}
 }
 
-// in is the inquiry in a channel. It is asked in a look at the state.
+// in returns the inquiry in a channel. It is asked while the state is read.
 func (q *Inquiries) in(s *fleet.State, channel protocol.ChannelID) inquiries.Inquiry {
 	return fleet.Value(s, q.kind, channel.String(), q.Now())
 }
 
-// value is the same, with a look of its own.
+// value returns the inquiry in a channel. Unlike in, it reads the state itself.
 func (q *Inquiries) value(channel protocol.ChannelID) (v inquiries.Inquiry) {
 	q.Folded(func(s *fleet.State) { v = q.in(s, channel) })
 	return v
 }
 
-// all are the inquiries of the record, the newest first. It is asked in a look at the state.
+// all returns the inquiries of the record, the newest first. It is asked while the state is read.
 func (q *Inquiries) all(s *fleet.State) []inquiries.Inquiry {
 	return q.those(s, func(protocol.ChannelID) bool { return true })
 }
 
-// open are those that are not known to be over: a thousand old ones are not folded for a question
-// about what waits now. It is asked in a look at the state.
+// open returns the inquiries that are not known to be over. So a question about what waits now does
+// not fold a thousand old ones. It is asked while the state is read.
 func (q *Inquiries) open(s *fleet.State) []inquiries.Inquiry {
 	return q.those(s, func(channel protocol.ChannelID) bool { return !q.hasEnded(channel) })
 }
@@ -133,8 +133,8 @@ func (q *Inquiries) those(s *fleet.State, which func(protocol.ChannelID) bool) (
 	return all
 }
 
-// find is the inquiry that a person names; "" is the newest one that goes on, else the newest.
-// It is asked in a look at the state.
+// find returns the inquiry that a person names. If `id` is "", that is the newest one that goes on,
+// or else the newest of all. It is asked while the state is read.
 func (q *Inquiries) find(s *fleet.State, id string) (inquiries.Inquiry, error) {
 	if id == "" {
 		for _, v := range q.open(s) {
@@ -168,13 +168,14 @@ func (q *Inquiries) find(s *fleet.State, id string) (inquiries.Inquiry, error) {
 	return inquiries.Inquiry{}, control.Errorf(control.KindUsage, "give more of it: "+fit[0].Channel.String(), "%d inquiries begin with %q", len(fit), id)
 }
 
-// settled is what the fleet has settled of a policy. It is asked in a look at the state.
+// settled returns the value that the fleet has settled for a policy. It is asked while the state is
+// read.
 func (q *Inquiries) settled(s *fleet.State, key string) string {
 	value, _ := fleet.Value(s, q.policies, policy.KindName, time.Time{}).Value(key)
 	return value
 }
 
-// served is an agent of this host that runs commands.
+// served returns an agent of this host, if that agent runs commands.
 func (q *Inquiries) served(name string) (configs.Agent, bool) {
 	for _, a := range q.Agents() {
 		if a.Name.String() == name && a.Door == configs.DoorExec && len(a.Tiers) > 0 {
@@ -184,8 +185,8 @@ func (q *Inquiries) served(name string) (configs.Agent, bool) {
 	return configs.Agent{}, false
 }
 
-// actor is who acts for an agent of this host. What this host does not declare speaks as the
-// host (see inquiries.Member).
+// actor returns the actor for an agent of this host. An agent that this host does not declare
+// speaks as the host (see inquiries.Member).
 func (q *Inquiries) actor(agent string) inquiries.Actor {
 	a := inquiries.Actor{Record: q.RecordID, Me: q.Host.String(), Host: q.Host}
 	if _, served := q.served(agent); served {
@@ -194,7 +195,7 @@ func (q *Inquiries) actor(agent string) inquiries.Actor {
 	return a
 }
 
-// human is this host's human as who acts. It is asked in a look at the state.
+// human returns the actor for this host's human. It is asked while the state is read.
 func (q *Inquiries) human(s *fleet.State, hsig string) inquiries.Actor {
 	a := inquiries.Actor{Record: q.RecordID, Me: q.Human.String(), Host: q.Host, Human: q.Human.String(), Hsig: hsig}
 	if host, joined := s.Keys().Host(q.Host); joined {
@@ -205,7 +206,8 @@ func (q *Inquiries) human(s *fleet.State, hsig string) inquiries.Actor {
 	return a
 }
 
-// problem is an error of a command as it is told: a refusal says what to try.
+// problem is an error of a command as it is told. If the error is a refusal, it says also what to
+// try.
 func problem(doing string, err error) error {
 	var r *fleet.Refusal
 	if err == nil || !errors.As(err, &r) {

@@ -25,13 +25,13 @@ import (
 // MemberRun is one run of a member's command: alone in its place, with nothing of the node's.
 type MemberRun struct {
 	Place  place.Place
-	Walls  bool // it sees nothing of this node's, and of other places, see Options.Walls
+	Walls  bool // it sees nothing of this node, and nothing of other places; see Options.Walls
 	Input  string
 	Resume string // the command line that goes on with the session of this place; "" for a new one
 }
 
-// investigate runs a member for its result and says that it has ended: once, without a limit of
-// time (R62). A run that the node's end cut short has failed.
+// investigate runs a member once for its result, without a limit of time, and says that it has
+// ended (R62). A run that the end of the node cut short has failed.
 func (q *Inquiries) investigate(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
 	m := v.Member(c.Perspective)
 	k, begun, err := q.spool.read(v.Channel, c.Perspective, c.Attempt)
@@ -64,7 +64,7 @@ func (q *Inquiries) investigate(ctx context.Context, v inquiries.Inquiry, c inqu
 	})
 }
 
-// says says something for a member. Where it was said before a crash, that is enough.
+// says says something for a member. If it was said before a crash, nothing more is said.
 func (q *Inquiries) says(ctx context.Context, v inquiries.Inquiry, c inquiries.Call, say func(inquiries.Actor) error) error {
 	err := say(q.actor(c.By.Name))
 	if err != nil && !slices.Contains(inquiries.Next(q.value(v.Channel)), c) {
@@ -102,7 +102,7 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 		input = deeper(input, before)
 	}
 	r := q.Member(ctx, agent, MemberRun{Place: at, Walls: walls, Input: input})
-	switch text := cut(calls.Bare(r.Output), inquiries.MaxResult); { // in a fence no heading is one
+	switch text := cut(calls.Bare(r.Output), inquiries.MaxResult); { // in a fence, no line counts as a heading
 	case r.Failure == door.None && strings.TrimSpace(text) != "":
 		k.Outcome, k.Result = protocol.SignalCompleted, text
 	default:
@@ -112,14 +112,14 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 }
 
 const (
-	// gradeOfNone is that of a member whose command was not started.
+	// gradeOfNone is the grade of a member whose command was not started.
 	gradeOfNone = protocol.GradeProcess
 	// maxErrors bounds what is told of a run that failed, in bytes.
 	maxErrors = 4 << 10
 )
 
-// cut is a text of so many bytes at most, which ends with a whole character. A line at its end
-// says where more was.
+// cut is a text of at most `most` bytes, which ends with a whole character. If something was left
+// out, a line at the end says so.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -128,23 +128,23 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(note)], "") + note
 }
 
-// config is what a member runs with. That is the agent of this host, or the agent after which a
-// member is called that was made for a perspective. Failing these, it is the preset that the
-// fleet has settled for this host. So another host never has this one run a program that nobody
-// chose, neither here nor for the fleet.
+// config returns the configuration with which a member runs. That is the agent of this host with
+// the member's name. If there is none, it is the agent after which a member is called that was made
+// for a perspective. Failing both, it is the preset that the fleet has settled for this host. So
+// another host never has this one run a program that nobody chose, neither here nor for the fleet.
 func (q *Inquiries) config(m *inquiries.Member) (configs.Agent, error) {
 	return q.configOf(m.Agent.Name, q.settledMember())
 }
 
-// settledMember is of what the fleet's policy has members made, and where.
+// settledMember returns the fleet's policy on members: the agent or preset, and perhaps the hosts.
 func (q *Inquiries) settledMember() (settled string) {
 	q.Folded(func(s *fleet.State) { settled = q.settled(s, policy.KeyFrameMember) })
 	return settled
 }
 
-// Lacks is the agent or preset of which the fleet's policy has members made on this host, if
-// none can be: no agent of that name is served here, and its program is not installed. It is ""
-// if nothing is lacking.
+// Lacks returns the agent or preset of which the fleet's policy has members made on this host, if
+// none can be made: this host serves no such agent, and the preset's program is not installed. It
+// returns "" if nothing is lacking.
 func (q *Inquiries) Lacks() string {
 	settled := q.settledMember()
 	wanted, _, _ := strings.Cut(settled, "@")
@@ -157,7 +157,7 @@ func (q *Inquiries) Lacks() string {
 	return ""
 }
 
-// configOf is config for a member of that name, where the policy is known.
+// configOf is config for a member of that name, with the fleet's policy in `settled`.
 func (q *Inquiries) configOf(member, settled string) (configs.Agent, error) {
 	base := madeAfter(member)
 	for _, name := range []string{member, base} {
@@ -187,7 +187,8 @@ func isSettled(policy, name string, host protocol.Name) bool {
 	return wanted == name && (!some || slices.Contains(strings.Split(hosts, ","), host.String()))
 }
 
-// madeAfter is the agent or preset after which a member is called: mawjs-2 is after mawjs.
+// madeAfter is the name of the agent or preset after which a member is called: mawjs-2 is called
+// after mawjs.
 func madeAfter(name string) string {
 	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" && i+1 < len(name) {
 		return name[:i]
@@ -195,9 +196,9 @@ func madeAfter(name string) string {
 	return name
 }
 
-// preset is what a member's program can besides answering; zero where that is not known. What
-// goes on with a session does not where the operator has given another command: it might let
-// the program do more than that.
+// preset says what a member's program can do besides answering; it is zero if that is not known. If
+// the operator has given another command, Resume is empty: the command line that goes on with a
+// session might let the program do more than the operator's command.
 func preset(a configs.Agent) configs.Preset {
 	p, err := configs.FindPreset(a.Preset)
 	if err != nil {
@@ -209,8 +210,9 @@ func preset(a configs.Agent) configs.Preset {
 	return p
 }
 
-// material is where what an inquiry investigates lies here. A folder is that of the host where it
-// began: else another host's question would have this one copy a folder of its own of that name.
+// material is where the material of an inquiry lies on this host. A folder can be investigated only
+// on the host where the inquiry began: else another host's question would have this host copy a
+// folder of its own that has the same name.
 func (q *Inquiries) material(ctx context.Context, v inquiries.Inquiry) (string, error) {
 	if place.IsFolder(v.Opening.In) && v.By.Host != q.Host.String() {
 		return "", fmt.Errorf("%s is a folder of %s, and only that host can investigate it", v.Opening.In, v.By.Host)
@@ -236,12 +238,12 @@ func (q *Inquiries) place(ctx context.Context, v inquiries.Inquiry, m *inquiries
 	return place.Make(spec)
 }
 
-// clear removes what the members of an inquiry worked with, and what was investigated where
-// nobody needs it any more.
+// clear removes what the members of an inquiry worked with. It also removes copies of material that
+// no inquiry needs any more.
 func (q *Inquiries) clear(inquiry protocol.ChannelID) error {
 	err := errors.Join(place.Remove(q.Places, inquiry), place.Remove(place.OfOwners(q.Places), inquiry))
 	if !q.taking.TryLock() {
-		return err // somebody takes some right now: it is looked at again when the next one ends
+		return err // a member takes material right now: the end of the next inquiry tries it again
 	}
 	defer q.taking.Unlock()
 	return errors.Join(err, place.Tidy(q.Places, func() map[string]bool {
@@ -272,8 +274,9 @@ func (q *Inquiries) tell(ctx context.Context, v inquiries.Inquiry, c inquiries.C
 	})
 }
 
-// converse has a member say its next words in a dialogue. Its session goes on where it is here
-// and its program can; else it is given its own prompt and result again (R52).
+// converse has a member say its next words in a dialogue. The member's session goes on if it is on
+// this host and its program can do that. Else the program is given the member's prompt and result
+// again (R52).
 func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
 	m := v.Member(c.Perspective)
 	agent, err := q.config(m)
@@ -297,9 +300,9 @@ func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiri
 	})
 }
 
-// candidates are the agents that could be members, and who is made where none of them fits: over
-// the hosts in turn, as many as there are perspectives without a member. It is asked in a look
-// at the state.
+// candidates returns the agents that could be members. `made` are the members that are made if none
+// of those agents fits. They are as many as there are perspectives without a member, and they are
+// distributed over the hosts in turn. It is asked while the state is read.
 func (q *Inquiries) candidates(s *fleet.State, v inquiries.Inquiry) (all []calls.Candidate, made []protocol.Address) {
 	bases, all := q.makers(s, v)
 	number := len(v.Members)
@@ -318,8 +321,9 @@ func madeOf(base protocol.Address, number int) protocol.Address {
 	return protocol.Address{Name: fmt.Sprintf("%s-%d", base.Name, number), Host: base.Host}
 }
 
-// elsewhere is who is started at a further attempt: on another host where that of the last one is
-// gone or has failed, and one can be found. It is asked in a look at the state.
+// elsewhere returns the member to start at a further attempt. That is an agent on another host, if
+// the host of the last attempt is gone or the attempt has failed, and there is such an agent. It is
+// asked while the state is read.
 func (q *Inquiries) elsewhere(s *fleet.State, v inquiries.Inquiry, m *inquiries.Member) protocol.Address {
 	if m == nil || m.Attempt == 1 || v.Carried(m.Perspective) != "" && q.isThere(m.Agent.Host) {
 		return protocol.Address{}
@@ -344,11 +348,11 @@ func (q *Inquiries) isThere(host string) bool {
 	return live || host == q.Host.String()
 }
 
-// makers are after whom members can be made, on each host in turn, and the agents whose profiles
-// say what they are for. Hosts that are there come first; where none could investigate, those
-// count of which nothing was heard: git alone may bring what they say. A host that lacks the
-// program is taken only if there is nobody else: its failure says what is missing. It is asked in
-// a look at the state.
+// makers returns the agents and presets after which members can be made, host by host, and the
+// agents whose profiles say what they are for. At first it takes only hosts that are there. If none
+// of them could investigate, it takes also hosts of which nothing was heard: git alone may bring
+// what they say. A host that lacks the program is taken only if there is nobody else: the failure
+// of its member says what is missing. makers is asked while the state is read.
 func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protocol.Address, all []calls.Candidate) {
 	var lacking []protocol.Address
 	for _, unheard := range []bool{false, true} {
@@ -376,8 +380,8 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 	return lacking, nil
 }
 
-// isLackedBy reports whether a host is known to have nothing of which members with a name can be made.
-// It is asked in a look at the state.
+// isLackedBy reports whether a host is known to have no agent or program `name` for members. It is
+// asked while the state is read.
 func (q *Inquiries) isLackedBy(s *fleet.State, host protocol.Name, name string) bool {
 	if host == q.Host {
 		_, err := q.configOf(name, q.settled(s, policy.KeyFrameMember))
@@ -386,7 +390,8 @@ func (q *Inquiries) isLackedBy(s *fleet.State, host protocol.Name, name string) 
 	return q.LackedBy(host) == name
 }
 
-// makersOf are those of one host: the named agents, else the fleet's policy.
+// makersOf returns what makers returns, of one host. Members are made after the agents that the
+// inquiry names, or else after what the fleet's policy says.
 func (q *Inquiries) makersOf(s *fleet.State, v inquiries.Inquiry, h *keys.Host) (bases []protocol.Address, all []calls.Candidate) {
 	for _, a := range h.Agents {
 		address := protocol.Address{Name: a.Name.String(), Host: h.Alias.String()}
@@ -408,8 +413,8 @@ func (q *Inquiries) makersOf(s *fleet.State, v inquiries.Inquiry, h *keys.Host) 
 	return bases, all
 }
 
-// about is what an agent's profile says that it is for, in a line. It is asked in a look at the
-// state.
+// about is what an agent's profile says about its purpose, in one line. It is asked while the state
+// is read.
 func (q *Inquiries) about(s *fleet.State, agent string) string {
 	name := agent
 	if a, ok := q.served(agent); ok {
@@ -422,8 +427,8 @@ func (q *Inquiries) about(s *fleet.State, agent string) string {
 	return strings.Join(strings.Fields(cmp.Or(actor.Description, actor.Domain)), " ")
 }
 
-// deeper is what a member is given that investigates once more: what it found before is carried
-// over, and recorded to be (F77).
+// deeper is the input of a member that investigates once more. It carries over what the member
+// found before, and the record says that it does (F77).
 func deeper(input, before string) string {
 	return input + "\nYou have investigated this before. What you found then stands below; go deeper, and give a whole new answer in the same form.\n\n" + before + "\n"
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// remember keeps what the human preserved, and the limits that nobody addressed, as memories of
-// the coordinator (R56). What is there from before a crash is not kept twice.
+// remember keeps the findings that the human preserved, and the limits that nobody addressed, as
+// memories of the coordinator (R56). What was kept before a crash is not kept twice.
 func (q *Inquiries) remember(ctx context.Context, v inquiries.Inquiry) error {
 	if len(v.Preserve) == 0 {
 		return nil

@@ -23,30 +23,30 @@ import (
 )
 
 const (
-	// callTries is how often a call is made whose answer does not do. A member's run is made
+	// callTries is how often a call is made if its answer is not accepted. A member's run is made
 	// once (R62).
 	callTries = 3
-	// maxFeed is how many messages may come between two looks at inquiries; where there are
-	// more all are looked at anyway.
+	// maxFeed is how many messages may come between two looks at inquiries. If there are more, all
+	// inquiries are looked at.
 	maxFeed = 1024
-	// lookAround is how often it is looked whether a host of a member is lost, and lostAfter
-	// for how long it was not heard then.
+	// lookAround is how often this host looks whether the host of a member is lost. lostAfter is
+	// for how long a lost host has not been heard.
 	lookAround = 5 * time.Second
 	lostAfter  = 30 * time.Second
 )
 
 // going is an inquiry that goes on, as far as this host has to do with it.
 type going struct {
-	ctx    context.Context // ends with the inquiry: so do its runs (R50)
+	ctx    context.Context // ends with the inquiry; its runs end with it too (R50)
 	cancel context.CancelFunc
 	runs   sync.WaitGroup  // calls whose commands have not ended
-	calls  map[call]string // that are being made: inFlight; or could not be: in which round
+	calls  map[call]string // inFlight for calls that are being made; the round for calls that could not be made
 	failed map[call]error  // why calls could not be made
-	asked  map[string]bool // runs of members about whose hosts a human was; watch alone uses it
-	told   bool            // status warns that it does not go on
+	asked  map[string]bool // runs of members about whose hosts a human was asked; only watch uses it
+	told   bool            // status warns that the inquiry does not go on
 
-	epoch    int             // the newest one in which the coordinator made a call here
-	chair    context.Context // of its calls: ends with the epoch
+	epoch    int             // the newest epoch in which the coordinator made a call here
+	chair    context.Context // the context of these calls: ends with the epoch
 	endChair context.CancelFunc
 }
 
@@ -56,7 +56,7 @@ func newGoing(ctx context.Context) *going {
 	return g
 }
 
-// ended notes what came of a call. One that failed is made again in another round.
+// ended notes how a call ended. A call that failed is made again in another round.
 func (g *going) ended(v inquiries.Inquiry, c inquiries.Call, err error) {
 	delete(g.calls, callIn(v, c))
 	if err != nil {
@@ -64,8 +64,8 @@ func (g *going) ended(v inquiries.Inquiry, c inquiries.Call, err error) {
 	}
 }
 
-// trouble is why an inquiry does not go on here: calls that are to be made, and could not be; ""
-// where there are none.
+// trouble is why an inquiry does not go on here: why calls could not be made that are still to be
+// made. It is "" if there are none.
 func (g *going) trouble(v inquiries.Inquiry) string {
 	var why []string
 	for _, c := range inquiries.Next(v) {
@@ -76,15 +76,16 @@ func (g *going) trouble(v inquiries.Inquiry) string {
 	return strings.Join(why, "; ")
 }
 
-// call is a call and the epoch in which the coordinator makes it, 0 for a member's. Members work on
-// while another host coordinates, and the coordinator's calls are made anew (R54).
+// call is a call, and the epoch in which the coordinator makes it. The epoch is 0 for a call of a
+// member. Members work on while another host coordinates; calls of the coordinator are made anew
+// (R54).
 type call struct {
 	inquiries.Call
 	epoch int
 }
 
-// fence ends the coordinator's calls of older epochs: a human who resumes an inquiry because one
-// hangs would wait for it all the same.
+// fence ends the coordinator's calls of older epochs. Without it, a human who resumes an inquiry
+// because a call hangs would still wait for that call.
 func (g *going) fence(epoch int) {
 	if epoch <= g.epoch {
 		return
@@ -102,10 +103,10 @@ func callIn(v inquiries.Inquiry, c inquiries.Call) call {
 	return call{c, v.Epoch}
 }
 
-// inFlight is where in a round a call is that is being made.
+// inFlight stands in place of a round for a call that is being made.
 const inFlight = "in flight"
 
-// Start carries out inquiries until stop.
+// Start carries out inquiries until `stop` is called.
 func (q *Inquiries) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	q.work.Go(func() { q.watch(ctx) })
@@ -115,7 +116,7 @@ func (q *Inquiries) Start() (stop func()) {
 	}
 }
 
-// Look has all inquiries be looked at, because commands may be run again.
+// Look has all inquiries looked at, because commands may be run again.
 func (q *Inquiries) Look() { wait.Nudge(q.nudge) }
 
 func (q *Inquiries) watch(ctx context.Context) {
@@ -153,8 +154,8 @@ func (q *Inquiries) concern(paths []protocol.Path) (yes bool) {
 	return yes
 }
 
-// lookAtAll ends what is over, and begins whatever is to be done by this host; while no command
-// may be run, nothing is begun, and it is looked at again afterwards.
+// lookAtAll forgets inquiries that are over, and begins whatever this host has to do for the
+// others. While no command may be run, it begins nothing; Look is called afterwards.
 func (q *Inquiries) lookAtAll(ctx context.Context) {
 	var all []inquiries.Inquiry
 	q.Folded(func(s *fleet.State) { all = q.open(s) })
@@ -175,14 +176,14 @@ func (q *Inquiries) hasEnded(channel protocol.ChannelID) bool {
 	return q.over[channel]
 }
 
-// look begins what is to be done by this host in one inquiry that goes on.
+// look begins what this host has to do for one inquiry that goes on.
 func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
 	q.mu.Lock()
-	if q.live[v.Channel] != nil || v.Coordinator.Host == q.Host.String() { // who coordinates may only wait for others, and has to notice where they are lost
+	if q.live[v.Channel] != nil || v.Coordinator.Host == q.Host.String() { // a coordinator may only wait for others, and has to notice if they are lost
 		q.goes(ctx, v)
 	}
 	q.mu.Unlock()
-	var team []inquiries.Call // members to be started, or to be given their tasks
+	var team []inquiries.Call // calls that start members, or give them their tasks
 	for _, c := range inquiries.Next(v) {
 		switch {
 		case c.By.Host != q.Host.String():
@@ -196,8 +197,9 @@ func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
 	q.warn(v) // what has failed may be made anew, or by another host
 }
 
-// make makes calls, but those that are being made already, and notes what came of them. Those of
-// several members are said with one write: sixteen would be started one write after the other.
+// make makes calls, except those that are being made already, and notes how they ended. Calls for
+// several members are told with one write: else sixteen members would be started with one write
+// after another.
 func (q *Inquiries) make(ctx context.Context, v inquiries.Inquiry, all ...inquiries.Call) {
 	g, until, begun := q.begin(ctx, v, all)
 	if len(begun) == 0 {
@@ -239,8 +241,9 @@ func (q *Inquiries) sayTogether(ctx context.Context, v inquiries.Inquiry, all []
 	return err
 }
 
-// round is in what a call that has failed is not made again. A member's is so until another epoch,
-// whatever else happens: gates that open meanwhile must not have it run twice.
+// round is the period in which a call that has failed is not made again. For a call of a member, it
+// lasts until another epoch begins. No other event ends it: gates that open in the meantime must
+// not run the member twice.
 func round(v inquiries.Inquiry, c inquiries.Call) string {
 	if ofMember(c) {
 		return fmt.Sprint(v.Epoch)
@@ -257,8 +260,9 @@ func ofMember(c inquiries.Call) bool {
 	return false
 }
 
-// begin notes that calls of the coordinator, or one of a member, are made, and gives what ends with
-// them. It leaves out those that are already, or could not be.
+// begin notes that calls are being made: several of the coordinator, or one of a member. `until` is
+// the context that ends with them. `begun` leaves out calls that are being made already, and calls
+// that failed in this round.
 func (q *Inquiries) begin(ctx context.Context, v inquiries.Inquiry, all []inquiries.Call) (g *going, until context.Context, begun []inquiries.Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -278,7 +282,7 @@ func (q *Inquiries) begin(ctx context.Context, v inquiries.Inquiry, all []inquir
 	return g, until, begun
 }
 
-// goes is an inquiry as one that goes on, in its epoch. Who asks holds q.mu.
+// goes returns an inquiry as one that goes on, in its epoch. The caller holds q.mu.
 func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
 	g := q.live[v.Channel]
 	if g == nil {
@@ -289,10 +293,9 @@ func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
 	return g
 }
 
-// done notes what came of a call. One that failed is made again in another epoch, or at the
-// node's next start. Whatever came of it, it is looked again at what is to be done. A deed that
-// came while the call was in flight may have made it, or undone it, and its look passed the call
-// over.
+// done notes how a call ended. A call that failed is made again in another round, or at the node's
+// next start. In any case, all inquiries are looked at again. A deed that came while the call was
+// in flight may have made it, or undone it, and the look at that deed left out the call.
 func (q *Inquiries) done(v inquiries.Inquiry, c inquiries.Call, err error) {
 	defer q.Look()
 	now := q.value(v.Channel)
@@ -327,7 +330,7 @@ func (q *Inquiries) warn(v inquiries.Inquiry) {
 	}
 }
 
-// Running are the inquiries that this host has to do with at the moment.
+// Running returns the inquiries that this host has to do with at the moment.
 func (q *Inquiries) Running() (all []protocol.ChannelID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -337,8 +340,8 @@ func (q *Inquiries) Running() (all []protocol.ChannelID) {
 	return all
 }
 
-// end ends the runs of an inquiry that is over, and forgets what its members found: what was
-// told of it is in the record.
+// end ends the runs of an inquiry that is over, and forgets what its members found. What was told
+// of it is in the record.
 func (q *Inquiries) end(v inquiries.Inquiry) {
 	q.mu.Lock()
 	g := q.live[v.Channel]
@@ -357,7 +360,7 @@ func (q *Inquiries) end(v inquiries.Inquiry) {
 	}
 	g.cancel()
 	q.work.Go(func() {
-		g.runs.Wait() // who still writes would bring back what is removed
+		g.runs.Wait() // a run that still writes would bring back what is removed
 		forget()
 	})
 }
@@ -392,8 +395,8 @@ func (q *Inquiries) carry(ctx context.Context, v inquiries.Inquiry, c inquiries.
 	})
 }
 
-// ask asks whoever makes a call until the answer does, and says what that was. What needs no
-// agent is said at once.
+// ask asks the agent that makes a call until its answer is accepted, and writes that answer to the
+// record. A call that needs no agent is written at once.
 func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Call, s calls.Surroundings, run func(input string) (door.Result, error)) error {
 	actor := q.actor(c.By.Name)
 	for try := 1; ; try++ {
@@ -422,7 +425,7 @@ func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Ca
 		case err == nil || ctx.Err() != nil:
 			return err
 		case now.Last != v.Last && (!agent || !slices.Contains(inquiries.Next(now), c)):
-			return errOvertaken // an agent is not asked again for what was done meanwhile, or is not to be done now
+			return errOvertaken // an agent is not asked again for a call that was made meanwhile, or that is not to be made now
 		case !agent || try == callTries:
 			return fmt.Errorf("%s, asked for %s: %w", c.By.Name, c.Do, err)
 		}
@@ -431,16 +434,16 @@ func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Ca
 	}
 }
 
-// asksAgain logs why an agent is asked once more: what that costs is seen nowhere else.
+// asksAgain logs why an agent is asked once more: nothing else shows what that costs.
 func (q *Inquiries) asksAgain(v inquiries.Inquiry, c inquiries.Call, why string) {
 	q.Log.Info().Str("inquiry", id8(v.Channel)).Str("call", string(c.Do)).Stringer("agent", c.By).Str("why", why).Msg("an agent is asked again")
 }
 
-// errOvertaken says that another deed came between a call and what it answered, so that it is to be
-// looked at again what is to be done.
+// errOvertaken says that another deed came between a call and its answer. So what is to be done has
+// to be looked at again.
 var errOvertaken = errors.New("another deed came between")
 
-// surroundings is what a call of the coordinator is told besides the inquiry.
+// surroundings is what a call of the coordinator is told in addition to the inquiry.
 func (q *Inquiries) surroundings(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) (s calls.Surroundings, err error) {
 	if c.Do == protocol.ActFrameContext && v.Opening.In != "" {
 		if s.Files, err = q.files(ctx, v); err != nil {
@@ -464,10 +467,10 @@ func (q *Inquiries) surroundings(ctx context.Context, v inquiries.Inquiry, c inq
 	return s, nil
 }
 
-// files are the names of what is investigated. The coordinator learns where perspectives could
-// look, and reads nothing of it for them.
+// files returns the names of the files that are investigated. So the coordinator learns where
+// perspectives could look, and reads nothing of these files for them.
 func (q *Inquiries) files(ctx context.Context, v inquiries.Inquiry) (names []string, err error) {
-	q.taking.RLock() // else what is taken is removed while it is
+	q.taking.RLock() // else what is taken could be removed at the same time
 	defer q.taking.RUnlock()
 	dir, err := q.material(ctx, v)
 	if err != nil {
@@ -485,11 +488,11 @@ func (q *Inquiries) files(ctx context.Context, v inquiries.Inquiry) (names []str
 	return names, nil
 }
 
-// maxEarlier is how many inquiries that are over a proposal is told of, the newest ones.
+// maxEarlier is how many inquiries that are over a proposal is told of: the newest ones.
 const maxEarlier = 5
 
 // lookForLost asks humans about members whose hosts are lost (R49). A host that was never heard
-// since this node runs may be there: git alone brings what it says.
+// since this node started does not count as lost: perhaps git alone brings what it says.
 func (q *Inquiries) lookForLost(ctx context.Context) {
 	q.mu.Lock()
 	live := maps.Clone(q.live)
@@ -506,15 +509,15 @@ func (q *Inquiries) lookForLost(ctx context.Context) {
 		command := q.actor(v.Coordinator.Name).Ask(channel, protocol.GateLost, m.Perspective, nil)
 		if _, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(v.Coordinator.Name), Because: v.Path}, command); err != nil {
 			q.Log.Warn().Err(err).Str("inquiry", id8(channel)).Msg("nobody could be asked about a host that is lost")
-			continue // the next look tries it again, else the member would be waited for forever
+			continue // the next look tries it again; else the member would be waited for forever
 		}
 		g.asked[runOf(m)] = true
 	}
 }
 
-// lostMember is a member whose host is lost while something of it is waited for, and about which
-// nobody was asked; nil where there is none. It forgets who was asked about hosts that are back:
-// of one that is lost again it is asked again.
+// lostMember returns a member whose host is lost while something of the member is waited for, and
+// about which nobody was asked yet. It returns nil if there is none. It removes runs from `asked`
+// whose hosts are back: if such a host is lost again, somebody is asked again.
 func (q *Inquiries) lostMember(v inquiries.Inquiry, asked map[string]bool) *inquiries.Member {
 	for _, m := range v.Members {
 		if !v.Awaits(m) || m.Agent.Host == q.Host.String() {

@@ -16,20 +16,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// spool keeps what members of this host have found, until it may be told: nobody else sees it
-// before all have ended (R53). It outlasts a crash of the node.
+// spool keeps what members of this host have found until it may be told. Nobody else sees it before
+// all members have ended (R53). It survives a crash of the node.
 type spool struct {
 	dir string
 
 	mu    sync.Mutex
-	ended map[string]kept // guarded by mu, by file: what of a run that ended could not be written
+	ended map[string]kept // guarded by mu, by file: results of runs that ended and could not be written
 }
 
 // kept is what the spool knows of one attempt of a member.
 type kept struct {
 	Outcome  string `json:"outcome,omitempty"` // as in protocol.InquirySignal; "" while it runs
 	Exit     int    `json:"exit,omitempty"`
-	Errors   string `json:"errors,omitempty"` // the last lines of those of a run that failed
+	Errors   string `json:"errors,omitempty"` // the last lines of what a run that failed wrote to stderr
 	Result   string `json:"result,omitempty"`
 	Grade    string `json:"grade"`
 	Degraded string `json:"degraded,omitempty"`
@@ -37,13 +37,14 @@ type kept struct {
 
 func (s *spool) of(inquiry protocol.ChannelID) string { return filepath.Join(s.dir, inquiry.String()) }
 
-// file is where an attempt is kept. A perspective's name is no name of a file.
+// file is the path where an attempt is kept. The name of a perspective cannot be used as the name
+// of a file.
 func (s *spool) file(inquiry protocol.ChannelID, perspective string, attempt int) string {
 	sum := sha256.Sum256([]byte(perspective))
 	return filepath.Join(s.of(inquiry), fmt.Sprintf("%s-%d.json", hex.EncodeToString(sum[:8]), attempt))
 }
 
-// read is what is kept of an attempt; ok is false where nothing is.
+// read returns what is kept of an attempt. `ok` is false if nothing is kept.
 func (s *spool) read(inquiry protocol.ChannelID, perspective string, attempt int) (k kept, ok bool, err error) {
 	file := s.file(inquiry, perspective, attempt)
 	s.mu.Lock()
@@ -65,8 +66,9 @@ func (s *spool) read(inquiry protocol.ChannelID, perspective string, attempt int
 	return k, true, nil
 }
 
-// write keeps it, so that it outlasts a power cut. Where that fails, as on a full disk, what a run
-// ended with is kept as long as the node runs: a member is run once, and its work would be lost.
+// write keeps `k` so that it survives a power cut. If that fails, as on a full disk, the result of
+// a run that has ended is kept in memory as long as the node runs. A member is run only once, and
+// its work would be lost.
 func (s *spool) write(inquiry protocol.ChannelID, perspective string, attempt int, k kept) error {
 	file := s.file(inquiry, perspective, attempt)
 	data, err := json.Marshal(k)
@@ -80,7 +82,7 @@ func (s *spool) write(inquiry protocol.ChannelID, perspective string, attempt in
 	defer s.mu.Unlock()
 	delete(s.ended, file)
 	if err != nil {
-		if k.Outcome != "" { // one that has not begun may begin another time
+		if k.Outcome != "" { // an attempt that has not begun may begin another time
 			s.ended[file] = k
 		}
 		return fmt.Errorf("cannot keep what %q has found: %w", perspective, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// view is an inquiry as it is shown: whole, or as one of a list. It is asked in a look at the
-// state.
+// view is an inquiry as it is shown: whole, or as one of a list. It is asked while the state is
+// read.
 func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) control.Frame {
 	f := control.Frame{
 		ID: id8(v.Channel), Channel: v.Channel, Path: v.Path.String(), Hash: v.Hash, Question: v.Opening.Text, QuestionHash: v.Opening.Hash,
@@ -25,7 +25,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		Here: v.Coordinator.Host == q.Host.String(), Syntheses: v.Syntheses,
 	}
 	if n := s.Affairs(inquiries.KindName); slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, f.ID) && name != v.Channel.String() }) {
-		f.ID = v.Channel.String() // a short id that two have names neither
+		f.ID = v.Channel.String() // a short id that two inquiries have names neither of them
 	}
 	for _, d := range v.Deciders {
 		f.Deciders = append(f.Deciders, d.Address().String())
@@ -74,11 +74,11 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 	return f
 }
 
-// maxBefore is how many inquiries that went before are looked at for what they show together.
+// maxBefore is how many earlier inquiries are looked at for what they show together.
 const maxBefore = 20
 
-// before are the inquiries that went before one that is over, the newest first: what they show
-// together is told at its end. It is asked in a look at the state.
+// before returns the inquiries that went before one that is over, the newest first. What they show
+// together is told at its end. It is asked while the state is read.
 func (q *Inquiries) before(s *fleet.State, v inquiries.Inquiry) (before []inquiries.Inquiry) {
 	if !v.State.Over() {
 		return nil
@@ -91,7 +91,7 @@ func (q *Inquiries) before(s *fleet.State, v inquiries.Inquiry) (before []inquir
 	return before
 }
 
-// waits is for whom or what an inquiry waits.
+// waits says for whom or what an inquiry waits.
 func (q *Inquiries) waits(v inquiries.Inquiry) string {
 	if v.State.Over() {
 		return ""
@@ -120,7 +120,7 @@ func humans(v inquiries.Inquiry) string {
 	return strings.Join(names, " or ")
 }
 
-// gate is what humans are asked. It is asked in a look at the state.
+// gate is what a gate asks humans. It is asked while the state is read.
 func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
 	view := control.FrameGate{
 		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: []control.FrameQuestion{},
@@ -147,7 +147,7 @@ func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate)
 	return &view
 }
 
-// member is who investigates a perspective. It is asked in a look at the state.
+// member shows the member that investigates a perspective. It is asked while the state is read.
 func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMember {
 	v := control.FrameMember{
 		Perspective: m.Perspective, Agent: m.Agent.String(), Attempt: m.Attempt, State: "waiting", Degraded: m.Degraded, Flags: append([]string{}, m.Flags...), Result: m.Result,
@@ -170,7 +170,7 @@ func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMem
 	return v
 }
 
-// tension is what two perspectives differ on.
+// tension shows a point on which two perspectives differ.
 func tension(v inquiries.Inquiry, t *inquiries.Tension) control.FrameTension {
 	f := control.FrameTension{ID: t.ID, Topics: []string{}, Peers: t.Peers[:], Messages: len(t.Messages), Closed: t.Closed()}
 	for _, trigger := range t.Triggers {
@@ -192,8 +192,8 @@ func tension(v inquiries.Inquiry, t *inquiries.Tension) control.FrameTension {
 	return f
 }
 
-// Waiting is how many gates of inquiries wait for each human, by HUMAN@HOST. It is asked in a
-// look at the state.
+// Waiting returns how many gates of inquiries wait for each human, by HUMAN@HOST. It is asked while
+// the state is read.
 func (q *Inquiries) Waiting(s *fleet.State) map[string]int {
 	waiting := map[string]int{}
 	for _, v := range q.open(s) {
@@ -207,8 +207,8 @@ func (q *Inquiries) Waiting(s *fleet.State) map[string]int {
 	return waiting
 }
 
-// GateChange is what a message asks a human, or answers; nil where it does neither. It is asked
-// in a look at the state.
+// GateChange says which gate a message opens or answers. It is nil if the message does neither. It
+// is asked while the state is read.
 func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange {
 	if it.Act != protocol.ActFrameGate && it.Act != protocol.ActFrameAnswer || s.Void(it) != nil {
 		return nil
@@ -229,7 +229,7 @@ func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChan
 	return &control.GateChange{Change: change, Path: g.Path, Title: g.Asks(), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, Outcome: outcome}
 }
 
-// oneLine is the beginning of a question.
+// oneLine is the beginning of a question, in one line of at most 80 characters.
 func oneLine(text string) string {
 	line := strings.Join(strings.Fields(text), " ")
 	if r := []rune(line); len(r) > 80 {
@@ -238,7 +238,7 @@ func oneLine(text string) string {
 	return line
 }
 
-// Gates are the gates of inquiries as they are listed with those of parties. They are answered
+// Gates returns the gates of inquiries, to be listed with the gates of parties. They are answered
 // by control.AnswerFrame.
 func (q *Inquiries) Gates(r control.GatesRequest) ([]control.Gate, error) {
 	list := []control.Gate{}
@@ -275,8 +275,8 @@ func (q *Inquiries) Gates(r control.GatesRequest) ([]control.Gate, error) {
 	return list, nil
 }
 
-// GateAt is the gate that a message asks, where it waits for this host's human. It is asked in
-// a look at the state.
+// GateAt returns the gate that a message opens, if that gate waits for this host's human. It is
+// asked while the state is read.
 func (q *Inquiries) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bool) {
 	it, ok := s.Ledger.Item(path)
 	if !ok || it.Act != protocol.ActFrameGate {
@@ -291,10 +291,10 @@ func (q *Inquiries) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bo
 	return one, one.Here
 }
 
-// GateOfInquiry is what Gate.For says of gates of inquiries.
+// GateOfInquiry is the value of Gate.For for gates of inquiries.
 const GateOfInquiry = "inquiry"
 
-// listed is a gate as one of a list. It is asked in a look at the state.
+// listed is a gate as one of a list. It is asked while the state is read.
 func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) control.Gate {
 	view := q.gate(s, v, g)
 	one := control.Gate{

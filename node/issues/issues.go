@@ -1,7 +1,8 @@
-// Package issues reads and writes comments of issues on GitHub, on which topics hang. It does
-// that by the program gh, where that is installed and signed in, because parley has no access of
-// its own (R34). gh is given words, never a line of a shell, and its time is bounded. What it
-// brings was written by strangers. It is bounded too, and whoever shows it makes it harmless.
+// Package issues reads and writes comments of issues on GitHub, on which topics hang. It uses the
+// program gh for that, if gh is installed and signed in, because parley has no access of its own
+// (R34). gh gets its arguments as words, never as a line of a shell, and its time is bounded. What
+// gh brings was written by strangers. Its size is bounded too, and the code that shows it makes it
+// harmless.
 package issues
 
 import (
@@ -21,22 +22,22 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What one look takes and brings, at most.
+// Bounds of what one look asks for and brings.
 const (
 	patience   = 15 * time.Second // for one answer
 	maxAnswer  = 16 << 20         // bytes of one answer: a page of the longest comments that GitHub takes, written with escapes
 	perPage    = 30               // comments
 	maxPages   = 10
-	maxComment = 16 << 10 // bytes that are kept of one
+	maxComment = 16 << 10 // bytes that are kept of one comment
 	maxProblem = 300      // bytes of what gh says went wrong
-	maxBody    = 60 << 10 // bytes of a comment that is written; GitHub takes 65,536 characters
+	maxBody    = 60 << 10 // bytes of a comment that parley writes; GitHub takes 65,536 characters
 )
 
 // Comment is a comment on an issue, as its author wrote it.
 type Comment struct {
 	Author string // the login
 	Body   string // at most 16 KiB
-	Cut    bool   // there was more
+	Cut    bool   // the comment is longer than Body
 	At     time.Time
 	URL    string
 }
@@ -45,10 +46,10 @@ type Comment struct {
 type News struct {
 	Total    int       // how many comments the issue has
 	Comments []Comment // the new ones, the oldest first
-	More     bool      // there are more than one look reads
+	More     bool      // there are more comments than one look reads
 }
 
-// Newest is when the last comment was written that was read; zero: none was.
+// Newest is when the last of the comments was written; zero if there are none.
 func (n News) Newest() (at time.Time) {
 	if len(n.Comments) > 0 {
 		at = n.Comments[len(n.Comments)-1].At
@@ -61,10 +62,11 @@ type GH struct {
 	Patience time.Duration // how long one answer may take; 0: 15 s
 }
 
-// ErrNoProgram says that there is no gh here, so that the step is left out.
+// ErrNoProgram says that gh is not installed, so that the step is left out.
 var ErrNoProgram = errors.New("gh is not installed (https://cli.github.com)")
 
-// Reachable is why nothing can be read or written there, nil where it may be tried.
+// Reachable returns an error that says why the issue of an anchor cannot be read or written. It
+// returns nil if that may be tried.
 func Reachable(a protocol.Anchor) error {
 	if a.URL() == "" {
 		return fmt.Errorf("nobody knows in which repository #%d is: name it as owner/repo#%d", a.Number, a.Number)
@@ -88,9 +90,9 @@ func (g GH) Public(ctx context.Context, a protocol.Anchor) (bool, error) {
 	return repository.Private != nil && !*repository.Private, nil
 }
 
-// Since are the comments that were written after a time; the last ones where that is zero.
-// Where there are more than it reads, those that it leaves out are newer ones, so that the
-// next look finds them.
+// Since returns the comments that were written after a time, or the last comments if that time is
+// zero. If there are more than it reads, it leaves out the newest ones, so that the next look finds
+// them.
 func (g GH) Since(ctx context.Context, a protocol.Anchor, after time.Time) (n News, err error) {
 	var issue struct{ Comments int }
 	answer, err := g.ask(ctx, nil, issuePath(a))
@@ -125,8 +127,8 @@ func (g GH) Since(ctx context.Context, a protocol.Anchor, after time.Time) (n Ne
 	return n, nil
 }
 
-// readComments reads a page of comments as GitHub gives it: those that were written after a
-// time. Full says that another page may follow.
+// readComments reads a page of comments as GitHub gives it. It returns the comments that were
+// written after a time. `full` says that another page may follow.
 func readComments(answer []byte, after time.Time) (comments []Comment, full bool, err error) {
 	var list []struct {
 		User    *struct{ Login string }
@@ -139,7 +141,7 @@ func readComments(answer []byte, after time.Time) (comments []Comment, full bool
 	}
 	for _, c := range list[:min(len(list), perPage)] {
 		if !c.Created.After(after) {
-			continue // it is older, and was only changed
+			continue // it is older, and was changed later
 		}
 		body := strings.ToValidUTF8(c.Body, "")
 		kept := Comment{Author: "ghost", Body: cut(body, maxComment), At: c.Created.UTC(), URL: c.URL}
@@ -159,26 +161,27 @@ func read(answer []byte, into any) error {
 	return nil
 }
 
-// mark is a line by which a comment is known that tells a message. People do not see it.
+// mark is a line that says that a comment tells a message. People do not see the line.
 func mark(p protocol.Path) string { return "<!-- parley: " + p.String() + " -->" }
 
-// Tells are the messages of which a comment says, in its first lines, that it tells them.
+// Tells returns the messages that the comment tells, as its first lines say.
 func (c Comment) Tells() (paths []protocol.Path) {
 	for line := range strings.Lines(c.Body) {
 		text, begins := strings.CutPrefix(strings.TrimSpace(line), "<!-- parley: ")
 		text, ends := strings.CutSuffix(text, " -->")
 		p, err := protocol.ParsePath(text)
 		if !begins || !ends || err != nil {
-			break // what somebody quotes further down they do not tell
+			break // what somebody quotes further down is not told by them
 		}
 		paths = append(paths, p)
 	}
 	return paths
 }
 
-// Post tells messages in one comment, unless a comment that tells the last of them is there
-// already. So nothing is said twice when somebody asks again after a crash, or because gh did not
-// answer in time. stored is when the oldest of the messages was.
+// Post tells messages in one comment, unless there is already a comment that tells the last of
+// them. So nothing is said twice if somebody asks again after a crash, or because gh did not answer
+// in time. `stored` is when the oldest of the messages was stored. `again` is true if the comment
+// was there already.
 func (g GH) Post(ctx context.Context, a protocol.Anchor, text string, stored time.Time, messages ...protocol.Path) (url string, again bool, err error) {
 	const skew = 24 * time.Hour // between two clocks
 	n, err := g.Since(ctx, a, stored.Add(-skew))
@@ -215,7 +218,7 @@ func (g GH) Post(ctx context.Context, a protocol.Anchor, text string, stored tim
 	return posted.URL, false, nil
 }
 
-// cut is the longest beginning of a text of so many bytes that splits no character.
+// cut is the longest beginning of a text that has at most `most` bytes and splits no character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -232,8 +235,8 @@ func issuePath(a protocol.Anchor) string {
 	return repositoryPath(a) + "/issues/" + strconv.Itoa(a.Number)
 }
 
-// ask has gh ask GitHub for a path, or give it something where there is an input, and
-// returns the answer. The host is named, so that no setting of gh leads to another one.
+// ask has gh ask GitHub for a path, or send `input` there if it is not nil, and returns the answer.
+// It names the host, so that no setting of gh leads to another one.
 func (g GH) ask(ctx context.Context, input []byte, path string) (answer []byte, err error) {
 	args := []string{"gh", "api", "--hostname", "github.com", "-H", "Accept: application/vnd.github+json"}
 	if input != nil {
@@ -245,7 +248,7 @@ func (g GH) ask(ctx context.Context, input []byte, path string) (answer []byte, 
 	patience := cmp.Or(g.Patience, patience)
 	r := door.Run(ctx, door.Command{
 		Argv: append(args, path), Stdin: input, Timeout: patience, MaxOutput: maxAnswer,
-		// There is nobody whom it could ask, and its answer is for a program.
+		// Nobody is there whom gh could ask, and a program reads its answer.
 		Env: []string{"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_PAGER=", "GH_DEBUG=", "GH_FORCE_TTY=", "CLICOLOR_FORCE=", "NO_COLOR=1"},
 	})
 	switch {
@@ -265,7 +268,7 @@ func (g GH) ask(ctx context.Context, input []byte, path string) (answer []byte, 
 func failed(r door.Result) error {
 	said := cut(strings.Join(strings.Fields(r.Stderr), " "), maxProblem)
 	switch {
-	case r.ExitCode == 4: // gh's own code for it
+	case r.ExitCode == 4: // the code with which gh says this
 		return errors.New("gh is not signed in: gh auth login")
 	case strings.Contains(said, "(HTTP 404)"):
 		return errors.New("gh finds no such issue, or may not see it")

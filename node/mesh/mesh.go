@@ -1,6 +1,6 @@
-// Package mesh makes a graph of parties, and says what changed from one to the next. What a
-// party shows of itself is all that it needs, so that the graph and the table of its members
-// never differ.
+// Package mesh makes a graph of parties, and says what changed from one graph to the next. It needs
+// nothing but what a party shows of itself. So the graph and the table of the party's members never
+// differ.
 package mesh
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// The words of nodes and edges, and those of parties that matter to them.
+// The types, directions, states and roles that the mesh writes or compares.
 const (
 	typeAgent = "agent"
 	typeHuman = "human"
@@ -27,26 +27,26 @@ const (
 	roleMember    = "member"
 )
 
-// Score is one result of a sync-check: who answered it to whom.
+// Score is one result of a sync-check: `By` answered it to `Asker`.
 type Score struct {
 	By, Asker string
-	Host      string // of the asker; "" where nobody says
+	Host      string // of Asker; "" if nobody says it
 	Raw       float64
 	At        time.Time
-	Trust     string // of the asker in who answered
+	Trust     string // the trust of Asker in By
 }
 
-// Party is a party as it is shown, with the scores on its topic, the last one last.
+// Party is a party as it is shown, with the scores on its topic in the order of time.
 type Party struct {
 	control.Party
 	Scores []Score
 }
 
-// Of is the mesh of parties at a time. Those that have not begun or are over have no part in
+// Of makes the mesh of parties at a time. Parties that have not begun, or are over, have no part in
 // it.
 func Of(parties []Party, now time.Time) control.Mesh {
 	nodes := map[string]control.MeshNode{}
-	said := map[string]time.Time{} // since when a node has the status that is shown
+	said := map[string]time.Time{} // since when a node has the status that it shows
 	m := control.Mesh{Nodes: []control.MeshNode{}, Edges: []control.MeshEdge{}, Time: now.UTC()}
 	for _, p := range parties {
 		if p.State != stateActive {
@@ -71,7 +71,7 @@ func Of(parties []Party, now time.Time) control.Mesh {
 	return m
 }
 
-// lastSync is when a member was scored last; when it joined where it never was (R23).
+// lastSync is when a member was last scored. If it never was, that is when it joined (R23).
 func lastSync(m control.PartyMember) time.Time {
 	if m.Raw == nil {
 		return m.Joined.UTC()
@@ -79,8 +79,8 @@ func lastSync(m control.PartyMember) time.Time {
 	return m.LastSync.UTC()
 }
 
-// joined is the node of a member with what one more of its parties says: the last word on
-// its status, and the last score.
+// joined is the node of a member after one more of its parties was taken in: it shows the newest
+// status and the newest score.
 func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember) control.MeshNode {
 	isNew := n.ID == ""
 	n.ID, n.Label, n.Type = m.ID, m.ID, typeAgent
@@ -94,8 +94,8 @@ func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember
 	return n
 }
 
-// initiator is the agent through which a party is led, as the seed has it: that of its
-// leader, else the member that began it.
+// initiator is the agent through which a party is led, as the seed has it: the agent of its leader,
+// or else the member that began the party.
 func initiator(p Party) string {
 	if p.Via != "" {
 		return p.Via
@@ -108,7 +108,7 @@ func initiator(p Party) string {
 	return ""
 }
 
-// edge is what all edges of a party and a member say.
+// edge is what all edges between a party and a member have in common.
 func edge(p Party, m control.PartyMember, leader, direction string) control.MeshEdge {
 	return control.MeshEdge{
 		ID: p.Channel.String() + "/" + m.ID + "@" + m.Node.String() + "/" + direction,
@@ -119,7 +119,7 @@ func edge(p Party, m control.PartyMember, leader, direction string) control.Mesh
 	}
 }
 
-// scored is an edge with a score, as it is worth now.
+// scored is an edge with a score, at its present worth.
 func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
 	lambda := topics.Lambda{Value: e.Data.Lambda, Tier: topics.TierRule}
 	d := &e.Data
@@ -129,7 +129,7 @@ func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
 	return e
 }
 
-// last is the last score that fits.
+// last returns the last score that fits.
 func last(scores []Score, fits func(Score) bool) (Score, bool) {
 	for _, s := range slices.Backward(scores) {
 		if fits(s) {
@@ -139,8 +139,8 @@ func last(scores []Score, fits func(Score) bool) (Score, bool) {
 	return Score{}, false
 }
 
-// forward is the edge of a party and a member: the last score that the member gave on the
-// topic, whoever asked it (R23).
+// forward is the edge from the initiator of a party to a member. It shows the last score that the
+// member gave on the topic, whoever asked it (R23).
 func forward(p Party, m control.PartyMember, leader string, now time.Time) control.MeshEdge {
 	e := edge(p, m, leader, forwards)
 	e.Source, e.Target = initiator(p), m.ID
@@ -151,8 +151,8 @@ func forward(p Party, m control.PartyMember, leader string, now time.Time) contr
 	return e
 }
 
-// back is the edge from a member to the one through whom the party is led: what that one
-// answered when the member asked. The two scores differ, and both hold.
+// back is the edge from a member to the initiator of a party. It shows what the initiator answered
+// when the member asked. This score and that of the edge forward differ, and both hold.
 func back(p Party, m control.PartyMember, leader string, now time.Time) (control.MeshEdge, bool) {
 	of := initiator(p)
 	s, ok := last(p.Scores, func(s Score) bool { return s.By == of && s.Asker == m.ID && m.ID != of })
@@ -170,9 +170,9 @@ func back(p Party, m control.PartyMember, leader string, now time.Time) (control
 	return scored(e, s, now), true
 }
 
-// Changes is what a mesh has that an earlier one had not or had otherwise, and what of that
-// one is gone; false where that is nothing. What changes with the time alone is no change:
-// who draws a mesh computes it each time.
+// Changes returns what the mesh `is` has that `was` had not, or had otherwise, and what of `was` is
+// gone. `changed` is false if there is nothing of that. What changes only with the time is no
+// change: a reader that draws a mesh computes it each time.
 func Changes(was, is control.Mesh) (change control.Mesh, changed bool) {
 	change = control.Mesh{Time: is.Time}
 	gone := control.MeshGone{}
@@ -184,8 +184,8 @@ func Changes(was, is control.Mesh) (change control.Mesh, changed bool) {
 	return change, len(change.Nodes)+len(change.Edges) > 0 || change.Gone != nil
 }
 
-// differing are the values of a list that another one has not, or has otherwise, and the ids
-// of those that it has alone.
+// differing returns the values of `is` that `was` has not, or has otherwise, and the ids of those
+// that only `was` has.
 func differing[T any](was, is []T, id func(T) string, same func(a, b T) bool) (other []T, gone []string) {
 	other, gone = []T{}, []string{}
 	before := map[string]T{}
@@ -201,7 +201,7 @@ func differing[T any](was, is []T, id func(T) string, same func(a, b T) bool) (o
 	return other, append(gone, slices.Sorted(maps.Keys(before))...)
 }
 
-// sameEdge reports whether two edges differ in nothing but what the time changes.
+// sameEdge reports whether two edges are equal, except for what changes with the time.
 func sameEdge(a, b control.MeshEdge) bool {
 	timeless := func(d control.MeshEdgeData) control.MeshEdgeData {
 		d.Decayed, d.Colour, d.Opacity, d.Dashed, d.Sparkline = 0, "", 0, false, nil

@@ -27,7 +27,7 @@ func count[T any](name, help string, of func(T) float64) value[T] {
 	return value[T]{prometheus.NewDesc(name, help, nil, nil), prometheus.CounterValue, always(of)}
 }
 
-// moment is a gauge with a time, left out while that is zero.
+// moment is a gauge with a time. It is left out while the time is zero.
 func moment(name, help string, of func(Snapshot) time.Time) value[Snapshot] {
 	return value[Snapshot]{prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, func(s Snapshot) (float64, bool) {
 		at := of(s)
@@ -39,7 +39,7 @@ func always[T any](of func(T) float64) func(T) (float64, bool) {
 	return func(t T) (float64, bool) { return of(t), true }
 }
 
-// where leaves a metric out unless something is so.
+// where leaves a metric out unless `so` returns true.
 func (v value[T]) where(so func(T) bool) value[T] {
 	of := v.of
 	v.of = func(t T) (float64, bool) {
@@ -113,7 +113,7 @@ func ofHosts() []value[Host] {
 	}
 }
 
-// look collects what the source says, one look for all of it.
+// look collects what the source says. It asks the source once for all metrics.
 type look struct {
 	metrics *Metrics
 	node    []value[Snapshot]

@@ -20,12 +20,12 @@ const (
 	ByGit Way = "git" // a fetch brought it
 )
 
-// Answered is the outcome of a run that gave an answer. The others are why there is
-// none, a word each.
+// Answered is the outcome of a run that gave an answer. Each other outcome is one word that says
+// why there is no answer.
 const Answered = "answered"
 
-// Metrics are the counts of one node. All methods may be called by several at once, call
-// nobody, and do nothing on a nil *Metrics.
+// Metrics are the counts of one node. Its methods may be called concurrently. They call no other
+// part, and do nothing on a nil *Metrics.
 type Metrics struct {
 	source   Source
 	registry *prometheus.Registry
@@ -45,10 +45,10 @@ type Metrics struct {
 	held     *prometheus.CounterVec
 
 	mu     sync.Mutex             // guards what follows
-	agents map[protocol.Name]bool // that have counts
+	agents map[protocol.Name]bool // agents that have counts
 }
 
-// New makes the metrics of a node whose program has that version.
+// New makes the metrics of a node whose program has the given version.
 func New(version string, s Source) *Metrics {
 	m := &Metrics{
 		source: s, registry: prometheus.NewPedanticRegistry(), timed: newTimed(), agents: map[protocol.Name]bool{},
@@ -130,8 +130,8 @@ func (m *Metrics) observe(paths []protocol.Path, s stage) {
 	}
 }
 
-// Ran counts a command of an agent that ended. outcome is Answered, or a word for why
-// there is no answer.
+// Ran counts a command of an agent that ended. `outcome` is Answered, or a word that says why there
+// is no answer.
 func (m *Metrics) Ran(agent protocol.Name, outcome string, took time.Duration) {
 	if m == nil {
 		return
@@ -141,7 +141,7 @@ func (m *Metrics) Ran(agent protocol.Name, outcome string, took time.Duration) {
 	m.runTook.WithLabelValues(agent.String()).Observe(took.Seconds())
 }
 
-// Retried counts an attempt that failed and after which another one is due.
+// Retried counts an attempt that failed, if another attempt follows.
 func (m *Metrics) Retried(agent protocol.Name) {
 	if m == nil {
 		return
@@ -178,16 +178,17 @@ func (m *Metrics) Stopped(agent protocol.Name) {
 	m.stopped.WithLabelValues(agent.String()).Inc()
 }
 
-// Budget is which of the bounds on what agents cause has no room.
+// Budget names a bound on the runs that agents cause.
 type Budget string
 
 // The budgets.
 const (
-	OfAgent        Budget = "agent"        // the runs of one within an hour
-	OfConversation Budget = "conversation" // the runs in one since a human spoke in it
+	OfAgent        Budget = "agent"        // the runs of one agent within an hour
+	OfConversation Budget = "conversation" // the runs in one conversation since a human spoke in it
 )
 
-// Held counts a message that has to wait because agents have caused too many runs.
+// Held counts a message that has to wait because agents have caused too many runs. `by` is the
+// budget that is used up.
 func (m *Metrics) Held(agent protocol.Name, by Budget) {
 	if m == nil {
 		return

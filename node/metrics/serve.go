@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// readers is how many may read the metrics at once, patience how long a client may
-	// take for its request, and to take the answer.
+	// readers is how many may read the metrics at once. patience is how long a client may take to
+	// send its request, and how long to take the answer.
 	readers  = 4
 	patience = 10 * time.Second
-	// stopTime is how long answers that are being given may take when the serving ends.
+	// stopTime is how long answers that are under way may take when the serving ends.
 	stopTime = time.Second
 )
 
-// Serve answers on a listener, which it closes in the end, until stop is called: /metrics
-// and /healthz. What goes wrong with single requests goes to errs.
+// Serve answers /metrics and /healthz on a listener until `stop` is called, and closes the listener
+// then. Errors of single requests go to `errs`.
 func (m *Metrics) Serve(l net.Listener, errs *log.Logger) (stop func()) {
 	server := &http.Server{Handler: m.Handler(errs), ErrorLog: errs, ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: time.Minute}
 	var serving sync.WaitGroup

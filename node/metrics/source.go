@@ -6,17 +6,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Source is asked by whoever reads the metrics or the health, by several at once if need
-// be.
+// Source is asked when somebody reads the metrics or the health. It may be asked by several at
+// once.
 type Source interface {
 	Look() Snapshot
 	Health() Health
 }
 
-// Snapshot is how a node fares at a moment. What is a count begins with its start.
+// Snapshot is how a node fares at a moment. A field that is a count begins at 0 when the node
+// starts.
 type Snapshot struct {
-	Messages int  // of the record that are here, receipts too
-	Refused  int  // a count: files and letters that are no messages, or wrongly signed
+	Messages int  // of the record that are here, receipts included
+	Refused  int  // a count: files and letters that are no messages, or are wrongly signed
 	Warnings int  // that status shows now
 	Halted   bool // no agent is run, for one of the reasons in Health.Down
 	Record   Record
@@ -28,17 +29,17 @@ type Snapshot struct {
 
 // Record is the state of the record.
 type Record struct {
-	Unrecorded   int           // messages that are in the journal alone
-	Unpushed     int           // messages that are committed, and the remote lacks
-	Lag          time.Duration // since when the oldest of both waits; 0: none does
+	Unrecorded   int           // messages that are only in the journal
+	Unpushed     int           // messages that are committed and that the remote lacks
+	Lag          time.Duration // how long the oldest of both has waited; 0: none waits
 	StoreFails   bool          // nothing new can be stored
 	CommitFails  bool          // what is stored cannot be committed
 	HasRemote    bool
-	RemoteFails  bool // it cannot be fetched from, or not be pushed to
-	Pushes       int  // a count: that the remote took
-	Rejected     int  // a count: pushes that came after another host's
+	RemoteFails  bool // the last fetch or push failed
+	Pushes       int  // a count: pushes that the remote took
+	Rejected     int  // a count: pushes that the remote did not take because another host's came before
 	LastFetch    time.Time
-	LastPush     time.Time // zero, as the one before: none since the start
+	LastPush     time.Time // zero, like LastFetch: none since the start
 	JournalBytes int64
 	Packs        int
 }
@@ -46,7 +47,7 @@ type Record struct {
 // Commands are the commands of all agents.
 type Commands struct {
 	Running int
-	Most    int // that may run at once
+	Most    int // how many may run at once
 	Waiting int // agents with messages for which no more commands may run now
 }
 
@@ -63,26 +64,26 @@ type Agent struct {
 type Host struct {
 	Alias  protocol.Name
 	Live   bool          // heard on the bus a short time ago
-	Linked bool          // by a link of its own to this host
-	RTT    time.Duration // of that link; 0: not known
+	Linked bool          // it has a link of its own to this host
+	RTT    time.Duration // round trip of that link; 0: not known
 }
 
 // Bus is the state of the bus.
 type Bus struct {
-	Links       int    // to other servers, that are there or should be
-	LinksUp     int    // of these, that work
-	Dropped     uint64 // a count: what came faster than it was handled
-	Malformed   uint64 // a count: what could not be read
+	Links       int    // to other servers: those that are there, and those that should be
+	LinksUp     int    // how many of Links work
+	Dropped     uint64 // a count: letters that came faster than they were handled
+	Malformed   uint64 // a count: letters that could not be read
 	Refused     uint64 // a count: letters whose signature or key does not prove their sender
 	Held        int    // messages of hosts whose key is not known yet
-	HeldDropped uint64 // a count: of these, what was too much
+	HeldDropped uint64 // a count: messages of such hosts that were dropped because there were too many
 	Gaps        int    // messages that are missing in the chains of hosts, and were asked for in vain
-	GapsClosed  uint64 // a count: what was missing and came
-	GapsLeft    uint64 // a count: what nobody had, so that it is left to git
+	GapsClosed  uint64 // a count: missing messages that came
+	GapsLeft    uint64 // a count: missing messages that nobody had, so that they are left to git
 }
 
-// Health is whether a node does its work. Each reason is a few words of the program's own.
+// Health is whether a node does its work. Each reason is a few words that the program itself wrote.
 type Health struct {
-	Down     []string // why it does not
+	Down     []string // why it does not do its work
 	Degraded []string // what fails while the work goes on
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxTimed is how many messages are timed at once, the newest.
+// maxTimed is how many messages are timed at once: the newest ones.
 const maxTimed = 10_000
 
 // stage is how far a message has come after it was stored.
@@ -26,7 +26,7 @@ func (s stage) String() string { return [stages]string{"heard", "recorded", "pus
 type timed struct {
 	mu    sync.Mutex // guards what follows
 	all   map[protocol.Path]*journey
-	order [maxTimed]protocol.Path // a ring: who was timed last but maxTimed gives way
+	order [maxTimed]protocol.Path // a ring: a new message replaces the one that was timed maxTimed messages before
 	next  int
 }
 
@@ -38,7 +38,7 @@ type journey struct {
 
 func newTimed() *timed { return &timed{all: map[protocol.Path]*journey{}} }
 
-// begin times messages that were stored at that moment.
+// begin times messages that were stored at `at`.
 func (t *timed) begin(paths []protocol.Path, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,8 +49,7 @@ func (t *timed) begin(paths []protocol.Path, at time.Time) {
 	}
 }
 
-// reached is how long those of the messages that are timed took to their first coming to
-// a stage.
+// reached returns how long the messages that are timed took until they first came to a stage.
 func (t *timed) reached(paths []protocol.Path, s stage, at time.Time) (took []time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -22,29 +22,29 @@ import (
 type Book struct {
 	Me       string
 	Partners []Partner
-	Parties  []Party // in the order in which they were organized; those whose files may change
+	Parties  []Party // in the order in which they were organized; only those whose files may change
 }
 
-// Partner is what the agent has with one.
+// Partner is what the agent has in common with one partner.
 type Partner struct {
 	control.Relation
-	Topics []Topic // closed ones too
-	Stays  bool    // nothing has happened with it: its files are as they should be
+	Topics []Topic // closed ones included
+	Stays  bool    // nothing has happened with the partner: its files are as they should be
 }
 
 // Topic is one of the agent's topics.
 type Topic struct {
 	control.Topic
 	State   topics.Sidecar
-	History []topics.Sample // of all terms, as the partner scored
+	History []topics.Sample // of all terms: the scores that the partner gave
 	Over    time.Time       // when the agent closed it; zero while it is open
 	Past    []Term
-	Stays   bool // nothing has happened in it: its files are as they should be
+	Stays   bool // nothing has happened in the topic: its files are as they should be
 }
 
-// Term is an earlier time for which a topic was open.
+// Term is an earlier period for which a topic was open.
 type Term struct {
-	Opened string // the message
+	Opened string // the message that opened it
 	Over   time.Time
 }
 
@@ -157,7 +157,7 @@ func (t Topic) Sheet() Sheet {
 	}}
 }
 
-// Page is the topic's sheet without the marks that keep a person's words apart.
+// Page is the topic's sheet without the marks that separate a person's words from parley's.
 func (t Topic) Page() string {
 	s := t.Sheet()
 	text := "# " + s.Title + "\n"
@@ -170,7 +170,7 @@ func (t Topic) Page() string {
 	return text
 }
 
-// agreement is a line, and one for each earlier wording.
+// agreement is the line of an agreement, followed by a line for each earlier wording.
 func agreement(it control.TopicItem) []string {
 	line := "- [" + it.ID + "] "
 	if it.Agreed {
@@ -245,11 +245,11 @@ func checkpoint(cp control.TopicCheckpoint) []string {
 	return append(lines, "")
 }
 
-// StateFile is the file that says where agreements stand, for programs.
+// StateFile is a file for programs that says where agreements stand.
 func (t Topic) StateFile() []byte {
 	data, err := json.MarshalIndent(t.State, "", "  ")
 	if err != nil {
-		panic(err) // it is strings and maps of them
+		panic(err) // it holds only strings, and maps of strings
 	}
 	return append(data, '\n')
 }
@@ -266,11 +266,11 @@ type sample struct {
 	Source  string    `json:"source,omitempty"`
 }
 
-// History are the lines that a history file lacks: it is only ever added to. A score is
-// known by its time, its topic and whose it is, so that one which a person or another
-// program has written down is not there twice. The file is read through, however large it
-// is, and no more of it is kept than which scores it has. A line at its end that was cut
-// short is completed where it is one of these, else it stays a line of its own.
+// History returns the bytes to add at the end of a history file: the lines that it lacks. A score
+// is identified by its time, its topic and its partner. So a score that a person or another program
+// has written into the file is not added again. The file may be large: History reads it once, and
+// keeps in memory only which scores it lacks. If the last line of the file was cut short and is the
+// beginning of a missing line, that line is completed. Else it stays a line of its own.
 func (p Partner) History(existing io.Reader) (more []byte, err error) {
 	type known struct {
 		at             int64
@@ -317,11 +317,12 @@ func (p Partner) History(existing io.Reader) (more []byte, err error) {
 	return append(more, bytes.Join(lines, nil)...), nil
 }
 
-// maxLine bounds the lines of a history that are looked at, in bytes: no score is longer.
+// maxLine bounds the length of the lines of a history that are looked at, in bytes: no score is
+// longer.
 const maxLine = 64 << 10
 
-// eachLine reads lines, and yields those that are no longer than any may be. It returns
-// the beginning of what stands behind the last end of a line.
+// eachLine calls `each` with every line that is not longer than maxLine. It returns what stands
+// after the last end of a line.
 func eachLine(r io.Reader, each func(line []byte)) (torn []byte, err error) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for long := false; ; {
@@ -333,7 +334,7 @@ func eachLine(r io.Reader, each func(line []byte)) (torn []byte, err error) {
 		case err == nil:
 			long, torn = false, nil
 		case errors.Is(err, bufio.ErrBufferFull):
-			long, torn = true, []byte{0} // no line of ours
+			long, torn = true, []byte{0} // no beginning of a line of ours
 		case errors.Is(err, io.EOF):
 			return append(torn, line...), nil
 		default:

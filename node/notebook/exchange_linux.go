@@ -11,17 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A program that had opened a file before it was replaced writes into it just then, and one that
-// was about to open it still gets at it. Such programs are waited for: a moment, and longer where
-// the file system tells that somebody has the file open.
+// settle and patience are how long a replaced file is waited for. A program that had opened the
+// file before may be writing into it just then, and one that was about to open it may still do so.
+// settle is always waited for. patience is the most that is waited for if the file system tells
+// that somebody has the file open.
 const (
 	settle   = 25 * time.Millisecond
 	patience = time.Second
 )
 
-// exchange has two files change names, both in one folder, at once; so what is saved at that
-// moment is read and not lost. It returns what had the name. What cannot be read gets its
-// name back.
+// exchange swaps the names of two files in one folder, in one step. So what somebody saves at that
+// moment is read, and not lost. It returns the content of the file that had `name`. If that cannot
+// be read, the names are swapped back.
 func exchange(root *os.Root, half, name string) (displaced []byte, err error) {
 	dir, err := openDir(root, path.Dir(name))
 	if err != nil {
@@ -47,7 +48,8 @@ func exchange(root *os.Root, half, name string) (displaced []byte, err error) {
 	return displaced, err
 }
 
-// settled is what a file has when nobody has it open any more to write into it.
+// settled reads a file when nobody has it open for writing any more. It returns errOpen if that
+// does not happen within patience.
 func settled(root *os.Root, name string) ([]byte, error) {
 	f, err := open(root, name)
 	if err != nil {
@@ -59,12 +61,12 @@ func settled(root *os.Root, name string) ([]byte, error) {
 	defer f.Close()
 	time.Sleep(settle)
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK) // refused while somebody may write
+		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK) // fails while somebody may write
 		if err == nil {
 			_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 		}
 		switch {
-		case !errors.Is(err, unix.EAGAIN): // nobody, or it cannot tell: no leases, somebody else's file
+		case !errors.Is(err, unix.EAGAIN): // nobody has it open, or that cannot be told: no leases, or somebody else's file
 			return read(root, name)
 		case time.Since(begun) > patience:
 			return nil, errOpen
@@ -72,8 +74,8 @@ func settled(root *os.Root, name string) ([]byte, error) {
 	}
 }
 
-// renameNew gives a file a name that nothing has yet, in one step: whatever is saved goes
-// with it or is a file of its own.
+// renameNew gives a file a name that nothing has yet, in one step. What somebody saves meanwhile
+// goes with it, or is a file of its own.
 func renameNew(root *os.Root, from, to string) error {
 	source, err := openDir(root, path.Dir(from))
 	if err != nil {
@@ -97,7 +99,7 @@ func unsupported(err error) bool {
 	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
 }
 
-// openDir opens a folder. A pipe in its place is refused, not waited for.
+// openDir opens a folder. If a pipe is in its place, openDir returns an error and does not wait.
 func openDir(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 }

@@ -13,15 +13,16 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// maxSheet bounds what is read of a file, in bytes: a larger one is nobody's sheet.
+// maxSheet bounds how much is read of a file, in bytes: a larger file is nobody's sheet.
 const maxSheet = 16 << 20
 
-// races is how often a file is tried again that somebody saves at the same moment.
+// races is how often a file is tried again if somebody saves it at the same moment.
 const races = 50
 
-// open opens a plain file to be read; nil where there is none. What is no plain file is
-// refused: behind a link may be anything, and who opens a pipe waits for somebody to write
-// into it. What takes a file's place in between is opened without waiting, and refused too.
+// open opens a plain file for reading; nil if there is none. It returns an error if the name
+// belongs to anything else: a link may lead anywhere, and opening a pipe waits for somebody to
+// write into it. If something else takes the file's place in between, it is opened without waiting,
+// and open returns an error too.
 func open(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Lstat(name)
 	if err == nil {
@@ -47,7 +48,7 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// stillPlain says why a file that was opened is not one to read or write.
+// stillPlain returns an error that says why an open file is not to be read or written.
 func stillPlain(f *os.File, name string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -56,7 +57,7 @@ func stillPlain(f *os.File, name string) error {
 	return plain(name, info.Mode())
 }
 
-// plain says why what has a file's name is no plain file.
+// plain returns an error that says what has a file's name, if that is no plain file.
 func plain(name string, mode fs.FileMode) error {
 	what := "neither a file nor a folder"
 	switch {
@@ -76,7 +77,7 @@ func plain(name string, mode fs.FileMode) error {
 	return fmt.Errorf("%s is %s, no plain file: move it away", name, what)
 }
 
-// read is a file's bytes; nil where there is none.
+// read returns the bytes of a file; nil if there is none.
 func read(root *os.Root, name string) ([]byte, error) {
 	f, err := open(root, name)
 	if f == nil || err != nil {
@@ -87,7 +88,7 @@ func read(root *os.Root, name string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) > maxSheet: // a part of it would be written in its place as if it were all
+	case len(data) > maxSheet: // a part of it would be written back as if it were the whole
 		return nil, fmt.Errorf("%s has more than %d MiB", name, maxSheet>>20)
 	case data == nil:
 		data = []byte{}
@@ -95,14 +96,15 @@ func read(root *os.Root, name string) ([]byte, error) {
 	return data, nil
 }
 
-// edit changes a file. What somebody saved meanwhile is what is changed: nobody's words are
-// overwritten unread. It is written only where that makes a difference, and whole.
+// edit changes a file. If somebody saved it in the meantime, that version is changed: nobody's
+// words are overwritten unread. The file is written only if that makes a difference, and always as
+// a whole.
 func edit(root *os.Root, name string, change func(existing []byte) []byte) (changed bool, err error) {
 	at, err := read(root, name)
 	if err != nil {
 		return false, err
 	}
-	from, before, pending := at, at, false // pending: what somebody saved stands in from alone
+	from, before, pending := at, at, false // pending: what somebody saved is only in `from`
 	for range races {
 		next := change(from)
 		if at != nil && bytes.Equal(at, next) && !pending {
@@ -115,8 +117,8 @@ func edit(root *os.Root, name string, change func(existing []byte) []byte) (chan
 			return changed, err
 		case bytes.Equal(displaced, at):
 			return true, nil
-		default: // saved between our reading and our writing: that is what counts
-			if pending { // twice, and who saved last had not seen the one before
+		default: // saved after we read and before we wrote: that version counts
+			if pending { // it happened twice, and the last one who saved had not seen the version before
 				displaced = withLines(displaced, from, before)
 			}
 			from, before, at, pending, changed = displaced, at, next, true, true
@@ -132,8 +134,8 @@ func edit(root *os.Root, name string, change func(existing []byte) []byte) (chan
 	return changed, fmt.Errorf("cannot write %s: somebody else goes on saving it", name)
 }
 
-// withLines is a text with the lines behind it that another one has, and that stand neither
-// there nor in what both were before.
+// withLines is a text with lines of another text added at its end: those that are neither in the
+// text itself nor in what both texts were before.
 func withLines(text, other, before []byte) []byte {
 	known := map[string]bool{}
 	for _, of := range [][]byte{text, before} {
@@ -152,8 +154,8 @@ func withLines(text, other, before []byte) []byte {
 	return text
 }
 
-// replace puts bytes in the place of a file, and returns what was there: at, unless somebody
-// was faster. Where there was to be none and is one, that is fs.ErrExist.
+// replace puts `next` in the place of a file. It returns what was there: `at`, unless somebody was
+// faster. If `at` is nil and there is a file, it returns fs.ErrExist.
 func replace(root *os.Root, name string, at, next []byte) (displaced []byte, err error) {
 	mode := fs.FileMode(0o644)
 	if info, err := root.Lstat(name); err == nil {
@@ -178,11 +180,12 @@ func replace(root *os.Root, name string, at, next []byte) (displaced []byte, err
 	return displaced, unlessMissing(root.Remove(half))
 }
 
-// errOpen is why what a file was before it was replaced is kept.
+// errOpen says why the old version of a replaced file is kept.
 var errOpen = errors.New("a program goes on writing into it")
 
-// drop removes a half-written file after a write that failed. Where it is not what was to be
-// written, it is what somebody saved, which once went with it: it gets a name that shows.
+// drop removes a half-written file after a write that failed. If its content is not what was to be
+// written, it is what somebody saved, because the two files have changed names. Then drop gives it
+// a name that people notice.
 func drop(root *os.Root, half, name string, ours []byte) error {
 	data, err := read(root, half)
 	switch {
@@ -198,7 +201,7 @@ func drop(root *os.Root, half, name string, ours []byte) error {
 	return fmt.Errorf("what was saved as %s is now %s", name, kept)
 }
 
-// setAside gives what somebody saved a name beside the file that it was.
+// setAside gives a file with what somebody saved a new name beside the file `name`.
 func setAside(root *os.Root, half, name string) (kept string, err error) {
 	for n := 1; n < maxSameDay; n++ {
 		kept = fmt.Sprintf("%s.saved-%d", name, n)
@@ -209,7 +212,7 @@ func setAside(root *os.Root, half, name string) (kept string, err error) {
 	return "", err
 }
 
-// place gives a file another name, which nothing may have yet: else that is fs.ErrExist.
+// place gives a file another name. It returns fs.ErrExist if something has that name already.
 func place(root *os.Root, from, to string) error {
 	err := renameNew(root, from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) || missing(err) {
@@ -218,8 +221,8 @@ func place(root *os.Root, from, to string) error {
 	return copied(root, from, to)
 }
 
-// linked is renameNew where a name can only be given beside another one. Who saves by
-// renaming between the comparison and the removal, which takes microseconds, loses that.
+// linked is renameNew for systems that can only give a file a second name. If somebody saves by
+// renaming between the comparison and the removal, which takes microseconds, that version is lost.
 func linked(root *os.Root, from, to string) error {
 	if err := root.Link(from, to); err != nil {
 		return err
@@ -230,13 +233,13 @@ func linked(root *os.Root, from, to string) error {
 	}
 	placed, err := root.Lstat(to)
 	if err != nil || !os.SameFile(still, placed) {
-		return err // somebody has saved another file under the name: that one stays
+		return err // somebody has saved another file under the name: that file stays
 	}
 	return root.Remove(from)
 }
 
-// copied is place on a file system without hard links. What is saved between the comparison
-// and the removal is lost, which takes microseconds.
+// copied is place for a file system without hard links. What somebody saves between the comparison
+// and the removal, which takes microseconds, is lost.
 func copied(root *os.Root, from, to string) error {
 	info, err := root.Lstat(from)
 	if err != nil {
@@ -255,18 +258,19 @@ func copied(root *os.Root, from, to string) error {
 		return errors.Join(err, root.Remove(to))
 	}
 	if now, err := read(root, from); err != nil || !bytes.Equal(now, data) {
-		return err // somebody has saved it meanwhile: that stays
+		return err // somebody has saved it in the meantime: that version stays
 	}
 	return root.Remove(from)
 }
 
-// halfName is the name of a file that is written, of the file that it is to be, the process and
-// a number. So what a write that was cut short has left says whose it is.
+// halfName is the name of a file that is being written. It is made of the name of the file that it
+// is to become, the process and a number. So what a write that was cut short has left says to which
+// file it belongs.
 func halfName(name string, n int) string {
 	return path.Join(path.Dir(name), fmt.Sprintf("%s%s-%d-%d", durable.TempPrefix, path.Base(name), os.Getpid(), n))
 }
 
-// writeHalf writes a file that has no name yet which anybody looks at.
+// writeHalf writes a file under a name that nobody looks at yet, and returns that name.
 func writeHalf(root *os.Root, name string, data []byte, mode fs.FileMode) (string, error) {
 	for n := 0; ; n++ {
 		half := halfName(name, n)
@@ -285,7 +289,7 @@ func writeHalf(root *os.Root, name string, data []byte, mode fs.FileMode) (strin
 	}
 }
 
-// create makes a file, whole, where none is.
+// create makes a whole file, if there is none of that name.
 func create(root *os.Root, name string, data []byte) error {
 	half, err := writeHalf(root, name, data, 0o644)
 	if err != nil {
@@ -297,8 +301,8 @@ func create(root *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// renamed is exchange where two files cannot change names at once: what is saved between
-// the two steps is lost, which takes a moment of microseconds.
+// renamed is exchange for systems where two files cannot change names in one step. What somebody
+// saves between the two steps, which takes microseconds, is lost.
 func renamed(root *os.Root, half, name string) (displaced []byte, err error) {
 	if displaced, err = read(root, name); err != nil {
 		return nil, err
@@ -306,7 +310,7 @@ func renamed(root *os.Root, half, name string) (displaced []byte, err error) {
 	return displaced, root.Rename(half, name)
 }
 
-// add writes behind a file's end.
+// add writes at the end of a file.
 func add(root *os.Root, name string, more []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o644)
 	if err != nil {

@@ -25,21 +25,21 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// burst is how long is waited after a change for those that come with it: a file that is
-// written for each of them is read by nobody in between.
+// burst is how long other changes are waited for after a change. If a file were written for each
+// change of a burst, nobody would read the versions in between.
 const burst = 100 * time.Millisecond
 
-// Options is what the part needs of its node.
+// Options is what this part needs of its node.
 type Options struct {
-	Agents func() []configs.Agent // those that this host serves
-	// Book is what an agent works on; where channels are named, only what has happened in
-	// those has to be whole.
+	Agents func() []configs.Agent // returns the agents that this host serves
+	// Book returns what an agent works on. If `changed` names channels, only what has happened in
+	// them has to be complete.
 	Book func(me string, changed []protocol.ChannelID) Book
-	// Concerned are the names of those whose files change by what happens in a channel: the
-	// two of a topic, those of a party.
+	// Concerned returns the names of the agents whose files change with what happens in a channel:
+	// the two of a topic, or the members of a party.
 	Concerned func(protocol.ChannelID) []string
 	Messages  *feed.Feeds[protocol.Path] // as they enter the state
-	// Wrong tells the operator what is wrong with the files of an agent; "" that nothing is.
+	// Wrong tells the operator what is wrong with the files of an agent; "" means that nothing is.
 	Wrong func(agent, text string)
 	Log   zerolog.Logger
 }
@@ -48,13 +48,13 @@ type Options struct {
 type Keeper struct {
 	Options
 
-	mu        sync.Mutex      // held while files are written, and guards what follows
-	recovered map[string]bool // folders in which was seen to what an earlier process left
+	mu        sync.Mutex      // held while files are written; guards what follows
+	recovered map[string]bool // folders in which the leftovers of an earlier process were dealt with
 	last      map[string]attempt
 }
 
-// New is the part of a node. An agent whose command runs as another user has no files: its
-// folder is that user's, and the node would follow their links with rights of its own.
+// New makes this part of a node. An agent whose command runs as another user has no files: its
+// folder belongs to that user, and the node would follow that user's links with its own rights.
 func New(o Options) *Keeper {
 	all := o.Agents
 	o.Agents = func() []configs.Agent {
@@ -63,8 +63,8 @@ func New(o Options) *Keeper {
 	return &Keeper{Options: o, recovered: map[string]bool{}, last: map[string]attempt{}}
 }
 
-// Start writes all files, and whenever something happens in a topic those of its agents,
-// until stop is called. What happened until then is written.
+// Start writes all files. Then, whenever something happens in a topic or party, it writes the files
+// of the agents concerned, until `stop` is called. What has happened until then is written too.
 func (k *Keeper) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -91,11 +91,11 @@ func (k *Keeper) Start() (stop func()) {
 	}
 }
 
-// after writes what messages change: the topics and parties in which they are, of those that
-// are served here. Who was never written gets all files.
+// after writes what messages change, for the agents of this host that are concerned: the topics and
+// parties in which the messages are. An agent whose files were never written gets all its files.
 func (k *Keeper) after(paths []protocol.Path, all bool) {
-	// Each channel is asked about once: to read what a topic has come to takes as long as a
-	// tenth of all else that a message costs, and in a burst hundreds come together.
+	// Each channel is asked about once. Reading the outcome of a topic takes a tenth of the time of
+	// all else that a message costs, and in a burst hundreds of messages come together.
 	concerned := map[protocol.ChannelID][]string{}
 	for _, p := range paths {
 		channel := p.Channel()
@@ -115,19 +115,18 @@ func (k *Keeper) after(paths []protocol.Path, all bool) {
 		} else if len(changed) == 0 {
 			continue
 		}
-		_, _ = k.write(a.Name.String(), changed) // it has told what is wrong
+		_, _ = k.write(a.Name.String(), changed) // write has told what is wrong
 	}
 }
 
-// attempt is what came of writing an agent's files last.
+// attempt is the outcome of the last writing of an agent's files.
 type attempt struct {
 	dir   string // of the agent
-	whole bool   // all of its files are as the record is
+	whole bool   // all of its files agree with the record
 	wrong string // "" for nothing
 }
 
-// isNew reports whether nobody has tried to write an agent's files, in the folder that it
-// has now.
+// isNew reports whether nobody has tried yet to write an agent's files in its present folder.
 func (k *Keeper) isNew(a configs.Agent) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,8 +134,8 @@ func (k *Keeper) isNew(a configs.Agent) bool {
 	return !known || last.dir != a.Dir
 }
 
-// tell notes what came of writing an agent's files, and says what is wrong with them, once.
-// It is called with the lock held.
+// tell notes the outcome of writing an agent's files, and tells once what is wrong with them. The
+// caller holds mu.
 func (k *Keeper) tell(a configs.Agent, w Written, err error) {
 	now := attempt{dir: a.Dir, whole: err == nil && w.Folder != ""}
 	if err != nil {
@@ -153,21 +152,20 @@ func (k *Keeper) tell(a configs.Agent, w Written, err error) {
 	k.Wrong(a.Name.String(), now.wrong)
 }
 
-// Written is what came of writing an agent's files.
+// Written is the outcome of writing an agent's files.
 type Written struct {
-	Folder   string   // "" where the agent has none
-	Files    []string // that were changed, below it
-	TimedOut []string // items that were not timed out in the files: SLUG/LABEL
+	Folder   string   // "" if the agent has none
+	Files    []string // files that were changed, below Folder
+	TimedOut []string // items that have timed out since the files were last written: SLUG/LABEL
 }
 
 // Write writes the files of one agent that differ from what the record says. An agent without a
-// folder has no files. In a folder without a ψ, one is made when its agent opens a topic itself
-// or takes part in a party. Topics that others open make no folder in anybody's work.
+// folder has no files. If the folder has no ψ, one is made when the agent itself opens a topic or
+// takes part in a party. Topics that others open make no folder among anybody's work.
 func (k *Keeper) Write(agent string) (Written, error) { return k.write(agent, nil) }
 
-// write is Write after something happened in channels. It writes all files where no channel is
-// named. It does so too where not all is well: the agent had no folder before, or a file could
-// not be written.
+// write is Write after something happened in channels. It writes all files if no channel is named.
+// It writes all files also if the agent had no folder before, or a file could not be written.
 func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -208,11 +206,12 @@ func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, e
 	return w, err
 }
 
-// owner says whose files are in a folder: agents that share one ψ do not share them (R30).
+// owner is the name of the file that says to which agent the files in a folder belong. Agents that
+// share one ψ do not share their files (R30).
 const owner = ".parley-agent"
 
-// openFolder opens the folder of an agent's files, which it makes; nil where it has no ψ,
-// opened no topic and was in no party.
+// openFolder opens the folder of an agent's files, and makes it if it is missing. It returns nil if
+// there is no ψ and the agent has opened no topic and was in no party.
 func openFolder(dir string, book Book, known func(agent string) bool) (*os.Root, error) {
 	at := psi(dir)
 	if !isFolder(at) && !book.opened() {
@@ -241,7 +240,8 @@ func openFolder(dir string, book Book, known func(agent string) bool) (*os.Root,
 	return nil, fmt.Errorf("cannot write to %s: its folders of collaborations are other agents'", at)
 }
 
-// own reports whether a folder is an agent's, which it becomes where it is nobody's.
+// own reports whether a folder belongs to an agent. A folder that belongs to nobody becomes the
+// agent's.
 func own(root *os.Root, agent string) (bool, error) {
 	_, err := edit(root, owner, func(existing []byte) []byte {
 		if existing != nil {
@@ -256,8 +256,8 @@ func own(root *os.Root, agent string) (bool, error) {
 	return strings.TrimSpace(string(name)) == agent, err
 }
 
-// opened reports whether the agent has opened a topic itself, or takes part in a party, which
-// its human has agreed to.
+// opened reports whether the agent itself has opened a topic or takes part in a party. Its human
+// has agreed to the latter.
 func (b Book) opened() bool {
 	return len(b.Parties) > 0 || slices.ContainsFunc(b.Partners, func(p Partner) bool {
 		return slices.ContainsFunc(p.Topics, func(t Topic) bool { return t.OpenedBy == b.Me })
@@ -270,7 +270,7 @@ type writer struct {
 	w    *Written
 }
 
-// book writes all files. One that cannot be written keeps no other one from it.
+// book writes all files. A file that cannot be written does not keep others from being written.
 func (w writer) book(b Book) error {
 	var wrong []error
 	for _, p := range b.Partners {
@@ -319,7 +319,7 @@ func (w writer) history(name string, p Partner) error {
 	return nil
 }
 
-// missing are the lines that a history file lacks.
+// missing returns the lines that a history file lacks.
 func (w writer) missing(name string, p Partner) ([]byte, error) {
 	f, err := open(w.root, name)
 	if err != nil {
@@ -332,12 +332,12 @@ func (w writer) missing(name string, p Partner) ([]byte, error) {
 	return p.History(f)
 }
 
-// recorded is the line of a sheet's head that says which term of a topic it is of.
+// recorded is the line of a sheet's head that says to which term of a topic the sheet belongs.
 var recorded = pattern.New(`^\*\*Record\*\*: (\S+)\s*$`)
 
-// termOf is the message that opened the term which a topic's file is of; "" where the file
-// does not say. Only a line counts that parley wrote, in its place: by a person's line of
-// the same words their file was put away as another term's.
+// termOf returns the message that opened the term to which a topic's file belongs; "" if the file
+// does not say. Only a line that parley wrote, in its place, counts. Otherwise, if a person wrote a
+// line with the same words, that person's file would be put away as one of another term.
 func (t Topic) termOf(file []byte) string {
 	for _, line := range t.Sheet().own(file, "head") {
 		if m := recorded.FindStringSubmatch(line); m != nil {
@@ -347,7 +347,7 @@ func (t Topic) termOf(file []byte) string {
 	return ""
 }
 
-// topic writes the files of a topic, and puts those away that are of a term which is over.
+// topic writes the files of a topic. It puts away files that belong to a term which is over.
 func (w writer) topic(dir string, t Topic) error {
 	stem := path.Join(dir, "topics", t.Slug)
 	existing, err := read(w.root, stem+".md")
@@ -383,7 +383,7 @@ func (w writer) topic(dir string, t Topic) error {
 	return w.putAway(stem, t.Slug, t.Over)
 }
 
-// state writes the state file, and tells what has timed out since it was written last.
+// state writes the state file, and notes which items have timed out since it was last written.
 func (w writer) state(name string, t Topic) error {
 	var before topics.Sidecar
 	err := w.edit(name, func(existing []byte) []byte {
@@ -402,8 +402,8 @@ func (w writer) state(name string, t Topic) error {
 	return err
 }
 
-// keepByHand copies a file that was kept before parley wrote one of that name: it may say
-// what the record does not.
+// keepByHand copies a file that somebody kept before parley wrote one of that name: it may say what
+// the record does not say.
 func (w writer) keepByHand(stem, as, suffix string) error {
 	data, err := read(w.root, stem+suffix)
 	if data == nil || err != nil {
@@ -427,7 +427,7 @@ func (w writer) keepByHand(stem, as, suffix string) error {
 	return fmt.Errorf("cannot keep %s: the archive has %d such files", stem+suffix, maxSameDay)
 }
 
-// away reports whether the sheet of a topic's term is in the archive.
+// away reports whether the sheet of a topic's last term is in the archive.
 func (w writer) away(t Topic) bool {
 	for n := 1; n < maxSameDay; n++ {
 		data, err := read(w.root, archived(t.Slug, t.Over, n)+".md")
@@ -441,7 +441,7 @@ func (w writer) away(t Topic) bool {
 	return false
 }
 
-// maxSameDay bounds how many topics of one short form are put away on one day.
+// maxSameDay bounds how many topics with the same short form are put away on one day.
 const maxSameDay = 1000
 
 func archived(slug string, over time.Time, n int) string {
@@ -452,8 +452,8 @@ func archived(slug string, over time.Time, n int) string {
 	return name
 }
 
-// putAway moves the files of a topic to the archive, where nothing is ever overwritten (R30).
-// What somebody saves after that is a file of its own, which the next write puts away too.
+// putAway moves the files of a topic to the archive, where nothing is ever overwritten (R30). What
+// somebody saves afterwards is a file of its own, and the next write puts it away too.
 func (w writer) putAway(stem, slug string, over time.Time) error {
 	if err := w.root.MkdirAll(archive, 0o755); err != nil {
 		return err
@@ -472,7 +472,7 @@ func (w writer) putAway(stem, slug string, over time.Time) error {
 		if err != nil {
 			return err
 		}
-		// The same state is what an earlier try has put there that did not end.
+		// An earlier try that was cut short has put the same state there.
 		if sheet != nil || state != nil && !bytes.Equal(state, mine) {
 			continue
 		}
@@ -484,7 +484,7 @@ func (w writer) putAway(stem, slug string, over time.Time) error {
 		if err != nil {
 			return err
 		}
-		// The sheet goes last: while it is there, the next write goes on with this.
+		// The sheet goes last: while it is there, the next write continues this move.
 		if err = w.move(stem+".md", name+".md"); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -492,7 +492,8 @@ func (w writer) putAway(stem, slug string, over time.Time) error {
 	return fmt.Errorf("cannot put %s away: the archive has %d of that day", slug, maxSameDay)
 }
 
-// move gives a file, if it is there, another name, which no other file has.
+// move gives a file another name, if the file exists. It returns fs.ErrExist if another file has
+// that name.
 func (w writer) move(from, to string) error {
 	switch err := place(w.root, from, to); {
 	case missing(err):
@@ -504,7 +505,7 @@ func (w writer) move(from, to string) error {
 	return nil
 }
 
-// Sorted puts partners into the order of their names.
+// Sorted sorts partners by their names.
 func Sorted(all []Partner) []Partner {
 	slices.SortFunc(all, func(a, b Partner) int { return cmp.Compare(a.With, b.With) })
 	return all

@@ -12,7 +12,7 @@ import (
 	where "github.com/parleyfleet/parley/internal/psi"
 )
 
-// The folder of ψ in which the files are, and those in it that are no partner's.
+// The folder in ψ for the files, and the folders in it that belong to no partner.
 const (
 	folder        = "memory/collaborations"
 	archive       = "archive"
@@ -22,9 +22,9 @@ const (
 // maxFolder bounds the name of a partner's folder, in bytes.
 const maxFolder = 64
 
-// folderOf is the folder of a partner. Names come from others: one that could be a path, that
-// only differs in case from another one, or that some system cannot have, gets a name made of
-// its hash.
+// folderOf is the name of a partner's folder. Names come from others. So a name gets replaced by
+// one made of its hash if it could be a path, or differs from another one only in case, or is not
+// possible on some system.
 func folderOf(name string) string {
 	plain := name != "" && len(name) <= maxFolder && name[0] != '.' && name[0] != '-' && name[len(name)-1] != '.' &&
 		strings.IndexFunc(name, func(r rune) bool {
@@ -40,10 +40,10 @@ func folderOf(name string) string {
 	return "name-" + hex.EncodeToString(sum[:8])
 }
 
-// psi is where the memory of an agent is whose folder that is. It need not be there.
+// psi is where the memory of an agent is, given the agent's folder. It need not exist.
 func psi(dir string) string { return where.Of(dir) }
 
-// isFolder reports whether a folder is there.
+// isFolder reports whether a folder exists.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

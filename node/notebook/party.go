@@ -12,24 +12,25 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 )
 
-// Party is a party in which the agent is, or was. That takes the word of a human of this
-// host, so each has a file, and a stranger's has none.
+// Party is a party in which the agent is or was. To be a member takes the consent of a human of
+// this host. So each such party has a file, and a stranger's party has none.
 type Party struct {
-	Stem string // what its file is called, without .json (R30)
+	Stem string // name of its file, without .json (R30)
 	parties.File
-	Over time.Time // when the last one left; zero while somebody is in it
+	Over time.Time // when the last member left; zero while somebody is in it
 }
 
 // text is the party's file.
 func (p Party) text() []byte {
 	data, err := json.MarshalIndent(p.File, "", "  ")
 	if err != nil {
-		panic(err) // it is strings and finite numbers
+		panic(err) // it holds only strings and finite numbers
 	}
 	return append(data, '\n')
 }
 
-// is reports whether a file is of this party and no other: by what of a party never changes.
+// is reports whether a file belongs to this party and no other one. It compares what never changes
+// of a party.
 func (p Party) is(file []byte) bool {
 	var of struct {
 		Topic   string
@@ -48,13 +49,13 @@ func (w writer) parties(all []Party) error {
 		return fmt.Errorf("cannot make the folder of parties: %w", err)
 	}
 	var wrong []error
-	for _, p := range all { // in their order: one that is put away makes room for a later one of its name
+	for _, p := range all { // in their order: a party that is put away makes room for a later one of the same name
 		wrong = append(wrong, w.party(p, all))
 	}
 	return errors.Join(wrong...)
 }
 
-// party writes the file of a party, and puts it away when the last one has left (R30).
+// party writes the file of a party, and puts it away when the last member has left (R30).
 func (w writer) party(p Party, all []Party) error {
 	stem := path.Join(partiesFolder, p.Stem)
 	name := stem + ".json"
@@ -83,8 +84,8 @@ func (w writer) party(p Party, all []Party) error {
 	return fmt.Errorf("cannot put %s away: the archive has %d of that day", p.Stem, maxSameDay)
 }
 
-// lateParty puts a party that is over into the archive where it is not there: it ended before
-// anybody wrote it here, or somebody has removed it.
+// lateParty puts a party that is over into the archive, if it is not there yet. Either the party
+// ended before this host wrote its file, or somebody has removed the file.
 func (w writer) lateParty(p Party) error {
 	if err := w.root.MkdirAll(archive, 0o755); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// Prose is what people wrote of an agent's relationship with a partner, in its context.md:
-// how the two work, and whatever else. "" where there is nothing, or no such file that can be
-// read. Nothing is made for it.
+// Prose returns what people wrote in context.md about an agent's relationship with a partner: how
+// the two work, and whatever else. It returns "" if there is nothing, or no such file can be read.
+// It makes no files or folders.
 func (k *Keeper) Prose(agent, partner string) string {
 	agents := k.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
@@ -24,7 +24,7 @@ func (k *Keeper) Prose(agent, partner string) string {
 		if err != nil {
 			continue
 		}
-		whose, _ := read(root, owner) // one that cannot be read is nobody's
+		whose, _ := read(root, owner) // a folder whose owner cannot be read is nobody's
 		text := ""
 		if strings.TrimSpace(string(whose)) == agent {
 			if file, err := read(root, path.Join(folderOf(partner), "context.md")); err == nil {
@@ -39,8 +39,8 @@ func (k *Keeper) Prose(agent, partner string) string {
 	return ""
 }
 
-// prose are the lines of a file that people wrote: outside of sections, what a new file does
-// not have, and the headings above it.
+// prose returns the lines of a file that people wrote: lines outside of sections that a new file
+// does not have, and the headings above them.
 func (s Sheet) prose(file []byte) string {
 	given := map[string]bool{}
 	for _, section := range s.Sections {

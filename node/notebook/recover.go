@@ -13,15 +13,16 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// leftHalf is the name of a half-written file: the file that it was to be, the process, a
-// number.
+// leftHalf matches the name of a half-written file: the file that it was to become, the process,
+// and a number.
 var leftHalf = pattern.New(`^` + regexp.QuoteMeta(durable.TempPrefix) + `(.+)-[0-9]+-[0-9]+$`)
 
-// recoverHalves sees to what writes have left that a kill cut short. Such a file is what was
-// to be written, or, where it had changed names with the file already, what somebody had
-// saved just then. What nobody has written goes; words that the file lacks are kept beside it,
-// under a name that shows. Where another node is writing just now, one of the two writes
-// again, and nothing of a person's is lost.
+// recoverHalves deals with the half-written files that are left of writes which a kill cut short.
+// Such a file holds what was to be written. If it had already changed names with its file, it holds
+// what somebody had saved just then. A file with nothing that a person wrote is removed. A file
+// with words that are missing in its file is kept beside it, under a name that people notice. If
+// another node is writing at the same time, one of the two nodes writes again, and nothing that a
+// person wrote is lost.
 func (w writer) recoverHalves() (kept []string, err error) {
 	var wrong []error
 	err = fs.WalkDir(w.root.FS(), ".", func(at string, e fs.DirEntry, err error) error {
@@ -31,7 +32,7 @@ func (w writer) recoverHalves() (kept []string, err error) {
 		}
 		m := leftHalf.FindStringSubmatch(e.Name())
 		switch {
-		case e.IsDir() && strings.Count(at, "/") > 1: // deeper than PARTNER/topics nothing is ours
+		case e.IsDir() && strings.Count(at, "/") > 1: // below PARTNER/topics nothing is ours
 			return fs.SkipDir
 		case !e.IsDir() && m != nil:
 			name := path.Join(path.Dir(at), m[1])
@@ -48,9 +49,9 @@ func (w writer) recoverHalves() (kept []string, err error) {
 	return kept, errors.Join(append(wrong, err)...)
 }
 
-// recoverHalf removes a half-written file, or keeps it beside its file.
+// recoverHalf removes a half-written file, or keeps it beside its file and returns its new name.
 func (w writer) recoverHalf(half, name string) (aside string, err error) {
-	if path.Ext(name) == ".json" || path.Base(name) == owner { // parley's alone
+	if path.Ext(name) == ".json" || path.Base(name) == owner { // only parley writes these
 		return "", w.root.Remove(half)
 	}
 	left, err := read(w.root, half)
@@ -67,8 +68,8 @@ func (w writer) recoverHalf(half, name string) (aside string, err error) {
 	return setAside(w.root, half, name)
 }
 
-// lacksWords reports whether a file lacks lines of another version of it that are not
-// parley's own.
+// lacksWords reports whether lines of `other`, another version of a file, are missing in the file.
+// Lines that parley wrote do not matter.
 func lacksWords(file, other []byte) bool {
 	own, has := map[string]bool{}, map[string]bool{}
 	for line := range bytes.Lines(file) {
@@ -84,7 +85,7 @@ func lacksWords(file, other []byte) bool {
 		}
 		said := text == "" || ending.MatchString(text) || own[lineHash(text)] || has[text] || strings.HasPrefix(text, notTakenIn)
 		whole := bytes.HasSuffix(line, []byte("\n"))
-		if !said && (whole || !bytes.Contains(file, line)) { // the last one may be cut short
+		if !said && (whole || !bytes.Contains(file, line)) { // the last line may be cut short
 			return true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// Sheet is a file in which a person and parley write: parley its sections, the person all
-// else.
+// Sheet is a file in which a person and parley write: parley writes its sections, the person all
+// the rest.
 type Sheet struct {
 	Title    string
 	Sections []Section
@@ -18,15 +18,15 @@ type Sheet struct {
 
 // Section is a part of a sheet that is written from the record.
 type Section struct {
-	Name    string // "": it is a person's, and only begun where the file is new
-	Heading string // of the part in a new file; "": none
+	Name    string // "": the section is a person's, and parley writes it only into a new file
+	Heading string // the heading of the section in a new file; "": none
 	Lines   []string
-	Do      string // the command that does what somebody may have meant who wrote into it
+	Do      string // a hint at the right command for somebody who wrote into the section
 }
 
-// A section stands between two marks. The first one names the lines that parley wrote, each
-// by a hash. What else stands there is somebody's, whoever saved the file, and however old
-// the copy was that they began with.
+// A section stands between two marks. The first mark names the lines that parley wrote, each by a
+// hash. Anything else in between was written by somebody. That holds whoever saved the file, and
+// however old the copy was with which they began.
 var (
 	beginning = pattern.New(`^\s*<!-- parley:begin ([a-z]+)((?: [0-9a-f]{8})*) -->\s*$`)
 	ending    = pattern.New(`^\s*<!-- parley:end ([a-z]+) -->\s*$`)
@@ -47,9 +47,10 @@ type part struct {
 	lines   []string
 }
 
-// Render is the file that comes of one that is there; nil where none is. What a person wrote
-// is in it as it was. What somebody wrote into a section stands below it, said not to be
-// taken in. Rendering again changes nothing.
+// Render returns the new content of a file whose content is `existing`; nil means that there is no
+// file. What a person wrote stays as it was. What somebody wrote into a section is put below the
+// section, with a line that says that it is not taken in. Rendering the result again changes
+// nothing.
 func (s Sheet) Render(existing []byte) []byte {
 	var parts []part
 	if existing == nil {
@@ -84,7 +85,7 @@ func (s Sheet) has(name string) bool {
 	return name != "" && slices.ContainsFunc(s.Sections, func(section Section) bool { return section.Name == name })
 }
 
-// marked are the lines of a section between its marks.
+// marked are the lines of a section, with its marks around them.
 func (s Section) marked() []string {
 	begin := "<!-- parley:begin " + s.Name
 	for _, line := range s.Lines {
@@ -114,8 +115,8 @@ func (s Sheet) blank() []part {
 	return parts
 }
 
-// parse takes a file apart. Marks that have no fellow are dropped: a section that does not
-// end goes as far as parley's own lines do, and a second one of the same name is prose.
+// parse takes a file apart. It drops a mark without a counterpart: a section that has no end goes
+// as far as parley's own lines do, and a second section of the same name is prose.
 func (s Sheet) parse(text string) (parts []part) {
 	var open *part
 	seen := map[string]bool{}
@@ -170,7 +171,7 @@ func (s Sheet) parse(text string) (parts []part) {
 	return parts
 }
 
-// own are the lines of a file's section that parley wrote.
+// own returns the lines of a section that parley wrote.
 func (s Sheet) own(file []byte, section string) (lines []string) {
 	for _, p := range s.parse(string(file)) {
 		for _, line := range p.lines {
@@ -182,7 +183,8 @@ func (s Sheet) own(file []byte, section string) (lines []string) {
 	return lines
 }
 
-// complete adds the sections that a file lacks: below their heading, else at its end.
+// complete adds the sections that a file lacks: below their heading if it is there, or else at the
+// end.
 func (s Sheet) complete(parts []part) []part {
 	for i, section := range s.Sections {
 		if section.Name == "" || slices.ContainsFunc(parts, func(p part) bool { return p.section == section.Name }) {
@@ -218,8 +220,8 @@ func (s Sheet) complete(parts []part) []part {
 	return parts
 }
 
-// strange are the lines of a section that parley did not write, without the empty ones
-// around them.
+// strange returns the lines of a section that parley did not write, without empty lines before and
+// after them.
 func (p part) strange() (lines []string) {
 	for _, line := range p.lines {
 		switch empty := strings.TrimSpace(line) == ""; {

@@ -1,5 +1,5 @@
-// Package notices keeps the warnings that status repeats: what is wrong, until it is
-// mended, and what has happened, for a while.
+// Package notices keeps the warnings that status repeats. A warning about what is wrong stays until
+// that is mended. A warning about what has happened stays for a while.
 package notices
 
 import (
@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// most bounds what status repeats of the warnings since the start; all of
-	// them are in the log.
+	// most is how many warnings since the start status repeats. All of them are in the log.
 	most = 20
-	// lasts is how long status repeats what has happened, rightLasts what
-	// somebody did that was put right.
+	// lasts is how long status repeats what has happened. rightLasts is how long it repeats what
+	// somebody did and what was put right.
 	lasts      = 24 * time.Hour
 	rightLasts = time.Hour
 )
 
-// Notices are the warnings, oldest first. Each is in the log once. Its methods may be
-// called by several goroutines, and whatever locks the caller holds.
+// Notices are the warnings, the oldest first. Each is in the log once. Its methods may be called
+// concurrently, and no matter which locks the caller holds.
 type Notices struct {
 	log zerolog.Logger
 	now func() time.Time
@@ -35,24 +34,24 @@ type Notices struct {
 
 	mu   sync.Mutex // guards what follows
 	all  []warning
-	said map[string]bool // what is warned of once
+	said map[string]bool // the subjects about which Once has warned
 }
 
 type warning struct {
-	about string    // what is wrong; "" for what has happened
+	about string    // the subject that is wrong; "" if something has happened
 	text  string    // for people
 	at    time.Time // when that was noticed
-	until time.Time // of what has happened: when status forgets it
+	until time.Time // if something has happened: when status forgets it
 }
 
-// Follower is told of warnings as they come and go. It is called under a lock, so it waits
-// for nobody and asks for no warnings.
+// Follower is told of warnings as they come and go. It is called while a lock is held, so it must
+// not wait, and must not ask for warnings.
 type Follower interface {
 	Happened(text string)
-	Wrong(about, text string) // "": that is over, if it was
+	Wrong(about, text string) // text "": nothing is wrong with it any more
 }
 
-// New begins to keep warnings. Each goes to the log and to a follower as well.
+// New makes an empty list of warnings. Each warning goes also to the log and to the follower `to`.
 func New(log zerolog.Logger, now func() time.Time, to Follower) *Notices {
 	return &Notices{log: log, now: now, to: to, said: map[string]bool{}}
 }
@@ -64,8 +63,8 @@ func (ns *Notices) Happened(format string, args ...any) {
 	ns.event(fmt.Sprintf(format, args...))
 }
 
-// Once is Happened for what is to be said of something one time, and reports whether
-// this was it.
+// Once is Happened for what is said only once about a subject. It reports whether this was the
+// time.
 func (ns *Notices) Once(about, format string, args ...any) bool {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -77,7 +76,7 @@ func (ns *Notices) Once(about, format string, args ...any) bool {
 	return true
 }
 
-// Unless is Happened, unless a warning says some text already.
+// Unless is Happened, unless a warning contains `text` already.
 func (ns *Notices) Unless(text, format string, args ...any) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -86,10 +85,10 @@ func (ns *Notices) Unless(text, format string, args ...any) {
 	}
 }
 
-// News warns of what has happened, once for as long as status repeats it.
+// News warns of what has happened. It says nothing while status still repeats the same text.
 func (ns *Notices) News(text string) { ns.Unless(text, "%s", text) }
 
-// Wrong warns the operator of something that is wrong: in the log when that is new, and
+// Wrong warns the operator that something is wrong with a subject: in the log if that is new, and
 // in status until it is mended.
 func (ns *Notices) Wrong(about, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -103,15 +102,15 @@ func (ns *Notices) Wrong(about, format string, args ...any) {
 	ns.to.Wrong(about, text)
 }
 
-// Mended notes that what was wrong about something is no longer.
+// Mended notes that nothing is wrong with a subject any more.
 func (ns *Notices) Mended(about string) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	ns.mend(about)
 }
 
-// putRight is Mended for what somebody else did: status tells of it a while longer,
-// because a node puts much of that right before anybody has seen it.
+// putRight is Mended for something that somebody else did. Status mentions it a while longer,
+// because a node often puts it right before anybody has seen it.
 func (ns *Notices) putRight(about string) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -121,7 +120,8 @@ func (ns *Notices) putRight(about string) {
 	}
 }
 
-// OfFile warns of what a file says that it should not, or that it says that no more.
+// OfFile warns that a file says something that it should not say. If `wrong` is "", it notes that
+// the file does not say that any more.
 func (ns *Notices) OfFile(path, what, wrong string) {
 	if about := what + " in " + path; wrong != "" {
 		ns.Wrong(about, "%s %s", path, wrong)
@@ -130,7 +130,7 @@ func (ns *Notices) OfFile(path, what, wrong string) {
 	}
 }
 
-// Opened says what in the home was open to other users until this start: who could
+// Opened says which files of the home were open to other users until this start: a user who could
 // read a key may have read it.
 func (ns *Notices) Opened(opened []configs.Opened) {
 	for _, o := range opened {
@@ -145,7 +145,8 @@ func (ns *Notices) Opened(opened []configs.Opened) {
 	}
 }
 
-// KeeperLost says that something of a run may go on, for as long as callers are judged by that.
+// KeeperLost says that programs which a run has started may go on. The warning stays as long as
+// that matters for the judgement of callers.
 func (ns *Notices) KeeperLost(agent protocol.Name) {
 	ns.Wrong("the keepers of "+agent.String(), "the keeper of a run of %s was ended by somebody: what it has started may go on, and programs without "+
 		"a parent that began since are not taken for the operator's, until the node is started anew", agent)
@@ -164,7 +165,7 @@ func (ns *Notices) Forget(path string) {
 	})
 }
 
-// Clear forgets all.
+// Clear forgets all warnings.
 func (ns *Notices) Clear() {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -175,7 +176,8 @@ func (ns *Notices) Clear() {
 	clear(ns.said)
 }
 
-// Texts are the warnings as status shows them. What happened a while ago says so.
+// Texts are the warnings as status shows them. If something happened more than a minute ago, its
+// text says how long ago.
 func (ns *Notices) Texts() (all []string) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
@@ -192,7 +194,7 @@ func (ns *Notices) Texts() (all []string) {
 	return all
 }
 
-// event is Happened for who holds mu.
+// event is Happened for a caller that holds mu.
 func (ns *Notices) event(text string) {
 	ns.log.Warn().Msg(text)
 	ns.to.Happened(text)
@@ -200,8 +202,8 @@ func (ns *Notices) event(text string) {
 	ns.add(warning{text: text, at: now, until: now.Add(lasts)})
 }
 
-// mend drops what is wrong about something, and returns what that was, "" for nothing.
-// The caller holds mu.
+// mend drops the warning about a subject, and returns its text; "" if there was none. The caller
+// holds mu.
 func (ns *Notices) mend(about string) (was string) {
 	ns.to.Wrong(about, "")
 	if was = ns.about(about); was != "" {
@@ -211,7 +213,7 @@ func (ns *Notices) mend(about string) (was string) {
 	return was
 }
 
-// about is the warning about that, "" if nothing is wrong with it. The caller holds mu.
+// about is the text of the warning about a subject; "" if there is none. The caller holds mu.
 func (ns *Notices) about(about string) string {
 	for _, w := range ns.all {
 		if w.about == about {
@@ -221,8 +223,9 @@ func (ns *Notices) about(about string) string {
 	return ""
 }
 
-// add takes in a warning, in place of the one about the same. Where there are too many,
-// what has happened makes way before what is wrong. The caller holds mu.
+// add takes in a warning, in place of an older one about the same subject. If there are too many,
+// the oldest warning about what has happened is dropped, or else the oldest of all. The caller
+// holds mu.
 func (ns *Notices) add(w warning) {
 	ns.drop(w.about)
 	ns.all = append(ns.all, w)
@@ -232,7 +235,7 @@ func (ns *Notices) add(w warning) {
 	}
 }
 
-// drop takes out what is wrong about that. The caller holds mu.
+// drop removes the warning about a subject. The caller holds mu.
 func (ns *Notices) drop(about string) {
 	ns.all = slices.DeleteFunc(ns.all, func(w warning) bool { return about != "" && w.about == about })
 }

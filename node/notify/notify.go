@@ -1,6 +1,7 @@
-// Package notify tells the human of a host what happens, by commands of theirs: something
-// waits for their decision, mail came, an agent failed. Each matter is told once. It holds
-// nothing up: a command that hangs is ended, and what comes meanwhile is told together.
+// Package notify tells the human of a host what happens, by running commands that the human chose.
+// It tells, for example, that something waits for their decision, that mail came, or that an agent
+// failed. Each matter is told once. The package holds nothing up: a command that hangs is ended,
+// and what comes meanwhile is told together.
 package notify
 
 import (
@@ -24,42 +25,42 @@ import (
 // Matter is something of which a human is notified.
 type Matter struct {
 	Kind string // one of configs.NotifiedOf
-	ID   string // names it for good: it is told once
-	Text string // one line, that a terminal does not obey
-	More string // what stands behind it; may have lines
+	ID   string // names the matter for good, so that it is told once
+	Text string // one line, with nothing that a terminal obeys
+	More string // text below it; may have several lines
 }
 
-// Options is what the part needs of its node.
+// Options is what this part needs of its node.
 type Options struct {
 	Commands []configs.Notification
-	File     string // keeps what was told
+	File     string // keeps the ids of matters that were told
 	Now      func() time.Time
-	// Wrong says that a command does not work, and of which; "" that it does.
+	// Wrong tells that a command does not work; `text` is "" if it works.
 	Wrong func(about, text string)
 }
 
-// Notifier runs the commands. Its methods may be called concurrently, and never wait for a
-// command.
+// Notifier runs the commands. Its methods may be called concurrently, and never wait for a command.
+// Try is an exception: it runs one.
 type Notifier struct {
 	Options
-	wake chan struct{} // holds a token where there is something to tell
+	wake chan struct{} // holds a token if there is something to tell
 
 	mu      sync.Mutex       // guards what follows
-	told    []string         // matters, the oldest first
-	known   map[string]bool  // the same, and those that wait
+	told    []string         // ids of matters that were told, the oldest first
+	known   map[string]bool  // the same ids, and those of matters that wait
 	waiting map[int][]Matter // by command
 }
 
-// What bounds it.
+// Bounds of a notifier.
 const (
 	maxTold    = 4096             // matters that are remembered
 	maxWaiting = 1000             // matters that wait for one command
-	together   = 3                // more than these at once are told together
-	maxText    = 400              // characters of a line
-	timeout    = 30 * time.Second // of a command
+	together   = 3                // if more than these wait, they are told together
+	maxText    = 400              // characters of Matter.Text
+	timeout    = 30 * time.Second // for one run of a command
 )
 
-// New is the part of a node. A file that cannot be read says nothing.
+// New makes this part of a node. A file that cannot be read counts as empty.
 func New(o Options) *Notifier {
 	n := &Notifier{Options: o, wake: make(chan struct{}, 1), known: map[string]bool{}, waiting: map[int][]Matter{}}
 	if data, err := os.ReadFile(o.File); err == nil && json.Unmarshal(data, &n.told) == nil {
@@ -70,10 +71,10 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// Idle reports whether there is no command, so that nobody need look for matters.
+// Idle reports whether there is no command, so that nobody needs to look for matters.
 func (n *Notifier) Idle() bool { return len(n.Commands) == 0 }
 
-// Tell has the human be told of a matter, if they were not.
+// Tell has the human told of a matter, unless they were told before.
 func (n *Notifier) Tell(m Matter) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,7 +94,7 @@ func (n *Notifier) Tell(m Matter) {
 	wait.Nudge(n.wake)
 }
 
-// Start tells what waits until stop, which ends a command that runs.
+// Start tells what waits, until `stop` is called, which also ends a command that runs.
 func (n *Notifier) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -104,8 +105,8 @@ func (n *Notifier) Start() (stop func()) {
 	}
 }
 
-// clockLook is how long nobody waits for the end of quiet hours without a look at the clock,
-// which can be set, and stands still for a program while the machine sleeps.
+// clockLook is for how long at most a timer waits for the end of quiet hours before the clock is
+// looked at again. The clock can be set, and a timer stands still while the machine sleeps.
 const clockLook = time.Minute
 
 func (n *Notifier) work(ctx context.Context) {
@@ -130,7 +131,7 @@ func (n *Notifier) work(ctx context.Context) {
 				if len(batch) == 0 {
 					break
 				}
-				if !n.run(ctx, c, batch) { // it was cut short: it waits for the next start
+				if !n.run(ctx, c, batch) { // it was cut short: the batch waits for the next start
 					n.mu.Lock()
 					n.waiting[i] = append(batch, n.waiting[i]...)
 					n.mu.Unlock()
@@ -147,7 +148,7 @@ func (n *Notifier) waits(i int) bool {
 	return len(n.waiting[i]) > 0
 }
 
-// take takes what a command is told next: one matter, or all where there are many.
+// take returns what a command is told next: one matter, or all if there are many.
 func (n *Notifier) take(i int) (batch []Matter) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -159,8 +160,9 @@ func (n *Notifier) take(i int) (batch []Matter) {
 	return batch
 }
 
-// keep notes what was told to all for whom it is, so that it is not told again after a
-// restart. What waits for the end of quiet hours is told then, even after one.
+// keep notes which matters were told to all commands that are for them. So they are not told again
+// after a restart. A matter that waits for the end of quiet hours is not noted, so that it is told
+// even after a restart.
 func (n *Notifier) keep() {
 	n.mu.Lock()
 	waiting := map[string]bool{}
@@ -200,8 +202,8 @@ func (n *Notifier) keep() {
 	n.Wrong("notifications that were told", text)
 }
 
-// run runs a command for one matter, or for several together. It is false where the end of
-// the node cut that short.
+// run runs a command for one matter, or for several together. It returns false if the end of the
+// node cut that short.
 func (n *Notifier) run(ctx context.Context, c configs.Notification, batch []Matter) bool {
 	r := n.Try(ctx, c, batch)
 	if ctx.Err() != nil && r != "" {
@@ -215,7 +217,7 @@ func (n *Notifier) run(ctx context.Context, c configs.Notification, batch []Matt
 	return true
 }
 
-// Try runs a command for matters and says what went wrong, "" for nothing.
+// Try runs a command for matters, and returns what went wrong; "" if nothing did.
 func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matter) string {
 	argv, err := door.SplitCommand(c.Command)
 	if err != nil {
@@ -237,7 +239,7 @@ func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matt
 		Env: []string{"PARLEY_NOTIFY_KIND=" + kind, "PARLEY_NOTIFY_SUBJECT=" + strings.ReplaceAll(subject, "\x00", "")},
 	})
 	switch {
-	case r.Failure == door.Empty || r.Failure == door.None && r.ExitCode == 0: // it has nothing to say
+	case r.Failure == door.Empty || r.Failure == door.None && r.ExitCode == 0: // it printed nothing
 		return ""
 	}
 	why := fmt.Sprintf("%v", r.Failure)

@@ -14,22 +14,23 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whom an announcement is for.
+// The audiences of an announcement.
 const (
 	tierTeam  = "team"
 	tierFleet = "fleet"
 )
 
-// broadcastMark is how an announcement for the fleet begins, and teamMark that for a team.
+// broadcastMark is how an announcement for the fleet begins. An announcement for a team begins with
+// teamMark.
 const broadcastMark = "📢 BROADCAST: "
 
 func teamMark(f found) string { return "📢 TEAM BROADCAST [" + f.Team + "]: " }
 
-// announcing is what is to be told of a party, and to whom.
+// announcing is what is to be told of a party, and how.
 type announcing struct {
 	control.Announcing
 	what  string             // in the words of the seed
-	apart []protocol.Address // who knows it otherwise
+	apart []protocol.Address // agents that learn of it in another way
 	cross bool               // it concerns an agent of another host
 }
 
@@ -40,9 +41,10 @@ func (p *Parties) crosses(f found, more []protocol.Address) bool {
 		slices.ContainsFunc(more, func(a protocol.Address) bool { return elsewhere(a.Host) })
 }
 
-// announce tells others of a party as the three tiers have it (seed, "3-Tier Matrix"). The team
-// is told by the party's tag. The fleet is told where that was asked for, and only with a human's
-// consent where agents of other hosts are in it. Nil is where nobody was to be told.
+// announce tells others of a party, as the three tiers have it (seed, "3-Tier Matrix"). If the
+// party has a tag, its team is told. Else the fleet is told, if the request asks for that. If
+// agents of other hosts are in the party, the fleet is told only with a human's consent. announce
+// returns nil if nobody was to be told.
 func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f found, a announcing) *control.Announcement {
 	v := &control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
 	if f.Team != "" {
@@ -82,7 +84,7 @@ func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, 
 	return "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
 }
 
-// tellOthers tells those whom an announcement is for.
+// tellOthers tells an announcement to its audience.
 func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, f found, a announcing, v *control.Announcement) {
 	self := protocol.Address{Name: me, Host: p.Host.String()}
 	apart := append(a.apart[:len(a.apart):len(a.apart)], self)
@@ -106,8 +108,8 @@ func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, 
 	}
 }
 
-// teamOf are the members of the parties with a party's tag, each once. It is asked in a look
-// at the state.
+// teamOf returns the members of all parties with the same tag, each once. It is asked while the
+// state is read.
 func (p *Parties) teamOf(s *fleet.State, of found) (team []parties.Member) {
 	for _, f := range p.all(s) {
 		if f.Team != of.Team {
@@ -122,8 +124,8 @@ func (p *Parties) teamOf(s *fleet.State, of found) (team []parties.Member) {
 	return team
 }
 
-// everybody are all agents of the fleet, and what will become of a message for each: who is
-// hidden in any party is told nothing. It is asked in a look at the state.
+// everybody returns all agents of the fleet, and what will become of a message for each of them. An
+// agent that is hidden in any party is told nothing. It is asked while the state is read.
 func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []control.ToldOne {
 	hidden := map[protocol.Address]bool{}
 	for _, f := range p.all(s) {
@@ -147,8 +149,8 @@ func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []contro
 	return list
 }
 
-// carryBroadcasts tells agents of other hosts what agents of this host wanted to tell them and
-// their human agreed to, once.
+// carryBroadcasts sends announcements that agents of this host wanted to make to agents of other
+// hosts, once their human has agreed. Each is sent once.
 func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelID) (failed []string) {
 	var f found
 	var wished []*parties.Gate
@@ -184,7 +186,7 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 	return failed
 }
 
-// usefulWithin is how soon somebody has to join or answer for a broadcast to have been useful.
+// usefulWithin is how soon somebody has to join or answer, so that a broadcast counts as useful.
 const usefulWithin = 7 * 24 * time.Hour
 
 // Stats answers control.BroadcastStats.
@@ -215,8 +217,8 @@ func (p *Parties) Stats(context.Context, control.BroadcastStatsRequest) (use con
 	return use, nil
 }
 
-// BroadcastTopic answers control.BroadcastTopic. Where one of the two is on another host a
-// human of this one agrees first; an agent cannot (R64).
+// BroadcastTopic answers control.BroadcastTopic. If one of the two participants is on another host,
+// a human of this host has to agree first. An agent cannot agree (R64).
 func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r control.BroadcastTopicRequest) (control.Announcement, error) {
 	v := control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
 	who, err := p.acts(by, r.Acting)
@@ -255,9 +257,9 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 	return v, err
 }
 
-// notice tells beyond the party who came or went, as far as its rule broadcast_scope goes: its
-// team, or all agents of the hosts that are in it. Of hosts that are not, only a human has
-// agents told. What cannot be told is in the record all the same.
+// notice tells agents outside of the party who came or went, as far as its rule broadcast_scope
+// allows. That is its team, or all agents of the hosts that are in the party. Agents of other hosts
+// are told only at a human's request. What cannot be told is in the record all the same.
 func (p *Parties) notice(ctx context.Context, by control.Caller, speaker string, f found, what string) {
 	scope := f.Rules.BroadcastScope
 	if scope != protocol.ScopeTeam && scope != protocol.ScopeFleet {

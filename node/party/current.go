@@ -11,14 +11,14 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// current is which party each agent means where it names none. That is a matter of this host
-// alone, and of no consequence: a file that cannot be read says nothing.
+// current keeps which party each agent means if it names none. Only this host uses that, and
+// nothing important depends on it: a file that cannot be read counts as empty.
 type current struct {
 	file string
 	mu   sync.Mutex // held while the file is read and written
 }
 
-// of is the message that began the party which somebody chose; "" for none.
+// of returns the message that began the party which somebody chose; "" if they chose none.
 func (c *current) of(me string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *current) read() (map[string]string, error) {
 	return chosen, nil
 }
 
-// set has somebody mean a party from now on.
+// set notes that somebody means a party from now on.
 func (c *current) set(me, organized string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

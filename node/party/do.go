@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// acting is for whom something is done, and by whom.
+// acting says for whom something is done, and who does it.
 type acting struct {
 	me, human, chosen string
 }
@@ -27,7 +27,7 @@ func (p *Parties) acts(by control.Caller, a control.Acting) (acting, error) {
 	return acting{me, human, chosen}, err
 }
 
-// actor is who acts in the rules of parties. It is asked in a look at the state.
+// actor returns the actor for the rules of parties. It is asked while the state is read.
 func (p *Parties) actor(s *fleet.State, me, human, hsig string) parties.Actor {
 	a := parties.Actor{Record: p.RecordID, Me: me, Host: p.Host, Human: human, Hsig: hsig}
 	if human == "" {
@@ -67,7 +67,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		o.Anchor = a.String()
 	}
 	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
-	var there found // a party of that name, which is loaded and never overwritten (R24)
+	var there found // a party of that name: it is loaded, never overwritten (R24)
 	var command affair.Command
 	var channel protocol.ChannelID
 	p.Folded(func(s *fleet.State) {
@@ -137,7 +137,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	done.Failed = append(done.Failed, p.carry(ctx, channel)...)
 	p.after(&done, channel, who.me, paths)
 	if done.Gate != nil {
-		return done, nil // nobody is told of what a human has not agreed to
+		return done, nil // nobody is told of a party to which a human has not agreed
 	}
 	var f found
 	p.Folded(func(s *fleet.State) { f = p.in(s, channel) })
@@ -177,7 +177,7 @@ func texts(paths []protocol.Path) []string {
 	return list
 }
 
-// after is what a party is after something was done in it, and what waits of that for a
+// after fills in what a party is after something was done in it, and which gate now waits for a
 // human.
 func (p *Parties) after(done *control.PartyDeed, channel protocol.ChannelID, me string, paths []protocol.Path) {
 	p.Folded(func(s *fleet.State) {
@@ -223,7 +223,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 			return done, err
 		}
 	}
-	if r.Deed == protocol.ActLeave { // Nothing is Deleted: what was held when it left is summed up (seed, "leave")
+	if r.Deed == protocol.ActLeave { // Nothing is Deleted: what the member held when it left is summed up (seed, "leave")
 		if err := p.standing.SumUp(ctx, by, who.me, f.Slug, names(f.Members)); err != nil {
 			done.Failed = append(done.Failed, "final checkpoint: "+err.Error())
 		}
@@ -250,7 +250,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	return done, nil
 }
 
-// names are those of members.
+// names are the names of members.
 func names(members []parties.Member) (list []string) {
 	for _, m := range members {
 		list = append(list, m.Name)
@@ -258,7 +258,7 @@ func names(members []parties.Member) (list []string) {
 	return list
 }
 
-// doing is what a deed does, after "cannot".
+// doing names a deed in words that can follow "cannot".
 func doing(act protocol.Act) string {
 	words := map[protocol.Act]string{
 		protocol.ActInvite: "invite", protocol.ActPartyJoin: "ask to be let in", protocol.ActLeave: "leave", protocol.ActRemove: "remove the member", protocol.ActRules: "change the rules",
@@ -268,10 +268,10 @@ func doing(act protocol.Act) string {
 	return cmp.Or(words[act], string(act))
 }
 
-// leaders are the deeds of a party's leader, who does them in their own name.
+// leaders are the deeds that only a party's leader does, in their own name.
 var leaders = map[protocol.Act]bool{protocol.ActRemove: true, protocol.ActRules: true}
 
-// needs refuses a request that does not say what its deed needs.
+// needs returns an error if a request lacks a value that its deed needs.
 func needs(deed protocol.Act, what, value string) error {
 	if strings.TrimSpace(value) != "" {
 		return nil
@@ -279,8 +279,8 @@ func needs(deed protocol.Act, what, value string) error {
 	return control.Errorf(control.KindUsage, "", "cannot %s: it needs %s", doing(deed), what)
 }
 
-// command is what a request asks to be done, and what of it a human signs. It is asked in a
-// look at the state.
+// command returns the command that a request asks for. It notes in done.Plan which part of it a
+// human signs. It is asked while the state is read.
 func (p *Parties) command(s *fleet.State, who acting, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	done.Plan = control.PartyPlan{Me: who.me, Leader: f.Leader.Human, Party: f.Organized.String(), Act: r.Deed, With: []string{}}
 	me := p.actor(s, who.me, who.human, r.Hsig)
@@ -318,8 +318,8 @@ func (p *Parties) command(s *fleet.State, who acting, f found, r control.PartyDe
 	return affair.Command{}, control.Errorf(control.KindUsage, "", "%q is nothing to do in a party", r.Deed)
 }
 
-// invite asks another agent in, as a human has it done, or asks the agent's human for that. It is
-// asked in a look at the state.
+// invite invites another agent, if a human has it done. If an agent asks, it asks that agent's
+// human to invite it. It is asked while the state is read.
 func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	if err := needs(r.Deed, "whom", r.Whom); err != nil {
 		return affair.Command{}, err
@@ -340,7 +340,7 @@ func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.Pa
 	return me.Invite(f.channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), protocol.Path{}), nil
 }
 
-// remove ends a membership, as the leader has it.
+// remove ends a membership at the leader's request.
 func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	if err := cmp.Or(needs(r.Deed, "whom", r.Whom), needs(r.Deed, "a reason: --reason", r.Reason)); err != nil {
 		return affair.Command{}, err
@@ -354,7 +354,7 @@ func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control
 	return me.Remove(f.channel, whom, r.Reason), err
 }
 
-// changeRules changes rules, as the leader has it.
+// changeRules changes rules at the leader's request.
 func changeRules(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	change := protocol.RuleChange{FormHead: protocol.FormHead{At: me.At}}
 	for _, word := range r.Set {
@@ -372,7 +372,8 @@ func changeRules(me parties.Actor, f found, r control.PartyDeedRequest, done *co
 	return me.SetRules(f.channel, change.Set, r.Reason), err
 }
 
-// leader is somebody as the party's leader, who does what only they do in their own name.
+// leader returns the party's leader as the actor of a deed that only the leader does, in their own
+// name. It returns an error if `me` does not act for the leader.
 func (f found) leader(me parties.Actor, deed protocol.Act) (parties.Actor, error) {
 	if me.Human == "" || me.Human != f.Leader.Human {
 		return me, control.Errorf(control.KindRefused, "", "cannot %s: %s leads %q, from %s", doing(deed), f.Leader.Human, f.Name, f.Leader.Host)
@@ -381,7 +382,7 @@ func (f found) leader(me parties.Actor, deed protocol.Act) (parties.Actor, error
 	return me, nil
 }
 
-// vote is a vote of a member, or of the leader where it is theirs to settle.
+// vote is the vote of a member, or of the leader if the leader settles the matter.
 func vote(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	pr := f.Proposal(protocol.Path{}, protocol.ParseItemRef(r.Item).Label)
 	switch {
@@ -401,7 +402,7 @@ func vote(me parties.Actor, f found, r control.PartyDeedRequest, done *control.P
 	return me.Vote(f.channel, r.Item, r.Accept, r.Reason), nil
 }
 
-// memberLike is the member that a text names.
+// memberLike returns the member that a text names.
 func (f found) memberLike(text string) (protocol.Address, error) {
 	want, err := protocol.ParseAddress(text)
 	if err != nil {
@@ -422,8 +423,8 @@ func (f found) memberLike(text string) (protocol.Address, error) {
 	return protocol.Address{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(addresses(fit), ", "), "%d members are called %q", len(fit), text)
 }
 
-// reservation is the one of somebody's that a text names, by its fence, a thing or its path;
-// without a text the only one that they have.
+// reservation returns the reservation of a holder that a text names, by a thing or by its path.
+// Without a text, it returns the only one that the holder has.
 func (f found) reservation(text string, holder protocol.Address) (protocol.Path, error) {
 	var own []*parties.Lease
 	for _, l := range f.Leases {

@@ -53,8 +53,8 @@ func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.Gate
 	return list, nil
 }
 
-// GateAt is the gate that a message asks, where it waits for this host's human. It is asked in
-// a look at the state.
+// GateAt returns the gate that a message opens, if it waits for this host's human. It is asked
+// while the state is read.
 func (p *Parties) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bool) {
 	if !s.HasAffair(parties.KindName, path.Channel().String()) {
 		return control.Gate{}, false
@@ -68,8 +68,8 @@ func (p *Parties) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bool
 	return v, v.Here
 }
 
-// GateChange is what a message asks a human, or answers; nil where it does neither. It is asked
-// in a look at the state.
+// GateChange says which gate a message opens or answers. It is nil if the message does neither. It
+// is asked while the state is read.
 func (p *Parties) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange {
 	if it.Type != protocol.TypeText || !slices.Contains(p.kind.Deeds(), it.Act) || !s.HasAffair(parties.KindName, it.Path.Channel().String()) || s.Void(it) != nil {
 		return nil
@@ -85,12 +85,13 @@ func (p *Parties) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange
 	return &control.GateChange{Change: change, Path: g.Path, Title: g.Title(), Party: f.Name, Host: g.Host, Outcome: string(g.Outcome())}
 }
 
-// maxAsked bounds how many gates of one agent may wait for its human at once. One that went
-// wrong would bury what others ask, and a human who has hundreds to read accepts unread.
+// maxAsked is how many gates of one agent may wait for its human at once. An agent that went wrong
+// could bury the questions of others, and a human who has hundreds to read would accept them
+// unread.
 const maxAsked = 20
 
-// mayAsk refuses what an agent asks its human where so much of it waits already. It is asked
-// in a look at the state.
+// mayAsk returns an error if too many questions of an agent already wait for its human. It is asked
+// while the state is read.
 func (p *Parties) mayAsk(s *fleet.State, me string) error {
 	waiting := 0
 	for _, f := range p.all(s) {
@@ -107,8 +108,8 @@ func (p *Parties) mayAsk(s *fleet.State, me string) error {
 	return control.Errorf(control.KindRefused, "wait until they have answered: parley gates", "%s asks %s for %d things already, and that is the most", me, p.Human, waiting)
 }
 
-// Waiting is how many gates wait for each human, by HUMAN@HOST. It is asked in a look at the
-// state.
+// Waiting returns how many gates wait for each human, by HUMAN@HOST. It is asked while the state is
+// read.
 func (p *Parties) Waiting(s *fleet.State) map[string]int {
 	waiting := map[string]int{}
 	for _, f := range p.all(s) {
@@ -188,7 +189,8 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	return v, nil
 }
 
-// Start does at the node's start what humans agreed to and its end cut short.
+// Start does, at the start of the node, what humans agreed to and what the node's last end cut
+// short.
 func (p *Parties) Start(ctx context.Context) {
 	var channels []protocol.ChannelID
 	p.Folded(func(s *fleet.State) {
@@ -203,8 +205,8 @@ func (p *Parties) Start(ctx context.Context) {
 	}
 }
 
-// carry does what humans agreed to that agents of this host wanted to do, in a party: it
-// invites. Doing it again does nothing.
+// carry does what agents of this host wanted to do in a party and humans agreed to: it sends
+// invites and broadcasts. Doing it again does nothing.
 func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (failed []string) {
 	p.carrying.Lock()
 	defer p.carrying.Unlock()

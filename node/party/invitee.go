@@ -13,7 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// agents are those of the fleet, as AGENT@HOST, sorted. It is asked in a look at the state.
+// agents returns all agents of the fleet, as AGENT@HOST, sorted. It is asked while the state is
+// read.
 func agents(s *fleet.State) (all []protocol.Address) {
 	for _, h := range s.Keys().Hosts() {
 		if h.Out() {
@@ -27,9 +28,9 @@ func agents(s *fleet.State) (all []protocol.Address) {
 	return slices.Compact(all)
 }
 
-// one is the agent that a text names (seed, "Disambiguate target"): the one of just that
-// name, else the only one whose name has it in it; of several hosts that serve it, one has
-// to be named. It is asked in a look at the state.
+// one returns the agent that a text names (seed, "Disambiguate target"). That is the agent of
+// exactly that name, or else the only one whose name contains the text. If several hosts serve the
+// agent, the text has to name the host. It is asked while the state is read.
 func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
 	want, err := protocol.ParseAddress(strings.TrimSpace(text))
 	if err != nil {
@@ -62,7 +63,8 @@ func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
 	return protocol.Address{}, control.Errorf(control.KindRefused, "be specific: parley invite "+fit[0].String(), "several agents match %q:%s", text, list.String())
 }
 
-// window is how long an invite stays open: as for any decision, by the way that it goes (R25).
+// window is how long an invite stays open. As for any decision, that depends on whether it goes to
+// another host (R25).
 func (p *Parties) window(s *fleet.State, whom protocol.Address) time.Duration {
 	now := fleet.Value(s, p.policies, policy.KindName, time.Time{})
 	if whom.Host == p.Host.String() {
@@ -71,8 +73,8 @@ func (p *Parties) window(s *fleet.State, whom protocol.Address) time.Duration {
 	return now.Window(policy.KeyWindowCrossHost)
 }
 
-// humansOf are the humans of a host, who decide for its agents. It is asked in a look at the
-// state.
+// humansOf returns the humans of a host, who decide for its agents. It is asked while the state is
+// read.
 func humansOf(s *fleet.State, host protocol.Name) []protocol.Name {
 	h, joined := s.Keys().Host(host)
 	if !joined {
@@ -81,7 +83,8 @@ func humansOf(s *fleet.State, host protocol.Name) []protocol.Name {
 	return slices.Clone(h.Humans)
 }
 
-// inviting is an invite by an agent, because its human agreed to it.
+// inviting is the command with which an agent invites another one, because its human agreed to
+// that.
 func (p *Parties) inviting(by string, channel protocol.ChannelID, whom protocol.Address, because protocol.Path) (c affair.Command) {
 	p.Folded(func(s *fleet.State) {
 		c = p.actor(s, by, "", "").Invite(channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), because)

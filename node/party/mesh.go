@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Mesh answers control.ShowMesh. What changes is told once it is in the state: nobody looks
-// at files, and a burst of messages is looked at once.
+// Mesh answers control.ShowMesh. A change is told as soon as it is in the state. Mesh reads no
+// files, and a burst of messages is looked at once.
 func (p *Parties) Mesh(ctx context.Context, r control.MeshRequest, yield func(control.Mesh) error) error {
 	if !r.Follow {
 		return yield(p.mesh())
@@ -46,8 +46,8 @@ func (p *Parties) Mesh(ctx context.Context, r control.MeshRequest, yield func(co
 	}
 }
 
-// moves reports whether the mesh may be another one for what has happened: a host came or
-// went, a deed of a party or a topic, or a word that says who may sign.
+// moves reports whether what has happened may have changed the mesh: a host came or went, or there
+// was a deed of a party or a topic, or a word that says who may sign.
 func (p *Parties) moves(happened []feed.Happening) (yes bool) {
 	deeds := slices.Concat(p.kind.Deeds(), topics.Kind(p.RecordID).Deeds())
 	p.Folded(func(s *fleet.State) {
@@ -76,17 +76,17 @@ func (p *Parties) mesh() control.Mesh {
 	return mesh.Of(shown, p.Now())
 }
 
-// scores are those on a party's topic that its members gave, as a mesh needs them. It is asked
-// in a look at the state.
+// scores returns the scores that members of a party gave on its topic, in the form that a mesh
+// needs. It is asked while the state is read.
 func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) (list []mesh.Score) {
 	for _, m := range f.Members {
-		given := map[string][]collab.Score{} // by who asked
+		given := map[string][]collab.Score{} // by the agent that asked
 		for _, score := range by[m.Name] {
 			given[score.Asker] = append(given[score.Asker], score)
 		}
 		for _, score := range by[m.Name] {
 			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: p.hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
-			if m.Name == f.Leader.Via { // of others the view says it
+			if m.Name == f.Leader.Via { // for other members, the view has it
 				shown.Trust = string(p.standing.Trust(s, score.Asker, m.Name, given[score.Asker]))
 			}
 			list = append(list, shown)
@@ -95,7 +95,7 @@ func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) 
 	return list
 }
 
-// hostOf is where one who asked is: as a member, else where it is served.
+// hostOf is the host of an agent that asked: its host as a member, or else a host that serves it.
 func (p *Parties) hostOf(s *fleet.State, f found, name string) string {
 	for _, m := range f.Members {
 		if m.Name == name {

@@ -1,7 +1,7 @@
-// Package party is what a node does for agents and humans who meet in parties: it shows who
-// is in one and how they stand, writes what they do, and asks humans at gates. What holds
-// follows from the record alone (fleet/parties); here it is only asked for, by and for those
-// whom this host serves.
+// Package party is what a node does for agents and humans who meet in parties. It shows who is in a
+// party and how they stand, writes what they do, and asks humans at gates. What holds follows from
+// the record alone (fleet/parties). This package only acts for those whom this host serves, at
+// their request.
 package party
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options is what the part needs of its node.
+// Options is what this part needs of its node.
 type Options struct {
 	RecordID string
 	Host     protocol.Name
@@ -36,30 +36,30 @@ type Options struct {
 	Now      func() time.Time
 	Folded   folded.State
 	Log      zerolog.Logger
-	// Agents are those that this host serves.
+	// Agents returns the agents that this host serves.
 	Agents func() []configs.Agent
-	// Do carries out a command as somebody asked for it, and returns what was written. It is
-	// an error too where that does not count.
+	// Do carries out a command as somebody asked for it, and returns what was written. It returns
+	// an error also if what was written does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
-	// Signed refuses what this host's human decides and has not signed, where they have a key.
+	// Signed returns an error if this host's human has a key and has not signed the decision.
 	Signed func(d protocol.HumanDecision, sig string) error
-	// Send writes a message of somebody.
+	// Send writes a message for somebody.
 	Send func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error)
-	// File is the file of a message as it is in the record.
+	// File returns the file of a message as it is in the record.
 	File func(it *fleet.Item) ([]byte, error)
-	// Seen is when a host was heard last, and whether it is there now.
+	// Seen returns when a host was heard last, and whether it is there now.
 	Seen func(host protocol.Name) (last time.Time, live bool)
-	// At is what an agent's session or run is at now, "" where that is not known.
+	// At returns what an agent's session or run does now, "" if that is not known.
 	At func(host protocol.Name, agent string) control.AgentState
-	// Messages are told as they enter the state.
+	// Messages tells of messages as they enter the state.
 	Messages *feed.Feeds[protocol.Path]
-	// Events are told of what comes and of hosts that come and go.
+	// Events tells what comes, and which hosts come and go.
 	Events *feed.Events
 	// Current is the file that keeps which party each agent means.
 	Current string
 }
 
-// Standing is what is known of agents besides parties.
+// Standing is what is known of agents in addition to parties.
 type Standing interface {
 	Scores(s *fleet.State) collab.Scores
 	Trust(s *fleet.State, via, member string, scores []collab.Score) topics.Trust
@@ -78,22 +78,22 @@ type Parties struct {
 	kind     *affair.Kind[parties.Party]
 	policies *affair.Kind[policy.Policy]
 	current  *current
-	carrying sync.Mutex // held while what humans agreed to is done: two who did that at once would tell it twice
+	carrying sync.Mutex // held while carry does what humans agreed to: two that did it at once would tell it twice
 }
 
-// New is the part of a node.
+// New makes this part of a node.
 func New(o Options, s Standing) *Parties {
 	return &Parties{Options: o, standing: s, kind: parties.Kind(o.RecordID), policies: policy.Kind(o.RecordID), current: &current{file: o.Current}}
 }
 
-// found is a party and where it is.
+// found is a party and the channel where it is.
 type found struct {
 	channel protocol.ChannelID
 	parties.Party
 }
 
-// all are the parties of the record, in the order in which they were organized. It is asked
-// in a look at the state.
+// all returns the parties of the record, in the order in which they were organized. It is asked
+// while the state is read.
 func (p *Parties) all(s *fleet.State) (all []found) {
 	for _, name := range s.Affairs(parties.KindName) {
 		if v := fleet.Value(s, p.kind, name, p.Now()); !v.Organized.IsZero() {
@@ -106,19 +106,19 @@ func (p *Parties) all(s *fleet.State) (all []found) {
 	return all
 }
 
-// in is the party in a channel, as it stands now. It is asked in a look at the state.
+// in returns the party in a channel, as it stands now. It is asked while the state is read.
 func (p *Parties) in(s *fleet.State, channel protocol.ChannelID) found {
 	return found{channel, fleet.Value(s, p.kind, channel.String(), p.Now())}
 }
 
-// isOf reports whether somebody has to do with a party: as its leader or a member, or as one
-// of this host who organized it.
+// isOf reports whether `me` has to do with a party: as its leader, as a member, or as the agent of
+// this host through which it was organized.
 func (p *Parties) isOf(f found, me string) bool {
 	return f.Leader.Human == me && f.Leader.Host == p.Host || f.Member(me, p.Host) != nil || f.Leader.Via == me && f.Leader.Host == p.Host
 }
 
-// short is what names a party alone: its slug, with the beginning of its channel where another
-// one has that slug too.
+// short is a name that only this party has: its slug. If another party has the same slug, the
+// beginning of the channel's id follows.
 func short(all []found, f found) string {
 	for _, other := range all {
 		if other.Slug == f.Slug && other.channel != f.channel {
@@ -131,8 +131,8 @@ func short(all []found, f found) string {
 // id8 is the beginning of a channel's id.
 func id8(c protocol.ChannelID) string { return c.String()[:8] }
 
-// find is the party that a request names, for somebody; where it names none the current one,
-// else the only one that they are in. It is asked in a look at the state.
+// find returns the party that a request of `me` names. If `name` is "", that is the current party
+// of `me`, or else the only one that `me` is in. It is asked while the state is read.
 func (p *Parties) find(s *fleet.State, me, name string) (found, error) {
 	all := p.all(s)
 	if name == "" {
@@ -167,7 +167,7 @@ func shorts(all, some []found) (names []string) {
 	return names
 }
 
-// usual is the party that somebody means who names none.
+// usual returns the party that `me` means if no party is named.
 func (p *Parties) usual(all []found, me string) (found, error) {
 	var mine []found
 	for _, f := range all {
@@ -190,7 +190,8 @@ func (p *Parties) usual(all []found, me string) (found, error) {
 	return found{}, control.Errorf(control.KindUsage, "choose one: parley party use "+short(all, mine[0])+"; or name it: --party", "%s is in %d parties: %s", me, len(mine), strings.Join(shorts(all, mine), ", "))
 }
 
-// problem is an error of a command as it is told: a refusal says what to try.
+// problem is an error of a command as it is told. If the error is a refusal, it says also what to
+// try.
 func problem(doing string, err error) error {
 	var r *fleet.Refusal
 	if err == nil || !errors.As(err, &r) {

@@ -50,7 +50,7 @@ func (p *Parties) Recruits(_ context.Context, by control.Caller, r control.Recru
 	return list, err
 }
 
-// introduce says who somebody is to one who may not know them, before an invite (seed,
+// introduce tells an agent who may not know the inviting agent who that is, before an invite (seed,
 // "Introduction").
 func (p *Parties) introduce(ctx context.Context, by control.Caller, who acting, f found, whom protocol.Address) error {
 	text := fmt.Sprintf("INTRODUCTION | from: %s (led by %s)\nNode: %s\nPurpose: %s\nWe're working on: %s\nWould you like to join?\n%s",
@@ -59,7 +59,7 @@ func (p *Parties) introduce(ctx context.Context, by control.Caller, who acting, 
 	return err
 }
 
-// purposes is what a party is about, in the words that it has.
+// purposes says what a party is about, in the words that the party has.
 func purposes(f found) []string {
 	about := []string{f.Name}
 	if f.Team != "" {

@@ -13,11 +13,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hearing is how long a tell waits for the hosts of those whom it is for to have it. It is
-// short: what is on its way is said to be.
+// hearing is how long a tell waits until the hosts of its addressees have it. It is short, because
+// the answer says which messages are still on their way.
 const hearing = 250 * time.Millisecond
 
-// Tell answers control.TellParty: one message to all members but those who are hidden.
+// Tell answers control.TellParty. It writes one message to all members, except the hidden ones.
 func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPartyRequest) (control.Told, error) {
 	me, human, chosen, err := p.standing.Acting(by, r.Acting)
 	if err != nil {
@@ -52,8 +52,8 @@ func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPar
 	return done, nil
 }
 
-// reachable is what will become of a message for each of some, as far as that can be known
-// before it is written. It is asked in a look at the state.
+// reachable returns what will become of a message for each of `members`, as far as that can be
+// known before it is written. It leaves out the member `but`. It is asked while the state is read.
 func (p *Parties) reachable(s *fleet.State, members []parties.Member, but protocol.Address) []control.ToldOne {
 	list := []control.ToldOne{}
 	for _, m := range members {
@@ -77,8 +77,8 @@ func (p *Parties) reachable(s *fleet.State, members []parties.Member, but protoc
 	return list
 }
 
-// fanOut writes one message to those of a list whom it can reach, and notes whose host has it.
-// The path is "" where it would reach nobody.
+// fanOut writes one message to those of a list that it can reach, and notes whose host has it. The
+// path is "" if it would reach nobody.
 func (p *Parties) fanOut(ctx context.Context, by control.Caller, me string, channel protocol.ChannelID, act protocol.Act, text string, list []control.ToldOne) (string, error) {
 	r := control.SendRequest{As: me, Channel: channel.String(), Act: act, Body: text, HeardWithin: hearing}
 	for _, one := range list {
@@ -102,7 +102,7 @@ func (p *Parties) fanOut(ctx context.Context, by control.Caller, me string, chan
 	return m.Path.String(), nil
 }
 
-// persist tells on the party's issue what was said to the party (seed, "Persist to anchor").
+// persist puts what was said to the party on the party's issue (seed, "Persist to anchor").
 func (p *Parties) persist(ctx context.Context, f found, me, human, text, message string) *control.IssueComment {
 	v := &control.IssueComment{Issue: f.Anchor, Messages: []string{}}
 	path, err := protocol.ParsePath(message)
@@ -176,8 +176,9 @@ func (p *Parties) Present(ctx context.Context, by control.Caller, r control.SayP
 	return said, nil
 }
 
-// There says in the parties of an agent of this host that it is away, or that it is back
-// where it had said so. That is told as each party has it; links and runs say nothing.
+// There says in the parties of an agent of this host that the agent is away. If `away` is false, it
+// says that the agent is back, in the parties where it was away. Each party is told by a message in
+// its channel. Links and runs say nothing of this.
 func (p *Parties) There(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
 	state, from := protocol.PresenceActive, protocol.PresenceAway
 	if away {
@@ -199,8 +200,8 @@ func (p *Parties) There(ctx context.Context, by control.Caller, agent protocol.N
 	return nil
 }
 
-// Busy reports whether an agent of this host is busy in the party that lies in a channel, so
-// that what is said there waits. It is asked in a look at the state.
+// Busy reports whether an agent of this host is busy in the party of a channel, so that what is
+// said there waits. It is asked while the state is read.
 func (p *Parties) Busy(s *fleet.State, agent string, channel protocol.ChannelID) bool {
 	if !s.HasAffair(parties.KindName, channel.String()) {
 		return false

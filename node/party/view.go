@@ -19,12 +19,11 @@ const (
 	stateClosed   = "closed"
 )
 
-// dormantAfter is how long nothing is heard of a host whose agents are called dormant then
+// dormantAfter is how long nothing has to be heard of a host until its agents are called dormant
 // (seed, "Presence States").
 const dormantAfter = 24 * time.Hour
 
-// whole is a party with all that is in it, as somebody sees it. It is asked in a look at the
-// state.
+// whole shows a party with all that is in it, as `me` sees it. It is asked while the state is read.
 func (p *Parties) whole(s *fleet.State, f found, me string) control.Party {
 	all := p.all(s)
 	v := p.view(s, all, f, p.standing.Scores(s))
@@ -35,7 +34,7 @@ func (p *Parties) whole(s *fleet.State, f found, me string) control.Party {
 	return v
 }
 
-// view is a party as lists show it. It is asked in a look at the state.
+// view shows a party as in lists. It is asked while the state is read.
 func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Scores) control.Party {
 	anchor, _ := protocol.ParseAnchor(f.Anchor, "")
 	v := control.Party{
@@ -74,9 +73,9 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	return v
 }
 
-// syncDue reports whether it is time for a sync by the party's rule. daily: where none of its
-// members was synced for a day. on-trigger: where somebody came or something was settled
-// since. It reminds people, and asks nobody (seed, "sync_cadence").
+// syncDue reports whether it is time for a sync by the party's rule. With "daily", that is so if no
+// member was synced for a day. With "on-trigger", it is so if somebody joined or something was
+// settled since the last sync. It only reminds people, and asks nobody (seed, "sync_cadence").
 func (p *Parties) syncDue(f found, v control.Party) bool {
 	if v.State != stateActive || len(v.Members) < 2 {
 		return false
@@ -104,7 +103,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// member is a member as it is shown.
+// member shows a member.
 func (p *Parties) member(s *fleet.State, f found, m parties.Member, scores map[string][]collab.Score) control.PartyMember {
 	now := p.Now()
 	lambda := topics.Lambda{Value: f.Rules.DecayLambda, Tier: topics.TierRule}
@@ -133,8 +132,8 @@ func (p *Parties) member(s *fleet.State, f found, m parties.Member, scores map[s
 	return v
 }
 
-// status is what a member says it is, as far as its host can be heard: links change nothing
-// but what is shown.
+// status is the presence that a member said, corrected by whether its host can be heard. The
+// corrections change only what is shown.
 func (p *Parties) status(m parties.Member, heard time.Time, live bool) string {
 	said := m.Presence
 	switch {
@@ -149,7 +148,7 @@ func (p *Parties) status(m parties.Member, heard time.Time, live bool) string {
 	return string(said)
 }
 
-// work is what a party agreed on and does.
+// work shows what a party agreed on, and its tasks and reservations.
 func (p *Parties) work(f found, v *control.Party) {
 	for _, pr := range f.Proposals {
 		shown := control.PartyProposal{
@@ -193,7 +192,7 @@ func addresses(list []protocol.Address) []string {
 	return names
 }
 
-// gate is a gate as it is shown, without the words of its message.
+// gate shows a gate, without the words of its message.
 func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	v := control.Gate{
 		ID: g.Path.Short(), Path: g.Path.String(), For: g.For, Title: g.Title(), Party: f.Name, Channel: f.channel.String(), By: g.By, Human: g.Human, Host: g.Host,
@@ -216,7 +215,7 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	return v
 }
 
-// hasKey reports whether any of those who decide has a key of their own.
+// hasKey reports whether any human who decides a gate has a key of their own.
 func hasKey(s *fleet.State, g *parties.Gate) bool {
 	host, joined := s.Keys().Host(g.Host)
 	if !joined {
@@ -231,14 +230,14 @@ func hasKey(s *fleet.State, g *parties.Gate) bool {
 	return false
 }
 
-// maxVoid bounds what a party shows of what does not count, maxLooked how many messages are
-// looked through for that: the last ones.
+// maxVoid is how many messages that do not count a party shows. maxLooked is how many messages are
+// looked through for them. Both take the last ones.
 const (
 	maxVoid   = 20
 	maxLooked = 2000
 )
 
-// void is what was said in a channel and does not count, the last ones.
+// void returns the last messages in a channel that do not count.
 func (p *Parties) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
 	list := []control.TopicVoid{}
 	deeds, looked := p.kind.Deeds(), 0

@@ -11,11 +11,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// errStopping says that there is no bus any more to ask by.
+// errStopping says that there is no bus any more that could carry questions.
 var errStopping = control.Errorf(control.KindUnavailable, "start it again: parley up", "the node is stopping")
 
-// AskWait is how long a host is waited for that is asked about itself: far above
-// any round trip, and as long as a person waits gladly.
+// AskWait is how long an answer is waited for if a host is asked about itself. It is far above any
+// round trip, and as long as a person likes to wait.
 const AskWait = 2 * time.Second
 
 // The questions about a host itself that every node answers on the bus.
@@ -27,13 +27,14 @@ const (
 
 // Asker asks other hosts by the bus.
 type Asker struct {
-	bus   func() *bus.Bus // nil where there is none
+	bus   func() *bus.Bus // nil if there is no bus
 	live  *Live
 	now   func() time.Time
 	later chan func(context.Context) // questions that the bus's goroutine must not wait for
 }
 
-// NewAsker asks by the bus, which is nil where there is none. Round trips are noted in l.
+// NewAsker makes an Asker that asks by the bus that `bus` returns; nil means that there is no bus.
+// Round trips are noted in `l`.
 func NewAsker(bus func() *bus.Bus, l *Live, now func() time.Time) *Asker {
 	return &Asker{bus: bus, live: l, now: now, later: make(chan func(context.Context), maxAside)}
 }
@@ -56,7 +57,7 @@ func (a *Asker) Ask(ctx context.Context, host, what protocol.Name) (answer []byt
 	return a.AskAbout(ctx, host, what, nil)
 }
 
-// AskAbout is Ask for a question that says about what.
+// AskAbout is Ask for a question that needs a request.
 func (a *Asker) AskAbout(ctx context.Context, host, what protocol.Name, request []byte) (answer []byte, took time.Duration, err error) {
 	b := a.bus()
 	if b == nil {
@@ -75,10 +76,10 @@ func (a *Asker) answers(ctx context.Context, host protocol.Name) bool {
 	return err == nil || HasAnswered(err)
 }
 
-// maxAside is how many questions wait to be put aside; more are not asked.
+// maxAside is how many questions may wait for Run; further ones are dropped.
 const maxAside = 64
 
-// aside has something asked beside the goroutine of the bus, until the node goes down.
+// aside has a question asked outside of the bus's goroutine, until the node goes down.
 func (a *Asker) aside(ask func(context.Context)) {
 	select {
 	case a.later <- ask:
@@ -86,7 +87,7 @@ func (a *Asker) aside(ask func(context.Context)) {
 	}
 }
 
-// Run runs what aside was given until ctx ends.
+// Run runs what aside was given, until `ctx` ends.
 func (a *Asker) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -100,7 +101,8 @@ func (a *Asker) Run(ctx context.Context) {
 	}
 }
 
-// HasAnswered reports whether a host did answer, if only to say why it does not.
+// HasAnswered reports whether a host did answer, even if its answer only says why it does not tell
+// what was asked.
 func HasAnswered(err error) bool {
 	return errors.As(err, new(*bus.AnswerError)) || errors.As(err, new(*bus.BusyError))
 }

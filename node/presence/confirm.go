@@ -10,17 +10,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// tolerated is how far the clock of another host may be from this one's before that is
-// worth a warning.
+// tolerated is by how much the clock of another host may differ from this one's without a warning.
 const tolerated = time.Minute
 
-// A presence letter is signed, but whoever heard it can send it again. For 36 hours its time is
-// near enough for a letter. And a node that has just started does not know which letters that
-// host has sent since. So it counts only while it is fresh: said within the last minute by the
-// clock of its host. That clock is taken for ours, until the host has answered a ping with its
-// time; the answer names the question, so that nobody can have recorded it. A presence that is
-// not fresh is believed only after such an answer. That is right whatever the clocks say, and
-// hosts whose clocks agree pay nothing for it; what can be said again is a minute old at most.
+// A presence letter is signed, but anybody who heard it can send it again. For 36 hours, its time
+// is recent enough for a letter. And a node that has just started does not know which letters that
+// host has sent since. So a presence counts only while it is fresh: sent within the last minute by
+// the clock of its host. That clock is taken to be equal to ours, until the host has answered a
+// ping with its time. The answer names the question, so that nobody can have recorded it. A
+// presence that is not fresh is believed only after such an answer. This is right whatever the
+// clocks say. Hosts whose clocks agree pay nothing for it, and a letter that somebody sends again
+// is a minute old at most.
 
 // believes reports whether a presence is fresh.
 func (l *Live) believes(p bus.Presence) bool {
@@ -29,13 +29,13 @@ func (l *Live) believes(p bus.Presence) bool {
 	return l.fresh(p)
 }
 
-// fresh is believes for who holds mu.
+// fresh is believes for a caller that holds mu.
 func (l *Live) fresh(p bus.Presence) bool {
 	return (p.Sent.Sub(p.Seen) - l.clocks[p.Host]).Abs() <= tolerated
 }
 
-// confirm asks the host of a presence that is not fresh for its time, every few seconds
-// at most, and takes the presence in if it was the clock alone.
+// confirm asks the host of a presence that is not fresh for its time, every few seconds at most. It
+// takes the presence in if only the clock was the reason.
 func (pr *Presence) confirm(p bus.Presence) {
 	if !pr.o.Live.mayConfirm(p.Host) {
 		return
@@ -54,7 +54,7 @@ func (pr *Presence) confirm(p bus.Presence) {
 	})
 }
 
-// mayConfirm reports whether a host may be asked for its time, and notes that it is.
+// mayConfirm reports whether a host may be asked for its time, and notes that it is asked.
 func (l *Live) mayConfirm(host protocol.Name) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,8 +66,8 @@ func (l *Live) mayConfirm(host protocol.Name) bool {
 	return true
 }
 
-// setClock notes how far the clock of a host is from ours, and reports whether that
-// makes a presence of it count: it is fresh then, and nothing came after it meanwhile.
+// setClock notes how far the clock of a host is from ours, and reports whether a presence of that
+// host counts then: it is fresh, and no later one came in the meantime.
 func (l *Live) setClock(p bus.Presence, off time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,9 +75,9 @@ func (l *Live) setClock(p bus.Presence, off time.Duration) bool {
 	return l.fresh(p) && !l.presence[p.Host].Seen.After(p.Seen)
 }
 
-// ClockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
-// but times that people read look wrong. They are right to what is tolerated: how long
-// the host's letter was under way is not known.
+// ClockWarnings name the live hosts whose clocks differ much. Nothing depends on clocks, but times
+// that people read look wrong. The differences are rounded to a minute, because it is not known how
+// long a host's letter was under way.
 func (l *Live) ClockWarnings() (warnings []string) {
 	for _, p := range l.Present() {
 		switch off := p.Sent.Sub(p.Seen); {

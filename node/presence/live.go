@@ -17,35 +17,35 @@ const (
 	every = 5 * time.Second
 	// Lasts is how long after its last word a host counts as connected.
 	Lasts      = 3 * every
-	heardWait  = 50 * time.Millisecond // how long a cumulative "heard" gathers, at least
-	heardEach  = 10 * time.Millisecond // and for each host that is connected: all of them are told
-	smallFleet = 8                     // connected hosts that may all say at once that they heard what is for all
+	heardWait  = 50 * time.Millisecond // how long a cumulative "heard" gathers messages, at least
+	heardEach  = 10 * time.Millisecond // and at least this long for each connected host, because all of them are told
+	smallFleet = 8                     // up to this many connected hosts may all say at once that they heard a message for all
 	maxHeard   = 20000                 // messages whose hearers are remembered
 )
 
-// Live is what the node knows of the moment: which hosts are connected and who
-// has heard what. None of it is state; it is gone with the process.
+// Live is what the node knows of the moment: which hosts are connected, and which have heard what.
+// None of this is state: it is gone with the process.
 type Live struct {
 	now func() time.Time
-	to  *feed.Events // are told who came and went, and who has heard what
+	to  *feed.Events // is told which hosts came and went, and which have heard what
 
 	mu       sync.Mutex                      // guards what follows
-	presence map[protocol.Name]bus.Presence  // the last of each host, those that left too
-	clocks   map[protocol.Name]time.Duration // those of hosts less ours, as they answered; see believes
-	told     map[protocol.Name]string        // the runs of hosts that are there, as was told last
+	presence map[protocol.Name]bus.Presence  // the last one of each host, also of hosts that left
+	clocks   map[protocol.Name]time.Duration // of hosts, their clock less ours, as they answered; see believes
+	told     map[protocol.Name]string        // the runs of hosts that are there, as was last told
 	missing  []protocol.Name                 // hosts that joined and were not heard
-	lost     []protocol.Name                 // hosts that can be reached no more
-	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
+	lost     []protocol.Name                 // hosts that cannot be reached any more
+	measured map[protocol.Name]time.Duration // the last round trip to each host since it came
 	heard    map[protocol.Path][]protocol.Name
-	order    map[protocol.Name][]protocol.Path // of heard, by who told of them first, oldest first
+	order    map[protocol.Name][]protocol.Path // the keys of heard, by the host that told of them first, the oldest first
 	later    []protocol.Path
 	change   chan struct{} // closed and replaced at every change
 
-	confirming map[protocol.Name]time.Time // when hosts were asked last whether they said what came
-	looked     map[protocol.Name]time.Time // when hosts were looked for last because another one lost them
+	confirming map[protocol.Name]time.Time // when a host was last asked whether it said what came
+	looked     map[protocol.Name]time.Time // when a host was last looked for because another one lost it
 }
 
-// NewLive knows of nobody. It tells of what it learns.
+// NewLive makes a Live that knows of nobody. It tells `to` what it learns.
 func NewLive(now func() time.Time, to *feed.Events) *Live {
 	return &Live{
 		now:      now,
@@ -70,20 +70,20 @@ func (l *Live) Next() <-chan struct{} {
 	return l.change
 }
 
-// signal wakes whoever waits for a change. The caller holds mu.
+// signal wakes everybody who waits for a change. The caller holds mu.
 func (l *Live) signal() {
 	close(l.change)
 	l.change = make(chan struct{})
 }
 
-// Changed wakes whoever waits for the stage of one of these messages.
+// Changed wakes everybody who waits for the stage of one of these messages.
 func (l *Live) Changed([]protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signal()
 }
 
-// see takes in a host's presence, and reports whether it has just come.
+// see takes in a host's presence, and reports whether the host has just come.
 func (l *Live) see(p bus.Presence) (came bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,14 +91,14 @@ func (l *Live) see(p bus.Presence) (came bool) {
 	came = p.Live && (!known || last.Run != p.Run || !l.lasts(last))
 	l.presence[p.Host] = p
 	if came {
-		delete(l.measured, p.Host) // it may be elsewhere
+		delete(l.measured, p.Host) // the host may be somewhere else now
 	}
 	l.signal()
 	return came
 }
 
-// tellTurns tells which hosts have come or gone since it did that last. One that was
-// started anew meanwhile went and came.
+// tellTurns tells which hosts have come or gone since its last call. A host that was started anew
+// in between went and came.
 func (l *Live) tellTurns() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *Live) tellTurns() {
 	}
 }
 
-// Present are the hosts that are connected now.
+// Present returns the hosts that are connected now.
 func (l *Live) Present() []bus.Presence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,16 +141,16 @@ func (l *Live) connected() int {
 	return n
 }
 
-// Crowded reports whether so many hosts are connected that they must not all answer
-// one at once.
+// Crowded reports whether so many hosts are connected that not all of them may answer one host at
+// once.
 func (l *Live) Crowded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.connected() > smallFleet
 }
 
-// PresenceOf is the last presence of a host, if there was one since the start, and
-// whether the host is connected now.
+// PresenceOf returns the last presence of a host, if there was one since the start, and whether the
+// host is connected now.
 func (l *Live) PresenceOf(host protocol.Name) (last bus.Presence, live bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,13 +158,13 @@ func (l *Live) PresenceOf(host protocol.Name) (last bus.Presence, live bool) {
 	return last, ok && l.lasts(last)
 }
 
-// lasts reports whether a host with this last presence counts as connected: it has
-// not said that it leaves, and was heard a short time ago. The caller holds mu.
+// lasts reports whether a host with this last presence counts as connected: it has not said that it
+// leaves, and it was heard a short time ago. The caller holds mu.
 func (l *Live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < Lasts }
 
-// Hear takes in that a host has fsynced these messages, and returns those of which it had
-// not said so before. What is too much to remember is forgotten of the host that has told
-// most: who tells of messages that are none takes away nothing but its own.
+// Hear takes in that a host has fsynced these messages, and returns those of which the host had not
+// said so before. If there are too many to remember, messages of the host that has told of most are
+// forgotten. So a host that tells of messages that do not exist takes away only its own.
 func (l *Live) Hear(host protocol.Name, paths []protocol.Path) (fresh []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,8 +186,8 @@ func (l *Live) Hear(host protocol.Name, paths []protocol.Path) (fresh []protocol
 	return fresh
 }
 
-// mostHeard is the host that has told most, the first by name of several. The caller
-// holds mu.
+// mostHeard is the host that has told of most messages; if several have, the first one by name. The
+// caller holds mu.
 func (l *Live) mostHeard() (most protocol.Name) {
 	for host, paths := range l.order {
 		if c := cmp.Compare(len(paths), len(l.order[most])); c > 0 || c == 0 && host < most {
@@ -197,7 +197,7 @@ func (l *Live) mostHeard() (most protocol.Name) {
 	return most
 }
 
-// forget forgets the oldest message that a host has told of first. The caller holds mu.
+// forget forgets the oldest message of which a host was the first to tell. The caller holds mu.
 func (l *Live) forget(host protocol.Name) {
 	delete(l.heard, l.order[host][0])
 	if l.order[host] = l.order[host][1:]; len(l.order[host]) == 0 {
@@ -205,15 +205,14 @@ func (l *Live) forget(host protocol.Name) {
 	}
 }
 
-// Hearers are the hosts known to have fsynced the message, by alias.
+// Hearers returns the hosts that are known to have fsynced the message, by alias.
 func (l *Live) Hearers(p protocol.Path) []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.heard[p])
 }
 
-// HeardLater gathers messages to acknowledge and has them published together a
-// moment later.
+// HeardLater gathers messages to acknowledge, and has them published together a moment later.
 func (l *Live) HeardLater(paths []protocol.Path, publish func([]protocol.Path)) {
 	if len(paths) == 0 {
 		return
@@ -240,8 +239,8 @@ func (l *Live) measure(host protocol.Name, rtt time.Duration) {
 	l.measured[host] = rtt
 }
 
-// RoundTrip is the last round trip to a host that was measured since it came, 0
-// for none.
+// RoundTrip is the last round trip to a host that was measured since the host came; 0 if there is
+// none.
 func (l *Live) RoundTrip(host protocol.Name) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,33 +10,33 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// A node that has just started runs no agent until it has looked for another node of its name and
-// key. There is one if the image of a machine was started twice, or if an earlier version copied
-// a home. What such a node has answered already stands on the remote, and on the bus it says that
-// it is there. The answers are there after a moment.
+// A node that has just started runs no agent until it has looked for another node with its name and
+// key. There is one if the image of a machine was started twice, or if an earlier version copied a
+// home. What such a node has answered is on the remote already, and on the bus it says that it is
+// there. Both answers are there after a moment.
 const (
 	// lookoutTime is how long both answers are waited for.
 	lookoutTime = 3 * time.Second
-	// greetTime is how long any other host has, once the bus is linked, to say that it has
-	// heard of this one. twinTime is how much longer the twin has, which may be further away.
+	// greetTime is how long any other host has, once the bus is linked, to say that it has heard of
+	// this one. twinTime is how much longer the twin has, because it may be further away.
 	greetTime = time.Second
 	twinTime  = 300 * time.Millisecond
 )
 
-// Lookout is that look around.
+// Lookout is the look around of a node that has just started.
 type Lookout struct {
 	Fetched  Event // the first look at the remote has ended, and what it brought is taken in
-	Linked   Event // the bus has a link, and this node told there that it has started
-	Answered Event // another host has said since then that it is there
+	Linked   Event // the bus has a link, and this node has told there that it has started
+	Answered Event // another host has said since this start that it is there
 
-	times time.Duration // how many times longer than usual it may take
+	times time.Duration // how many times longer than usual the look around may take
 
 	Out atomic.Bool // the node was told to stay out
 
 	mu      sync.Mutex  // guards what follows
-	over    bool        // agents are run
+	over    bool        // agents may be run
 	trusted bool        // messages of this host that come are no sign of another node: the operator says so, or the disk had lost some
-	foreign *fleet.Item // a message of this host's key that this home did not have, nil for none
+	foreign *fleet.Item // the first message signed with this host's key that this home did not have; nil for none
 }
 
 // Event is something that happens once.
@@ -45,18 +45,18 @@ type Event struct {
 	c    chan struct{}
 }
 
-// Happened notes that it has.
+// Happened notes that the event has happened.
 func (e *Event) Happened() { e.once.Do(func() { close(e.c) }) }
 
-// NewLookout begins to look around. trusted says that messages of this host that come are
-// no sign of another node, times how many times longer than usual it may take.
+// NewLookout begins to look around. `trusted` says that messages of this host that come are no sign
+// of another node. `times` is how many times longer than usual the look around may take.
 func NewLookout(trusted bool, times int) *Lookout {
 	return &Lookout{
 		times: time.Duration(max(1, times)), Fetched: Event{c: make(chan struct{})}, Linked: Event{c: make(chan struct{})}, Answered: Event{c: make(chan struct{})}, trusted: trusted,
 	}
 }
 
-// wait waits for the answers that can come, for as long as the look around may take.
+// wait waits for the answers that can come, as long as the look around may take.
 func (l *Lookout) wait(ctx context.Context, remote, bus bool) {
 	ctx, cancel := context.WithTimeout(ctx, l.times*lookoutTime)
 	defer cancel()
@@ -79,7 +79,7 @@ func (l *Lookout) wait(ctx context.Context, remote, bus bool) {
 	answers.Wait()
 }
 
-// Wait reports whether it has happened, or does so before ctx ends.
+// Wait reports whether the event has happened, or happens before `ctx` ends.
 func (e *Event) Wait(ctx context.Context) bool {
 	select {
 	case <-e.c:
@@ -94,8 +94,8 @@ func (e *Event) Wait(ctx context.Context) bool {
 	}
 }
 
-// noteForeign notes, while the node looks around, a message that its key signed and
-// that its home did not have.
+// noteForeign notes, while the node looks around, a message that the node's key signed and that its
+// home did not have.
 func (l *Lookout) noteForeign(it *fleet.Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,8 @@ func (l *Lookout) noteForeign(it *fleet.Item) {
 	}
 }
 
-// endUnless has agents be run, unless such a message was noted: then it is returned.
+// endUnless lets agents run, unless a foreign message was noted. In that case it returns the
+// message.
 func (l *Lookout) endUnless() (foreign *fleet.Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,21 +113,21 @@ func (l *Lookout) endUnless() (foreign *fleet.Item) {
 	return l.foreign
 }
 
-// Trust has messages of this host that come be no sign of another node.
+// Trust makes messages of this host that come no sign of another node.
 func (l *Lookout) Trust() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trusted = true
 }
 
-// end has agents be run.
+// end lets agents run.
 func (l *Lookout) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
 }
 
-// MayRun reports whether the look around is over, and the node was not told to stay out.
+// MayRun reports whether the look around is over and the node was not told to stay out.
 func (l *Lookout) MayRun() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

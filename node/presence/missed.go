@@ -9,12 +9,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a host that has just joined says on the bus is refused by those that do not
-// know its key yet. Once they do, they ask it to say again that it is there: it would
-// do so anyway, some seconds later.
+// What a host that has just joined says on the bus is refused by hosts that do not know its key
+// yet. Once they know the key, they ask that host to say again that it is there. It would do so
+// anyway, some seconds later.
 
-// Missed notes a host that has joined and was not heard, and has this host ask for
-// it.
+// Missed notes a host that has joined and was not heard. This host then asks it to say that it is
+// there.
 func (pr *Presence) Missed(it *fleet.Item) {
 	if it.Act != protocol.ActHostJoin || it.Host == pr.o.Host {
 		return
@@ -24,15 +24,14 @@ func (pr *Presence) Missed(it *fleet.Item) {
 	}
 }
 
-// wanted has this host say that it is there, where another one wants to hear it.
+// wanted has this host say that it is there, if another host wants to hear it.
 func (pr *Presence) wanted(p bus.Presence) {
 	if slices.Contains(p.Wants, pr.o.Host) {
 		wait.Nudge(pr.greet)
 	}
 }
 
-// miss notes a host that is not known to be there, and reports whether it is
-// to be asked for.
+// miss notes a host that is not known to be there, and reports whether it is to be asked.
 func (l *Live) miss(host protocol.Name) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +42,7 @@ func (l *Live) miss(host protocol.Name) bool {
 	return true
 }
 
-// takeMissing are the hosts to ask for, once.
+// takeMissing returns the hosts to ask for, each once.
 func (l *Live) takeMissing() []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()

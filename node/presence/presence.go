@@ -12,19 +12,19 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// greetGap is the least time between two times at which this host tells that it is there because
-// another host has come or asks. Else the letters of one host could have all others speak to all
-// again and again.
+// greetGap is the least time between two moments at which this host tells that it is there because
+// another host has come or asks. Without it, the letters of one host could make all others speak to
+// all, again and again.
 const greetGap = 250 * time.Millisecond
 
-// Presence tells the other hosts that this one is there, takes in what they say of
-// themselves, and ranks those that push for each other. What is known of them is in live.
+// Presence tells the other hosts that this one is there, takes in what they say of themselves, and
+// ranks those that push for each other. What is known of them is in Live.
 type Presence struct {
 	o     Options
-	greet chan struct{} // holds a token when a host came: announce this one soon
+	greet chan struct{} // holds a token if a host came: announce this host soon
 }
 
-// Options say who tells that, and by what. All are required.
+// Options say what Presence tells, and through what. All are required.
 type Options struct {
 	Host    protocol.Name
 	Version string
@@ -33,40 +33,40 @@ type Options struct {
 	Now     func() time.Time
 	Log     zerolog.Logger
 
-	Bus     func() *bus.Bus // nil where there is none
+	Bus     func() *bus.Bus // returns nil if there is none
 	Live    *Live
 	Lookout *Lookout
 	Twins   *Twins
 	Asker   *Asker
 	Record  Courier
-	Agents  func() []protocol.Name   // that are served here
-	At      func() map[string]string // what they are at, where that is known
-	Lacks   func() string            // see bus.Presence
+	Agents  func() []protocol.Name   // returns the agents that are served here
+	At      func() map[string]string // returns what those agents do, if that is known
+	Lacks   func() string            // returns what this host lacks, see bus.Presence
 
-	AnswerTwin func(context.Context) // writes a message, by which another node of this name learns of this one
+	AnswerTwin func(context.Context) // writes a message from which another node of this name learns of this one
 }
 
-// New tells nobody yet.
+// New makes a Presence that tells nobody yet.
 func New(o Options) *Presence {
 	return &Presence{o: o, greet: make(chan struct{}, 1)}
 }
 
-// Courier is the record as far as it matters to the other hosts: who can push does so
-// for all of them, in turn.
+// Courier is the part of the record that matters to the other hosts: hosts that can push do so for
+// all hosts, in turn.
 type Courier interface {
 	CanPush() bool
 	SetPlace(int)
 }
 
-// AnnounceAlways tells the other hosts every few seconds, and whenever one has
-// come, that this one is live.
+// AnnounceAlways tells the other hosts that this one is live, every few seconds and whenever a host
+// has come.
 func (pr *Presence) AnnounceAlways(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		pr.Announce()
 		spoke := time.Now()
-		pr.turned() // hosts that were not heard of for a while are gone
+		pr.turned() // hosts that were not heard for a while are gone
 		pr.o.Twins.lookAway()
 		select {
 		case <-tick.C:
@@ -80,13 +80,14 @@ func (pr *Presence) AnnounceAlways(ctx context.Context) {
 	}
 }
 
-// AnnounceSoon tells them in a moment, together with what changes until then.
+// AnnounceSoon tells the other hosts in a moment that this one is there, together with what changes
+// until then.
 func (pr *Presence) AnnounceSoon() { wait.Nudge(pr.greet) }
 
 // Announce tells the other hosts that this one is there.
 func (pr *Presence) Announce() { pr.announceAs(true) }
 
-// Leave tells them that it goes.
+// Leave tells the other hosts that this one leaves.
 func (pr *Presence) Leave() { pr.announceAs(false) }
 
 func (pr *Presence) announceAs(live bool) {
@@ -107,7 +108,7 @@ func (pr *Presence) announceAs(live bool) {
 	}
 }
 
-// SawHost is the bus's news of a host that came, is there or leaves.
+// SawHost takes in the presence of a host: it came, is there, or leaves.
 func (pr *Presence) SawHost(p bus.Presence) {
 	if p.Host == pr.o.Host {
 		if pr.o.Twins.met(p) {
@@ -134,15 +135,15 @@ func (pr *Presence) takePresence(p bus.Presence) {
 	pr.turned()
 }
 
-// turned looks what it means that hosts may have come or gone.
+// turned draws the consequences if hosts may have come or gone.
 func (pr *Presence) turned() {
 	pr.o.Live.tellTurns()
 	pr.TakePlace()
 }
 
-// TakePlace ranks this host among those that push for each other: who can push and
-// is connected, by alias. Who cannot push comes after them; who is alone pushes
-// for itself.
+// TakePlace ranks this host among those that push for each other. Connected hosts that can push
+// come first, by alias. A host that cannot push comes after them. A host that is alone pushes for
+// itself.
 func (pr *Presence) TakePlace() {
 	present := pr.o.Live.Present()
 	if len(present) == 0 || !pr.hasLink() {
@@ -152,15 +153,15 @@ func (pr *Presence) TakePlace() {
 	pr.o.Record.SetPlace(courierPlace(pr.o.Host, pr.o.Record.CanPush(), present))
 }
 
-// hasLink reports whether this host has any link to others. Without one nobody can
-// hear what it has stored, though some count as connected for a while.
+// hasLink reports whether this host has any link to other hosts. Without a link, nobody can hear
+// what it has stored, though some hosts count as connected for a while.
 func (pr *Presence) hasLink() bool {
 	b := pr.o.Bus()
 	return b != nil && b.Linked()
 }
 
-// Pusher is the host that pushes for all, where this one has a place among those that
-// do; "" where each pushes for itself.
+// Pusher is the host that pushes for all, if this host has a place among those that do; "" if each
+// host pushes for itself.
 func (pr *Presence) Pusher(place int) (first protocol.Name) {
 	if place == 0 {
 		return ""

@@ -19,10 +19,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Twins looks for other nodes of this one's name. A name belongs to one node. Two nodes with one
-// name and key come from a home that was copied, or from a backup that was restored while the
-// first node still runs. Two with one name and different keys have joined without knowing of each
-// other. In both cases the second says so and stays out: both would write the same host's chain.
+// Twins looks for other nodes with this node's name. A name belongs to one node. Two nodes with one
+// name and key come from a home that was copied, or from a backup that was restored while the first
+// node still runs. Two nodes with one name and different keys have joined without knowing of each
+// other. In both cases the second node says so and stays out: both would write the chain of the
+// same host.
 type Twins struct {
 	host     protocol.Name
 	run      string // random, new with every start: tells this node from its twin
@@ -31,14 +32,14 @@ type Twins struct {
 	log      zerolog.Logger
 	notices  *notices.Notices
 	lookout  *Lookout
-	answer   chan struct{} // holds a token when one wrote: let it hear of this one
+	answer   chan struct{} // holds a token if a twin wrote: it is to learn of this node
 	Expelled chan error    // why this node has to stay out of the fleet
 
 	mu     sync.Mutex               // guards what follows
-	heard  time.Time                // when one was last heard by the bus
-	first  protocol.Path            // of the messages written here since the start
-	runs   map[string]bool          // in which this node wrote
-	firsts map[string]protocol.Path // first message of each run of another node with this name
+	heard  time.Time                // when a twin was last heard on the bus
+	first  protocol.Path            // the first message that was written here since the start
+	runs   map[string]bool          // the runs in which this node wrote
+	firsts map[string]protocol.Path // the first message of each run of another node with this name
 }
 
 // hostHistory is what the state says of a host and of who wrote in its name.
@@ -47,7 +48,7 @@ type hostHistory interface {
 	Signature(*fleet.Item) protocol.Signature
 }
 
-// NewTwins looks for other nodes called host. This one was started then.
+// NewTwins looks for other nodes called `host`. This node was started at `started`.
 func NewTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *Lookout) *Twins {
 	return &Twins{
 		host: host, run: random.Hex(4), started: started, now: now, log: log, notices: ns, lookout: l,
@@ -55,9 +56,8 @@ func NewTwins(host protocol.Name, started time.Time, now func() time.Time, log z
 	}
 }
 
-// met takes in what was said by the bus under this host's name. Of two nodes of one name
-// and key the one that was started later stays out; the other one has to say that it is
-// there.
+// met takes in what was said on the bus under this host's name. Of two nodes with one name and key,
+// the one that was started later stays out. The other one has to say that it is there.
 func (t *Twins) met(p bus.Presence) (sayWeAreHere bool) {
 	if p.Run == t.run || !p.Live || !p.Sent.After(t.started) {
 		return false // this home's own node said it, before it was started anew
@@ -77,14 +77,14 @@ func (t *Twins) met(p bus.Presence) (sayWeAreHere bool) {
 
 const aboutTwinThere = "another node of this host on the bus"
 
-// lookAway notes where a second node of this name is no longer heard.
+// lookAway takes the warning back if a second node with this name is no longer heard.
 func (t *Twins) lookAway() {
 	if !t.near() {
 		t.notices.Mended(aboutTwinThere)
 	}
 }
 
-// near reports whether one was heard by the bus a short time ago.
+// near reports whether a twin was heard on the bus a short time ago.
 func (t *Twins) near() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,11 +100,10 @@ func onMachine(name string) string {
 	return "on " + name + " "
 }
 
-// Look notices, by what came from others, that this host's name is used by another node.
-// That is a new message that this node's key signed after its start, or a join with
-// another key that was there first. Of two with one key the one whose first message is
-// later stays out. all is every message of the record. Who calls it holds what guards
-// both.
+// Look notices from what other hosts wrote that this host's name is used by another node. A sign is
+// a new message that this node's key signed after the node's start, or a join with another key that
+// came first. Of two nodes with one key, the one whose first message is later stays out. `all` is
+// every message of the record. The caller holds the lock that guards `state` and `all`.
 func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item], key string) {
 	if it.Host != t.host {
 		return
@@ -121,7 +120,7 @@ func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item
 		t.notices.Happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
 		return
 	}
-	// By the bus twins tell each other who was first.
+	// On the bus, twins tell each other which of them was first.
 	if t.near() || t.ours(it.Run) || state.Signature(it) != protocol.SignatureValid {
 		return
 	}
@@ -139,9 +138,9 @@ func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item
 	}
 }
 
-// compare is the first message, as far as it is known, of the run of this host that a
-// message is of, and whether this node's own first is later. All messages are looked at
-// once for a run; what comes later is compared with that.
+// compare returns the first known message of a run of this host, the run of the message `of`. It
+// reports also whether this node's own first message is later. For each run, all messages are
+// looked through once; what comes later is compared with the result.
 func (t *Twins) compare(of *fleet.Item, all iter.Seq[*fleet.Item]) (theirs protocol.Path, later bool) {
 	t.mu.Lock()
 	theirs, known := t.firsts[of.Run]
@@ -180,7 +179,8 @@ func (t *Twins) Wrote(m *protocol.Message) {
 	t.runs[m.Run] = true
 }
 
-// Out is why this node has to stay out of the fleet, nil where it has not. It is told once.
+// Out returns why this node has to stay out of the fleet, nil if it need not. It returns the reason
+// once.
 func (t *Twins) Out() error {
 	select {
 	case why := <-t.Expelled:
@@ -190,25 +190,25 @@ func (t *Twins) Out() error {
 	}
 }
 
-// expel ends the node: it must stay out of the fleet.
+// expel ends the node, because it must stay out of the fleet.
 func (t *Twins) expel(format string, args ...any) {
 	t.StayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
 }
 
-// StayOut ends the node for that reason. It runs no agent any more.
+// StayOut ends the node for the reason `why`. The node runs no agent any more.
 func (t *Twins) StayOut(why *control.Error) {
 	t.lookout.Out.Store(true)
 	select {
 	case t.Expelled <- why:
 		t.log.Error().Msg(why.Error())
-	default: // it ends already
+	default: // the node already ends
 	}
 }
 
-// askForeign has agents wait where the record has messages that this host's key signed
-// and this home did not have: it is an older copy of the home that wrote them. If that one
-// still runs, it hears of this one by a message and answers with one, and then one of
-// them ends (see Look). If nothing comes, it was a home that went back in time.
+// askForeign has agents wait if the record has messages that this host's key signed and this home
+// did not have. In that case this home is an older copy of the home that wrote them. If that home
+// is still in use, its node learns of this one from a message, and answers with a message; then one
+// of the two ends (see Look). If nothing comes, this home is one that went back in time.
 func (t *Twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
 	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
@@ -219,8 +219,8 @@ func (t *Twins) askForeign(ctx context.Context, foreign *fleet.Item, patience ti
 
 const aboutTwin = "another node of this host"
 
-// LookAround waits for the answers that can come, and then lets the agents go. patience
-// is how long a twin that works by the record has to answer. It ends with ctx.
+// LookAround waits for the answers that can come, and then lets agents run. `patience` is how long
+// a twin that can only be reached by the record has to answer. It ends with `ctx`.
 func (t *Twins) LookAround(ctx context.Context, remote, bus bool, patience time.Duration) {
 	if t.lookout.wait(ctx, remote, bus); ctx.Err() != nil {
 		return

@@ -9,15 +9,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// relinkTime is how long a link that has ended may take to be made anew, or its host to
-// be heard another way, before that host is looked for.
+// relinkTime is how long a host has after its link has ended: for the link to be made anew, or for
+// the host to be heard in another way. After that, the host is looked for.
 const relinkTime = 1500 * time.Millisecond
 
-// Unlinked is the bus's news that the last link to a host has ended, or with "" the
-// connection to an existing NATS system. A moment later the host is asked whether it is
-// still there. A node that was killed says nothing any more, and is shown as away then,
-// not only when its last word is 15 s old. Where no link is left, none of the others can
-// be heard either. Who heard it through this host is told.
+// Unlinked takes in that the last link to a host has ended; if `host` is "", the connection to an
+// existing NATS system. A moment later, the host is asked whether it is still there. A node that
+// was killed says nothing any more: it is shown as away then, and not only when its last word is 15
+// s old. If no link is left, none of the other hosts can be heard either. Hosts that heard it
+// through this host are told.
 func (pr *Presence) Unlinked(host protocol.Name) {
 	ended := pr.o.Now()
 	pr.o.Asker.aside(func(ctx context.Context) {
@@ -27,7 +27,7 @@ func (pr *Presence) Unlinked(host protocol.Name) {
 	})
 }
 
-// LookFor notes who cannot be reached any more since the last link to a host ended.
+// LookFor notes which hosts cannot be reached any more since the last link to a host ended.
 func (pr *Presence) LookFor(ctx context.Context, host protocol.Name, ended time.Time) {
 	switch {
 	case pr.o.Live.heardSince(host, ended):
@@ -42,8 +42,8 @@ func (pr *Presence) LookFor(ctx context.Context, host protocol.Name, ended time.
 	pr.turned()
 }
 
-// lostBehind asks the hosts that another one can reach no more whether they are there,
-// each now and then. What a host says of others is no more than a reason to look.
+// lostBehind asks the hosts that another host cannot reach any more whether they are there, each
+// only every few seconds. What a host says of others is only a reason to look.
 func (pr *Presence) lostBehind(p bus.Presence) {
 	for _, host := range p.Lost {
 		if host == pr.o.Host || !pr.o.Live.mayLookFor(host) {
@@ -58,14 +58,14 @@ func (pr *Presence) lostBehind(p bus.Presence) {
 	}
 }
 
-// heardSince reports whether a host has said since then that it is there.
+// heardSince reports whether a host has said since `then` that it is there.
 func (l *Live) heardSince(host protocol.Name, then time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.presence[host].Seen.After(then)
 }
 
-// lose notes a host that can be reached no more, to be told once.
+// lose notes a host that cannot be reached any more, so that the others are told once.
 func (l *Live) lose(host protocol.Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +74,7 @@ func (l *Live) lose(host protocol.Name) {
 	}
 }
 
-// takeLost are the hosts to be told of.
+// takeLost returns the hosts that the others are to be told of.
 func (l *Live) takeLost() []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,8 +83,8 @@ func (l *Live) takeLost() []protocol.Name {
 	return lost
 }
 
-// mayLookFor reports whether a host counts as connected and may be asked whether it is,
-// and notes that it was.
+// mayLookFor reports whether a host counts as connected and may be asked whether it is there. It
+// notes that the host is asked.
 func (l *Live) mayLookFor(host protocol.Name) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,8 +96,8 @@ func (l *Live) mayLookFor(host protocol.Name) bool {
 	return true
 }
 
-// gone notes that a host, or with "" every host, cannot be reached any more, as far as
-// it has not said since then that it is there.
+// gone notes that a host cannot be reached any more, unless it has said since `then` that it is
+// there. If `host` is "", that holds for every host.
 func (l *Live) gone(then time.Time, host protocol.Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,20 +2,20 @@ package prompt
 
 import "strings"
 
-// Build writes the text with which an agent's command is given r.Message to
-// answer (Crosstalk, "Actors", "Memories", "CHANNEL.md").
+// Build writes the text for the command of an agent that is to answer r.Message (Crosstalk,
+// "Actors", "Memories", "CHANNEL.md").
 func Build(r Request) Prompt {
 	message := r.message()
 	return r.write(draft{who: r.intro(), task: taskText, message: &message, bottom: answerText})
 }
 
-// Context writes what the interactive program of an agent, which a person talks
-// to, is to know when it opens in r.Channel. r.Message has no part in it.
+// Context writes what the interactive program of an agent, which a person talks to, has to know
+// when it opens in r.Channel. It does not use r.Message.
 func Context(r Request) Prompt {
 	return r.write(draft{who: r.intro(), task: r.shellText(), bottom: contextText})
 }
 
-// draft is a text whose parts are chosen but perhaps too many.
+// draft is a text whose parts are chosen, but may be too many.
 type draft struct {
 	fence            fence
 	who, task, rules string
@@ -48,7 +48,7 @@ func (r Request) limit() int {
 	return r.Limit
 }
 
-// texts is all that others, or an operator, may have written.
+// texts returns all that others, or an operator, may have written.
 func (d *draft) texts() []string {
 	parts := [][]part{d.purposes.parts, d.memories.parts, d.history.parts}
 	if d.message != nil {
@@ -63,7 +63,7 @@ func (d *draft) texts() []string {
 	return texts
 }
 
-// bound leaves out what the limit does not allow.
+// bound leaves out what is more than the limit allows.
 func (d *draft) bound(limit int) {
 	fixed := len(d.who) + len(d.task) + len(d.rules) + len(d.bottom)
 	if d.message != nil {
@@ -78,7 +78,7 @@ func (d *draft) bound(limit int) {
 	d.history.keepLast(room, d.fence)
 }
 
-// written is the text in its parts.
+// written is the text, in its parts.
 func (d *draft) written() []Part {
 	parts := []Part{{Profile, d.who}, {Frame, d.task + d.rules}}
 	parts = append(parts, d.purposes.written(Channel, d.fence)...)

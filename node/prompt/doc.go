@@ -1,19 +1,18 @@
-// Package prompt writes what an agent that is a language model is given for a
-// message. It says who the agent is, what is wanted of it and what the channel is
-// for. Then comes what was remembered and said before, and the message itself.
+// Package prompt writes what an agent that is a language model is given for a message. The text
+// says who the agent is, what is wanted of it, and what the channel is for. Then comes what was
+// remembered and said before, and the message itself.
 //
 // It is text in, text out: the same request gives the same bytes.
 //
-// The text keeps two things apart. What those who run the agent say stands free:
-// the frame, which is written here, and the actor profile, which is trusted to
-// be theirs. What anybody else wrote (channel descriptions, memories, earlier
-// messages, the message) stands in fences: between a line that begins and a line
-// that ends it, both with a word that the writers could not know. A text in which
-// that word occurs all the same gets fences of another word, so that no text ever
-// has to be changed to stay inside. Sender, host, time, path, act and the state
-// of the signature stand outside of the fences. Names are shown so that they
+// The text keeps two things apart. What those who run the agent say stands outside of fences: the
+// frame, which is written here, and the actor profile, which is trusted to be theirs. What anybody
+// else wrote stands inside fences: channel descriptions, memories, earlier messages, and the
+// message. A fence is a line that begins and a line that ends, both with a word that the writers
+// could not know. If that word occurs in one of the texts all the same, all fences get another
+// word. So no text ever has to be changed to stay inside. Sender, host, time, path, act and the
+// state of the signature stand outside of the fences. Names are shown in such a way that they
 // cannot pass for anything else.
 //
-// Characters that are not seen but change how others are read are written out
-// everywhere, as \u202e (internal/visible).
+// Characters that cannot be seen but change how others are read are written out everywhere, as
+// \u202e (internal/visible).
 package prompt

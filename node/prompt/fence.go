@@ -12,15 +12,15 @@ import (
 
 var fenceWord = pattern.New(`^[A-Za-z0-9]{16,64}$`)
 
-// fence is the word that marks off what others wrote.
+// fence is the word that marks where texts of others begin and end.
 type fence string
 
 func (f fence) begin() string { return "=== BEGIN " + string(f) + " ===" }
 func (f fence) end() string   { return "=== END " + string(f) + " ===" }
 
-// chooseFence is word, where that is fit and occurs in none of the texts. Else it is the hash of
-// all texts. Nobody can write that into a text beforehand: the text would have to contain its own
-// hash.
+// chooseFence returns `word` if it is fit and occurs in none of the texts. Else it returns a hash
+// over all texts. Nobody can write that hash into a text beforehand: the text would have to contain
+// its own hash.
 func chooseFence(word string, texts []string) fence {
 	occurs := func(text string) bool { return strings.Contains(text, word) }
 	for n := 0; !fenceWord.MatchString(word) || slices.ContainsFunc(texts, occurs); n++ {
@@ -44,7 +44,7 @@ type part struct {
 
 func newPart(head, body string) part { return part{head: head, body: endLine(body)} }
 
-// endLine has a text that is not empty end in a newline.
+// endLine adds a newline to a text that is not empty and does not end in one.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -57,7 +57,7 @@ func (p part) size(f fence) int {
 	return len(p.head) + len(f.begin()) + 1 + len(p.body) + len(f.end()) + 2
 }
 
-// written is the text in its fence, and an empty line.
+// written is the text in its fence, followed by an empty line.
 func (p part) written(f fence) string {
 	return p.head + f.begin() + "\n" + p.body + f.end() + "\n\n"
 }

@@ -12,8 +12,8 @@ import (
 // maxAddressees is how many addressees of one message are named.
 const maxAddressees = 12
 
-// name is a name as it may stand in a line of ours. One that parley registers
-// stands free; any other, which may hold spaces and whole sentences, in quotes.
+// name is a name as it may stand in a line of ours. A name that parley registers stands without
+// quotes. Any other name stands in quotes, because it may hold spaces and whole sentences.
 func name(s string) string {
 	if _, err := protocol.ParseName(s); err == nil || s == protocol.All {
 		return s
@@ -26,7 +26,7 @@ func quote(s string) string {
 	return `"` + visible.Line(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)) + `"`
 }
 
-// address is name for "name" and "name@host".
+// address is like name, for "name" and "name@host".
 func address(s string) string {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		return name(s[:i]) + "@" + name(s[i+1:])
@@ -34,7 +34,7 @@ func address(s string) string {
 	return name(s)
 }
 
-// sender is who wrote a letter and where, and whether that is the agent itself.
+// sender says who wrote a letter and on which host, and whether that is the agent itself.
 func (r Request) sender(l ShownMessage) string {
 	who := name(l.From)
 	if l.Host != "" {
@@ -77,7 +77,7 @@ func act(a protocol.Act) string {
 	return quote(string(a))
 }
 
-// path is the path of a message. One that parley did not write may hold anything.
+// path is the path of a message. A path that parley did not write may hold anything.
 func path(p protocol.Path) string {
 	switch {
 	case p.IsZero():
@@ -88,8 +88,8 @@ func path(p protocol.Path) string {
 	return quote(p.String())
 }
 
-// signed is what the state of a letter's signature means, in words. A state that
-// is not known vouches for nothing.
+// signed says in words what the state of a letter's signature means. An unknown state vouches for
+// nothing.
 func signed(l ShownMessage) string {
 	switch l.Signature {
 	case protocol.SignatureValid:
@@ -100,7 +100,7 @@ func signed(l ShownMessage) string {
 	return "unverified: anyone who may push to the record can have written it, in any name"
 }
 
-// signedShort is signed for a line with more in it.
+// signedShort is signed in few words, for a line that holds more.
 func signedShort(s protocol.Signature) string {
 	switch s {
 	case protocol.SignatureValid:
@@ -111,7 +111,7 @@ func signedShort(s protocol.Signature) string {
 	return "unverified"
 }
 
-// some counts things: "1 memory", "2 memories".
+// some is a number with its noun: "1 memory", "2 memories".
 func some(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

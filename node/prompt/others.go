@@ -18,7 +18,7 @@ func (r Request) message() part {
 		r.sender(m), addressees(m.To), clock(m.At), act(m.Act), path(m.Path), signed(m)), visible.Text(m.Body))
 }
 
-// history is the earlier messages.
+// history is the section of earlier messages.
 func (r Request) history() section {
 	s := section{
 		title: "The conversation so far",
@@ -39,7 +39,8 @@ func (r Request) history() section {
 	return s
 }
 
-// memories are shown oldest first, so that a later one has the last word.
+// memories is the section of memories. They are shown oldest first, so that a later one has the
+// last word.
 func (r Request) memories() section {
 	s := section{
 		title: "Memories",
@@ -75,7 +76,7 @@ func memory(m protocol.Memory) part {
 	return newPart(head+":\n", body+below(m.Body))
 }
 
-// below is a text that stands below the lines with its name.
+// below is a text as it stands below the lines with its name.
 func below(text string) string {
 	if text == "" {
 		return ""
@@ -83,7 +84,7 @@ func below(text string) string {
 	return "\n" + visible.Text(text)
 }
 
-// channel is an id as it may stand in a line of ours.
+// channel is a channel's id as it may stand in a line of ours.
 func channel(c protocol.ChannelID) string {
 	if id, err := protocol.ParseChannelID(c.String()); err == nil && id == c {
 		return c.String()
@@ -91,7 +92,7 @@ func channel(c protocol.ChannelID) string {
 	return quote(c.String())
 }
 
-// purposes are what the channel and its parents are for.
+// purposes is the section that says what the channel and its parents are for.
 func (r Request) purposes() section {
 	s := section{
 		title: "The channel",
@@ -127,8 +128,8 @@ func (r Request) purposes() section {
 // leastCut is the smallest piece of a description that is worth showing.
 const leastCut = 200
 
-// cut shows as much of the parts, from the first on, as room bytes hold, and
-// returns what room is left; that is none if anything is missing.
+// cut keeps as much of the parts, from the first one on, as fits into `room` bytes. It returns how
+// many bytes are left; 0 if anything was left out or cut.
 func (s *section) cut(room int, f fence) int {
 	for i, p := range s.parts {
 		if p.size(f) <= room {
@@ -148,7 +149,7 @@ func (s *section) cut(room int, f fence) int {
 	return room
 }
 
-// beginning is the longest beginning of at most n bytes that splits no character.
+// beginning is the longest beginning of `s` that has at most `n` bytes and splits no character.
 func beginning(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -6,15 +6,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// DefaultLimit bounds a text whose request names no limit, in bytes without the
-// message. It leaves room for a message in an argument of 128 KiB.
+// DefaultLimit bounds a text whose request names no limit, in bytes. The message does not count. It
+// leaves room for a message in an argument of 128 KiB.
 const DefaultLimit = 48 << 10
 
 // ShownMessage is a message as an agent is shown it.
 type ShownMessage struct {
 	Path      protocol.Path
 	From      string
-	Host      protocol.Name // "" = not said
+	Host      protocol.Name // "" if it is not said
 	To        []string      // "name" or "name@host"
 	At        time.Time
 	Act       protocol.Act
@@ -22,40 +22,39 @@ type ShownMessage struct {
 	Body      string
 }
 
-// Request is all that a text is made of. The caller has chosen what the agent may
-// see: everything here may be shown to it.
+// Request is all that a text is made of. The caller has chosen what the agent may see: all of it
+// may be shown to the agent.
 type Request struct {
 	Agent, Host, Fleet string
-	// Profile is who the agent is. It is believed; nil = there is none.
+	// Profile says who the agent is. It is believed; nil: there is none.
 	Profile *protocol.Actor
 	Channel protocol.ChannelID
-	// Purposes describes the channel: its own CHANNEL.md first, then its parents'.
-	// Empty ones, with neither name nor text, stand for channels without one.
+	// Purposes describe the channel: first its own CHANNEL.md, then those of its parents. An entry
+	// with neither name nor text stands for a channel without description.
 	Purposes []protocol.ChannelFile
 	Memories []protocol.Memory // those in scope, in any order
-	History  []ShownMessage    // oldest first
-	Older    bool              // there are messages before those, nobody has counted them
-	Message  ShownMessage      // what is to be answered; not part of a Context
-	// Fence is the word of the fences: 16 to 64 letters and digits, drawn at
-	// random for this one text. A word that is none, or that occurs in the text,
-	// is replaced by a hash over the whole request, which no writer can foresee.
+	History  []ShownMessage    // the oldest first
+	Older    bool              // there are messages before History that nobody has counted
+	Message  ShownMessage      // the message to be answered; not part of a Context
+	// Fence is the word of the fences: 16 to 64 letters and digits, drawn at random for this one
+	// text. If it is not of that form, or occurs in the text, it is replaced by a hash over all
+	// texts, which no writer can foresee.
 	Fence string
-	// Limit is how many bytes the text may have without that of the message; 0 =
-	// DefaultLimit. Earlier messages are left out first, the oldest first, then
-	// memories, the oldest first, then descriptions are cut, those of parents
-	// first. The frame and the profile are never cut.
+	// Limit is how many bytes the text may have, not counting the message; 0: DefaultLimit. To keep
+	// it, earlier messages are left out first, the oldest first, then memories, the oldest first.
+	// Then descriptions are cut, those of parents first. The frame and the profile are never cut.
 	Limit int
 }
 
 // Prompt is a text for a model.
 type Prompt struct {
 	Text    string
-	Parts   []Part // what it is made of: their texts, one after the other, are Text
-	Fence   string // the word of its fences, which is in no part but there; "" where it has none
+	Parts   []Part // what it is made of: the texts of the parts, one after the other, are Text
+	Fence   string // the word of its fences, which occurs in parts only as that; "" if there are no fences
 	LeftOut LeftOut
 }
 
-// Kind is what a part of a text is.
+// Kind says what a part of a text is.
 type Kind string
 
 // The kinds of parts.
@@ -68,8 +67,8 @@ const (
 	Message Kind = "message" // the message that is to be answered
 )
 
-// Part is a part of a text. What two texts have in common is a part of its own in both,
-// but for the word of its fence.
+// Part is a part of a text. What two texts have in common is a part of its own in both, except for
+// the word of the fence.
 type Part struct {
 	Kind Kind
 	Text string
@@ -79,8 +78,8 @@ type Part struct {
 type LeftOut struct {
 	Messages int // earlier messages
 	Memories int
-	Purposes int // channel descriptions that were cut or are missing
+	Purposes int // channel descriptions that were cut or left out
 }
 
-// Total is how many texts of others are missing or cut.
+// Total is how many texts of others were left out or cut.
 func (l LeftOut) Total() int { return l.Messages + l.Memories + l.Purposes }

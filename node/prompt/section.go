@@ -2,8 +2,8 @@ package prompt
 
 import "slices"
 
-// section is one kind of texts of others: a heading, what is to be known about
-// all of them, how many are left out, and the rest.
+// section is one kind of texts of others: a heading, what is to be known about all of them, how
+// many are left out, and those that are shown.
 type section struct {
 	title string
 	lead  string
@@ -15,7 +15,7 @@ type section struct {
 // empty reports whether there is nothing to say.
 func (s *section) empty() bool { return len(s.parts) == 0 && s.out == 0 }
 
-// opening is all that stands before the texts where out are left out.
+// opening is what stands before the texts if `out` of them are left out.
 func (s *section) opening(out int) string {
 	text := "# " + s.title + "\n\n" + s.lead
 	if out > 0 {
@@ -35,7 +35,7 @@ func (s *section) size(f fence) int {
 	return n
 }
 
-// mostOpening is the longest that the opening can become.
+// mostOpening is the greatest length that the opening can get, in bytes.
 func (s *section) mostOpening() int {
 	if s.empty() {
 		return 0
@@ -43,7 +43,7 @@ func (s *section) mostOpening() int {
 	return len(s.opening(s.out + len(s.parts)))
 }
 
-// written is the section in parts of that kind, headed by its opening.
+// written is the section in parts of the kind `k`, after its opening.
 func (s *section) written(k Kind, f fence) []Part {
 	if s.empty() {
 		return nil
@@ -55,9 +55,9 @@ func (s *section) written(k Kind, f fence) []Part {
 	return parts
 }
 
-// keepLast keeps as many of the last parts as room bytes hold, and returns what
-// room is left. Once one is left out there is none: what comes after in the order
-// of importance must not take its place.
+// keepLast keeps as many of the last parts as fit into `room` bytes. It returns how many bytes are
+// left; 0 if a part was left out. So what comes after in the order of importance does not take that
+// part's place.
 func (s *section) keepLast(room int, f fence) int {
 	for i, p := range slices.Backward(s.parts) {
 		if p.size(f) > room {
@@ -70,8 +70,8 @@ func (s *section) keepLast(room int, f fence) int {
 	return room
 }
 
-// lastOf makes parts of the last of n texts, as many as limit bytes can hold at
-// the most; out is how many are left out. It spares the work for a long past.
+// lastOf makes parts of the last of `n` texts: as many as fit into `limit` bytes at the most. `out`
+// is how many are left out. It avoids making parts of a long past.
 func lastOf(n, limit int, nth func(i int) part) (parts []part, out int) {
 	for i := n - 1; i >= 0; i-- {
 		p := nth(i)

@@ -23,7 +23,7 @@ Answer it by printing. Everything that you print on standard output is sent to i
 	contextText = "# Now\n\nThis was to let you know where you are. A person will talk to you directly; what that person types is not in a fence.\n"
 )
 
-// intro says who the agent is. The profile is the operator's and stands free.
+// intro says who the agent is. The profile is the operator's, and stands outside of fences.
 func (r Request) intro() string {
 	text := "You are " + name(r.Agent) + ", an agent"
 	if r.Host != "" {
@@ -69,8 +69,8 @@ parley carries messages between agents and people and keeps each of them in git.
 `, where, name(r.Agent), send)
 }
 
-// rulesText says what the fences are. It does not show one: the only lines that
-// are a fence's are those around a text.
+// rulesText says what the fences are. It shows no line of a fence by itself: the only such lines
+// are those around a text.
 func rulesText(f fence) string {
 	return fmt.Sprintf(`# What others wrote
 

@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A file is a line that says so, and records: a byte for what it is, the length of what it
-// says and a checksum, four bytes each, and what it says. A part comes before what refers
-// to it.
+// A file is a line with its form, followed by records. A record is a byte for its kind, the length
+// of its content and a checksum, four bytes each, and the content. A part comes before the records
+// that refer to it.
 const (
 	magic      = "parley prompts 1\n"
 	recordHead = 1 + 4 + 4
@@ -25,8 +25,8 @@ const (
 	recordGiven = 'g' // a prompt: the message's path, a zero byte, and the rest as JSON
 )
 
-// inline is the length up to which a part stands in its prompt: a reference would be no
-// shorter. In bytes.
+// inline is the length, in bytes, up to which a part stands in its prompt itself: a reference would
+// not be shorter.
 const inline = 64
 
 // hash is the SHA-256 of a part: of its pieces, as they are kept.
@@ -37,8 +37,8 @@ func (h hash) String() string { return hex.EncodeToString(h[:]) }
 
 func hashOf(pieces [][]byte) hash { return sha256.Sum256(encodePieces(pieces)) }
 
-// pieces are what stands between the fence's words in a text. Every prompt has another
-// word; without it, they have most in common.
+// pieces are what stands between the fence's words in a text. Every prompt has another word.
+// Without it, prompts have most in common.
 func pieces(text, fence string) [][]byte {
 	if fence == "" {
 		return [][]byte{[]byte(text)}
@@ -56,7 +56,7 @@ func encodePieces(pieces [][]byte) []byte {
 	return data
 }
 
-// decodePieces reads what encodePieces writes.
+// decodePieces reads what encodePieces has written.
 func decodePieces(data []byte) (pieces [][]byte, ok bool) {
 	for len(data) > 0 {
 		size, n := binary.Uvarint(data)
@@ -73,11 +73,11 @@ func join(pieces [][]byte, fence string) string {
 	return string(bytes.Join(pieces, []byte(fence)))
 }
 
-// record is one of a file.
+// record is one record of a file.
 type record struct {
 	kind byte
 	says []byte
-	end  int // where the next one begins
+	end  int // where the next record begins
 }
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
@@ -93,8 +93,8 @@ func appendRecord(data []byte, kind byte, says []byte) []byte {
 	return append(data, says...)
 }
 
-// records are those of a file, up to the first that is not whole. A file without any has
-// one that says nothing.
+// records are the records of a file, up to the first one that is not whole. A file without the
+// first line has none.
 func records(data []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		if !bytes.HasPrefix(data, []byte(magic)) || !yield(record{end: len(magic)}) {
@@ -116,7 +116,7 @@ func records(data []byte) iter.Seq[record] {
 	}
 }
 
-// part is the part that a record holds.
+// part returns the part that a record holds.
 func (r record) part() (sum hash, pieces []byte, ok bool) {
 	if r.kind != recordPart || len(r.says) < len(sum) {
 		return sum, nil, false
@@ -124,22 +124,22 @@ func (r record) part() (sum hash, pieces []byte, ok bool) {
 	return hash(r.says[:len(sum)]), r.says[len(sum):], true
 }
 
-// keptGiven is a prompt as a record says it. Its parts are those of keptPart.
+// keptGiven is a prompt as a record holds it. Its Parts take the place of those in Given.
 type keptGiven struct {
 	Given
 	Fence string
 	Parts []keptPart
 }
 
-// keptPart is a part of it: in pieces, or the hash by which it is found.
+// keptPart is a part of a kept prompt: its pieces, or the hash with which its pieces are found.
 type keptPart struct {
 	Kind   prompt.Kind `json:"kind"`
 	Pieces [][]byte    `json:"pieces,omitempty"`
 	Hash   []byte      `json:"hash,omitempty"`
 }
 
-// saidGiven is the form of keptGiven in JSON. The path stands before it, so that looking
-// for one message reads the JSON of no other.
+// saidGiven is the form of keptGiven in JSON. The path stands before the JSON, so that a search for
+// one message reads the JSON of no other one.
 type saidGiven struct {
 	Time    time.Time     `json:"time"`
 	Agent   protocol.Name `json:"agent"`
@@ -157,7 +157,7 @@ func (k keptGiven) encode() ([]byte, error) {
 	return append([]byte(k.Path.String()+"\x00"), said...), err
 }
 
-// given is the prompt that a record holds if it is for the message at p.
+// given returns the prompt that a record holds, if it is for the message at `p`.
 func (r record) given(p protocol.Path) (k keptGiven, ok bool) {
 	if r.kind != recordGiven {
 		return k, false
@@ -175,7 +175,7 @@ func (r record) given(p protocol.Path) (k keptGiven, ok bool) {
 	return k, true
 }
 
-// findIn is the last prompt of a file that is asked for; see Log.Find.
+// findIn returns the last prompt in a file that fits; see Log.Find.
 func findIn(data []byte, p protocol.Path, agent protocol.Name, attempt int) (g Given, ok bool) {
 	parts := map[hash][]byte{}
 	for r := range records(data) {
@@ -194,7 +194,7 @@ func findIn(data []byte, p protocol.Path, agent protocol.Name, attempt int) (g G
 	return g, ok
 }
 
-// whole is the prompt with the text of its parts, if all are there.
+// whole returns the prompt with the text of its parts, if all of them are there.
 func (k keptGiven) whole(parts map[hash][]byte) (g Given, ok bool) {
 	g = k.Given
 	for _, part := range k.Parts {

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// MostKept is how much is kept, in bytes: of agents with long prompts, which take about
-	// 5 KiB each beyond what they have in common, the last ten thousand.
+	// MostKept is how many bytes are kept. If prompts are long and take about 5 KiB each beyond
+	// what they have in common, these are the last ten thousand.
 	MostKept = 64 << 20
-	// fileSize is the size at which the next file is begun, in bytes. As much at a time is
-	// let go, and as much has to be read to find one prompt.
+	// fileSize is the size, in bytes, at which the next file is begun. A file is removed as a
+	// whole, and has to be read as a whole to find one prompt.
 	fileSize = 8 << 20
 )
 
@@ -29,23 +29,23 @@ type Given struct {
 	Time    time.Time
 	Path    protocol.Path
 	Agent   protocol.Name
-	Retry   int // how often somebody had the message tried again before
+	Retry   int // how often somebody had the message tried again before this job
 	Attempt int // the first is 1
 	Tier    string
-	Input   string // the agent's: text or prompt
+	Input   string // how the agent gets its input: text or prompt
 	LeftOut int    // earlier messages and memories that did not fit
 	Parts   []Part // in the order of the text
 }
 
-// Part is a part of what was given. Hash is one of its text without the word of its fence:
-// what two prompts have in common has the same hash in both.
+// Part is a part of what was given. Hash is the hash of its text without the word of its fence.
+// What two prompts have in common has the same hash in both.
 type Part struct {
 	Kind prompt.Kind
 	Text string
 	Hash string
 }
 
-// Text is the whole of what was given.
+// Text is all that was given.
 func (g Given) Text() string {
 	var b strings.Builder
 	for _, p := range g.Parts {
@@ -54,7 +54,7 @@ func (g Given) Text() string {
 	return b.String()
 }
 
-// Parts are those of a text, as they would be kept.
+// Parts are the parts of a text, as they would be kept.
 func Parts(p prompt.Prompt) []Part {
 	parts := make([]Part, len(p.Parts))
 	for i, part := range p.Parts {
@@ -63,22 +63,22 @@ func Parts(p prompt.Prompt) []Part {
 	return parts
 }
 
-// Log is what is kept on one host. Its methods may be called concurrently.
+// Log holds the prompts that are kept on one host. Its methods may be called concurrently.
 type Log struct {
 	dir      string
 	now      func() time.Time
 	fileSize int64
 	most     int64
 
-	reading sync.Mutex // held while prompts are looked for: who asks for many has one file in memory
+	reading sync.Mutex // held while a prompt is searched: however many are asked for, one file at a time is in memory
 
 	mu    sync.Mutex // guards what follows
 	out   *os.File   // the newest file; nil: the next write begins one
-	size  int64      // of it
+	size  int64      // of out, in bytes
 	known map[hash]bool
 }
 
-// Open opens the log in a folder, which is made for the first prompt.
+// Open opens the log in a folder. The folder is made when the first prompt is kept.
 func Open(dir string, now func() time.Time) (*Log, error) {
 	l := &Log{dir: dir, now: now, fileSize: fileSize, most: MostKept}
 	files, err := l.files()
@@ -94,7 +94,7 @@ func Open(dir string, now func() time.Time) (*Log, error) {
 	return l, nil
 }
 
-// Close closes the file.
+// Close closes the newest file.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +106,8 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Keep keeps what a command is about to be given; the parts and the time of g are added.
-// When it returns without an error, that is found.
+// Keep keeps what a command is about to be given. It fills in the parts and the time of `g`. If it
+// returns no error, Find finds the prompt from then on.
 func (l *Log) Keep(g Given, p prompt.Prompt) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,14 +147,14 @@ func (l *Log) Keep(g Given, p prompt.Prompt) error {
 	return nil
 }
 
-// write appends to the newest file, wholly or not at all. The caller holds mu.
+// write appends all of `data` to the newest file, or nothing. The caller holds mu.
 func (l *Log) write(data []byte) error {
 	n, err := l.out.Write(data)
 	if err == nil {
 		l.size += int64(n)
 		return nil
 	}
-	// Behind half a record nothing would be found.
+	// After half a record, nothing would be found.
 	if cut := l.out.Truncate(l.size); cut != nil {
 		err = errors.Join(err, cut, l.out.Close())
 		l.out = nil
@@ -162,8 +162,8 @@ func (l *Log) write(data []byte) error {
 	return err
 }
 
-// goOn opens a file to append to it. Half a record at its end, left by a crash, is cut
-// off. The caller holds mu, or is alone.
+// goOn opens a file to append to it. It cuts off half a record at the end, which a crash has left.
+// The caller holds mu, or is alone.
 func (l *Log) goOn(number int) error {
 	data, err := os.ReadFile(l.file(number))
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *Log) goOn(number int) error {
 			known[sum] = true
 		}
 	}
-	if whole == 0 { // of another version, or broken: it is left to be let go
+	if whole == 0 { // of another version, or broken: the file stays until letGo removes it
 		return nil
 	}
 	out, err := os.OpenFile(l.file(number), os.O_WRONLY|os.O_APPEND, 0o600)
@@ -191,7 +191,7 @@ func (l *Log) goOn(number int) error {
 	return nil
 }
 
-// next begins a file, and lets the oldest go. The caller holds mu.
+// next begins a new file, and removes the oldest ones. The caller holds mu.
 func (l *Log) next() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
@@ -219,9 +219,9 @@ func (l *Log) next() error {
 	return nil
 }
 
-// letGo removes the oldest of these files until there is room for the one that was begun. One
-// that cannot be removed, as Windows refuses it of a file that is being read, is tried again
-// with the next.
+// letGo removes the oldest of these files, until there is room for the new one. If a file cannot be
+// removed, it is tried again when the next file is begun. Windows refuses to remove a file that is
+// being read.
 func (l *Log) letGo(files []int) {
 	total := l.fileSize
 	for _, number := range slices.Backward(files) {
@@ -241,7 +241,7 @@ func (l *Log) file(number int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%08d%s", number, fileEnd))
 }
 
-// files are the numbers of the files that are there, the oldest first.
+// files are the numbers of the existing files, the oldest first.
 func (l *Log) files() (numbers []int, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -257,8 +257,8 @@ func (l *Log) files() (numbers []int, err error) {
 	return numbers, nil
 }
 
-// Find is the last prompt that an agent ("" for any) was given for a message, in the
-// attempt of that number (0 for any). ok reports whether it is kept.
+// Find returns the last prompt that an agent was given for a message in an attempt. `agent` ""
+// stands for any agent, and `attempt` 0 for any attempt. `ok` reports whether the prompt is kept.
 func (l *Log) Find(p protocol.Path, agent protocol.Name, attempt int) (g Given, ok bool, err error) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -269,7 +269,7 @@ func (l *Log) Find(p protocol.Path, agent protocol.Name, attempt int) (g Given, 
 	for _, number := range slices.Backward(files) {
 		data, err := os.ReadFile(l.file(number))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // let go meanwhile
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return Given{}, false, fmt.Errorf("cannot read the prompts that are kept: %w", err)

@@ -18,8 +18,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// History is what the log still has of all jobs on a message, oldest first. It reads the
-// whole log, some megabytes.
+// History returns what the log still has of all jobs on a message, the oldest entry first. It reads
+// the whole log, which has some megabytes.
 func (l *Log) History(p protocol.Path) ([]Entry, error) {
 	all, err := l.Histories([]protocol.Path{p})
 	if err != nil {
@@ -28,7 +28,7 @@ func (l *Log) History(p protocol.Path) ([]Entry, error) {
 	return all[0], nil
 }
 
-// Histories is History for several messages, in their order.
+// Histories returns the histories of several messages, in their order.
 func (l *Log) Histories(of []protocol.Path) ([][]Entry, error) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
@@ -49,13 +49,13 @@ func (l *Log) Histories(of []protocol.Path) ([][]Entry, error) {
 	return steps, nil
 }
 
-// about are the entries of the whole lines of data in which the path of a message occurs.
-// The others are not decoded, which would take a hundred times as long.
+// about yields the entries of those whole lines of `data` in which the path of a message occurs.
+// Other lines are not decoded: decoding them would take a hundred times as long.
 func about(data []byte, p protocol.Path) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		path, err := json.Marshal(p.String())
 		if err != nil {
-			return // no path is such
+			return // no path is like this
 		}
 		for at := bytes.Index(data, path); at >= 0; at = bytes.Index(data, path) {
 			begin := bytes.LastIndexByte(data[:at], '\n') + 1
@@ -74,7 +74,7 @@ func about(data []byte, p protocol.Path) iter.Seq[Entry] {
 	}
 }
 
-// entries are those of the whole lines of data that make sense.
+// entries yields the entries of all whole lines of `data` that make sense.
 func entries(data []byte) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for line := range bytes.Lines(data) {
@@ -86,11 +86,11 @@ func entries(data []byte) iter.Seq[Entry] {
 	}
 }
 
-// aside is where the log before this one lies.
+// aside is the path of the log before this one.
 func (l *Log) aside() string { return l.file + ".1" }
 
-// forget forgets the jobs that nothing was heard of for too long, but for those whose
-// command this process has started: it notes their end.
+// forget forgets jobs of which nothing was heard for too long. It keeps jobs whose command was
+// started by this process, because this process notes the end.
 func (l *Log) forget(now time.Time) {
 	l.known.Lock()
 	defer l.known.Unlock()
@@ -109,7 +109,7 @@ func (l *Log) isOpen(j Job) bool {
 	return l.open[j] != nil
 }
 
-// rotate puts the log aside and begins one with what is still open. The caller holds mu.
+// rotate puts the log aside, and begins one with what is still open. The caller holds mu.
 func (l *Log) rotate() error {
 	data, err := os.ReadFile(l.file)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *Log) rotate() error {
 			kept.Write(line)
 		}
 	}
-	// Not every file system has links by which a file could keep two names for a moment.
+	// It copies, because not every file system has links that give a file two names for a moment.
 	if err := os.WriteFile(l.aside(), data, 0o600); err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (l *Log) rotate() error {
 	return nil
 }
 
-// renew begins another file with all that the log has to say: what the disk is known to
-// have, and what this process remembers of the rest. The caller holds mu.
+// renew begins another file with all that the log has to say: what is known to be on the disk, and
+// what this process remembers of the rest. The caller holds mu.
 func (l *Log) renew() error {
 	data, err := os.ReadFile(l.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -150,8 +150,8 @@ func (l *Log) renew() error {
 	return l.replace(append(data[:min(l.sure, int64(len(data)))], l.owed...))
 }
 
-// replace puts a file with these lines, which are on the disk by then, in the place of the
-// log. Its name is never without a file. The caller holds mu.
+// replace puts a file with these lines in the place of the log, once they are on the disk. At every
+// moment there is a file of that name. The caller holds mu.
 func (l *Log) replace(lines []byte) error {
 	next := l.file + ".new"
 	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -164,7 +164,7 @@ func (l *Log) replace(lines []byte) error {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	_ = l.out.Close() // Windows renames over no file that is open; what it was given last is among the lines
+	_ = l.out.Close() // Windows cannot rename over a file that is open; what was written to it last is among the lines
 	if err = os.Rename(next, l.file); err != nil {
 		l.failed = err
 		return err

@@ -1,11 +1,11 @@
-// Package runlog remembers what has become of the runs of a host's agents: that one was
-// started, how it ended, when it is tried again. What other hosts must know of it is said
-// in the record; the rest stands here, in a file that outlasts the node.
+// Package runlog remembers what has become of the runs of a host's agents: that a run was started,
+// how it ended, when it is tried again. What other hosts must know of a run is in the record. The
+// rest is here, in a file that survives the end of the node.
 //
-// That a run is started is durable before it starts, so a message whose run ends its node
-// is not tried for ever. Everything else may be lost with the machine's power: then a run
-// counts as cut short, or a pause begins anew. After a failed write or fsync that file is
-// trusted no more: the next entry begins another one, with all that is known.
+// That a run is started is durable before it starts. So a message whose run ends the node is not
+// tried for ever. A power cut may lose everything else: then a run counts as cut short, or a pause
+// begins anew. After a failed write or fsync, the file is not trusted any more: the next entry
+// begins another file, with all that is known.
 package runlog
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Job is an agent's work on one message. Each time that somebody has it tried again it is
-// another job.
+// Job is an agent's work on one message. Each time that somebody has the message tried again, that
+// is another job.
 type Job struct {
 	Path  protocol.Path
 	Agent protocol.Name
@@ -37,13 +37,13 @@ type Step string
 const (
 	Started Step = "started" // its command is about to start
 	Ended   Step = "ended"   // the command has ended, or could not be started
-	Again   Step = "again"   // it is tried again, at Entry.Next
-	Done    Step = "done"    // what came of it is stored: nothing is to be done any more
-	Held    Step = "held"    // it was told that the agent's messages wait, because agents have had it run too often
-	Granted Step = "granted" // somebody has the agent go on: what was counted counts no more; of no message
+	Again   Step = "again"   // another attempt is due at Entry.Next
+	Done    Step = "done"    // its outcome is stored: nothing is left to be done
+	Held    Step = "held"    // somebody was told that the agent's messages wait, because agents have made it run too often
+	Granted Step = "granted" // somebody has let the agent go on: earlier runs do not count any more; it belongs to no message
 )
 
-// Entry is one step.
+// Entry is one step of a job.
 type Entry struct {
 	Time    time.Time     `json:"time"`
 	Path    string        `json:"path"`
@@ -52,7 +52,7 @@ type Entry struct {
 	Step    Step          `json:"step"`
 	Attempt int           `json:"attempt,omitempty"` // the first is 1
 	Tier    string        `json:"tier,omitempty"`
-	Caused  bool          `json:"caused,omitempty"` // by an agent, so that it counts against its budget
+	Caused  bool          `json:"caused,omitempty"` // caused by an agent, so that the run counts against the budget of the agent that is run
 	Failure string        `json:"failure,omitempty"`
 	Exit    int           `json:"exit,omitempty"`
 	Ran     time.Duration `json:"ran,omitempty"` // nanoseconds
@@ -67,61 +67,62 @@ func (e Entry) job() (Job, error) {
 
 // Standing is how far a job has come.
 type Standing struct {
-	Attempts int       // that were started
-	Running  bool      // the last one has not ended; of a run before this start of the node: it was cut short
-	Tier     string    // of the last one
-	Next     time.Time // not to be tried before; zero: at once
+	Attempts int       // how many were started
+	Running  bool      // the last attempt has not ended; if it is of an earlier start of the node, it was cut short
+	Tier     string    // of the last attempt
+	Next     time.Time // no attempt before that; zero: at once
 	Last     Entry     // how the last attempt ended, if one did
 }
 
-// Log is the runs of one host. Its methods may be called concurrently.
+// Log is the log of the runs on one host. Its methods may be called concurrently.
 type Log struct {
 	file  string
 	now   func() time.Time
 	fsync func(*os.File) error
 
-	reading sync.Mutex // held while the file is looked through: who asks for much keeps one processor busy
+	reading sync.Mutex // held while the file is searched: however much is asked for, that keeps one processor busy
 
-	mu     sync.Mutex // guards the file, and is held while the disk is waited for
+	mu     sync.Mutex // guards the file; held while the disk is waited for
 	out    *os.File
 	size   int64
-	kept   int64  // of it, what is from the log before
-	sure   int64  // of it, what is known to be on the disk, as far as this process has written it
-	owed   []byte // the lines behind that, and those that the file did not take
-	failed error  // why the file is trusted no more, nil where it is
+	kept   int64  // how many bytes of size come from the log before
+	sure   int64  // how many bytes of size are known to be on the disk, as far as this process has written them
+	owed   []byte // the lines after that, and lines that the file did not take
+	failed error  // why the file is not trusted any more; nil if it is
 	closed bool
 
-	// A look at jobs and budgets is not to wait for the disk: it is made in looks at the
-	// state, for which all of the node waits.
+	// Jobs and budgets are looked at while the state is read, and all of the node waits for that.
+	// So it must not wait for the disk.
 	known  sync.Mutex // guards what follows; taken after mu
 	open   map[Job]*openJob
-	starts map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
+	starts map[protocol.Name][]time.Time // of runs that agents caused, within the last hour
 	held   map[protocol.Name]time.Time   // when it was last told that there were too many
 }
 
 // openJob is a job that is not done.
 type openJob struct {
 	Standing
-	begun bool      // its command was started by this process, which will note its end
+	begun bool      // its command was started by this process, which will note the end
 	heard time.Time // when it took its last step
 }
 
 const (
-	// rotateAt is the size at which a log is put aside; the one before it is let go then.
+	// rotateAt is the size, in bytes, at which a log is put aside. The log that was put aside
+	// before is removed then.
 	rotateAt = 4 << 20
-	// keepFor is for how long a job that nothing is heard of any more is kept.
+	// keepFor is how long a job is kept of which nothing more is heard.
 	keepFor = 30 * 24 * time.Hour
-	// keepCut is for how long one is whose attempt was cut short by the end of its node. It
-	// must not be made anew unasked (R19), however long its agent is paused; where the agent
-	// was removed nobody will ever say that it is done.
+	// keepCut is how long a job is kept whose attempt was cut short by the end of the node. However
+	// long its agent is paused, it must not be tried anew unasked (R19). If the agent was removed,
+	// nobody will ever say that the job is done.
 	keepCut = 365 * 24 * time.Hour
-	// budgetTime is for how long starts are counted.
+	// budgetTime is how long starts are counted.
 	budgetTime = time.Hour
 )
 
-// Open opens the log in that file, or begins one. Half a line at its end, left by a power
-// cut, is cut off; a line that makes no sense is passed over. fsync has a file outlast a
-// power cut; nil: (*os.File).Sync.
+// Open opens the log in a file, or begins one. It cuts off half a line at the end, which a power
+// cut has left, and ignores lines that make no sense. `fsync` makes a file survive a power cut;
+// nil: (*os.File).Sync.
 func Open(file string, now func() time.Time, fsync func(*os.File) error) (*Log, error) {
 	if fsync == nil {
 		fsync = (*os.File).Sync
@@ -162,13 +163,13 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	if err := l.out.Close(); l.failed == nil { // else it may be closed, and it was said what failed
+	if err := l.out.Close(); l.failed == nil { // else it may be closed already, and what failed was told
 		return err
 	}
 	return nil
 }
 
-// Standing is how far a job has come. It does not wait for the disk.
+// Standing returns how far a job has come. It does not wait for the disk.
 func (l *Log) Standing(j Job) Standing {
 	l.known.Lock()
 	defer l.known.Unlock()
@@ -178,8 +179,8 @@ func (l *Log) Standing(j Job) Standing {
 	return Standing{}
 }
 
-// Start notes that an attempt is about to start, and returns its number. When it returns
-// without an error that is durable; with one, nothing was started or counted.
+// Start notes that an attempt is about to start, and returns its number. If it returns no error,
+// the note is durable. If it returns an error, nothing was started or counted.
 func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,8 +191,8 @@ func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	}
 	if err == nil {
 		if err = l.fsync(l.out); err != nil {
-			l.failed = err                                // what a failed sync has lost is not known
-			_ = l.out.Truncate(l.size - int64(len(line))) // else a start of this node may take it for an attempt
+			l.failed = err                                // it is not known what a failed sync has lost
+			_ = l.out.Truncate(l.size - int64(len(line))) // else another start of this node may take it for an attempt
 		}
 	}
 	if err != nil {
@@ -205,9 +206,9 @@ func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	return attempt, nil
 }
 
-// Note notes how an attempt ended, when the next one is due, or that a job is done. It is
-// known from then on; an error says that a node which starts anew may not know it. It is
-// written with the next entry that the disk takes.
+// Note notes how an attempt ended, when the next one is due, or that a job is done. This process
+// knows it from then on. An error says that the next start of the node may not know it. The entry
+// is written again with the next one that the disk takes.
 func (l *Log) Note(j Job, e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,14 +224,14 @@ func (l *Log) Note(j Job, e Entry) error {
 	return err
 }
 
-// Budget is how often agents have had one run within the last hour.
+// Budget says how often agents have made one agent run within the last hour.
 type Budget struct {
 	Starts int
-	First  time.Time // when the first of them was started; zero where there is none
-	Told   time.Time // when it was told that these were too many; zero where it was not, in the last hour
+	First  time.Time // when the first of these runs was started; zero if there is none
+	Told   time.Time // when somebody was last told that there were too many; zero if nobody was within the last hour
 }
 
-// Budget is that of an agent. It does not wait for the disk.
+// Budget returns the budget of an agent. It does not wait for the disk.
 func (l *Log) Budget(agent protocol.Name) (b Budget) {
 	now := l.now()
 	l.known.Lock()
@@ -249,13 +250,13 @@ func (l *Log) Budget(agent protocol.Name) (b Budget) {
 	return b
 }
 
-// counts reports whether what was at that time is of the last hour. What is far ahead was
-// noted before the clock was set back: it would hold an agent up until that day.
+// counts reports whether `at` is within the last hour. A time that is far ahead was noted before
+// the clock was set back. It does not count: it would hold an agent up until that day.
 func counts(at, now time.Time) bool {
 	return at.After(now.Add(-budgetTime)) && at.Before(now.Add(budgetTime))
 }
 
-// Grant has nothing count any more that agents have had one run.
+// Grant makes earlier runs of an agent that agents caused count no more.
 func (l *Log) Grant(agent protocol.Name) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,7 +272,7 @@ func (l *Log) Grant(agent protocol.Name) error {
 	return nil
 }
 
-// entry is an entry about a job, and its line.
+// entry returns an entry about a job, and its line.
 func (l *Log) entry(e Entry, j Job) (Entry, []byte, error) {
 	e.Time, e.Agent, e.Retry = l.now().UTC(), j.Agent, j.Again
 	if !j.Path.IsZero() {
@@ -281,7 +282,7 @@ func (l *Log) entry(e Entry, j Job) (Entry, []byte, error) {
 	return e, append(line, '\n'), err
 }
 
-// append writes a line, or nothing of it. The caller holds mu.
+// append writes a whole line, or nothing. The caller holds mu.
 func (l *Log) append(line []byte) error {
 	switch {
 	case l.closed:
@@ -300,16 +301,16 @@ func (l *Log) append(line []byte) error {
 		l.size += int64(len(line))
 		return nil
 	}
-	// Half a line would be read together with the next one.
+	// Half a line would be read together with the next line.
 	if cut := l.out.Truncate(l.size); cut != nil {
 		l.failed = errors.Join(err, cut)
 	} else {
-		_, _ = l.out.Seek(l.size, io.SeekStart) // can only fail for a closed file
+		_, _ = l.out.Seek(l.size, io.SeekStart) // this can only fail for a closed file
 	}
 	return err
 }
 
-// take keeps what an entry says. The caller holds mu, or is alone.
+// take takes in what an entry says. The caller holds mu, or is alone.
 func (l *Log) take(e Entry) {
 	l.known.Lock()
 	defer l.known.Unlock()
@@ -338,7 +339,7 @@ func (l *Log) take(e Entry) {
 	}
 }
 
-// count keeps what an entry says of what agents have caused. The caller holds known.
+// count takes in what an entry says about runs that agents caused. The caller holds known.
 func (l *Log) count(e Entry) {
 	switch {
 	case e.Step == Started && e.Caused:

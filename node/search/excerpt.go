@@ -10,11 +10,11 @@ import (
 const (
 	excerptBefore = 40  // characters before the first hit, about
 	excerptLength = 240 // characters in all, about
-	excerptNear   = 160 // how far hits may lie apart to be shown together
+	excerptNear   = 160 // how far hits may be apart, in bytes, to be shown together
 	maxExcerpted  = 512 // hits of one text that are looked at
 )
 
-// Fragment is a piece of a text: where what was sought stands, or what is around it.
+// Fragment is a piece of a text: a hit, or the text around hits.
 type Fragment struct {
 	Text string
 	Hit  bool
@@ -25,13 +25,13 @@ type Matcher struct {
 	wanted, unwanted []sought
 }
 
-// sought is one part of a query's words: pieces that stand in a row.
+// sought is one part of a query's words: pieces that follow each other.
 type sought struct {
 	pieces []piece
-	open   bool // the last one only begins so
+	open   bool // the last piece may be the beginning of a word
 }
 
-// Matcher is what finds the words of the query in a text.
+// Matcher returns a Matcher for the words of the query.
 func (q Query) Matcher() Matcher {
 	var m Matcher
 	for _, w := range parse(q.Words) {
@@ -47,7 +47,7 @@ func (q Query) Matcher() Matcher {
 	return m
 }
 
-// Matches reports whether all words occur in the text, and none that must not.
+// Matches reports whether all words of the query occur in the text, and none of the excluded ones.
 func (m Matcher) Matches(text string) bool {
 	found := runs(text)
 	occurs := func(s sought) bool { return len(s.in(found, 1)) > 0 }
@@ -59,14 +59,14 @@ func (m Matcher) Matches(text string) bool {
 	return !slices.ContainsFunc(m.unwanted, occurs)
 }
 
-// place is where something sought stands in a text, in bytes.
+// place is where a hit stands in a text, in bytes.
 type place struct {
 	from, to int
-	which    int // of what is sought
+	which    int // index of what was sought
 }
 
-// Excerpt is the part of the text in which most of the words stand close together, in
-// one line; nil where none does.
+// Excerpt returns the part of the text in which most of the words stand close together, in one
+// line; nil if none of them occurs.
 func (m Matcher) Excerpt(text string) []Fragment {
 	found := runs(text)
 	var hits []place
@@ -108,7 +108,8 @@ func (m Matcher) Excerpt(text string) []Fragment {
 	return all
 }
 
-// best is the first of the hits behind which the most different ones follow closely.
+// best is the index of the hit after which the most different words follow closely; the first of
+// them if there are several.
 func best(hits []place) int {
 	first, most := 0, 0
 	for i, h := range hits {
@@ -126,7 +127,8 @@ func best(hits []place) int {
 	return first
 }
 
-// backward is about n characters before at, after a space where there is one.
+// backward goes back about `n` characters from `at`. If there is a space on the way, it stops after
+// the first one.
 func backward(text string, at, n int) int {
 	begin := at
 	for range n {
@@ -144,7 +146,7 @@ func backward(text string, at, n int) int {
 	return begin
 }
 
-// forward is about n characters behind at, before a space where there is one near.
+// forward goes on about `n` characters from `at`. If there is a space near, it stops before that.
 func forward(text string, at, n int) int {
 	for range n {
 		_, size := utf8.DecodeRuneInString(text[at:])
@@ -157,7 +159,7 @@ func forward(text string, at, n int) int {
 	return at
 }
 
-// oneLine puts one space in the place of each run of line ends and other spaces.
+// oneLine replaces each row of line ends and other spaces by one space.
 func oneLine(text string) string {
 	var b strings.Builder
 	spaced := false
@@ -172,11 +174,11 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// run is a piece of a text and where it stands there.
+// run is a piece of a text, and where it stands in the text.
 type run struct {
 	piece
 	from, to int
-	ends     []int // of an unspaced one: where each of its characters ends in text
+	ends     []int // of an unspaced piece: where each of its characters ends in the text
 	letters  []string
 }
 
@@ -222,7 +224,7 @@ func newRun(text string, from int, dense bool) run {
 	at, count := from, 0
 	for _, letter := range text {
 		at += utf8.RuneLen(letter)
-		for _, part := range fold(string(letter)) { // one sign can stand for a letter and a mark on the one before
+		for _, part := range fold(string(letter)) { // one sign can stand for a letter and a mark on the letter before
 			last := len(r.letters) - 1
 			if !unicode.IsMark(part) || last < 0 {
 				r.letters, r.ends, count = append(r.letters, string(part)), append(r.ends, at), 1
@@ -240,7 +242,8 @@ func newRun(text string, from int, dense bool) run {
 	return r
 }
 
-// in are the places where what is sought stands, at most so many.
+// in returns the places where what is sought stands. It stops when there are at least `most`
+// places.
 func (s sought) in(text []run, most int) []place {
 	var all []place
 	for i := 0; i+len(s.pieces) <= len(text) && len(all) < most; i++ {
@@ -263,8 +266,8 @@ func (s sought) at(text []run) (where []place, ok bool) {
 	return where, true
 }
 
-// find are the places where a piece stands in a run: the whole of it, or of an unspaced
-// one some of its characters.
+// find returns the places where a piece stands in a run. It has to be the whole run, or some
+// characters of an unspaced run.
 func (r run) find(p piece, open bool) []place {
 	switch {
 	case r.unspaced != p.unspaced:

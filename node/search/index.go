@@ -27,19 +27,19 @@ const (
 	// format changes with everything that makes an older index useless.
 	format       = "parley-search-2"
 	stampKey     = "stamp"
-	wordsOnly    = "words" // the analyzer of text that was cut into words here
+	wordsOnly    = "words" // the analyzer of text that this package has already cut into words
 	fieldWords   = "words"
 	fieldFrom    = "from"
 	fieldChannel = "channel"
 	fieldAt      = "at"
 
 	defaultLimit = 20
-	maxBatch     = 4000    // larger ones are cheaper for each document, and held up by nobody for long
+	maxBatch     = 4000    // documents of one write: more would be cheaper for each, and hold others up for longer
 	maxBatchSize = 8 << 20 // bytes of bodies
-	searchWaits  = 8192    // documents that are written before a search or at the end; more are left to who flushes
+	searchWaits  = 8192    // up to so many documents are written before a search or at the end; more are left to the next Flush
 )
 
-// Options say where an index lies and of which record it is.
+// Options say where an index lies, and of which record it is.
 type Options struct {
 	Dir      string
 	RecordID string
@@ -49,10 +49,10 @@ type Options struct {
 // Document is a message as it is indexed.
 type Document struct {
 	Path protocol.Path
-	Hash string   // of its file: the same path with other bytes is another document
-	From []string // what its author is called, with the host and without
+	Hash string   // of the message's file: the same path with other bytes is another document
+	From []string // names of its author, with the host and without it
 	At   time.Time
-	// Body returns the text when it is to be indexed. It is not kept.
+	// Body returns the text, when it is to be indexed. The text is not kept.
 	Body func() (string, error)
 }
 
@@ -77,7 +77,7 @@ func Open(o Options) (*Index, error) {
 	_, absent := os.Stat(o.Dir)
 	inner, err := x.open()
 	if err != nil {
-		if absent == nil { // that there is none yet is no news
+		if absent == nil { // that there is no index yet is no news
 			o.Log.Info().Err(err).Msg("the search index is made anew")
 		}
 		if err := os.RemoveAll(o.Dir); err != nil {
@@ -93,8 +93,8 @@ func Open(o Options) (*Index, error) {
 
 func (x *Index) stamp() string { return format + " " + x.opts.RecordID }
 
-// open opens what is there. What was written by a damaged disk may make the
-// library panic, which counts as an error.
+// open opens the existing index. What a damaged disk has written may make the library panic. That
+// counts as an error.
 func (x *Index) open() (inner bleve.Index, err error) {
 	defer caught(&err)
 	if _, err := os.Stat(x.opts.Dir); err != nil {
@@ -131,7 +131,7 @@ func (x *Index) create() (bleve.Index, error) {
 	return inner, nil
 }
 
-// documents says how the fields of a document are indexed: none is stored.
+// documents says how the fields of a document are indexed. None of them is stored.
 func documents() (mapping.IndexMapping, error) {
 	m := bleve.NewIndexMapping()
 	err := m.AddCustomAnalyzer(wordsOnly, map[string]any{"type": custom.Name, "tokenizer": whitespace.Name})
@@ -160,7 +160,7 @@ func caught(err *error) {
 	}
 }
 
-// Add queues a document; it is written by the next Flush, or by the next Search where few wait.
+// Add queues a document. The next Flush writes it, or the next Search, if not too many wait.
 func (x *Index) Add(d Document) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -174,7 +174,8 @@ func (x *Index) Pending() int {
 	return len(x.queue)
 }
 
-// beyondSearch is how many wait where they are too many for a search to wait for them.
+// beyondSearch is how many documents wait if they are too many for a search to wait for them; else
+// 0.
 func (x *Index) beyondSearch() int {
 	if n := x.Pending(); n > searchWaits {
 		return n
@@ -191,7 +192,7 @@ func (x *Index) Flush() error {
 	}
 }
 
-// flushBatch writes some of what is queued, and reports whether there was anything.
+// flushBatch writes some of the queued documents, and reports whether there were any.
 func (x *Index) flushBatch() (more bool, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -206,8 +207,7 @@ func (x *Index) flushBatch() (more bool, err error) {
 	return true, nil
 }
 
-// flushFew writes what is queued, unless that is more than somebody who is there would
-// wait for.
+// flushFew writes what is queued, unless that is more than a person would wait for.
 func (x *Index) flushFew() error {
 	if x.beyondSearch() > 0 {
 		return x.failure()
@@ -215,7 +215,8 @@ func (x *Index) flushFew() error {
 	return x.Flush()
 }
 
-// take removes some of the queue. A damaged index takes none.
+// take removes some documents from the queue. A damaged or closed index drops the queue, and
+// returns none.
 func (x *Index) take() []Document {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -256,8 +257,7 @@ func (x *Index) write(documents []Document) (err error) {
 	return x.inner.Batch(batch)
 }
 
-// Broken reports whether the index is of no use any more: Close it and open it
-// again.
+// Broken reports whether the index is useless now: Close it, and open it again.
 func (x *Index) Broken() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -276,7 +276,7 @@ func (x *Index) failure() error {
 	return nil
 }
 
-// fail notes that the index is of no use; Close removes it.
+// fail notes that the index is useless. Close removes it.
 func (x *Index) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -284,8 +284,8 @@ func (x *Index) fail(err error) {
 	x.opts.Log.Error().Err(err).Msg("the search index cannot be used; it is to be made anew")
 }
 
-// Known is which documents the index holds, as far as their ids tell: one in
-// 2^64 others may pass for known.
+// Known says which documents the index holds, judged by a hash of their ids: of 2^64 other
+// documents, one may pass for known.
 type Known map[uint64]struct{}
 
 // Has reports whether the document is known.
@@ -340,14 +340,14 @@ type Hit struct {
 	Hash string
 }
 
-// Result is what a query found, best first, then the newest.
+// Result is what a query found: the best hits first; of equally good hits, the newest first.
 type Result struct {
 	Hits  []Hit
-	Total int // with those beyond the limit
+	Total int // including hits beyond the limit
 }
 
-// Search finds documents, among them all that were added before the call, unless so many
-// wait that it does not wait for them.
+// Search finds documents. It finds all that were added before the call, unless so many wait to be
+// written that it does not wait for them.
 func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	wanted, err := q.build()
 	if err != nil {
@@ -375,7 +375,7 @@ func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 		at := strings.LastIndexByte(hit.ID, ' ')
 		p, err := protocol.ParsePath(hit.ID[:max(at, 0)])
 		if err != nil {
-			continue // no id of ours
+			continue // not an id that this package makes
 		}
 		r.Hits = append(r.Hits, Hit{Path: p, Hash: hit.ID[at+1:]})
 	}
@@ -392,8 +392,8 @@ func (x *Index) find(ctx context.Context, request *bleve.SearchRequest) (found *
 	return x.inner.SearchInContext(ctx, request)
 }
 
-// Waiting are the documents of an author that wait to be written, the newest first. What is
-// being written is waited for, so that nothing is in neither place.
+// Waiting returns the documents of an author that wait to be written, the newest first. It waits
+// for a write that is under way, so that every document is either in the index or in the result.
 func (x *Index) Waiting(from string, most int) (hits []Hit) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -407,8 +407,8 @@ func (x *Index) Waiting(from string, most int) (hits []Hit) {
 	return hits
 }
 
-// Close writes what is queued, unless that is so much that it would hold up the end, and
-// releases the folder. A damaged index is removed.
+// Close writes what is queued, unless there is so much that it would delay the end, and releases
+// the folder. It removes a damaged index.
 func (x *Index) Close() error {
 	err := x.flushFew()
 	x.mu.Lock()

@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	indexPause = time.Second      // without a new message, before those that came are indexed
+	indexPause = time.Second      // this long no message has to come until those that came are indexed
 	indexLate  = time.Minute      // how long they may wait for such a pause
-	indexMany  = 8192             // of them are indexed without one, unless messages come thick and fast
-	indexBusy  = 500              // of them within an indexPause are that: to index one takes as long as all the rest
-	indexMost  = 1 << 17          // are indexed whatever comes: what waits takes memory
-	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
+	indexMany  = 8192             // if so many wait, they are indexed without a pause, unless many come at once
+	indexBusy  = 500              // so many messages within an indexPause are many at once: to index a message takes as long as all the rest
+	indexMost  = 1 << 17          // if so many wait, they are indexed in any case, because they take memory
+	indexRetry = 10 * time.Second // before a broken index is made anew, for example on a full disk
 )
 
-// ErrNoIndex says that the index could not be opened, or is not yet.
+// ErrNoIndex says that the index could not be opened, or is not open yet.
 var ErrNoIndex = errors.New("messages cannot be searched: there is no index")
 
-// Indexer keeps an index up to date with the state: with the past in the background,
-// with what comes as it comes.
+// Indexer keeps an index up to date with the state. It adds the past in the background, and new
+// messages as they come.
 type Indexer struct {
 	o    IndexerOptions
 	work sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
-	index *Index     // nil where there is none
+	index *Index     // nil if there is none
 	past  int        // messages of the past that are not indexed yet
 }
 
 // IndexerOptions are what an Indexer works with. All are required.
 type IndexerOptions struct {
-	Dir      string // belongs to the index alone
+	Dir      string // a folder for the index alone
 	RecordID string
 	Folded   folded.State
 	Load     func(protocol.Path, string) (*protocol.Message, error) // by path and hash
@@ -52,8 +52,8 @@ func (x *Indexer) open() (*Index, error) {
 	return Open(Options{Dir: x.o.Dir, RecordID: x.o.RecordID, Log: x.o.Log.With().Str("part", "search").Logger()})
 }
 
-// begin opens the index. What is in the state by then is the past; what comes later is
-// to be added.
+// begin opens the index. What is in the state by then is the past. What comes later has to be
+// added.
 func (x *Indexer) begin() error {
 	index, err := x.open()
 	if err != nil {
@@ -67,7 +67,7 @@ func (x *Indexer) begin() error {
 	return nil
 }
 
-// Start opens the index and keeps it up to date until stop is called.
+// Start opens the index, and keeps it up to date until `stop` is called.
 func (x *Indexer) Start() (stop func(), err error) {
 	if err := x.begin(); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (x *Indexer) Start() (stop func(), err error) {
 	}, nil
 }
 
-// IndexAll makes the index of what the state holds, and returns how many messages were
-// added. tell is told now and then how far it has come; nil: nobody.
+// IndexAll adds what the state holds to the index, and returns how many messages were added. `tell`
+// is told now and then how far it has come; nil: nobody is told.
 func (x *Indexer) IndexAll(ctx context.Context, tell func(done, total int)) (indexed int, err error) {
 	if err := x.begin(); err != nil {
 		return 0, err
@@ -100,17 +100,17 @@ func (x *Indexer) IndexAll(ctx context.Context, tell func(done, total int)) (ind
 	})
 }
 
-// now is the index at this moment.
+// now returns the present index.
 func (x *Indexer) now() *Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.index
 }
 
-// searchable reports whether people search for such a message.
+// searchable reports whether people search for messages of this kind.
 func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
 
-// Add queues a message that has just come. It blocks on nothing.
+// Add queues a message that has just come. It never waits.
 func (x *Indexer) Add(it *fleet.Item) {
 	if !searchable(it) {
 		return
@@ -120,7 +120,7 @@ func (x *Indexer) Add(it *fleet.Item) {
 	}
 }
 
-// Search finds what has been indexed. broken says that the index broke, and is made anew.
+// Search finds what has been indexed. `broken` says that the index broke, and will be made anew.
 func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken bool, err error) {
 	index := x.now()
 	if index == nil {
@@ -130,7 +130,7 @@ func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken boo
 	return found, err != nil && x.now().Broken(), err
 }
 
-// Waiting are messages of an author that came so lately that they are not indexed yet.
+// Waiting returns the messages of an author that came so recently that they are not indexed yet.
 func (x *Indexer) Waiting(from string, most int) []Hit {
 	index := x.now()
 	if index == nil {
@@ -158,8 +158,8 @@ func (x *Indexer) document(it *fleet.Item) Document {
 	}}
 }
 
-// authorNames are what somebody may call the author of a message: by the name alone, or
-// with the host where one is known.
+// authorNames are the names that people may use for the author of a message: the name alone, and
+// with the host if a host is known.
 func authorNames(it *fleet.Item) []string {
 	author := it.Author()
 	names := []string{author.Name}
@@ -171,7 +171,7 @@ func authorNames(it *fleet.Item) []string {
 	return names
 }
 
-// run keeps the index up to date. One that broke is made anew.
+// run keeps the index up to date. It makes a broken index anew.
 func (x *Indexer) run(ctx context.Context) {
 	for {
 		x.keepUp(ctx, x.now())
@@ -183,7 +183,7 @@ func (x *Indexer) run(ctx context.Context) {
 		x.close(x.now())
 		index, err := x.open()
 		if err != nil {
-			continue // it is closed, and tried again
+			continue // it stays closed, and is tried again
 		}
 		x.mu.Lock()
 		x.index = index
@@ -192,8 +192,8 @@ func (x *Indexer) run(ctx context.Context) {
 	}
 }
 
-// keepUp indexes what an index lacks of the past, then writes now and then what has
-// come, until ctx ends or the index breaks.
+// keepUp adds what an index lacks of the past. Then it writes now and then what has come, until
+// `ctx` ends or the index breaks.
 func (x *Indexer) keepUp(ctx context.Context, index *Index) {
 	if _, err := x.catchUp(ctx, index, func() {}); err != nil && ctx.Err() == nil {
 		x.o.Log.Error().Err(err).Msg("cannot index messages")
@@ -220,8 +220,8 @@ func (x *Indexer) keepUp(ctx context.Context, index *Index) {
 	}
 }
 
-// catchUp indexes what an index lacks of the past, and returns how many messages
-// that were. It calls step now and then.
+// catchUp adds what an index lacks of the past, and returns how many messages that were. It calls
+// `step` now and then.
 func (x *Indexer) catchUp(ctx context.Context, index *Index, step func()) (added int, err error) {
 	known, err := index.Known()
 	if err != nil {
@@ -252,8 +252,8 @@ func (x *Indexer) catchUp(ctx context.Context, index *Index, step func()) (added
 	}
 }
 
-// looked notes that so many more messages of the past have been looked at; none
-// means that there are no more.
+// looked notes that `at` more messages of the past have been looked at. 0 means that there are no
+// more.
 func (x *Indexer) looked(at int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -262,19 +262,19 @@ func (x *Indexer) looked(at int) {
 	}
 }
 
-// due reports whether messages that wait are to be indexed, of which so many came within
-// the last indexPause. While they come thick and fast, the processors are theirs.
+// due reports whether the waiting messages are to be indexed. `came` is how many came within the
+// last indexPause. While many come at once, the processors are left to them.
 func due(waiting, came int) bool {
 	return came == 0 || waiting >= indexMany && came < indexBusy || waiting >= indexMost
 }
 
-// thick reports whether so many messages within a time come thick and fast.
+// thick reports whether so many messages within a time count as many at once.
 func thick(came int, within time.Duration) bool {
 	return time.Duration(came)*indexPause >= indexBusy*within
 }
 
-// flush writes what waits, and stops between two batches when ctx ends. Unless it is late, it
-// also stops when many messages come again. Else a burst that had only paused would share the
+// flush writes what waits, and stops between two batches when `ctx` ends. Unless `late` is true, it
+// also stops if many messages come again. Else a burst after a short pause would share the
 // processors with the indexing of all that came before.
 func (x *Indexer) flush(ctx context.Context, index *Index, late bool) {
 	for ctx.Err() == nil {
@@ -292,8 +292,8 @@ func (x *Indexer) flush(ctx context.Context, index *Index, late bool) {
 	}
 }
 
-// Pending is how many messages are not indexed yet, of those at least that no search waits
-// for: of the past, and of a burst.
+// Pending is how many messages are not indexed yet and are not waited for by a search: those of the
+// past, and those of a burst.
 func (x *Indexer) Pending() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 
 // Query says what to find. Words and filters narrow it; at least one is needed.
 type Query struct {
-	// Words must all occur, whatever their case and accents. "Two words" in
-	// quotes stand together, -word does not occur, word* begins a word.
+	// Words must all occur, whatever their case and accents. In quotes, "two words" have to follow
+	// each other; -word must not occur; word* is the beginning of a word.
 	Words   string
-	Any     bool // one of the words is enough; what has more of them comes first
-	Written bool // only what is in the index by now: what waits to be is not written first
+	Any     bool // one of the words is enough; a message with more of them comes first
+	Written bool // only what is in the index already: what waits is not written first
 	From    string
 	Channel protocol.ChannelID
 	Since   time.Time
-	Limit   int // at most so many hits; 0 = 20
+	Limit   int // the most hits that are returned; 0 = 20
 }
 
 // ErrNothingAsked says that a query has neither words nor filters.
@@ -34,8 +34,7 @@ type wish struct {
 	prefix bool
 }
 
-// parse takes the words of a query apart. A quote that is never closed ends with
-// the text.
+// parse takes the words of a query apart. A quote that is never closed ends with the text.
 func parse(text string) []wish {
 	var wishes []wish
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
@@ -105,8 +104,7 @@ func (q Query) build() (query.Query, error) {
 	return all, nil
 }
 
-// query is what the library is to find for one wish; nil for one without any
-// letters.
+// query is what the library has to find for one wish; nil for a wish without any letters.
 func (w wish) query() query.Query {
 	var parts []query.Query
 	found := pieces(fold(w.text))
@@ -119,13 +117,13 @@ func (w wish) query() query.Query {
 		}
 		run := pairs(p.text)
 		if len(run) > 1 {
-			run = run[:len(run)-1] // the last character alone follows only where the text ends
+			run = run[:len(run)-1] // the last character is a word by itself only at the end of a run
 		} else if !last {
-			continue // one character between others: what surrounds it finds it
+			continue // one character between others is found with those around it
 		}
 		terms = append(terms, run...)
 		if len(run) == 1 && len(clusters(p.text)) == 1 {
-			w.prefix = true // one character begins every pair that it is in
+			w.prefix = true // every pair with this character at the front begins with it
 		}
 		if !last {
 			parts = append(parts, phrase(terms, false))
@@ -141,7 +139,8 @@ func (w wish) query() query.Query {
 	return bleve.NewConjunctionQuery(parts...)
 }
 
-// phrase finds words that stand in a row; with open the last only begins so.
+// phrase finds words that follow each other. With `open`, the last one only has to be the beginning
+// of a word.
 func phrase(terms []string, open bool) query.Query {
 	last := terms[len(terms)-1]
 	if !open {

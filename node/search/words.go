@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds a word, in characters: of longer ones (keys, encoded files) the
-// beginning counts.
+// maxWord is how many characters of a word count. Of a longer one, such as a key or an encoded
+// file, its beginning counts.
 const maxWord = 64
 
-// fold makes texts comparable: compatibility forms, case and the accents of
-// Latin, Greek and Cyrillic letters do not count. Marks of other scripts stay:
-// there they are letters.
+// fold makes texts comparable: it removes differences of compatibility forms, of case, and of the
+// accents of Latin, Greek and Cyrillic letters. Marks of other scripts stay, because they are
+// letters there.
 func fold(text string) string {
 	text = norm.NFD.String(strings.ToLower(norm.NFKC.String(text)))
 	text = strings.Map(func(r rune) rune {
@@ -26,7 +26,7 @@ func fold(text string) string {
 	return norm.NFC.String(text)
 }
 
-// unspaced are scripts that write no spaces between words.
+// unspaced reports whether a character belongs to a script that writes no spaces between words.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
@@ -37,8 +37,8 @@ type piece struct {
 	unspaced bool
 }
 
-// pieces cuts folded text at everything that is no letter, digit or mark, and
-// where an unspaced script begins or ends. Symbols such as emoji stand alone.
+// pieces cuts folded text at everything that is no letter, digit or mark, and at the beginning and
+// end of an unspaced script. A symbol such as an emoji is a piece by itself.
 func pieces(text string) []piece {
 	var all []piece
 	var run strings.Builder
@@ -73,8 +73,8 @@ func pieces(text string) []piece {
 	return all
 }
 
-// pairs are the words of a run of an unspaced script: every two neighbours, and
-// the last character alone, so that each character begins one of them.
+// pairs are the words of a run of an unspaced script: every two neighbours, and the last character
+// alone. So each character begins one of the words.
 func pairs(run string) []string {
 	characters := clusters(run)
 	words := make([]string, 0, len(characters))
@@ -88,8 +88,8 @@ func pairs(run string) []string {
 	return words
 }
 
-// clusters are the letters of a run, each with the marks that stand on it, as far as
-// maxWord. No script needs more, and a text of nothing but marks is no word of a megabyte.
+// clusters are the letters of a run, each with the marks on it, up to maxWord characters. No script
+// needs more, and a text of nothing but marks must not become a word of a megabyte.
 func clusters(run string) []string {
 	var all []string
 	begin, end, count := 0, 0, 0
@@ -108,7 +108,7 @@ func clusters(run string) []string {
 	return all
 }
 
-// words are what is indexed of a text, in their order.
+// words are the words of a text that are indexed, in their order.
 func words(text string) []string {
 	var all []string
 	for _, p := range pieces(fold(text)) {
@@ -121,8 +121,8 @@ func words(text string) []string {
 	return all
 }
 
-// WordsOf are the words of a text as somebody may ask for them: nothing in them means
-// anything but itself.
+// WordsOf are the words of a text in a form in which somebody may ask for them: nothing in them has
+// a special meaning.
 func WordsOf(text string) (all []string) {
 	seen := map[string]bool{}
 	for _, p := range pieces(fold(text)) {

@@ -11,27 +11,28 @@ import (
 )
 
 // Book keeps what is known of the sessions of a host's agents. Its methods may be called
-// concurrently, and read no state.
+// concurrently, and do not read the state.
 type Book struct {
 	now   func() time.Time
 	alive func(process.ID) bool
 
-	watch chan struct{} // holds a token where something has an end that nobody watches yet
+	watch chan struct{} // holds a token if there is something whose end nobody watches yet
 
 	mu     sync.Mutex                         // guards what follows
-	taken  map[string]map[protocol.Path]Claim // by whose mail it is
+	taken  map[string]map[protocol.Path]Claim // by the name of the agent whose mail it is
 	freed  chan struct{}                      // closed and replaced when something is given back
 	desks  map[protocol.Name]*desk
-	turned chan struct{} // closed and replaced when an agent may be at something else
+	turned chan struct{} // closed and replaced when an agent may do something else
 }
 
-// Claim is that a session has taken a message.
+// Claim says that a session has taken a message.
 type Claim struct {
 	By    Session
 	Until time.Time
 }
 
-// New knows of no session. alive says whether a process runs; nil: the system does.
+// New makes a Book that knows of no session. `alive` says whether a process runs; nil: the system
+// is asked.
 func New(now func() time.Time, alive func(process.ID) bool) *Book {
 	if alive == nil {
 		alive = process.ID.Alive
@@ -49,15 +50,15 @@ func (b *Book) Freed() <-chan struct{} {
 	return b.freed
 }
 
-// free wakes who waits for what is given back. The caller holds mu.
+// free wakes everybody who waits for something to be given back. The caller holds mu.
 func (b *Book) free() {
 	close(b.freed)
 	b.freed = make(chan struct{})
 }
 
-// Take has a session take a message of who's mail until then. It is false where somebody
-// has taken it, the same session too: what was given once is not given again. That may be
-// one that has ended, until Sweep.
+// Take has a session take a message from the mail of `who`, until c.Until. It returns false if
+// somebody has taken the message already. That may be the same session: what was given once is not
+// given again. Until Sweep, it may also be a session that has ended.
 func (b *Book) Take(who string, p protocol.Path, c Claim) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +73,7 @@ func (b *Book) Take(who string, p protocol.Path, c Claim) bool {
 	return true
 }
 
-// Taken says who has taken a message of who's mail, if anybody has.
+// Taken says who has taken a message from the mail of `who`, if anybody has.
 func (b *Book) Taken(who string, p protocol.Path) (Claim, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +81,7 @@ func (b *Book) Taken(who string, p protocol.Path) (Claim, bool) {
 	return c, taken
 }
 
-// GiveBack has these messages be given to others again.
+// GiveBack makes these messages available to others again.
 func (b *Book) GiveBack(who string, paths []protocol.Path) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +91,8 @@ func (b *Book) GiveBack(who string, paths []protocol.Path) {
 	b.free()
 }
 
-// Sweep lets go of what sessions had and said that have ended, and of claims whose time is
-// over. It reports whether anything is left of which the end is to be watched.
+// Sweep gives back what sessions that have ended had taken, forgets what they said, and gives up
+// claims whose time is over. It reports whether anything is left whose end has to be watched.
 func (b *Book) Sweep() (left bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,8 +107,8 @@ func (b *Book) Sweep() (left bool) {
 	return left || len(b.taken) > 0
 }
 
-// letGo gives back what was taken by some claims, each on somebody's mail. The caller holds
-// mu.
+// letGo gives up the claims for which `which` returns true. `who` is the agent whose mail is
+// claimed. The caller holds mu.
 func (b *Book) letGo(which func(who string, c Claim) bool) {
 	gone := 0
 	for who, claims := range b.taken {
@@ -126,7 +127,7 @@ func (b *Book) letGo(which func(who string, c Claim) bool) {
 	}
 }
 
-// ended says which sessions have ended, and looks for each process once.
+// ended returns a function that says which sessions have ended. It looks for each process once.
 func (b *Book) ended() func(Session) bool {
 	known := map[Session]bool{}
 	return func(s Session) bool {
@@ -139,12 +140,12 @@ func (b *Book) ended() func(Session) bool {
 	}
 }
 
-// watchEvery is how often it is looked whether a session has ended: no system tells that
-// of processes which are not its own children.
+// watchEvery is how often the book looks whether a session has ended: no system tells a process of
+// the end of processes that are not its children.
 const watchEvery = time.Second
 
-// Watch lets go of what sessions had that end, until ctx ends. While there is nothing to
-// watch it looks at nothing.
+// Watch gives back what sessions had when they end, until `ctx` ends. While there is nothing to
+// watch, it does nothing.
 func (b *Book) Watch(ctx context.Context) {
 	for {
 		if b.Sweep() {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// saidLasts is for how long what a session says of itself counts, where it says nothing
-	// more: one whose end nobody sees is not at work for ever.
+	// saidLasts is how long the last word of a session about itself counts. So a session whose end
+	// nobody sees is not at work for ever.
 	saidLasts = 12 * time.Hour
-	// askedLasts is for how long an agent whose sessions say nothing of themselves counts as
-	// being there after it has asked for its mail.
+	// askedLasts is how long an agent counts as being there after it has asked for its mail, if its
+	// sessions say nothing of themselves.
 	askedLasts = 15 * time.Minute
-	// mostSessions is of how many sessions of one agent it is kept what they say. Names of
-	// sessions cost nothing: an agent that makes up new ones must not fill the memory.
+	// mostSessions is for how many sessions of one agent the book keeps what they say. Names of
+	// sessions cost nothing, so an agent that makes up new ones must not fill the memory.
 	mostSessions = 1024
 	// maxSessionName is how long the name of a session may be, in bytes.
 	maxSessionName = 128
@@ -26,21 +26,21 @@ const (
 type desk struct {
 	said    map[Session]statement
 	working int       // commands of it that the node runs
-	began   time.Time // when the first of these did
+	began   time.Time // when the first of these began
 	waits   int       // requests of it that wait for mail
-	came    time.Time // when the first of these did
-	asked   time.Time // when it stopped to wait last
-	left    time.Time // when its last session went, zero where none has
+	came    time.Time // when the first of these came
+	asked   time.Time // when it last stopped waiting
+	left    time.Time // when its last session left; zero if none has
 }
 
-// statement is what a session says that it is at.
+// statement is what a session says that it does.
 type statement struct {
 	state control.AgentState
 	since time.Time
-	told  time.Time // when it said so last
+	told  time.Time // when it last said so
 }
 
-// of is what is known of an agent. The caller holds mu.
+// of returns what is known of an agent. The caller holds mu.
 func (b *Book) of(agent protocol.Name) *desk {
 	d := b.desks[agent]
 	if d == nil {
@@ -50,20 +50,20 @@ func (b *Book) of(agent protocol.Name) *desk {
 	return d
 }
 
-// Turned returns a channel that is closed when an agent may be at something else next.
+// Turned returns a channel that is closed when an agent may next do something else.
 func (b *Book) Turned() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.turned
 }
 
-// turn tells that an agent may be at something else. The caller holds mu.
+// turn tells that an agent may do something else now. The caller holds mu.
 func (b *Book) turn() {
 	close(b.turned)
 	b.turned = make(chan struct{})
 }
 
-// Say notes what a session of an agent is at. One that is away has ended: what it took is
+// Say notes what a session of an agent does. A session that is away has ended: what it took is
 // given back.
 func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 	b.mu.Lock()
@@ -72,7 +72,8 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 	if state == control.AgentAway {
 		d.forget(func(one Session, _ statement) bool { return one == s }, now)
 		d.left = now
-		// Sessions of other agents may have the same name, or be as unknown: theirs go on.
+		// Sessions of other agents may have the same name, or may be just as unknown. What they
+		// took stays theirs.
 		b.letGo(func(who string, c Claim) bool { return who == agent.String() && c.By == s })
 	} else {
 		w, known := d.said[s]
@@ -89,8 +90,7 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 	b.turn()
 }
 
-// forget forgets sessions, and reports whether there were any. The caller holds the mu of
-// the book.
+// forget forgets sessions, and reports whether there were any. The caller holds the mu of the book.
 func (d *desk) forget(which func(Session, statement) bool, now time.Time) (any bool) {
 	for s, w := range d.said {
 		if which(s, w) {
@@ -114,7 +114,7 @@ func (d *desk) forgetOldest() {
 	delete(d.said, oldest)
 }
 
-// Works notes that the node runs a command of an agent, until it is done.
+// Works notes that the node runs a command of an agent, until `done` is called.
 func (b *Book) Works(agent protocol.Name) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,7 +132,7 @@ func (b *Book) Works(agent protocol.Name) (done func()) {
 	}
 }
 
-// Waits notes that an agent waits for its mail, until it is done.
+// Waits notes that an agent waits for its mail, until `done` is called.
 func (b *Book) Waits(agent protocol.Name) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,9 +150,9 @@ func (b *Book) Waits(agent protocol.Name) (done func()) {
 	}
 }
 
-// At is what an agent is at, and since when, zero where that is not known. asked is when it
-// last asked for its mail. Of several sessions the busiest counts: one that works must not
-// be disturbed because another one is idle.
+// At returns what an agent does, and since when; zero if that is not known. `asked` is when it last
+// asked for its mail. If it has several sessions, the busiest one counts: a session that works must
+// not be disturbed because another one is idle.
 func (b *Book) At(agent protocol.Name, asked time.Time) (state control.AgentState, since time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/parleyfleet/parley/internal/visible"
 )
 
-// Session is one program that acts as an agent. The zero value is one of which nothing is
-// known: nobody sees its end.
+// Session is one program that acts as an agent. The zero value is a session of which nothing is
+// known, so that nobody sees its end.
 type Session struct {
-	Name    string     // as it calls itself; "" where it is known by its process
-	Process process.ID // with which it ends; zero where it is known by its name, or not at all
+	Name    string     // the name that it gave itself; "" if it is known by its process
+	Process process.ID // the process with which it ends; zero if it is known by its name, or not at all
 }
 
-// CheckName refuses what no session may be called: the name is kept for hours, and shown.
+// CheckName returns an error if no session may have that name. Names are kept for hours, and shown.
 func CheckName(name string) error {
 	switch {
 	case len(name) > maxSessionName:
@@ -27,15 +27,15 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Of is the session of a process that calls: the one that is named, else the program by
-// which the calling process was started.
+// Of returns the session of a process that calls: the session with the given name, or else the
+// program that started the calling process.
 func Of(name string, calls process.ID) Session {
 	if name != "" || calls.PID == 0 {
 		return Session{Name: name}
 	}
 	chain, err := process.Ancestry(calls.PID)
 	if err != nil || len(chain) == 0 || chain[0] != calls {
-		return Session{} // it has ended, or cannot be seen
+		return Session{} // the process has ended, or cannot be seen
 	}
 	for _, above := range chain[1:] {
 		switch {
@@ -48,8 +48,8 @@ func Of(name string, calls process.ID) Session {
 	return Session{}
 }
 
-// runsOneLine reports whether a program is a shell that was started for one command line,
-// as programs start one to run what they are told. It is gone before they are.
+// runsOneLine reports whether a program is a shell that was started for one command line. Programs
+// start such a shell to run what they are told to run. It ends before they do.
 func runsOneLine(argv []string) bool {
 	if len(argv) == 0 {
 		return false
@@ -62,7 +62,7 @@ func runsOneLine(argv []string) bool {
 	for _, arg := range argv[1:] {
 		switch {
 		case !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--":
-			return false // a script, or none
+			return false // a script, or no command
 		case !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c"):
 			return true
 		}
@@ -81,7 +81,7 @@ func (s Session) String() string {
 	return "a session of which nothing is known"
 }
 
-// over reports whether the session's process has ended, where it is known by one.
+// over reports whether the session is known by its process, and that process has ended.
 func (s Session) over(alive func(process.ID) bool) bool {
 	return s.Process.PID > 0 && !alive(s.Process)
 }

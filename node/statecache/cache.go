@@ -26,37 +26,37 @@ const (
 // errNoCache says that there is no archive to start from.
 var errNoCache = errors.New("there is none")
 
-// Cache is the folder in which the state lies as an archive. Each archive is a
-// file of its own, named by a number that rises; one that is not whole has a name
-// that begins with archiveTemp. Whoever uses it holds the home's lock.
+// Cache is the folder in which the state lies as an archive. Each archive is a file of its own,
+// named by a number that rises. The name of an unfinished one begins with archiveTemp. The user of
+// a Cache holds the home's lock.
 type Cache struct {
 	dir   string
 	kinds Kinds        // what the state folds
 	last  int          // the highest number given
 	path  string       // of the archive in use
-	file  *mapped.File // nil while none is in use
+	file  *mapped.File // nil while no archive is in use
 }
 
-// stamp is what the node notes in an archive: the commit whose files it holds all
-// of, and what of them is no message.
+// stamp is what the node notes in an archive: a commit whose files are all in the archive, and
+// which of these files are no messages.
 type stamp struct {
 	Tip   string       `json:"tip"`
 	Flaws []books.Flaw `json:"flaws,omitempty"`
 }
 
-// Kinds are the affairs that states of the record with that id fold.
+// Kinds returns the affairs that a state folds, for the record with the given id.
 type Kinds func(recordID string) []affair.Any
 
-// New is the cache in a folder, of states that fold these kinds. None of it is in use.
+// New makes a cache in a folder, for states that fold these kinds. No archive is in use yet.
 func New(dir string, kinds Kinds) *Cache { return &Cache{dir: dir, kinds: kinds} }
 
-// Empty is the state that the cache is of, before anything is folded.
+// Empty returns the state of this cache before anything is folded.
 func (c *Cache) Empty(anchor keys.Anchor) *fleet.State {
 	return fleet.New(anchor, c.kinds(anchor.RecordID)...)
 }
 
-// Paths are those of the messages that the newest archive remembers: none where there is no
-// archive that can be read. The error says that it did not close cleanly.
+// Paths returns the paths of the messages that the newest archive remembers. It returns none if no
+// archive can be read. The error says that the archive did not close cleanly.
 func (c *Cache) Paths(anchor keys.Anchor) (paths []protocol.Path, err error) {
 	a, _, err := c.open(anchor.RecordID)
 	if err != nil {
@@ -68,13 +68,13 @@ func (c *Cache) Paths(anchor keys.Anchor) (paths []protocol.Path, err error) {
 	return paths, c.Close()
 }
 
-// open maps the newest archive, and removes what is left of unfinished ones.
+// open maps the newest archive, and removes unfinished ones.
 func (c *Cache) open(recordID string) (*fleet.Archive, stamp, error) {
 	var s stamp
 	newest := ""
 	for name, number := range c.files() {
 		if number < 0 {
-			_ = os.Remove(filepath.Join(c.dir, name)) // the next start tries again
+			_ = os.Remove(filepath.Join(c.dir, name)) // the next start tries it again
 		} else if newest == "" || number > c.last {
 			newest, c.last = name, number
 		}
@@ -98,11 +98,11 @@ func (c *Cache) open(recordID string) (*fleet.Archive, stamp, error) {
 	return a, s, nil
 }
 
-// files are the names of the archives with their numbers; -1 marks one that is not
-// whole.
+// files returns the names of the archives, with their numbers. The number -1 marks an unfinished
+// one.
 func (c *Cache) files() map[string]int {
 	files := map[string]int{}
-	entries, _ := os.ReadDir(c.dir) // none that can be read: none
+	entries, _ := os.ReadDir(c.dir) // a folder that cannot be read has none
 	for _, e := range entries {
 		number := -1
 		if text, ok := strings.CutSuffix(e.Name(), archiveEnding); ok {
@@ -117,15 +117,15 @@ func (c *Cache) files() map[string]int {
 	return files
 }
 
-// archived is an archive that was written and is not in use yet.
+// archived is an archive that was written, and is not in use yet.
 type archived struct {
 	archive *fleet.Archive
 	file    *mapped.File
 	path    string
 }
 
-// write makes an archive of a snapshot. A lasting one is synced, and what the next
-// start begins with; another serves this process alone.
+// write makes an archive of a snapshot. A lasting archive is synced, and the next start begins with
+// it. Any other archive serves only this process.
 func (c *Cache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool) (_ archived, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -171,8 +171,8 @@ func (c *Cache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool
 	return made, nil
 }
 
-// use ends the use of the old archive. A lasting one stays on disk until another
-// lasting one takes its place.
+// use takes an archive into use, and ends the use of the old one. A lasting archive stays on disk
+// until another lasting one replaces it.
 func (c *Cache) use(made archived) error {
 	err := c.Close()
 	c.path, c.file = made.path, made.file
@@ -189,8 +189,7 @@ func (c *Cache) use(made archived) error {
 // InUse reports whether an archive is in use.
 func (c *Cache) InUse() bool { return c.file != nil }
 
-// passing reports whether the archive in use is none that the next start can begin
-// with.
+// passing reports whether an archive is in use with which the next start cannot begin.
 func (c *Cache) passing() bool {
 	return c.InUse() && !strings.HasSuffix(c.path, archiveEnding)
 }

@@ -17,23 +17,24 @@ import (
 )
 
 const (
-	// So many messages lie in memory before the cache is written anew: at least
-	// leastLoose; in a large record one in shareLoose, but at most mostLoose.
+	// The cache is written anew when so many messages lie in memory: one in shareLoose of all
+	// messages, but at least leastLoose and at most mostLoose.
 	leastLoose = 2000
 	shareLoose = 50
 	mostLoose  = 20_000
 
-	freezeLook  = time.Second     // between looks at how many there are
+	freezeLook  = time.Second     // between two looks at how many there are
 	freezeApart = 5 * time.Second // least time between two writings
-	freezeRest  = 10              // and how many times as long as the last one took
+	freezeRest  = 10              // and at least so many times as long as the last writing took
 
-	// At a stop the cache is written where that is quick and worth it.
+	// When the node stops, the cache is written if at least stopLoose messages lie in memory, so
+	// that it is worth it, and if there are at most stopLarge in all, so that it is quick.
 	stopLoose = 500
 	stopLarge = 300_000
 )
 
-// errUnsettled says that the state holds what its commit does not have yet in a way
-// that an archive could not show. It passes.
+// errUnsettled says that the state holds something that its commit does not have yet, and that an
+// archive could not show. This state passes.
 var errUnsettled = errors.New("files that claim one path are not all recorded")
 
 // Freezer brings the state into its cache.
@@ -44,18 +45,18 @@ type FreezerOptions struct {
 	Cache   *Cache
 	Record  *gitsync.Record
 	Folded  folded.State
-	Storing *sync.RWMutex // held for reading from when messages are stored until they are folded
+	Storing *sync.RWMutex // held for reading from the storing of messages until they are folded
 	Flaws   *books.Flaws
-	Holed   func() bool // whether a part of the record is not on the disk
+	Holed   func() bool // reports whether a part of the record is not on the disk
 	Notices *notices.Notices
 	Log     zerolog.Logger
 }
 
-// NewFreezer makes a Freezer that does nothing by itself before Start.
+// NewFreezer makes a Freezer that writes nothing by itself before Start.
 func NewFreezer(o FreezerOptions) *Freezer { return &Freezer{o} }
 
-// Start writes the cache whenever enough has come, until stop is called, and once more
-// then.
+// Start writes the cache whenever enough messages have come, until `stop` is called. stop writes it
+// once more, if that is quick and worth it.
 func (f *Freezer) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -90,8 +91,8 @@ func (f *Freezer) always(ctx context.Context) {
 	}
 }
 
-// Sizes are how many messages the next start would not find in the cache, and how
-// many there are.
+// Sizes returns how many messages the next start would not find in the cache, and how many there
+// are in all.
 func (f *Freezer) Sizes() (loose, all int) {
 	f.o.Folded(func(s *fleet.State) {
 		loose, all = s.Ledger.Loose(), s.Ledger.Len()
@@ -102,7 +103,8 @@ func (f *Freezer) Sizes() (loose, all int) {
 	return loose, all
 }
 
-// FreezeOrSay writes the cache. Without it everything works, a start takes longer.
+// FreezeOrSay writes the cache. If that fails, it warns: everything works without the cache, but a
+// start takes longer.
 func (f *Freezer) FreezeOrSay() {
 	began := time.Now()
 	err := f.Freeze()
@@ -116,8 +118,7 @@ func (f *Freezer) FreezeOrSay() {
 	}
 }
 
-// FreezeLong writes the cache if a start without it would be long, and reports whether
-// that is so.
+// FreezeLong writes the cache if a start without it would take long, and reports whether it would.
 func (f *Freezer) FreezeLong() bool {
 	long := f.o.Folded.Size() >= leastLoose
 	if long {
@@ -126,9 +127,9 @@ func (f *Freezer) FreezeLong() bool {
 	return long
 }
 
-// Freeze brings what lies in memory into the cache, as far as it is in main. What
-// main holds is folded: its messages have all been told, and who stored others has
-// taken them in.
+// Freeze brings what lies in memory into the cache, as far as it is in main. What main holds is
+// also folded. Its messages have all been told by the record, and a writer that has stored others
+// has taken them in.
 func (f *Freezer) Freeze() error {
 	tip, err := f.o.Record.Told()
 	if err != nil {
@@ -145,7 +146,7 @@ func (f *Freezer) Freeze() error {
 	f.o.Folded(func(s *fleet.State) { sn, flaws, holed = s.Snapshot(), f.o.Flaws.List(), f.o.Holed() })
 	f.o.Storing.Unlock()
 	if holed {
-		return errUnsettled // they would be missing from the cache once they are back
+		return errUnsettled // what is missing would be missing in the cache once it is back
 	}
 	whole := sn.Only(func(p protocol.Path, hash string, contested bool) (kept bool) {
 		if err == nil {
@@ -166,8 +167,8 @@ func (f *Freezer) Freeze() error {
 	return f.adopt(made, sn)
 }
 
-// isIn reports whether a file of the state is one of the files of a commit. Where
-// no others claim its path, what stands there is that file.
+// isIn reports whether a file of the state is one of the files of a commit. If no other file claims
+// its path, the file at that path is this one.
 func isIn(files *gitsync.Files, p protocol.Path, hash string, contested bool) (bool, error) {
 	if contested {
 		return files.Keep(p, hash)
@@ -175,7 +176,7 @@ func isIn(files *gitsync.Files, p protocol.Path, hash string, contested bool) (b
 	return files.Have(p)
 }
 
-// adopt takes an archive in place of what it was made of.
+// adopt has the state use an archive instead of what the archive was made of.
 func (f *Freezer) adopt(made archived, sn *fleet.Snapshot) (err error) {
 	f.o.Folded(func(s *fleet.State) {
 		s.Adopt(made.archive, sn)
@@ -184,8 +185,8 @@ func (f *Freezer) adopt(made archived, sn *fleet.Snapshot) (err error) {
 	return err
 }
 
-// thin brings what lies in memory into an archive that lasts as long as the process.
-// Where that cannot be it stays in memory, and thin is false.
+// thin brings what lies in memory into an archive that lasts as long as the process. If that fails,
+// it stays in memory, and thin returns false.
 func (f *Freezer) thin() bool {
 	var sn *fleet.Snapshot
 	f.o.Folded(func(s *fleet.State) { sn = s.Snapshot() })

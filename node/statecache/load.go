@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// foldBatch is how many files are looked at together, or fewer of foldBytes;
-	// foldLoose how many messages may lie in memory before they go into an archive.
+	// foldBatch is how many files are looked at together; fewer if they have more than foldBytes
+	// bytes. foldLoose is how many messages may lie in memory before they go into an archive.
 	foldBatch = 256
 	foldBytes = 8 << 20
 	foldLoose = 25_000
@@ -35,16 +35,16 @@ type Loader struct {
 	Cache    *Cache
 	Freezer  *Freezer
 	Folded   folded.State
-	Begin    func(*fleet.State) // puts another state in place of the one that there was
-	NameLost func()             // has the record know what was in folders that the disk has lost
+	Begin    func(*fleet.State) // replaces the state by another one
+	NameLost func()             // tells the record what was in folders that the disk has lost
 	Flaws    *books.Flaws
 	Notices  *notices.Notices
 	Reading  *Reading
 	Log      zerolog.Logger
 }
 
-// Load makes the state: from the cache and what the record has got since or, where
-// that cannot be, from the whole record.
+// Load makes the state from the cache, and from what the record has got since. If that is not
+// possible, it makes the state from the whole record.
 func (l *Loader) Load(ctx context.Context) error {
 	err := errLost
 	if len(l.Record.Lost()) == 0 {
@@ -55,7 +55,7 @@ func (l *Loader) Load(ctx context.Context) error {
 			l.Log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
 		}
 		if err = l.foldRest(ctx); err == nil && l.Freezer.FreezeLong() {
-			debug.FreeOSMemory() // reading it all took memory that is not needed any more
+			debug.FreeOSMemory() // reading everything took memory that is not needed any more
 		}
 	}
 	if err != nil {
@@ -64,11 +64,10 @@ func (l *Loader) Load(ctx context.Context) error {
 	return nil
 }
 
-// errLost says that the cache holds messages that the record has lost.
+// errLost says that the cache holds messages which the record has lost.
 var errLost = errors.New("the record has lost messages")
 
-// foldRest reads the whole record, or what is left of it where the disk has damaged a
-// folder.
+// foldRest reads the whole record. If the disk has damaged a folder, it reads what is left.
 func (l *Loader) foldRest(ctx context.Context) error {
 	err := l.foldAll(ctx)
 	if !errors.Is(err, gitsync.ErrDamaged) {
@@ -82,7 +81,7 @@ func (l *Loader) foldRest(ctx context.Context) error {
 	return l.foldAll(ctx)
 }
 
-// foldCached takes the state from the cache and adds what is new in the record.
+// foldCached takes the state from the cache, and adds what is new in the record.
 func (l *Loader) foldCached(ctx context.Context) error {
 	a, noted, err := l.Cache.open(l.Record.ID())
 	if err != nil {
@@ -117,7 +116,7 @@ func (l *Loader) foldAll(ctx context.Context) error {
 	var damaged []string
 	err = l.take(ctx, state, func(visit func(gitsync.MessageFile) error) error {
 		return l.Record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
-			if len(damaged) == 0 { // losses names all
+			if len(damaged) == 0 { // losses names all of them
 				l.Log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
 			}
 			damaged = append(damaged, p.RepoPath())
@@ -130,7 +129,7 @@ func (l *Loader) foldAll(ctx context.Context) error {
 	return err
 }
 
-// portion is some files on their way into the state.
+// portion is a number of files on their way into the state.
 type portion struct {
 	messages []gitsync.MessageFile
 	bytes    int
@@ -138,9 +137,9 @@ type portion struct {
 	ready    chan struct{} // closed when they are examined
 }
 
-// take applies what walk visits to s, which is the state. Files are read, examined (by several goroutines,
-// because checking signatures takes most of the time) and applied at once, each in
-// the order of the walk. All goroutines have ended when it returns.
+// take applies what `walk` visits to `s`, which is the state. Several goroutines examine the files,
+// because checking signatures takes most of the time. Files are read, examined and applied at the
+// same time, each step in the order of the walk. When take returns, all its goroutines have ended.
 func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsync.MessageFile) error) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	todo, inOrder := make(chan *portion, workers), make(chan *portion, 2*workers)
@@ -177,8 +176,8 @@ func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsyn
 	return walked
 }
 
-// inPortions gathers what a walk visits. Portions do not mix what is recorded with
-// what is not.
+// inPortions gathers what a walk visits into portions. A portion holds either only recorded files,
+// or none.
 func inPortions(walk func(func(gitsync.MessageFile) error) error, pass func(*portion) error) error {
 	p := &portion{ready: make(chan struct{})}
 	flush := func() error {
@@ -205,9 +204,8 @@ func inPortions(walk func(func(gitsync.MessageFile) error) error, pass func(*por
 	return flush()
 }
 
-// takeAll applies portions as they are examined. Now and then what lies in memory
-// goes into an archive, as long as all of it is recorded: what only the journal has
-// must not be in one.
+// takeAll applies portions as they are examined. Now and then it brings what lies in memory into an
+// archive, as long as all of it is recorded: what only the journal has must not be in an archive.
 func (l *Loader) takeAll(portions <-chan *portion) {
 	done, open, most := 0, true, foldLoose
 	for open {

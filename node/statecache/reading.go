@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// longStart is how many messages make a start long enough to tell of it.
+	// longStart is from how many messages on a start is long enough to be told of.
 	longStart = 5000
-	// readingSay is the time between two lines of the log about a long start.
+	// readingSay is the time between two lines in the log about a long start.
 	readingSay = 10 * time.Second
 )
 
 // Reading tells how far a start that reads the whole record has come.
 type Reading struct {
-	Socket   string // where whoever asks meanwhile is told
+	Socket   string // the control socket, where anybody who asks meanwhile is told
 	Version  string
-	Progress func(done, total int) // nil: nobody
+	Progress func(done, total int) // nil: nobody is told
 	Log      zerolog.Logger
 
 	done, total atomic.Int64
-	say         time.Time // when the log is told next
+	say         time.Time // when the log gets its next line
 }
 
-// String says it.
+// String says how far the start has come.
 func (r *Reading) String() string {
 	total := max(1, r.total.Load())
 	return fmt.Sprintf("reading the record: %d%%", 100*min(r.done.Load(), total)/total)
 }
 
-// begin says that about so many messages are going to be read. If they are many, whoever
-// asks at the control socket is told how far that has come, until end is called.
+// begin notes that about `total` messages are going to be read. If they are many, everybody who
+// asks at the control socket is told how far the start has come, until `end` is called.
 func (r *Reading) begin(total int) (end func()) {
 	r.total.Store(int64(total))
 	r.say = time.Now().Add(readingSay)
@@ -67,8 +67,8 @@ func (r *Reading) begin(total int) (end func()) {
 	}
 }
 
-// reached says now and then that so many messages have been read; nothing where the
-// reading did not begin, because little is to be read.
+// reached tells now and then that `done` messages have been read. It tells nothing if begin was not
+// called, because there is little to read.
 func (r *Reading) reached(done int) {
 	total := int(r.total.Load())
 	if total == 0 {

@@ -1,6 +1,6 @@
-// Package trail remembers the last messages that went through a node, and when each of them
-// took which step. What outlasts the node stands elsewhere: the messages themselves, and
-// the log of runs.
+// Package trail remembers the last messages that went through a node, and when each of them took
+// which step. What has to survive the end of the node is kept elsewhere: the messages themselves,
+// and the log of runs.
 package trail
 
 import (
@@ -12,35 +12,36 @@ import (
 )
 
 const (
-	// most is how many messages are remembered: some megabytes, and at a human pace days.
+	// most is how many messages are remembered. They take some megabytes, and at the pace of humans
+	// they are the messages of some days.
 	most = 8192
-	// mostUnseen is how many messages are remembered of which only other hosts have told: who
-	// tells of messages that are none has none be forgotten that is there.
+	// mostUnseen is how many messages are remembered of which only other hosts have told. A host
+	// that tells of messages that do not exist makes no existing one be forgotten.
 	mostUnseen = 1024
-	// mostSteps is how many steps of one message are. One to all of a large fleet is heard
-	// by everybody.
+	// mostSteps is how many steps of one message are remembered. A message to all of a large fleet
+	// is heard by every host.
 	mostSteps = protocol.MaxTraceSteps
 )
 
-// Trail is the last messages of a node. Its methods may be called concurrently, call
-// nobody, and do nothing on a nil *Trail.
+// Trail is the last messages of a node. Its methods may be called concurrently, and call no other
+// part. Those that note do nothing on a nil *Trail.
 type Trail struct {
 	now func() time.Time
 
 	mu     sync.Mutex // guards what follows
-	seen   messages   // that took a step here
-	unseen messages   // that others have told of alone
+	seen   messages   // messages that took a step here
+	unseen messages   // messages of which only others have told
 }
 
-// messages are some of them with their steps, at most so many: the newest.
+// messages are the newest messages with their steps, at most `most` of them.
 type messages struct {
 	most  int
 	steps map[protocol.Path][]step
-	order []protocol.Path // of what steps has, a ring; what was forgotten may stand in it
-	next  int             // where in order the oldest one is, when it is full
+	order []protocol.Path // the keys of steps, as a ring; messages that were forgotten may still be in it
+	next  int             // the index of the oldest message in order, if order is full
 }
 
-// step is one of a message; see protocol.TraceStep.
+// step is one step of a message; see protocol.TraceStep.
 type step struct {
 	at    time.Time
 	word  string
@@ -48,15 +49,15 @@ type step struct {
 	by    string
 }
 
-// New remembers nothing.
+// New makes a Trail that remembers nothing yet.
 func New(now func() time.Time) *Trail {
 	return &Trail{now: now, seen: newMessages(most), unseen: newMessages(mostUnseen)}
 }
 
 func newMessages(most int) messages { return messages{most: most, steps: map[protocol.Path][]step{}} }
 
-// Note notes that messages have taken a step here now. by is which host or which way, ""
-// where the step says all.
+// Note notes that messages have taken a step here now. `by` is the host or the way; "" if the word
+// of the step says all.
 func (t *Trail) Note(paths []protocol.Path, word, by string) {
 	if t != nil {
 		t.note(paths, step{at: t.now().UTC(), word: word, by: by})
@@ -70,7 +71,7 @@ func (t *Trail) NoteOf(p protocol.Path, word string, agent protocol.Name) {
 	}
 }
 
-// NoteTold notes that another host has told just now that messages have taken a step.
+// NoteTold notes that another host has just told that messages have taken a step.
 func (t *Trail) NoteTold(paths []protocol.Path, word, by string) {
 	if t == nil {
 		return
@@ -90,7 +91,7 @@ func (t *Trail) NoteTold(paths []protocol.Path, word, by string) {
 func (t *Trail) note(paths []protocol.Path, s step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range paths[max(0, len(paths)-t.seen.most):] { // those before would be forgotten at once
+	for _, p := range paths[max(0, len(paths)-t.seen.most):] { // the messages before these would be forgotten at once
 		for _, told := range t.unseen.steps[p] {
 			t.seen.add(p, told)
 		}
@@ -121,7 +122,7 @@ func (m *messages) remember(p protocol.Path) {
 	m.next = (m.next + 1) % m.most
 }
 
-// Of is what is remembered of a message, in the order in which it happened.
+// Of returns what is remembered of a message, in the order in which it was noted.
 func (t *Trail) Of(p protocol.Path) []protocol.TraceStep {
 	t.mu.Lock()
 	steps := slices.Concat(t.seen.steps[p], t.unseen.steps[p])

@@ -1,5 +1,5 @@
-// Package agent holds the commands that say which agents a host serves and how:
-// parley agent, and the table of agents that others show too.
+// Package agent holds the commands that say which agents a host serves, and how: parley agent. It
+// also holds the table of agents that other commands show.
 package agent
 
 import (
@@ -116,14 +116,14 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
-	// It fails only for a flag that is not there.
+	// It fails only if there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc("preset", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return completePresets(cmd, nil, begun)
 	})
 	return cmd
 }
 
-// What flags say that stand in both agent add and agent set.
+// The texts of flags that agent add and agent set have in common.
 const (
 	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
 	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
@@ -194,20 +194,20 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 	return nil
 }
 
-// Hindered says in some words why an agent's messages wait longer than for their turn, and
-// that it has failed on some; "" where there is nothing to say.
+// Hindered says in a few words why an agent's messages wait longer than for their turn, and how
+// many dead letters it has. It returns "" if there is nothing to say.
 func Hindered(paused, stalled, inLine bool, over, failing, dead int) string {
 	var words []string
 	if paused {
 		words = append(words, cli.Waiting(control.WhyPaused))
 	}
-	if stalled { // the disk does not take the note of it
+	if stalled { // the disk does not take the note that it is started
 		words = append(words, cli.Waiting(control.WhyStalled))
 	}
 	if over > 0 { // agents have caused too many runs
 		words = append(words, cli.Waiting(control.WhyBudget))
 	}
-	if inLine { // the host runs no more commands at once
+	if inLine { // the host already runs as many commands as it may
 		words = append(words, cli.Waiting(control.WhySlots))
 	}
 	if failing > 0 {
@@ -235,7 +235,8 @@ func Table(v cli.View, agents []control.Agent) {
 	v.Table(t, cli.Squeeze{Column: 6, Least: 13}, cli.Squeeze{Column: 7, Least: 16, Cut: cli.ToEnd}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 7})
 }
 
-// stateOf is what an agent is at, in some words: of one with a command only what hinders it.
+// stateOf says in a few words what an agent does. For an agent with a command, it says only what
+// hinders it.
 func stateOf(a control.Agent) string {
 	var words []string
 	if a.Door == configs.DoorInbox && a.Presence != "" {
@@ -250,8 +251,8 @@ func stateOf(a control.Agent) string {
 	return strings.Join(words, ", ")
 }
 
-// commandsOf is what an agent's messages are run with: one command, or its tiers as
-// agent set takes them; of one with an inbox, what wakes it.
+// commandsOf is the command with which an agent's messages are run, or its tiers in the form that
+// agent set takes. For an agent with an inbox, it is the command that wakes it.
 func commandsOf(a control.Agent) string {
 	if len(a.Tiers) == 0 {
 		return cmp.Or(a.Command, a.Wake)

@@ -10,16 +10,15 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// agentFiles are the agents of a host whose node does not run.
+// agentFiles changes the agents of a host whose node does not run.
 type agentFiles interface {
 	SetAgent(r control.SetAgentRequest) (control.ChangedAgent, error)
 	PauseAgent(r control.PauseRequest) (control.ChangedAgent, error)
 	RemoveAgent(r control.AgentRequest) error
 }
 
-// changeAgents has the running node change how agents are served, or changes their
-// files where none runs: offline says that. A node that is just starting or stopping
-// is left alone.
+// changeAgents has the running node change how agents are served. If no node runs, it changes their
+// files, and `offline` is true. A node that is just starting or stopping is left alone.
 func changeAgents[T any](ctx context.Context, p *cli.Program, online func(control.Service) (T, error), files func(agentFiles) (T, error)) (done T, offline bool, err error) {
 	client, err := p.Client()
 	if err != nil {
@@ -47,7 +46,7 @@ func changeAgents[T any](ctx context.Context, p *cli.Program, online func(contro
 	return done, true, errors.Join(err, f.Close())
 }
 
-// fromNextStart is said of what was changed while no node runs.
+// fromNextStart is said of a change that was made while no node runs.
 func fromNextStart(offline bool) string {
 	if !offline {
 		return ""

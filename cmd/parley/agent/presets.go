@@ -15,18 +15,18 @@ import (
 // PresetInfo is a preset as "agent presets --json" prints it.
 type PresetInfo struct {
 	Name      string          `json:"name"`      // for "agent add --preset"
-	Title     string          `json:"title"`     // what its makers call the program
-	Program   string          `json:"program"`   // what it is called in a shell
+	Title     string          `json:"title"`     // the name that its makers give the program
+	Program   string          `json:"program"`   // its name in a shell
 	Installed bool            `json:"installed"` // the program is in this command's PATH
 	Exec      string          `json:"exec"`      // the command that is run for each message
-	Input     string          `json:"input"`     // what the command is given: text or prompt
+	Input     string          `json:"input"`     // what the command gets as input: text or prompt
 	Open      string          `json:"open"`      // the command of "parley open"
-	Resume    string          `json:"resume"`    // the command that goes on with the last session of a member of an inquiry; "" for none
-	Login     []string        `json:"login"`     // files below the user's home that such a member gets copies of
+	Resume    string          `json:"resume"`    // the command that continues the last session of a member of an inquiry; "" if there is none
+	Login     []string        `json:"login"`     // files below the user's home of which such a member gets copies
 	Timeout   control.Seconds `json:"timeout"`   // how long a run may take
 	Install   string          `json:"install"`   // how to get the program
-	Note      string          `json:"note"`      // what to know before
-	Source    string          `json:"source"`    // where this is from
+	Note      string          `json:"note"`      // what one should know before using it
+	Source    string          `json:"source"`    // where these facts are from
 }
 
 func newPresetsCommand(p *cli.Program) *cobra.Command {
@@ -91,7 +91,7 @@ func installed(yes bool) string {
 
 func showPreset(v cli.View, info PresetInfo) {
 	field := func(name, value string) { v.Labelled(8, name, value) }
-	command := func(name, value string) { // whole, so that it can be copied
+	command := func(name, value string) { // not cut, so that it can be copied
 		if value != "" {
 			v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 8)), value)
 		}
@@ -115,12 +115,12 @@ func showPreset(v cli.View, info PresetInfo) {
 	v.Next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
 }
 
-// noteMissingProgram says that the program of a preset is not installed here, and how it
-// can be; the agent would fail at its first message.
+// noteMissingProgram says if the program of a preset is not installed here, and how to install it:
+// the agent would fail at its first message.
 func noteMissingProgram(v cli.View, name string) {
 	preset, err := configs.FindPreset(name)
 	if name == "" || err != nil {
-		return // the node says so where it is wrong
+		return // the node says so, if it is wrong
 	}
 	if _, err := exec.LookPath(preset.Program); err != nil {
 		v.Err.Printf("%s\n", v.Err.Warn("note: the program "+preset.Program+" is not in this PATH; "+preset.Install))

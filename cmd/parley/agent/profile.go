@@ -56,7 +56,7 @@ reads standard input):
 	return cmd
 }
 
-// fileText is the text of a file, or with "-" of standard input.
+// fileText returns the text of a file; for "-", that of standard input.
 func fileText(p *cli.Program, cmd *cobra.Command, name string) (string, error) {
 	if name == "-" {
 		return p.Text(cmd, []string{"-"})

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// agentChange is what the flags of "agent set" hold.
+// agentChange holds the values of the flags of "agent set".
 type agentChange struct {
 	exec, input, profile, open, dir, rerun, wake string
 	accepts, takeover, examiner, soul            string
@@ -79,7 +79,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	return cmd
 }
 
-// request is what the flags that were given ask for.
+// request is what the given flags ask for.
 func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgentRequest, error) {
 	r := control.SetAgentRequest{Name: name, Inbox: c.inbox}
 	changed := false

@@ -53,7 +53,7 @@ func runShow(ctx context.Context, r control.AgentRequest, client control.Service
 	return nil
 }
 
-// stateAndWork is what an agent is at, and what it has to do.
+// stateAndWork says what an agent does, and what it has to do.
 func stateAndWork(a control.Agent) string {
 	words := []string{fmt.Sprintf("%d running", a.Running), fmt.Sprintf("%d waiting", a.Queued)}
 	if a.Unread > 0 {

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	maxSourceFiles = 10_000  // that are looked at
-	maxSourceFile  = 1 << 20 // bytes of one
+	maxSourceFiles = 10_000  // how many are looked at
+	maxSourceFile  = 1 << 20 // bytes of one file
 )
 
-// sourceDirs are where a source may have its profiles; one that has none of them has its
-// profiles anywhere.
+// sourceDirs are the folders in which a source may have its profiles. If a source has none of these
+// folders, its profiles may be anywhere in it.
 var sourceDirs = []string{protocol.LocalActorsDir, protocol.UpstreamActorsDir, "actors"}
 
-// sourced is a profile of a source.
+// sourced is a profile in a source.
 type sourced struct {
 	actor protocol.Actor
-	file  string // in the source
+	file  string // path in the source
 	text  string
 }
 
@@ -57,8 +57,7 @@ func readSource(ctx context.Context, source string) ([]sourced, error) {
 	return found, nil
 }
 
-// fetchSource is the folder in which a source lies, which remove takes away where it is a
-// copy.
+// fetchSource returns the folder of a source. If that is a copy, `remove` removes it.
 func fetchSource(ctx context.Context, source string) (dir string, remove func(), err error) {
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		if _, err := os.Stat(filepath.Join(source, "objects")); err != nil { // else it is a repository without a work tree
@@ -74,7 +73,7 @@ func fetchSource(ctx context.Context, source string) (dir string, remove func(),
 	if dir, err = os.MkdirTemp("", "parley-profiles-"); err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) } // it is the system's to clear its folder of temporary files
+	remove = func() { _ = os.RemoveAll(dir) } // if it fails, the system clears its folder of temporary files
 	cmd := exec.CommandContext(ctx, "git", "clone", "--quiet", "--depth=1", "--", source, filepath.Join(dir, "source"))
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -87,8 +86,8 @@ func fetchSource(ctx context.Context, source string) (dir string, remove func(),
 	return filepath.Join(dir, "source"), remove, nil
 }
 
-// isFolderIn reports whether a source has a folder of that name, to which no link leads: one
-// on the way could lead to anything of this machine too.
+// isFolderIn reports whether a source has a folder of that name, with no link on the way to it: a
+// link could lead to anything on this machine.
 func isFolderIn(dir, name string) bool {
 	at := dir
 	for part := range strings.SplitSeq(name, "/") {
@@ -100,7 +99,7 @@ func isFolderIn(dir, name string) bool {
 	return true
 }
 
-// profilesIn are the profiles in a folder. What is none is passed over.
+// profilesIn returns the profiles in a folder. It ignores files that are none.
 func profilesIn(dir string) (found []sourced, err error) {
 	roots := []string{dir}
 	for _, name := range sourceDirs {
@@ -120,7 +119,7 @@ func profilesIn(dir string) (found []sourced, err error) {
 				return err
 			case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 				return fs.SkipDir
-			case !d.Type().IsRegular() || filepath.Ext(path) != ".md": // a link could lead to anything of this machine
+			case !d.Type().IsRegular() || filepath.Ext(path) != ".md": // a link could lead to anything on this machine
 				return nil
 			}
 			if looked++; looked > maxSourceFiles {
@@ -139,7 +138,7 @@ func profilesIn(dir string) (found []sourced, err error) {
 				return nil // such as a README
 			}
 			if first, taken := from[actor.Name]; taken && first != root {
-				return nil // as in a record: local stands before upstream
+				return nil // as in a record: local comes before upstream
 			}
 			from[actor.Name] = root
 			rel, err := filepath.Rel(dir, path)

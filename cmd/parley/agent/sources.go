@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// SourcedProfile is a profile of a source, as "agent profile browse", "add" and "sync"
-// print it as JSON.
+// SourcedProfile is a profile in a source, as "agent profile browse", "add" and "sync" print it as
+// JSON.
 type SourcedProfile struct {
 	Name        string `json:"name"`        // of the actor
 	File        string `json:"file"`        // in the source
 	Description string `json:"description"` // one line
 	Author      string `json:"author"`      // who maintains it
-	State       string `json:"state"`       // new, same, changed, others (the record has one of another author), written
+	State       string `json:"state"`       // new, same, changed, others (the profile in the record has another author), written
 }
 
-// How a profile of a source stands to the record's.
+// How a profile in a source compares with the record's.
 const (
 	profileNew     = "new"
 	profileSame    = "same"
@@ -36,7 +36,7 @@ func sourceFlag(cmd *cobra.Command, source *string) {
 	cmd.Flags().StringVar(source, "from", "", "the `SOURCE`: a folder, or a git repository")
 }
 
-// newSourceCommand is one of the commands that read profiles from a source.
+// newSourceCommand makes one of the commands that read profiles from a source.
 func newSourceCommand(p *cli.Program, cmd cobra.Command, run func(context.Context, []sourced, []string, control.Service, cli.View) ([]SourcedProfile, error)) *cobra.Command {
 	var source string
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -102,7 +102,7 @@ what somebody else wrote stays, and what is new there is left for "profile add".
 	}, runSync)
 }
 
-// compare says how each profile of a source stands to the record's.
+// compare says how each profile in a source compares with the record's.
 func compare(ctx context.Context, found []sourced, client control.Service) ([]SourcedProfile, error) {
 	profiles := make([]SourcedProfile, len(found))
 	for i, f := range found {
@@ -124,8 +124,8 @@ func compare(ctx context.Context, found []sourced, client control.Service) ([]So
 	return profiles, nil
 }
 
-// ownProfile is the fleet's own profile of a name, nil where there is none: those that come
-// with parley make room for a local one.
+// ownProfile returns the fleet's own profile with a name; nil if there is none. Profiles that come
+// with parley do not count: a local one replaces them.
 func ownProfile(ctx context.Context, name string, client control.Service) (*control.Profile, error) {
 	if _, err := protocol.ParseName(name); err != nil {
 		return nil, nil // no profile can be written under that name; adding it says so
@@ -212,7 +212,7 @@ func runSync(ctx context.Context, found []sourced, _ []string, client control.Se
 	return profiles, nil
 }
 
-// writeProfiles writes those that differ into the record.
+// writeProfiles writes the chosen profiles that differ into the record.
 func writeProfiles(ctx context.Context, chosen []sourced, profiles []SourcedProfile, client control.Service, v cli.View) ([]SourcedProfile, error) {
 	for i, f := range chosen {
 		if profiles[i].State == profileSame {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// testText is what an agent is asked where nothing else is said.
+// testText is what an agent is asked if no text is given.
 const testText = "This is a test of whether you can be reached. Answer with one short sentence."
 
 func newTestCommand(p *cli.Program) *cobra.Command {

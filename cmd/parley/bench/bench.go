@@ -34,7 +34,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// form is what the help of every bench says of its output.
+// form is what the help of every bench says about its output.
 const form = `Every figure stands beside its yardstick, which is taken in the same run on the
 same disk; RATIO is the figure divided by it. AIM is what parley promises on a
 quiet machine, MET whether this run keeps it; both are empty where nothing is
@@ -98,14 +98,14 @@ func runBench(ctx context.Context, suite bench.Suite, r request, v cli.View) err
 	return err
 }
 
-// progress tells what is being measured: at a terminal in one line that
-// changes, else one line a measure.
+// progress tells what is being measured: at a terminal in one line that changes, else in one line
+// for each measurement.
 type progress struct {
 	v    cli.View
 	mu   sync.Mutex // guards what follows
 	last time.Time
-	open bool   // a line stands that has not ended
-	said string // the measure that was named last
+	open bool   // a line is shown that has not ended
+	said string // the measurement that was named last
 }
 
 func (b *progress) show(measure, doing string, done, of int) {
@@ -139,8 +139,8 @@ func (b *progress) end() {
 	}
 }
 
-// showTable shows figures to a person: the numbers, what they are, what they stand
-// beside, and what they were measured on.
+// showTable shows figures to a person: the numbers, what they are, what they are compared with, and
+// on what machine they were measured.
 func showTable(v cli.View, figures []bench.Figure, about []string) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
 	var words term.Table
@@ -162,7 +162,7 @@ func showTable(v cli.View, figures []bench.Figure, about []string) {
 	}
 }
 
-// groups are lines that say a word once for all figures that it goes for.
+// groups returns lines that say a word once for all figures to which it applies.
 func groups(before string, figures []bench.Figure, word func(bench.Figure) string) []string {
 	var order []string
 	names := map[string][]string{}
@@ -216,7 +216,7 @@ func quantity(n *float64, unit string) string {
 	return strings.TrimSpace(number(n) + " " + unit)
 }
 
-// number has three digits that count.
+// number shows a number with three significant digits.
 func number(n *float64) string {
 	if n == nil {
 		return ""

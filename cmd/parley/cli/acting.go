@@ -7,16 +7,16 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Acting tells a person at a terminal that a command acts in the name of an agent, if they did
-// not name it there (R14). So nobody reads another's mail, or speaks for somebody else, without
-// noticing. as is what the request said.
+// Acting tells a person at a terminal that a command acts in the name of an agent, if the person
+// did not name that agent (R14). So nobody reads another's mail, or speaks for somebody else,
+// without noticing. `as` is what the request said.
 func (v View) Acting(ctx context.Context, as string, client control.Service) {
 	if !v.Err.Terminal || v.JSON || as != "" {
 		return
 	}
 	s, err := control.ShowStatus.Ask(ctx, client)
 	if err != nil || s.Speaker == "" || s.Speaker == s.Human {
-		return // what is asked next says what is wrong
+		return // the next request says what is wrong
 	}
 	why := "because its token says so"
 	if v.agent == s.Speaker.String() {
@@ -25,8 +25,8 @@ func (v View) Acting(ctx context.Context, as string, client control.Service) {
 	v.Err.Printf("%s\n", v.Err.Dim("as "+term.Line(s.Speaker.String())+", "+why))
 }
 
-// SayAs is the flag with which the next command acts in the same name; as is what this
-// one was told.
+// SayAs is the flag with which the next command acts in the same name. `as` is the value of the
+// flag that this command got.
 func SayAs(as string) string {
 	if as == "" {
 		return ""

@@ -8,8 +8,8 @@ import (
 // busyAfter is how long something may take before a person is told what it is.
 const busyAfter = time.Second
 
-// Busy tells a person at a terminal what is being waited for, once that takes
-// longer than a second. done ends it.
+// Busy tells a person at a terminal what is being waited for, if the wait takes longer than a
+// second. `done` ends it.
 func (v View) Busy(what string) (done func()) {
 	if !v.Err.Terminal || v.JSON {
 		return func() {}

@@ -28,7 +28,7 @@ func (v View) Age(at time.Time) string {
 	return fmt.Sprintf("%dd ago", int(d/(24*time.Hour)))
 }
 
-// Percent is a score as people read it.
+// Percent is a score in the form in which people read it.
 func Percent(score *float64) string {
 	if score == nil {
 		return "—"
@@ -36,7 +36,7 @@ func Percent(score *float64) string {
 	return fmt.Sprintf("%d%%", int(math.Round(*score*100)))
 }
 
-// Dash is a text, or a dash for none.
+// Dash is a text; a dash if there is none.
 func Dash(text string) string {
 	if text == "" {
 		return "—"
@@ -57,7 +57,7 @@ func Sparkline(scores []float64) string {
 	return line.String()
 }
 
-// Origin is the repository of the current folder, as owner/repo; "" where it has none.
+// Origin is the repository of the current folder, as owner/repo; "" if it has none.
 func Origin(ctx context.Context) string {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()
@@ -74,7 +74,7 @@ func Origin(ctx context.Context) string {
 	return parts[len(parts)-2] + "/" + parts[len(parts)-1]
 }
 
-// ParseUntil is the time that --until says: a day is its beginning here.
+// ParseUntil reads the time of --until. A day stands for its beginning in the time zone `here`.
 func ParseUntil(text string, here *time.Location) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

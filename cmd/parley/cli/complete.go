@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completeWithin bounds what a shell waits for while someone presses Tab.
+// completeWithin is how long a shell waits at most when somebody presses Tab.
 const completeWithin = 500 * time.Millisecond
 
-// complete asks the node for words, and is silent where it does not answer.
+// complete asks the node for words. If the node does not answer, it says nothing.
 func (p *Program) complete(words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
 	client, err := p.Client()
 	if err != nil {
@@ -24,7 +24,7 @@ func (p *Program) complete(words func(ctx context.Context, client control.Servic
 	return words(ctx, client), cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteNames completes the first word with who can be reached.
+// CompleteNames completes the first word with the names of all who can be reached.
 func (p *Program) CompleteNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -41,7 +41,7 @@ func participants(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// CompleteAddresses completes the first word with agents as wormhole names them.
+// CompleteAddresses completes the first word with agents in the form that wormhole uses.
 func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -90,8 +90,8 @@ func channelWords(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// CompleteFlags completes the values of flags: channels for those that take one,
-// participants for the others.
+// CompleteFlags completes the values of flags: with channels if a flag takes a channel, else with
+// participants.
 func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		words := participants
@@ -99,7 +99,7 @@ func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 		case "channel", "parent", "scope":
 			words = channelWords
 		}
-		// It fails only for a flag that the command does not have.
+		// It fails only if the command does not have the flag.
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return p.complete(words)
 		})

@@ -8,10 +8,10 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// Confirm asks whoever types; anything but y or yes is a no, and so is Ctrl-C.
+// Confirm asks a question. Anything but y or yes is a no, and so is Ctrl-C.
 func (p *Program) Confirm(ctx context.Context, question string) bool {
 	p.Err.Printf("%s", strings.Join(term.Wrap(question, p.Err.Width), "\n"))
-	line, _ := Line(ctx, bufio.NewReader(p.Stdin)) // who closes the input says no
+	line, _ := Line(ctx, bufio.NewReader(p.Stdin)) // somebody who closes the input says no
 	if ctx.Err() != nil {
 		p.Err.Printf("\n")
 	}
@@ -19,8 +19,8 @@ func (p *Program) Confirm(ctx context.Context, question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// Line reads a line. The error is that of ctx where it ends first: the goroutine that reads
-// goes on until a line comes or the process ends, which is soon after a Ctrl-C.
+// Line reads a line. If `ctx` ends first, the error is that of `ctx`. In that case, the goroutine
+// that reads goes on until a line comes or the process ends, which happens soon after a Ctrl-C.
 func Line(ctx context.Context, in *bufio.Reader) (string, error) {
 	var line string
 	var err error

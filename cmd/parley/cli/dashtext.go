@@ -10,23 +10,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// textAfter is the annotation of a command that ends in a text: how many words stand
-// before it.
+// textAfter is the annotation of a command that ends in a text. Its value is the number of words
+// before the text.
 const textAfter = "text-after"
 
-// TakesText says that a command ends in a text, after so many words. People and
-// language models write texts that begin with a dash, such as "- an item" or "---";
-// there only the command's own flags are flags.
+// TakesText says that a command ends in a text, after `after` words. People and language models
+// write texts that begin with a dash, such as "- an item" or "---". In such a command line, only
+// the command's own flags count as flags.
 func TakesText(cmd *cobra.Command, after int) {
 	cmd.Annotations = map[string]string{textAfter: strconv.Itoa(after)}
 }
 
-// SortText puts the flags of a command line that ends in a text before a "--" and its
-// words behind it. Other command lines stay as they are.
+// SortText changes a command line that ends in a text: it puts the flags before a "--", and the
+// words after it. Other command lines stay as they are.
 func SortText(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
 	if err != nil {
-		return args, nil // the run says it
+		return args, nil // Program.Run reports the error
 	}
 	after, err := strconv.Atoi(cmd.Annotations[textAfter])
 	if err != nil {
@@ -51,7 +51,7 @@ func SortText(root *cobra.Command, args []string) ([]string, error) {
 		case flag != nil:
 			flags = append(flags, word)
 		case len(words) < after && dashed(word):
-			flags = append(flags, word) // none of the command's, as pflag says
+			flags = append(flags, word) // no flag of the command; pflag will say so
 		default:
 			if err := mistypedFlag(cmd, word); err != nil {
 				return nil, err
@@ -65,8 +65,8 @@ func SortText(root *cobra.Command, args []string) ([]string, error) {
 
 func dashed(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// flagOf is the flag of the command that a word gives, nil for none, and whether its
-// value is the next word.
+// flagOf returns the flag of the command to which a word belongs; nil if there is none. `needsNext`
+// reports whether the flag's value is the next word.
 func flagOf(cmd *cobra.Command, word string) (flag *pflag.Flag, needsNext bool) {
 	name, value, has := strings.Cut(word, "=")
 	switch {
@@ -87,8 +87,8 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// mistypedFlag refuses a word of a text that is most likely a flag with a slip in it.
-// Sent as text it would not do what was wanted, and nobody would notice.
+// mistypedFlag returns an error if a word of a text is most likely a flag with a slip in it. Sent
+// as text, it would not do what was wanted, and nobody would notice.
 func mistypedFlag(cmd *cobra.Command, word string) error {
 	name, _, _ := strings.Cut(word, "=")
 	if !dashed(word) || strings.ContainsAny(name, " \t\n") {
@@ -111,5 +111,5 @@ func mistypedFlag(cmd *cobra.Command, word string) error {
 	return nil
 }
 
-// asText is how a word that looks like a flag is said all the same.
+// asText tells how to write a word that looks like a flag in a text.
 const asText = `where it is part of the text, put "--" before that`

@@ -7,17 +7,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// durationValue is a flag that takes a length of time. Besides what Go reads it
-// knows days, because some of ours are long.
+// durationValue is a flag that takes a length of time. In addition to what Go reads, it knows days,
+// because some of our times are long.
 type durationValue struct{ at *time.Duration }
 
-// DurationFlag gives a command a flag for a length of time, whose default is what
-// d holds.
+// DurationFlag gives a command a flag for a length of time. Its default is the present value of
+// `d`.
 func DurationFlag(f *pflag.FlagSet, d *time.Duration, name, usage string) {
 	f.Var(durationValue{d}, name, usage)
 }
 
-// String is the value as help shows it, "" for none.
+// String is the value as help shows it; "" for zero.
 func (v durationValue) String() string {
 	if v.at == nil || *v.at == 0 {
 		return ""
@@ -34,5 +34,5 @@ func (v durationValue) Set(text string) error {
 	return err
 }
 
-// Type is how help calls the value.
+// Type is the name of the value's type in help.
 func (v durationValue) Type() string { return "duration" }

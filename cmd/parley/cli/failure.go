@@ -16,28 +16,27 @@ const (
 	ExitDone    = 0
 	ExitFailed  = 1
 	ExitUsage   = 2
-	ExitNothing = 3 // waited and nothing came
+	ExitNothing = 3 // it waited, and nothing came
 )
 
-// ErrSaid is a failure of which all is said already.
+// ErrSaid is a failure about which everything has been said already.
 var ErrSaid = errors.New("failed")
 
-// UsageErrorf says what is wrong with the command line of cmd and where its
-// help is.
+// UsageErrorf says what is wrong with the command line of `cmd`, and how to get its help.
 func UsageErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return control.Errorf(control.KindUsage, cmd.CommandPath()+" --help", format, args...)
 }
 
-// AtLeast accepts n words and more; needs says what they are.
+// AtLeast accepts `n` words and more. `needs` says what they are.
 func AtLeast(n int, needs string) cobra.PositionalArgs {
 	return Between(n, -1, needs)
 }
 
-// Exactly accepts n words; needs says what they are.
+// Exactly accepts `n` words. `needs` says what they are.
 func Exactly(n int, needs string) cobra.PositionalArgs { return Between(n, n, needs) }
 
-// Between accepts from least to most words, most below zero for any number; needs says what
-// they are.
+// Between accepts `least` to `most` words; if `most` is below zero, it accepts any number from
+// `least` on. `needs` says what they are.
 func Between(least, most int, needs string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -52,7 +51,7 @@ func Between(least, most int, needs string) cobra.PositionalArgs {
 	}
 }
 
-// report shows err on the error screen and returns the exit code for it.
+// report shows an error on the error screen, and returns the exit code for it.
 func (p *Program) report(err error, args []string) int {
 	if err == nil {
 		return ExitDone
@@ -65,7 +64,7 @@ func (p *Program) report(err error, args []string) int {
 	}
 	e := p.explain(err)
 	if p.JSON || askedForJSON(args) {
-		_ = writeJSON(p.Err, *e) // nobody is left to tell if it fails
+		_ = writeJSON(p.Err, *e) // if it fails, there is nobody left to tell
 	} else {
 		said := "parley: " + term.Visible(strings.TrimPrefix(e.Message, "parley: "))
 		p.Err.Printf("%s\n", strings.Join(WrapWords(said, p.Err.Width), "\n"))
@@ -84,7 +83,7 @@ func (p *Program) report(err error, args []string) int {
 	return ExitFailed
 }
 
-// explain is err with a hint that fits this home.
+// explain returns the error with a hint that fits this home.
 func (p *Program) explain(err error) *control.Error {
 	e := *control.AsError(err)
 	if home, err := p.HomeDir(); err == nil && NoNodeRuns(&e) {
@@ -100,7 +99,7 @@ func (p *Program) explain(err error) *control.Error {
 	return &e
 }
 
-// askedForJSON looks for --json where the command line could not be read.
+// askedForJSON looks for --json in a command line that could not be read.
 func askedForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -111,5 +110,5 @@ func askedForJSON(args []string) bool {
 // ExitCode is the exit code of a program that parley ran in its own place.
 type ExitCode int
 
-// Error says the code; nobody is shown it.
+// Error names the code. Nobody is shown it.
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says what is wrong with a flag, in the words of the person who typed
-// it, and names the flag that they may have meant.
+// flagError says what is wrong with a flag, in the words of the person who typed it. It names the
+// flag that the person may have meant.
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -43,7 +43,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return UsageErrorf(cmd, "%v", err)
 }
 
-// aboutDash is what else to say of a word with one dash whose first letter is no flag.
+// aboutDash is what else there is to say about a word with one dash whose first letter is no flag.
 func aboutDash(cmd *cobra.Command, typed string) string {
 	text := ""
 	if len(typed) > 1 {
@@ -55,8 +55,8 @@ func aboutDash(cmd *cobra.Command, typed string) string {
 	return text
 }
 
-// RefuseEmpty refuses flags that were given without anything in them, as by a
-// variable of a script that is not set: what they are for would be left out unnoticed.
+// RefuseEmpty returns an error if a flag was given without a value, as from a variable of a script
+// that is not set. Otherwise what the flag is for would be left out, and nobody would notice.
 func RefuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
@@ -66,7 +66,7 @@ func RefuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// shownFlag is a flag as it is mostly typed.
+// shownFlag is a flag in the form in which it is usually typed.
 func shownFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand + " (--" + f.Name + ")"
@@ -74,7 +74,7 @@ func shownFlag(f *pflag.Flag) string {
 	return "--" + f.Name
 }
 
-// wanted is what a flag takes that is no text.
+// wanted says what a flag takes, if that is no text.
 func wanted(f *pflag.Flag) string {
 	if strings.HasPrefix(f.Value.Type(), "bool") {
 		return "true or false, or no value at all"
@@ -82,7 +82,7 @@ func wanted(f *pflag.Flag) string {
 	return "a whole number"
 }
 
-// flagNames are the flags that a command has, those of its parents included.
+// flagNames are the flags of a command, including those of its parents.
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -93,7 +93,7 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// UnknownCommand refuses words that are no command, naming the nearest one.
+// UnknownCommand returns an error for words that are no command. It names the nearest command.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -11,12 +11,12 @@ func (p *Program) JSONFlag(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVar(&p.JSON, "json", false, usage)
 }
 
-// AsFlag is --as. Where it is left out, who calls acts (R14).
+// AsFlag gives a command the flag --as. If it is left out, the caller acts (R14).
 func AsFlag(cmd *cobra.Command, as *string, usage string) {
 	cmd.Flags().StringVar(as, "as", "", usage+" (default: the agent that calls, by $PARLEY_AGENT or its token, else you)")
 }
 
-// SplitNames takes lists of names apart.
+// SplitNames splits lists of names into names.
 func SplitNames(lists []string) []string {
 	var names []string
 	for _, list := range lists {

@@ -9,7 +9,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// HomeDir is the home that --home, PARLEY_HOME or the system's custom names.
+// HomeDir is the home that --home or PARLEY_HOME names, or else the home that is usual on the
+// system.
 func (p *Program) HomeDir() (configs.Home, error) {
 	if p.home != "" {
 		dir, err := filepath.Abs(p.home)
@@ -19,7 +20,7 @@ func (p *Program) HomeDir() (configs.Home, error) {
 	return configs.Home{Dir: dir}, err
 }
 
-// Client is the node of the home. No connection is made before the first call.
+// Client returns the node of the home. No connection is made before the first call.
 func (p *Program) Client() (control.Service, error) {
 	home, err := p.HomeDir()
 	if err != nil {
@@ -28,8 +29,8 @@ func (p *Program) Client() (control.Service, error) {
 	return p.Connect(p.socket(home)), nil
 }
 
-// socket is the node's socket: the one that PARLEY_SOCKET names for an agent that has
-// no access to a home, unless the person names a home.
+// socket is the node's socket. If PARLEY_SOCKET is set, it is that socket, for an agent that has no
+// access to a home, unless the person names a home.
 func (p *Program) socket(home configs.Home) string {
 	if socket := p.Getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
 		return socket
@@ -43,8 +44,8 @@ func Configured(home configs.Home) bool {
 	return err == nil
 }
 
-// NotConfigured says that a home has no configuration, behind what cannot be done
-// because of that, with what "parley init" would do about it.
+// NotConfigured says that a home has no configuration. `cannot` says what is not possible because
+// of that. The hint says what "parley init" would do about it.
 func NotConfigured(home configs.Home, cannot string) *control.Error {
 	foreign := new(configs.HomeError)
 	if errors.As(home.Check(), &foreign) {
@@ -56,8 +57,8 @@ func NotConfigured(home configs.Home, cannot string) *control.Error {
 	return control.Errorf(control.KindNotFound, "parley init", "%sthere is no node at %s yet", cannot, home.Dir)
 }
 
-// CopiedHome refuses to do what is said with a home that is a copy of another one; it
-// is nil for every other home.
+// CopiedHome returns an error if a home is a copy of another one; nil for every other home.
+// `cannot` says what is not done with a copy.
 func CopiedHome(home configs.Home, cannot string) *control.Error {
 	copied := new(configs.CopiedError)
 	if _, err := home.CheckOrigin(); !errors.As(err, &copied) {
@@ -66,7 +67,7 @@ func CopiedHome(home configs.Home, cannot string) *control.Error {
 	return control.Errorf(control.KindConflict, copied.Hint(), "%s: %v", cannot, copied)
 }
 
-// NoNodeRuns reports whether that is why a node did not answer.
+// NoNodeRuns reports whether an error says that no node runs.
 func NoNodeRuns(err error) bool {
 	e := control.AsError(err)
 	return e.Kind == control.KindUnavailable && e.Hint == "parley up"

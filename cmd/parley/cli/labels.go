@@ -6,12 +6,12 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// Labelled shows a value behind its name, which takes width columns. At a terminal
-// a long text goes on below itself; what has no spaces to break it at, such as a
-// path, stays whole, so that it can be copied.
+// Labelled shows a value after its name, which takes `width` columns. At a terminal, a long text
+// continues below itself. A value without spaces, such as a path, stays whole, so that it can be
+// copied.
 func (v View) Labelled(width int, name, value string) { v.fieldIn(width, name, value, plain) }
 
-// Alarm is Labelled for what needs attention.
+// Alarm is Labelled for a value that needs attention.
 func (v View) Alarm(width int, name, value string) { v.fieldIn(width, name, value, v.Out.Warn) }
 
 func plain(text string) string { return text }
@@ -29,7 +29,7 @@ func (v View) fieldIn(width int, name, value string, style func(string) string) 
 	}
 }
 
-// WrapWords breaks text at spaces, or not at all where it has wider words.
+// WrapWords breaks text at spaces. It breaks nothing if a word is wider than `width`.
 func WrapWords(text string, width int) []string {
 	for _, word := range strings.Fields(text) {
 		if term.Width(word) > width {
@@ -46,8 +46,7 @@ func (v View) Say(text string) {
 	}
 }
 
-// Note shows a sentence that needs attention; at a terminal it goes on below
-// itself.
+// Note shows a sentence that needs attention. At a terminal, it continues below itself.
 func (v View) Note(text string) {
 	for i, line := range WrapWords(term.Line(text), v.Out.Width-2) {
 		if i > 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLog is the size at which a log file makes way for a new one at the next
-// start; one old file is kept.
+// maxLog is the size, in bytes, from which on the next start begins a new log file. One old file is
+// kept.
 const maxLog = 10 << 20
 
-// OpenLog opens the log file of a home, after setting a large one aside.
+// OpenLog opens the log file of a home. A large one is set aside before.
 func OpenLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".1"); err != nil {
@@ -27,8 +27,8 @@ func OpenLog(path string) (*os.File, error) {
 	return file, nil
 }
 
-// NewLogger logs to the file and, unless the node is in the background, what
-// needs attention to the screen as well.
+// NewLogger logs to the file. Unless the node is in the background, it also shows on the screen
+// what needs attention.
 func NewLogger(level string, file io.Writer, background bool, screen term.Screen) zerolog.Logger {
 	parsed, err := zerolog.ParseLevel(level)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// ForOperator refuses a command to agents that works on the files of a home: no node
-// is asked for it that would see who calls (R37). doing stands behind "cannot".
+// ForOperator returns an error if an agent calls a command that works on the files of a home. Such
+// a command asks no node, so no node would see who calls (R37). `doing` says what is done, in words
+// that can follow "cannot".
 func (p *Program) ForOperator(doing string) error {
 	name, how := p.Getenv("PARLEY_AGENT"), ""
 	switch {

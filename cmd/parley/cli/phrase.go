@@ -10,9 +10,10 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// ByPhrase does what cannot be undone. Without a phrase, do says what it would do, and
-// refuses whoever may not do it. Then ask says what is shown of that at the terminal,
-// and which phrase has to be typed there.
+// ByPhrase does something that cannot be undone. At first it calls `do` without a phrase: `do` then
+// returns what it would do, or an error if the caller may not do it. From this, `ask` makes the
+// text that is shown at the terminal, and the phrase that has to be typed there. With that phrase,
+// `do` is called again.
 func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
 	plan, err := do("")
 	if err != nil {
@@ -26,9 +27,9 @@ func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phra
 	return do(phrase)
 }
 
-// phrase has whoever sits at the terminal type what is to be done, and returns it. It
-// asks at the controlling terminal, not at standard input, which anything can fill.
-// about is shown before; doing says what cannot be done without a terminal.
+// phrase has the person at the terminal type the phrase `want`, and returns it. It asks at the
+// controlling terminal, and not at standard input, which anything can fill. It shows `about`
+// before. `doing` is used in the error if there is no terminal.
 func (p *Program) phrase(ctx context.Context, doing, about, want string) (string, error) {
 	tty, err := p.Terminal()
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *Program) phrase(ctx context.Context, doing, about, want string) (string
 	defer tty.Close()
 	typed := make(chan string, 1)
 	go func() { // ends with a line, with the terminal, or with the program
-		line, _ := bufio.NewReader(tty).ReadString('\n') // who closes it has typed nothing
+		line, _ := bufio.NewReader(tty).ReadString('\n') // somebody who closes it has typed nothing
 		typed <- strings.TrimSpace(line)
 	}()
 	question := "It cannot be undone. Type  " + want + "  to do it: "

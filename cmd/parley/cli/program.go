@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Program is one run of parley: its surroundings, which tests replace, and the
-// flags that all commands share.
+// Program is one run of parley: its surroundings, which tests replace, and the flags that all
+// commands share.
 type Program struct {
 	Stdin  io.Reader
 	Out    term.Screen
@@ -23,14 +23,14 @@ type Program struct {
 	Now    func() time.Time
 	// Connect makes the client of the node with this control socket.
 	Connect func(socket string) control.Service
-	// Terminal opens the terminal that the command was started from.
+	// Terminal opens the terminal from which the command was started.
 	Terminal func() (io.ReadWriteCloser, error)
-	// PassphraseWork is how much work a try at a passphrase that is set in this run is, as
-	// the power of 2 that scrypt takes; 0: about a second. Tests have no second for each.
+	// PassphraseWork is how much work a try at a passphrase that is set in this run takes, as the
+	// power of 2 that scrypt uses; 0: about a second. Tests do not have a second for each try.
 	PassphraseWork int
 
 	home string // --home
-	JSON bool   // --json, on the commands that have it
+	JSON bool   // --json, in the commands that have it
 }
 
 // New is a run of parley in its real surroundings, with these streams and environment.
@@ -45,7 +45,7 @@ func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) 
 	}
 }
 
-// Run does what args say with the commands of root and returns the exit code.
+// Run does what `args` say with the commands of `root`, and returns the exit code.
 func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) int {
 	checked := &checkedWriter{Writer: p.Out.Writer}
 	p.Out.Writer = checked
@@ -63,8 +63,8 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 	return p.report(err, args)
 }
 
-// checkedWriter remembers the first failure, so that a full disk behind ">" is
-// noticed although nobody looks at each write.
+// checkedWriter remembers the first failure of a write. So a full disk behind ">" is noticed,
+// although nobody checks each write.
 type checkedWriter struct {
 	io.Writer
 	failed error
@@ -80,13 +80,13 @@ func (w *checkedWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// View is how answers are shown.
+// View returns how answers are shown.
 func (p *Program) View() View {
 	return View{Out: p.Out, Err: p.Err, Zone: p.Zone, Now: p.Now, JSON: p.JSON, Command: p.command, agent: p.Getenv("PARLEY_AGENT")}
 }
 
-// command is a command of parley as the person would type it here: with --home
-// where they did, unless the words name another home.
+// command is a command of parley as the person would type it here. It has --home if the person used
+// it, unless the words name another home.
 func (p *Program) command(words string) string {
 	if p.home == "" {
 		return words
@@ -95,7 +95,7 @@ func (p *Program) command(words string) string {
 	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.home)+" --home ", "parley --home ")
 }
 
-// ShellWord quotes s where a shell would take it apart.
+// ShellWord quotes `s` if a shell would split it.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
@@ -106,9 +106,9 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// ForPeople reports whether a person looks at the output. A program that reads it
-// gets all there is; a person is spared.
+// ForPeople reports whether a person looks at the output. A program that reads the output gets all
+// there is. For a person, some of it is left out.
 func (p *Program) ForPeople() bool { return p.Out.Terminal && !p.JSON }
 
-// Version is that of this program; the node reports it to its clients and peers.
+// Version is the version of this program. The node reports it to its clients and peers.
 const Version = "0.1.0"

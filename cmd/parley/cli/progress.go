@@ -9,30 +9,30 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// Bar tells a person at a terminal how far something has come, in one line that
-// changes, once it takes longer than a second.
+// Bar tells a person at a terminal how far something has come, in one line that changes. It begins
+// when that takes longer than a second.
 type Bar struct {
 	v       View
 	what    string
-	Plainly bool // elsewhere a line is printed now and then
+	Plainly bool // if there is no terminal, a line is printed now and then
 
 	mu    sync.Mutex // guards what follows
 	began time.Time
 	last  time.Time
-	open  bool // a line stands that has not ended
+	open  bool // a line is shown that has not ended
 	ended bool
 }
 
-// plainEvery is the time between two lines where nobody sees one that changes.
+// plainEvery is the time between two lines if there is no terminal.
 const plainEvery = 10 * time.Second
 
-// barWidth is how many columns of the line are the bar itself.
+// barWidth is how many columns of the line the bar itself takes.
 const barWidth = 24
 
-// Progress begins to tell of what. End ends it.
+// Progress makes a Bar about `what`. End ends it.
 func (v View) Progress(what string) *Bar { return &Bar{v: v, what: what, began: time.Now()} }
 
-// Show tells that so much of about so much is done.
+// Show tells that `done` of about `total` is done.
 func (b *Bar) Show(done, total int) {
 	if total <= 0 {
 		return
@@ -47,7 +47,7 @@ func (b *Bar) Show(done, total int) {
 		100*done/total, done, total))
 }
 
-// line prints how far it has come, where nobody sees a line that changes.
+// line prints how far it has come, if there is no terminal.
 func (b *Bar) line(done, total int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,8 @@ func (b *Bar) line(done, total int) {
 	}
 }
 
-// Say shows a line; "" leaves it as it is.
+// Say shows a line. If `line` is "", it only shows that something is going on, unless there is a
+// line already.
 func (b *Bar) Say(line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,7 @@ func (b *Bar) Say(line string) {
 	b.v.Err.Printf("\r\x1b[K%s", b.v.Err.Dim(term.Cut(line, b.v.Err.Width-1)))
 }
 
-// End removes the line. It may be called again.
+// End removes the line. It may be called several times.
 func (b *Bar) End() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

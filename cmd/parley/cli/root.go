@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewRoot is parley with these commands, and what goes for all of them.
+// NewRoot makes the command parley with these commands, and with what applies to all of them.
 func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:          "parley",
@@ -21,7 +21,7 @@ func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	if p.Out.Width > 0 {
 		template := strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width))
-		// The names of commands within commands leave no room for more in 80 columns.
+		// In 80 columns, the names of commands within commands leave no room for more.
 		root.SetUsageTemplate(strings.ReplaceAll(template, "for more information about a command", "for more of one"))
 	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")

@@ -6,18 +6,18 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// Squeeze says how much of a column a narrow terminal must leave: least columns,
-// none for one that may be left out.
+// Squeeze says how narrow a column may become in a narrow terminal: Least columns. If Least is 0,
+// the column may be left out.
 type Squeeze struct {
 	Column int
 	Least  int
-	// Cut shortens a cell; nil: at its end.
+	// Cut shortens a cell; nil: it is cut at its end.
 	Cut func(cell string, width int) string
 }
 
-// Table shows t. Where its lines would be wider than the terminal, columns give
-// way in the order of squeezes, each no more than is needed. What is then still
-// too much is taken from t.Flexible.
+// Table shows `t`. If its lines would be wider than the terminal, columns become narrower in the
+// order of `squeezes`, each only as much as is needed. If that is not enough, the rest is taken
+// from t.Flexible.
 func (v View) Table(t term.Table, squeezes ...Squeeze) {
 	for _, s := range squeezes {
 		over := lineWidth(t) - v.Out.Width
@@ -48,8 +48,7 @@ func (s Squeeze) apply(t term.Table, over int) {
 	}
 }
 
-// columnWidth is the width of a column, 0 where it is empty throughout and left
-// out.
+// columnWidth is the width of a column; 0 if the column is empty and left out.
 func columnWidth(t term.Table, column int) int {
 	width := 0
 	for _, row := range t.Rows {
@@ -76,14 +75,13 @@ func lineWidth(t term.Table) int {
 // DayWidth is the width of the day with which ShortForm begins.
 const DayWidth = len("2006-01-02")
 
-// ToDay shortens a time to the day with which it begins.
+// ToDay shortens a time to its day.
 func ToDay(cell string, _ int) string {
 	day, _, _ := strings.Cut(cell, " ")
 	return day
 }
 
-// ToEnd shortens the name of a folder from its beginning, because its end tells
-// it from others.
+// ToEnd shortens the name of a folder at its beginning, because its end tells it from others.
 func ToEnd(cell string, width int) string {
 	runes := []rune(cell)
 	for i := range runes {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// console is the two ends of the console that this command was started from.
+// console is the two ends of the console from which this command was started.
 type console struct{ in, out *os.File }
 
 func (c console) Read(data []byte) (int, error)  { return c.in.Read(data) }

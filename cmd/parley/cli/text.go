@@ -11,12 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// MaxText bounds what is read from standard input, in bytes: more than any node
-// takes as one message.
+// MaxText is how many bytes are read from standard input at most. It is more than any node accepts
+// as one message.
 const MaxText = 4 * protocol.MaxFile
 
-// Text is the TEXT of a command: its words joined by spaces, or all of standard
-// input where the only word is "-".
+// Text is the TEXT of a command: its words joined by spaces. If the only word is "-", it is all of
+// standard input.
 func (p *Program) Text(cmd *cobra.Command, words []string) (string, error) {
 	text := strings.Join(words, " ")
 	if len(words) == 1 && words[0] == "-" {

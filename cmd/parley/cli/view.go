@@ -10,19 +10,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// View is how answers are shown: where, in whose time zone, as JSON or for
-// people.
+// View is how answers are shown: on which screens, in which time zone, and as JSON or for people.
 type View struct {
 	Out, Err term.Screen
 	Zone     *time.Location
 	Now      func() time.Time
 	JSON     bool
-	Command  func(words string) string // as the person would type it
-	agent    string                    // whom PARLEY_AGENT names
+	Command  func(words string) string // returns a command as the person would type it
+	agent    string                    // the agent that PARLEY_AGENT names
 }
 
-// The forms of a time: whole, in a table, in a line that shows seconds, and in a line
-// where columns are few. A list at a terminal leaves day and zone of today away.
+// The forms of a time: whole, in a table, in a line that shows seconds, and in a line that has few
+// columns. In a list at a terminal, the day and the zone are left out for times of today.
 const (
 	TimeForm   = "2006-01-02 15:04:05 -07:00"
 	ShortForm  = "2006-01-02 15:04 -07:00"
@@ -30,10 +29,10 @@ const (
 	MinuteForm = "01-02 15:04 -07:00"
 )
 
-// WriteJSON prints one line.
+// WriteJSON prints a value as JSON, in one line.
 func (v View) WriteJSON(value any) error { return writeJSON(v.Out, value) }
 
-// writeJSON writes one line that a terminal does not obey, whoever wrote what is in it.
+// writeJSON writes one line. A terminal does not obey it, whoever wrote what is in it.
 func writeJSON(to term.Screen, value any) error {
 	if !to.Terminal {
 		return control.WriteJSON(to, value)
@@ -46,8 +45,8 @@ func writeJSON(to term.Screen, value any) error {
 	return err
 }
 
-// Next names the next useful command, to a person, and what it is good for where
-// that fits into the line.
+// Next names the next useful command to a person. It says what the command is good for, if that
+// fits into the line.
 func (v View) Next(command, why string) {
 	if !v.Out.Terminal {
 		return
@@ -66,11 +65,11 @@ func (v View) Steps(pairs ...string) {
 		t.Rows = append(t.Rows, []string{" ", v.Command(pairs[i]), v.Out.Dim(pairs[i+1])})
 	}
 	screen := v.Out
-	screen.Width = 0 // a command that was cut could not be copied
+	screen.Width = 0 // a command that is cut could not be copied
 	screen.Table(t)
 }
 
-// At is a time for people: local, with its offset (R18).
+// At is a time for people: in the local zone, with its offset (R18).
 func (v View) At(t time.Time, form string) string {
 	if t.IsZero() {
 		return "never"
@@ -78,9 +77,10 @@ func (v View) At(t time.Time, form string) string {
 	return t.In(v.Zone).Format(form)
 }
 
-// Stamp is a time in a list. A person is spared what goes without saying, day and zone
-// today, in few columns the year of this year. What is piped is for programs, and may be
-// read another day: RFC 3339, to the second, local with its offset (R18).
+// Stamp is a time in a list. For a person, it leaves out what is clear anyway: the day and the zone
+// of today and, in few columns, the year of this year. Piped output is for programs, and may be
+// read on another day. There it is RFC 3339, to the second, in the local zone with its offset
+// (R18).
 func (v View) Stamp(t time.Time, form string) string {
 	if t.IsZero() {
 		return v.At(t, form)
@@ -111,18 +111,17 @@ func (v View) LineForm() string {
 	return ShortForm
 }
 
-// wideEnough is the width from which full paths leave room for the text.
+// wideEnough is the width from which on full paths leave room for the text.
 const wideEnough = 150
 
 // Narrow reports whether the screen is a terminal with few columns.
 func (v View) Narrow() bool { return v.Out.Terminal && v.Out.Width < wideEnough }
 
-// ID is what a message is called in a list, and what can be given to read or reply. It
-// is the eight hex digits of the name, or the path where the name has another form
-// (R2).
+// ID is the name of a message in a list. It can be given to read or reply. It is the eight hex
+// digits of the message's name, or its path if the name has another form (R2).
 func (v View) ID(p protocol.Path) string { return p.Short() }
 
-// Path is ID at a terminal with few columns, else the whole path, which stays unique.
+// Path is ID at a terminal with few columns. Elsewhere it is the whole path, which stays unique.
 func (v View) Path(p protocol.Path) string {
 	if v.Narrow() {
 		return v.ID(p)
@@ -130,7 +129,8 @@ func (v View) Path(p protocol.Path) string {
 	return p.String()
 }
 
-// Named is what a person called a message, with a path as Path has it.
+// Named is the text with which a person named a message. If the text is a path, it is shown as by
+// Path.
 func (v View) Named(text string) string {
 	if p, err := protocol.ParsePath(text); err == nil {
 		return v.Path(p)
@@ -138,7 +138,7 @@ func (v View) Named(text string) string {
 	return text
 }
 
-// AtOrEmpty is a time in the given form, empty where there is none.
+// AtOrEmpty is a time in the given form; "" if the time is zero.
 func (v View) AtOrEmpty(t time.Time, form string) string {
 	if t.IsZero() {
 		return ""
@@ -146,7 +146,7 @@ func (v View) AtOrEmpty(t time.Time, form string) string {
 	return v.At(t, form)
 }
 
-// StampOrEmpty is a time as a cell of a table, empty where there is none.
+// StampOrEmpty is a time as a cell of a table; "" if the time is zero.
 func (v View) StampOrEmpty(t time.Time) string {
 	if t.IsZero() {
 		return ""

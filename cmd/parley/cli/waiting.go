@@ -2,8 +2,8 @@ package cli
 
 import "github.com/parleyfleet/parley/node/control"
 
-// Waiting is the word for what work of an agent waits for: the same one wherever an agent
-// or a message in that state is shown.
+// Waiting is the word for what an agent's work waits for. It is the same wherever an agent or a
+// message in that state is shown.
 func Waiting(why control.JobWhy) string {
 	switch why {
 	case control.WhyNothing:
@@ -20,7 +20,7 @@ func Waiting(why control.JobWhy) string {
 	return string(why)
 }
 
-// WaitsFor is what that word means, "" for one of a later version.
+// WaitsFor says what that word means; "" if a later version has made it.
 func WaitsFor(why control.JobWhy) string {
 	switch why {
 	case control.WhyNothing:

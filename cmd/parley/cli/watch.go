@@ -8,12 +8,12 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// watchEvery is the time between two questions how far a node has come.
+// watchEvery is the time between two questions about how far a node has come.
 const watchEvery = 250 * time.Millisecond
 
-// Watch tells a person at a terminal how far the node has come with what was asked of
-// it, as ask says, once that takes longer than a second. done ends it. A node that does
-// not know the question is waited for in silence.
+// Watch tells a person at a terminal how far the node has come with a request, if that takes longer
+// than a second. It asks the node by the question `progress`. `done` ends it. If the node does not
+// know that question, the wait is silent.
 func (v View) Watch(ctx context.Context, what string, progress control.Question[control.Progress], client control.Service) (done func()) {
 	if !v.Err.Terminal || v.JSON {
 		return func() {}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Count is how many there are of what a noun says: "1 message", "2 messages".
+// Count is a number with its noun: "1 message", "2 messages".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -22,5 +22,5 @@ func Names[N ~string](list []N) string {
 	return strings.Join(words, ", ")
 }
 
-// ShortHash is the beginning of a hash, as people quote it.
+// ShortHash is the beginning of a hash, in the form in which people quote it.
 func ShortHash(hash string) string { return hash[:min(len(hash), 12)] }

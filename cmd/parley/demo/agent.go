@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewAgentCommand is the program behind the demo's agents: a text on
-// standard input, an answer on standard output, as any agent's program does it.
+// NewAgentCommand is the program behind the demo's agents. As any agent's program, it gets a text
+// on standard input, and gives an answer on standard output.
 func NewAgentCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:    "demo-agent words|calc|partner|lens",
@@ -50,8 +50,8 @@ func demoAnswer(agent, text string) (string, error) {
 	return "", control.Errorf(control.KindUsage, "", "there is no demo agent %q", agent)
 }
 
-// scored answers a sync-check as an agent does that remembers agreements well and open
-// questions half, and anything else in a sentence.
+// scored answers as an agent does that remembers agreements well and open questions half. It
+// answers a sync-check with scores, and anything else with a sentence.
 func scored(text string) string {
 	_, asked, _ := strings.Cut(text, "SYNC-CHECK |")
 	check, err := protocol.CheckSync.Parse("SYNC-CHECK |" + asked)
@@ -69,7 +69,7 @@ func scored(text string) string {
 	return protocol.AnswerSync.Format(result)
 }
 
-// addUp adds the whole numbers that stand in a text.
+// addUp adds the whole numbers in a text.
 func addUp(text string) string {
 	numbers := regexp.MustCompile(`[0-9]+`).FindAllString(text, -1)
 	if len(numbers) == 0 {

@@ -53,12 +53,12 @@ func keepFlag(cmd *cobra.Command, keep *string) {
 type demonstration struct {
 	out    term.Screen
 	dir    string
-	binary string // of parley
+	binary string // path of the program parley
 	remote string
 	nodes  map[string]*demoNode
 	people map[string]string // the human of each host
 	asked  []protocol.Path   // what the human said, in order
-	rest   time.Duration     // after each step, for whoever reads it
+	rest   time.Duration     // the pause after each step, for the reader
 }
 
 // step is one thing that a demo shows.
@@ -67,7 +67,7 @@ type step struct {
 	run   func(context.Context) error
 }
 
-// The hosts of the demo.
+// The hosts of the demo, and its times.
 const (
 	demoHub   = "oracle-world"
 	demoOther = "white"
@@ -91,11 +91,12 @@ func runDemo(ctx context.Context, keep string, out term.Screen) error {
 	return d.play(ctx, keep, steps, end)
 }
 
-// play shows the steps one after the other, and what to do next at the end.
+// play shows the steps one after the other, and at the end what to do next.
 func (d *demonstration) play(ctx context.Context, keep string, steps []step, next string) (err error) {
 	began := time.Now()
-	// Who reads no further ends the demo, not this process: its nodes would be left.
-	broken := make(chan os.Signal, 1) // nobody looks into it: the write fails as well
+	// If the reader reads no further, that ends the demo, and not this process: else its nodes
+	// would be left.
+	broken := make(chan os.Signal, 1) // nobody reads from it: the write fails as well
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	ctx, end := context.WithCancel(ctx)
@@ -128,7 +129,7 @@ func (d *demonstration) play(ctx context.Context, keep string, steps []step, nex
 	return nil
 }
 
-// pause lets a reader read.
+// pause gives a reader time to read.
 func pause(ctx context.Context, rest time.Duration) error {
 	select {
 	case <-time.After(rest):
@@ -138,7 +139,7 @@ func pause(ctx context.Context, rest time.Duration) error {
 	}
 }
 
-// endingWriter ends the demo where nobody reads what it prints.
+// endingWriter ends the demo if nobody reads what it prints.
 type endingWriter struct {
 	to  io.Writer
 	end context.CancelFunc
@@ -153,8 +154,8 @@ func (w *endingWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// installFirst is what to do before the commands of the demo work for whoever runs it
-// from the source.
+// installFirst says what somebody who runs parley from the source has to do before the commands of
+// the demo work.
 func installFirst() string {
 	if _, err := exec.LookPath("parley"); err == nil {
 		return ""
@@ -191,7 +192,7 @@ func newFolder(dir string) (string, error) {
 	return dir, os.Mkdir(dir, 0o700)
 }
 
-// clear stops the nodes and removes the folder, unless it is to be kept.
+// clear stops the nodes, and removes the folder unless it is to be kept.
 func (d *demonstration) clear(keep string) error {
 	var errs []error
 	for _, n := range d.nodes {

@@ -112,7 +112,7 @@ func (d *frameDemo) ask(ctx context.Context) error {
 	return d.reaches(ctx, "GATE_BRIEF")
 }
 
-// reaches waits until the inquiry is in a state. What keeps it from going on is told.
+// reaches waits until the inquiry is in a state. If something keeps it from going on, it says so.
 func (d *frameDemo) reaches(ctx context.Context, state string) error {
 	return d.until(ctx, "the inquiry is in "+state, func() (bool, error) {
 		f, err := control.ShowFrame.Ask(ctx, d.nodes[demoHub].client, control.ShowFrameRequest{})
@@ -123,7 +123,7 @@ func (d *frameDemo) reaches(ctx context.Context, state string) error {
 	})
 }
 
-// answer decides at the gate, which is shown before.
+// answer decides at the gate. The gate is shown before.
 func (d *frameDemo) answer(ctx context.Context, next string, args ...string) error {
 	if _, err := d.run(ctx, demoHub, append([]string{"frame", "answer"}, args...)...); err != nil {
 		return err
@@ -145,7 +145,8 @@ func (d *frameDemo) choose(ctx context.Context) error {
 	return d.answer(ctx, "GATE_ROUTE", "--choose", "perspectives=Cost accounting,Reliability engineering")
 }
 
-// part shows what parley frame show prints from one line to another.
+// part shows a part of what parley frame show prints: from the line that begins with `from` to the
+// line that begins with `to`.
 func (d *frameDemo) part(ctx context.Context, from, to string) error {
 	args := []string{"frame", "show"}
 	out, _, err := d.parley(ctx, demoHub, nil, args...)

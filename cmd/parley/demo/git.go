@@ -12,8 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// gitShow runs the git program on the shared repository and shows what it
-// prints.
+// gitShow runs the git program on the shared repository, and shows what it prints.
 func (d *demonstration) gitShow(ctx context.Context, args ...string) error {
 	d.out.Printf("  %s git %s\n", d.out.Dim("shared.git$"), strings.Join(args, " "))
 	out, err := gitCommand(ctx, append([]string{"-C", d.remote}, args...)...).Output()
@@ -24,7 +23,7 @@ func (d *demonstration) gitShow(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// gitCommand is a run of the git program that ends with ctx, whatever its helpers do.
+// gitCommand is a run of the git program. It ends when `ctx` ends, whatever its helpers do.
 func gitCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.WaitDelay = time.Second
@@ -40,8 +39,8 @@ func (d *demonstration) gitQuiet(ctx context.Context, dir string, args ...string
 	return nil
 }
 
-// verify compares the files of a repository with the messages that should be
-// in it, by the bytes' own git ids as well as by path.
+// verify compares the files of a repository with the messages that should be in it, by their paths
+// and by git's own ids of their bytes.
 func (d *demonstration) verify(ctx context.Context, repository string, all []control.Message) error {
 	if err := d.gitQuiet(ctx, repository, "fsck", "--strict", "--full"); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lens answers what is asked in an inquiry, as a coordinator and as a member, about which of two
-// stores is to be kept. It is no language model: it recognizes each call by its words.
+// lens answers the calls of an inquiry into which of two stores is to be kept, as a coordinator and
+// as a member. It is no language model: it recognizes each call by its words.
 func lens(text string) string {
 	for _, call := range lensCalls {
 		if strings.Contains(text, call.asked) {
@@ -21,8 +21,8 @@ func lens(text string) string {
 	return "I have nothing to say to that."
 }
 
-// lensCalls are the calls of an inquiry, by words of what is asked in them. What a member is
-// given again in a dialogue holds the words of its first call, so the later ones come first.
+// lensCalls are the calls of an inquiry, by words in their prompts. What a member gets again in a
+// dialogue contains the words of its first call. So the later calls come first.
 var lensCalls = []struct {
 	asked  string
 	answer func(text string) string
@@ -76,7 +76,7 @@ func said(value any) string {
 	return "Here it is.\n\n```json\n" + string(data) + "\n```"
 }
 
-// knownLenses are perspectives with what each reveals.
+// knownLenses are perspectives, and what each of them reveals.
 var knownLenses = []protocol.InquiryPerspective{
 	{Name: "Cost accounting", Contribution: "what each store costs over three years", TensionWith: "Reliability engineering", Referent: "the second store"},
 	{Name: "Reliability engineering", Contribution: "what breaks at night, and who gets up", TensionWith: "Cost accounting", Referent: "the second store"},
@@ -128,7 +128,7 @@ func lensResult(text string) string {
 		"Epistemic Contribution", name, "Framework Analysis", finding, "Horizon Limits", strings.ToLower(name), "Assessment", verdict)
 }
 
-// lensFound is a result in what a coordinator is given.
+// lensFound is a result in the prompt of a coordinator.
 type lensFound struct{ name, text string }
 
 var lensHeading = regexp.MustCompile(`(?m)^The result of the perspective "([^"]*)":\n((?:>.*\n?)*)`)

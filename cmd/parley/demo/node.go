@@ -18,18 +18,18 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// demoNode is one node of the demo: a process of its own, as it would be on a
-// machine of its own.
+// demoNode is one node of the demo. It is a process of its own, as it would be on a machine of its
+// own.
 type demoNode struct {
 	alias  string
 	home   configs.Home
 	client control.Service
 	up     *exec.Cmd // nil while it does not run
 	ended  chan error
-	output bytes.Buffer // of up; read after it has ended
+	output bytes.Buffer // of up; it is read after up has ended
 }
 
-// environment is what every command for this node runs with.
+// environment is the environment of every command for this node.
 func (n *demoNode) environment() []string {
 	env := []string{"PARLEY_HOME=" + n.home.Dir, "NO_COLOR=1"}
 	for _, kv := range os.Environ() {
@@ -40,8 +40,7 @@ func (n *demoNode) environment() []string {
 	return env
 }
 
-// add makes a node's home by a command, whose words are given, and does not show
-// what that prints.
+// add makes a node's home with a command. It does not show what the command prints.
 func (d *demonstration) add(ctx context.Context, alias string, words ...string) error {
 	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
 	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), cli.Version)}
@@ -49,8 +48,7 @@ func (d *demonstration) add(ctx context.Context, alias string, words ...string) 
 	return err
 }
 
-// run shows a command of parley at a host, runs it, shows what it prints and
-// returns that.
+// run shows a command of parley at a host, runs it, shows what it prints, and returns that.
 func (d *demonstration) run(ctx context.Context, alias string, args ...string) (string, error) {
 	d.show(alias, args)
 	stdout, stderr, err := d.parley(ctx, alias, nil, args...)
@@ -64,10 +62,10 @@ func (d *demonstration) run(ctx context.Context, alias string, args ...string) (
 	return stdout, nil
 }
 
-// parley runs a command of parley at a host and shows nothing of it.
+// parley runs a command of parley at a host, and shows nothing of it.
 func (d *demonstration) parley(ctx context.Context, alias string, env []string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, d.binary, args...)
-	cmd.Dir = d.dir // the folder from which the demo was started is not to be an agent's
+	cmd.Dir = d.dir // else the folder from which the demo was started could be an agent's
 	cmd.Env = append(d.nodes[alias].environment(), env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -78,7 +76,7 @@ func (d *demonstration) parley(ctx context.Context, alias string, env []string, 
 // show prints a command as a person would type it, in lines that fit the terminal.
 func (d *demonstration) show(alias string, args []string) { d.showAs(alias, "parley", args) }
 
-// showAs prints a command whose first words stand as they are.
+// showAs prints a command. Its first words are printed as they are.
 func (d *demonstration) showAs(alias, first string, args []string) {
 	width := len("  " + alias + "$ " + first)
 	shown := "  " + d.out.Dim(alias+"$") + " " + first
@@ -92,7 +90,7 @@ func (d *demonstration) showAs(alias, first string, args []string) {
 	d.out.Printf("%s\n", shown)
 }
 
-// plain leaves out where the demo and parley itself happen to lie.
+// plain takes the folder of the demo out of a word, and shows the path of the program as "parley".
 func (d *demonstration) plain(arg string) string {
 	arg = strings.ReplaceAll(arg, d.dir+string(os.PathSeparator), "")
 	return strings.ReplaceAll(arg, cli.ShellWord(d.binary), "parley")
@@ -105,8 +103,8 @@ func (d *demonstration) say(text string) {
 	}
 }
 
-// indent shows what a command has printed; a line that the terminal would break
-// anywhere is broken at a space, and goes on below itself.
+// indent shows what a command has printed. A line that the terminal would break anywhere is broken
+// at a space, and continues below itself.
 func (d *demonstration) indent(text string) {
 	for line := range strings.Lines(text) {
 		before := marginText
@@ -117,8 +115,8 @@ func (d *demonstration) indent(text string) {
 	}
 }
 
-// look shows a command at a host that lists something, as that host's person would
-// see it in a terminal of the width that is left here.
+// look shows a command that lists something at a host. It shows what a person there would see in a
+// terminal with the width that is left here.
 func (d *demonstration) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, cli.View) error) error {
 	d.show(alias, []string{command})
 	screen := d.out
@@ -132,7 +130,7 @@ func (d *demonstration) look(ctx context.Context, alias, command string, run fun
 
 const marginText = "    "
 
-// margin puts a margin before each line. Lines come whole.
+// margin puts a margin before each line. It has to be given whole lines.
 type margin struct{ to io.Writer }
 
 // Write writes whole lines.
@@ -189,7 +187,7 @@ func (n *demoNode) stop() error {
 	}
 }
 
-// until asks again and again until it is so, for as long as the demo waits.
+// until asks again and again until `so` returns true, as long as the demo waits.
 func (d *demonstration) until(ctx context.Context, what string, so func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, demoWait)
 	defer cancel()
@@ -205,7 +203,7 @@ func (d *demonstration) until(ctx context.Context, what string, so func() (bool,
 	}
 }
 
-// showLogs prints what the nodes had to say when a step failed.
+// showLogs prints the logs of the nodes after a step has failed.
 func (d *demonstration) showLogs() {
 	for alias, n := range d.nodes {
 		data, err := os.ReadFile(n.home.Log())

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// demoRest is how long a step of the demo of parties stays before the next one.
+// demoRest is how long a step of the demo of parties is shown before the next one.
 const demoRest = 2 * time.Second
 
 // newPartyCommand is parley demo party.
@@ -71,7 +71,7 @@ func (d *partyDemo) steps() []step {
 	}
 }
 
-// untilShown waits until a command, which is not shown, prints something.
+// untilShown waits until a command prints `text`. The command is not shown.
 func (d *partyDemo) untilShown(ctx context.Context, alias, text string, args ...string) error {
 	return d.until(ctx, fmt.Sprintf("%q shows %q", "parley "+strings.Join(args, " "), text), func() (bool, error) {
 		out, _, _ := d.parley(ctx, alias, nil, args...) // fails as long as there is nothing of that name
@@ -94,7 +94,7 @@ func (d *partyDemo) keys(ctx context.Context) error {
 }
 
 func (d *partyDemo) agents(ctx context.Context) error {
-	folders := map[string]string{} // each writes files of what it works on into its own
+	folders := map[string]string{} // each agent writes files about its work into its own folder
 	for _, name := range []string{"skills", "mawjs", "mawui"} {
 		folders[name] = filepath.Join(d.dir, name)
 		if err := os.Mkdir(folders[name], 0o700); err != nil {
@@ -141,7 +141,7 @@ func (d *partyDemo) organize(ctx context.Context) error {
 	})
 }
 
-// gate has an agent try in vain what only a human decides, then the human decide it.
+// gate has an agent try in vain what only a human may decide. Then the human decides it.
 func (d *partyDemo) gate(ctx context.Context) error {
 	list, err := control.Gates.Ask(ctx, d.nodes[demoOther].client, control.GatesRequest{})
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *partyDemo) gate(ctx context.Context) error {
 	return d.untilShown(ctx, demoHub, "mawui", "party", "list", "--json")
 }
 
-// proof shows a decision as it lies in git.
+// proof shows a decision as it is stored in git.
 func (d *partyDemo) proof(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err

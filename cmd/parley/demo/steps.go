@@ -38,7 +38,7 @@ func (d *demonstration) hosts(ctx context.Context) error {
 	return d.linked(ctx)
 }
 
-// linked waits until both hosts see each other live.
+// linked waits until each host sees the other one live.
 func (d *demonstration) linked(ctx context.Context) error {
 	for _, n := range d.nodes {
 		err := d.until(ctx, "the hosts are linked", func() (bool, error) {
@@ -86,7 +86,7 @@ func (d *demonstration) wormhole(ctx context.Context) error {
 	return d.ask(ctx, "19 + 23 = 42", "wormhole", demoOther+":calc", "--wait", "10s", "What is 19 + 23?")
 }
 
-// ask sends a question from the first host and checks the answer.
+// ask sends a question from the first host, and checks the answer.
 func (d *demonstration) ask(ctx context.Context, want string, args ...string) error {
 	answer, err := d.run(ctx, demoHub, args...)
 	if err == nil && !strings.Contains(answer, want) {
@@ -101,7 +101,7 @@ func (d *demonstration) broadcast(ctx context.Context) error {
 	}
 	err := d.until(ctx, "both agents have answered", func() (bool, error) {
 		mail, err := control.Inbox.Ask(ctx, d.nodes[demoHub].client, control.InboxRequest{})
-		return len(mail) >= 2, err // one of each agent; what --wait showed is read
+		return len(mail) >= 2, err // one of each agent; what --wait showed counts as read
 	})
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (d *demonstration) away(ctx context.Context) error {
 	return d.linked(ctx)
 }
 
-// everything is the record as one host sees it, book-keeping included.
+// everything is the record as one host sees it, including the fleet's book-keeping.
 func (d *demonstration) everything(ctx context.Context, alias string) ([]control.Message, error) {
 	var all []control.Message
 	err := control.Log.Ask(ctx, d.nodes[alias].client, control.LogRequest{Everything: true}, func(m control.Message) error {
@@ -152,8 +152,8 @@ func (d *demonstration) everything(ctx context.Context, alias string) ([]control
 	return all, err
 }
 
-// settled waits until every message of both hosts is on the remote, and both
-// have the same.
+// settled waits until every message of both hosts is on the remote, and both hosts have the same
+// messages.
 func (d *demonstration) settled(ctx context.Context) error {
 	return d.until(ctx, "everything is pushed and fetched", func() (bool, error) {
 		var tips []string
@@ -171,8 +171,8 @@ func (d *demonstration) settled(ctx context.Context) error {
 	})
 }
 
-// conversation leaves out receipts, and what hosts say of themselves, which would
-// puzzle here.
+// conversation leaves out receipts, and what hosts say of themselves: they would puzzle a reader
+// here.
 func conversation(all []control.Message) []control.Message {
 	return slices.DeleteFunc(all, func(m control.Message) bool { return m.Type != protocol.TypeText || m.Act.HostWord() })
 }
@@ -229,7 +229,7 @@ func (d *demonstration) measure(ctx context.Context) error {
 	return nil
 }
 
-// git stops both nodes, so that nothing but git is left, and looks.
+// git stops both nodes, so that only git is left, and looks at the record.
 func (d *demonstration) git(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err

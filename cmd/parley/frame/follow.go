@@ -14,19 +14,19 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// told is what of an inquiry was shown already, so that each part is shown once, when it comes.
+// told holds what has been shown of an inquiry already. So each part is shown once, when it comes.
 type told struct {
 	brief, proposal, previews, outcomes, synthesis, trace, remarks, waits string
 	members                                                               string
-	lines                                                                 int  // of the display, which is drawn anew
-	step                                                                  bool // a line says what is done at the moment; what comes takes its place
+	lines                                                                 int  // of the display, which is redrawn
+	step                                                                  bool // a line says what is being done; it is replaced by what comes
 }
 
-// review has what was found shown again, as soon as the inquiry is.
+// review has the results shown again, the next time that the inquiry is shown.
 func (t *told) review() { t.previews, t.outcomes, t.synthesis = "", "", "" }
 
-// follow shows an inquiry as it goes on and asks what it asks, until it is over or the human
-// goes away: the inquiry waits for them then.
+// follow shows an inquiry as it goes on, and asks the human at its gates. It ends when the inquiry
+// is over or the human leaves; in the latter case the inquiry waits for the human.
 func (s *session) follow(ctx context.Context, f control.Frame) error {
 	in := bufio.NewReader(s.p.Stdin)
 	seen := &told{}
@@ -80,8 +80,8 @@ func (s *session) follow(ctx context.Context, f control.Frame) error {
 	}
 }
 
-// patience is for how long nothing may happen before an inquiry is shown again: where members
-// work, how long they have is drawn anew.
+// patience is how long to wait for a change before an inquiry is shown again. While members work,
+// the display of their times is redrawn.
 func (s *session) patience(f control.Frame) time.Duration {
 	if s.view.Out.Terminal && len(f.Members) > 0 && f.Gate == nil {
 		return time.Second
@@ -89,7 +89,7 @@ func (s *session) patience(f control.Frame) time.Duration {
 	return 0
 }
 
-// news shows what has come since it was shown last.
+// news shows what has come since the inquiry was last shown.
 func (s *session) news(f control.Frame, seen *told) {
 	if seen.step {
 		s.view.Out.Printf("\x1b[1A\x1b[J")
@@ -119,11 +119,13 @@ func (s *session) news(f control.Frame, seen *told) {
 	}
 }
 
-// silent are the states in which nothing is asked and no members are shown. It is said what is done
-// in them: a call of a language model takes minutes, and nothing at all looks like a fault.
+// silent are the states in which nothing is asked and no members are shown. In these states a line
+// says what is being done: a call of a language model takes minutes, and without a line it looks
+// like a fault.
 var silent = []string{"OPENED", "GATHER", "PROPOSE", "MAP", "PREVIEW", "DETECT", "DIALOGUE", "OUTCOMES", "SYNTHESIZE", "PRESENT", "TRACE"}
 
-// part shows a part of an inquiry that is new, in lines that fit, each as far in as it begins.
+// part shows a part of an inquiry that is new, in lines that fit. A broken line keeps its
+// indentation.
 func (s *session) part(title, text string, seen *string) (shown bool) {
 	if text == "" || text == *seen {
 		return false
@@ -145,8 +147,8 @@ func (s *session) part(title, text string, seen *string) (shown bool) {
 	return true
 }
 
-// display shows who works on what, never what they find (R53): drawn anew at a terminal, else a
-// line for each change.
+// display shows which agents work on what, and never what they find (R53). At a terminal it is
+// redrawn; elsewhere each change is a new line.
 func (s *session) display(f control.Frame, seen *told) {
 	out := s.view.Out
 	var lines []string
@@ -174,7 +176,7 @@ func (s *session) display(f control.Frame, seen *told) {
 	seen.members, seen.lines = plain, len(lines)
 	for _, line := range lines {
 		if out.Width > 0 {
-			line = term.Cut(line, out.Width) // one that went on in the next line would be drawn anew in part
+			line = term.Cut(line, out.Width) // a line that continues in the next one would be redrawn only in part
 		}
 		out.Printf("%s\n", line)
 	}
@@ -210,7 +212,7 @@ func perspectives(names []string) (flags string) {
 	return flags
 }
 
-// tier is what so many recommended perspectives are good for (frame, LOOP).
+// tier says what the recommended perspectives are good for, by their number (frame, LOOP).
 func tier(t string) string {
 	return map[string]string{
 		"modifier":  "One lens: it goes along with what you do next.",
@@ -237,7 +239,7 @@ func proposalText(f control.Frame) string {
 	text := ""
 	if f.NoneProposed != "" {
 		text += "  None was proposed: " + term.Line(f.NoneProposed) + "\n"
-		if len(f.Base) > 0 { // else it looks as if what the human named were lost
+		if len(f.Base) > 0 { // else it would look as if what the human named were lost
 			text += "  Yours are kept: " + term.Line(strings.Join(f.Base, ", ")) + "\n"
 		}
 	}
@@ -298,7 +300,7 @@ func outcomeText(f control.Frame) string {
 			continue
 		}
 		tension := "Tension"
-		if !strings.HasPrefix(t.ID, "1.") { // a later cycle may have the same pair talk of the same
+		if !strings.HasPrefix(t.ID, "1.") { // in a later cycle, the same pair may talk about the same topic
 			tension += " " + t.ID
 		}
 		text += fmt.Sprintf("\n  %s: %s\n  Peers: %s\n  Resolution: %s\n  Agreement strength: %s — %s\n", tension, term.Line(strings.Join(t.Topics, "; ")), term.Line(strings.Join(t.Peers, " vs ")),

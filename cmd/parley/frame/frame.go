@@ -1,5 +1,5 @@
-// Package frame is what people and agents type to have a question looked at from several
-// perspectives: begin an inquiry, follow it, decide at its gates.
+// Package frame holds the commands with which people and agents have a question looked at from
+// several perspectives: to begin an inquiry, follow it, and decide at its gates.
 package frame
 
 import (

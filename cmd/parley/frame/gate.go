@@ -65,8 +65,8 @@ func (s *session) option(n int, o protocol.InquiryOption) {
 	}
 }
 
-// choose asks a human at the terminal what they decide at a gate; base: the perspectives that they
-// have named. ok is false where they decide nothing.
+// choose asks a human at the terminal what they decide at a gate. `base` are the perspectives that
+// the human has named. `ok` is false if they decide nothing.
 func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, base []string) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
 	said := map[string][]string{}
 	for _, q := range w.Questions {
@@ -97,14 +97,14 @@ func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.Inqui
 			text = perLine(text)
 		}
 	}
-	if w.Gate == protocol.GatePerspectives && len(said["perspectives"])+len(base) == 0 && text == "" { // before the passphrase is asked for nothing
+	if w.Gate == protocol.GatePerspectives && len(said["perspectives"])+len(base) == 0 && text == "" { // so that the passphrase is not asked for in vain
 		s.view.Out.Printf("%s\n", s.view.Out.Warn("choose one at least, or name one of your own"))
 		return s.choose(ctx, in, w, base)
 	}
 	return chosen, text, true, nil
 }
 
-// perLine is a list that was typed with commas, one a line.
+// perLine changes a list that was typed with commas into one with an item on each line.
 func perLine(text string) string {
 	var names []string
 	for name := range strings.SplitSeq(text, ",") {
@@ -115,7 +115,7 @@ func perLine(text string) string {
 	return strings.Join(names, "\n")
 }
 
-// pick asks one question until the answer is one.
+// pick asks one question until it gets a valid answer.
 func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q protocol.InquiryQuestion) (keys []string, ok bool, err error) {
 	hint := "number, q: later"
 	if q.Multi {
@@ -141,7 +141,7 @@ func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q pro
 	}
 }
 
-// numbered are the options that words name: by number, or as they are called.
+// numbered returns the options that the words name: by number, or by their names.
 func numbered(q protocol.InquiryQuestion, words []string) (keys []string, why string) {
 	for _, w := range words {
 		n, err := strconv.Atoi(w)
@@ -164,7 +164,7 @@ func place(q protocol.InquiryQuestion, key string) int {
 	return slices.IndexFunc(q.Options, func(o protocol.InquiryOption) bool { return o.Key == key })
 }
 
-// line asks for a line. Ctrl-C ends the wait.
+// line asks for a line of text. Ctrl-C ends the wait.
 func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (string, error) {
 	s.view.Err.Printf("%s", question)
 	line, err := cli.Line(ctx, in)
@@ -180,8 +180,8 @@ func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// flagged are the options that were chosen by flags, as QUESTION=OPTION,…; a bare OPTION is of
-// the first question that has it.
+// flagged returns the options that flags choose, in the form QUESTION=OPTION,…. An OPTION without a
+// question belongs to the first question that has it.
 func flagged(w protocol.InquiryGate, flags []string) (chosen []protocol.InquiryChoice, err error) {
 	by := map[string][]string{}
 	for _, flag := range flags {
@@ -222,7 +222,7 @@ func splitOptions(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// keyed is the option that a word names, in any case.
+// keyed returns the option that a word names, whatever its case.
 func keyed(q protocol.InquiryQuestion, word string) (key, why string) {
 	for _, o := range q.Options {
 		if strings.EqualFold(o.Key, strings.TrimSpace(word)) {
@@ -241,8 +241,8 @@ func keysOf(w protocol.InquiryGate) (keys []string) {
 	return keys
 }
 
-// decide asks a human at the terminal, and writes what they decide; done is false where they
-// decide nothing now.
+// decide asks a human at the terminal, and writes what they decide. `done` is false if they decide
+// nothing now.
 func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame, seen *told) (next control.Frame, done bool, err error) {
 	if err := s.options(f); err != nil {
 		return f, false, err
@@ -260,7 +260,7 @@ func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame,
 		takesBack = f.Gate.Answers[0]
 	}
 	if slices.ContainsFunc(chosen, func(c protocol.InquiryChoice) bool { return slices.Contains(c.Options, "review") }) {
-		seen.review() // else the gate would only come again, with nothing between
+		seen.review() // else only the gate would come again, with nothing before it
 	}
 	next, err = s.answer(ctx, f, chosen, text, takesBack)
 	return next, err == nil, err

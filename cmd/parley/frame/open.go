@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// opening is what the flags of parley frame say.
+// opening holds the values of the flags of parley frame.
 type opening struct {
 	request control.FrameRequest
 	key     string
 	noWait  bool
 }
 
-// openFlags gives parley frame itself its flags.
+// openFlags gives the command parley frame itself its flags.
 func openFlags(p *cli.Program, cmd *cobra.Command, o *opening) {
 	f := cmd.Flags()
 	f.StringVar(&o.request.Re, "re", "", "the message that asks it, by its `PATH`")
@@ -38,8 +38,8 @@ func openFlags(p *cli.Program, cmd *cobra.Command, o *opening) {
 	p.CompleteFlags(cmd, "agent", "coordinator")
 }
 
-// absoluteIn is what is investigated, where that is a folder here or a repository in one, by
-// its absolute path: the node works in another folder.
+// absoluteIn changes what is to be investigated to an absolute path, if it is a folder on this
+// machine or a commit of a repository in such a folder: the node works in another folder.
 func absoluteIn(in string) (string, error) {
 	dir, commit := in, ""
 	if info, err := os.Stat(in); err != nil || !info.IsDir() {
@@ -57,7 +57,7 @@ func absoluteIn(in string) (string, error) {
 	return abs + commit, nil
 }
 
-// open begins an inquiry and follows it where somebody looks on.
+// open begins an inquiry. If somebody looks on, it follows the inquiry.
 func (s *session) open(ctx context.Context, o opening, words []string) error {
 	r := o.request
 	r.Question, s.hand.Path = strings.Join(words, " "), o.key

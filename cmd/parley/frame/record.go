@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// repository is where a record is read from git alone: the named one, the clone in which one
-// stands, or that of this home.
+// repository is the repository from which a record is read, by git alone: the named one, or the
+// clone that contains the current folder, or that of this home.
 func repository(p *cli.Program, named string) (string, error) {
 	if named != "" {
 		return named, nil

@@ -27,13 +27,13 @@ func begin(p *cli.Program) (*session, error) {
 	return s, err
 }
 
-// sign is the human's signature of a decision, "" where they have no key.
+// sign returns the human's signature of a decision; "" if they have no key.
 func (s *session) sign(ctx context.Context, d protocol.HumanDecision) (string, error) {
 	return s.hand.Sign(ctx, s.p, s.client, d)
 }
 
-// asked reads what a gate asks from its own message, whatever the node tells of it: what is
-// signed must be what was seen.
+// asked reads what a gate asks from the gate's own message, whatever the node tells of it: a human
+// must sign what they saw.
 func asked(g *control.FrameGate) (w protocol.InquiryGate, err error) {
 	err = hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
 		if w, err = protocol.AskInquiry.Parse(m.Body); err == nil && (w.Gate != g.Gate || w.Set != g.Set) {
@@ -61,8 +61,8 @@ func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol
 	})
 }
 
-// show asks for an inquiry; since: wait until that deed is not its last one any more, for so long
-// (0: as long as the node thinks best).
+// show asks for an inquiry. If `since` is not "", it waits until that deed is not the inquiry's
+// last one any more, for `within` at most (0: as long as the node chooses).
 func (s *session) show(ctx context.Context, id, since string, within time.Duration) (control.Frame, error) {
 	return control.ShowFrame.Ask(ctx, s.client, control.ShowFrameRequest{ID: id, Since: since, Within: control.Seconds(within)})
 }

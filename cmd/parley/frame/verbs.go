@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// id is the inquiry that a command names; none: the newest.
+// id is the inquiry that a command names; "", which stands for the newest one, if it names none.
 func id(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -93,7 +93,7 @@ Without an ID it is the newest that goes on.`,
 					return err
 				}
 				if f, err = s.show(cmd.Context(), f.Channel.String(), f.Last, s.patience(f)); err != nil {
-					if cmd.Context().Err() != nil { // whoever looks on has seen enough
+					if cmd.Context().Err() != nil { // the person who looks on has seen enough
 						return nil
 					}
 					return err
@@ -107,7 +107,7 @@ Without an ID it is the newest that goes on.`,
 	return cmd
 }
 
-// head is the first lines of an inquiry.
+// head shows the first lines of an inquiry.
 func (s *session) head(f control.Frame) {
 	if s.view.JSON {
 		return
@@ -118,7 +118,7 @@ func (s *session) head(f control.Frame) {
 	if mode == "" {
 		mode = "mode not chosen"
 	}
-	epoch := "" // the first says nothing to whoever has resumed none
+	epoch := "" // the first epoch says nothing to somebody who has resumed none
 	if f.Epoch > 1 {
 		epoch = fmt.Sprintf(" (epoch %d)", f.Epoch)
 	}
@@ -128,8 +128,8 @@ func (s *session) head(f control.Frame) {
 	}
 }
 
-// waiting says in a watch that an inquiry waits for somebody, once for each thing that it waits
-// for: a gate that opens while one looks on would pass unseen.
+// waiting says in a watch that an inquiry waits for somebody. It says that once for each thing that
+// the inquiry waits for: else a gate that opens during the watch would not be noticed.
 func (s *session) waiting(f control.Frame, seen *told) error {
 	now := f.Trouble
 	if f.Gate != nil {
@@ -167,7 +167,7 @@ func (s *session) foot(f control.Frame) error {
 		} else if f.Mine {
 			s.view.Next("parley frame answer "+f.ID, "decide it")
 		}
-	case slices.Contains(silent, f.State) && out.Terminal: // said already
+	case slices.Contains(silent, f.State) && out.Terminal: // it was said already
 	default:
 		out.Printf("\nIt waits for %s.\n", cli.Dash(term.Line(f.Waits)))
 	}
@@ -323,7 +323,7 @@ earlier coordinator writes afterwards does not count.`,
 			if err != nil {
 				return err
 			}
-			if tried.Frame.Over { // before the passphrase is asked for nothing
+			if tried.Frame.Over { // so that the passphrase is not asked for in vain
 				return control.Errorf(control.KindRefused, "begin another one: parley frame QUESTION", "cannot resume the inquiry: it is over (%s)", tried.Frame.StateText)
 			}
 			r.ID, r.Try = tried.Frame.Channel.String(), false

@@ -2,7 +2,8 @@ package frame
 
 import "github.com/parleyfleet/parley/protocol"
 
-// ask is the question of a gate, by its id: what it asks follows from that alone (R55).
+// ask is the text of a gate's question, given the ids of both. What a question asks follows from
+// these alone (R55).
 func ask(gate, question string) string {
 	switch question {
 	case "brief":
@@ -33,7 +34,7 @@ func ask(gate, question string) string {
 	return "Who investigates " + question + "?"
 }
 
-// labels are the options that are the same in every inquiry, as they are shown.
+// labels are the texts that are shown for the options that are the same in every inquiry.
 var labels = map[string]string{
 	"confirm": "Confirm", "modify-intent": "Modify intent", "modify-deliverable": "Modify deliverable", "modify-scope": "Modify scope",
 	"recommend": "Recommend", "inquire": "Inquire", "modify-brief": "Modify the brief", "supply-perspectives": "Supply perspectives",
@@ -43,7 +44,7 @@ var labels = map[string]string{
 	"convergence": "Convergence", "divergence": "Divergence", "assessment": "Integrated assessment",
 }
 
-// abouts say what those options do, where the gate itself says nothing of them.
+// abouts say what those options do, if the gate itself says nothing about them.
 var abouts = map[string]string{
 	"confirm": "proceed with this brief", "modify-intent": "adjust what is investigated", "modify-deliverable": "adjust the form of the answer",
 	"modify-scope": "adjust what belongs to it", "recommend": "perspectives alone, no team", "inquire": "each perspective is investigated by itself",
@@ -53,14 +54,14 @@ var abouts = map[string]string{
 	"deepen": "have one perspective investigated further", "review": "show the results again",
 }
 
-// beside is what may or must be written beside an answer; zero where nothing may.
+// beside says what may or must be written in addition to an answer; it is zero if nothing may be.
 type beside struct {
 	question string
 	must     bool
-	names    bool // they are perspectives, separated by commas
+	names    bool // the text is perspectives, separated by commas
 }
 
-// freely says what may or must be written beside what was chosen.
+// freely returns what may or must be written in addition to what was chosen.
 func freely(gate string, chosen map[string][]string) beside {
 	first := func(id string) string {
 		if len(chosen[id]) > 0 {

@@ -1,5 +1,5 @@
-// Package hand holds the keys with which humans sign decisions, at the terminal where they
-// sit (R35). No node ever has one: it is asked for public halves alone.
+// Package hand holds the keys with which humans sign decisions, at the terminal where they sit
+// (R35). No node ever has such a key: a node gets only the public halves.
 package hand
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// maxFile bounds what is read of a key's file, in bytes.
+// maxFile is how many bytes of a key's file are read at most.
 const maxFile = 64 << 10
 
 // errPassphrase says that a key could not be opened with what was typed.
 var errPassphrase = errors.New("that is not its passphrase")
 
-// file is the private half of a key as it is kept: an encrypted text of age, or the seed
-// itself where it is open.
+// file is the private half of a key as it is kept: a text that age has encrypted or, if the key is
+// open, the seed itself.
 type file struct {
 	path string
 	data []byte
 }
 
-// read reads a key's file; the error is fs.ErrNotExist where there is none.
+// read reads a key's file. The error is fs.ErrNotExist if there is none.
 func read(path string) (file, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func read(path string) (file, error) {
 
 func (f file) locked() bool { return bytes.HasPrefix(f.data, []byte(armor.Header)) }
 
-// key opens the file; passphrase is not looked at where it is open.
+// key opens the file. If the key is open, `passphrase` is ignored.
 func (f file) key(passphrase string) (nkeys.KeyPair, error) {
 	seed := f.data
 	if f.locked() {
@@ -80,11 +80,12 @@ func (f file) key(passphrase string) (nkeys.KeyPair, error) {
 	return key, nil
 }
 
-// workFactor is how much work each try at a passphrase is: 2 to the power of it rounds of
-// scrypt, about a second of a processor.
+// workFactor is how much work each try at a passphrase takes: 2 to the power of workFactor rounds
+// of scrypt, which is about a second of processor time.
 const workFactor = 18
 
-// sealed is the text in which a key is kept under a passphrase; none: open.
+// sealed is the text in which a key is kept, encrypted with a passphrase. If the passphrase is "",
+// the key is open.
 func sealed(key nkeys.KeyPair, passphrase string, work int) ([]byte, error) {
 	seed, err := key.Seed()
 	if err != nil {

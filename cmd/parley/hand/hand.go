@@ -26,21 +26,21 @@ type Keys struct {
 	work int                                                        // see workFactor
 }
 
-// Of are the keys of the home that a run of parley works with.
+// Of returns the keys of the home with which a run of parley works.
 func Of(p *cli.Program) (Keys, error) {
 	home, err := p.HomeDir()
 	return Keys{dir: home.Humans(), ask: func(ctx context.Context, question string) (string, error) { return passphrase(ctx, p, question) }, work: cmp.Or(p.PassphraseWork, workFactor)}, err
 }
 
-// File is where the key of a human is kept.
+// File is the path at which the key of a human is kept.
 func (k Keys) File(human protocol.Name) string { return filepath.Join(k.dir, human.String()+".key") }
 
-// next is where a key is kept until the fleet knows of it.
+// next is the path at which a new key is kept until the fleet knows it.
 func (k Keys) next(human protocol.Name) string { return k.File(human) + ".next" }
 
-// Make makes a key for a human, keeps it beside the one that there is, and returns it. It
-// asks twice for the passphrase, or not at all where the key is to be open. A key that was
-// made before and did not become theirs is taken, if it can be opened.
+// Make makes a key for a human, keeps it beside the present one, and returns it. It asks twice for
+// a passphrase, or not at all if the key is to be open. It replaces a key that was made before and
+// that the fleet does not know yet.
 func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.KeyPair, error) {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep a key: %w", err)
@@ -75,8 +75,8 @@ func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.K
 	return key, nil
 }
 
-// Take keeps the key of a file for a human, as Make keeps a new one. A person on two hosts has
-// one key on both (R35). open says that it has no passphrase.
+// Take keeps the key in a file for a human, as Make keeps a new one. A person on two hosts has one
+// key on both (R35). `open` says that the key has no passphrase.
 func (k Keys) Take(ctx context.Context, human protocol.Name, path string) (key nkeys.KeyPair, open bool, err error) {
 	f, err := read(path)
 	if missing(err) {
@@ -97,8 +97,8 @@ func (k Keys) Take(ctx context.Context, human protocol.Name, path string) (key n
 	return key, !f.locked(), nil
 }
 
-// Made puts the key that was made last into the place of the one that there was, once the
-// fleet knows of it.
+// Made puts the key that was made last in the place of the one before. It is called once the fleet
+// knows the new key.
 func (k Keys) Made(human protocol.Name) error {
 	if err := os.Rename(k.next(human), k.File(human)); err != nil {
 		return fmt.Errorf("the fleet knows the new key, but it is kept in %s still: %w", k.next(human), err)
@@ -109,8 +109,8 @@ func (k Keys) Made(human protocol.Name) error {
 // tries is how often a passphrase is asked for.
 const tries = 3
 
-// Open is the key of a human with that public half. What was to be brought to its end by
-// Made, and was not, is.
+// Open returns the key of a human with a public half. If that is a new key for which Made was not
+// called, or did not succeed, Open does the work of Made.
 func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nkeys.KeyPair, error) {
 	for _, path := range []string{k.File(human), k.next(human)} {
 		f, err := read(path)
@@ -135,7 +135,7 @@ func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nke
 		"the key %s of %s is not in %s", short(public), human, k.dir)
 }
 
-// from is the key with that public half in a file; "" is where the home keeps it.
+// from returns the key with a public half from a file. If `path` is "", it is the file in the home.
 func (k Keys) from(ctx context.Context, human protocol.Name, public, path string) (nkeys.KeyPair, error) {
 	if path == "" {
 		return k.Open(ctx, human, public)
@@ -157,7 +157,7 @@ func (k Keys) from(ctx context.Context, human protocol.Name, public, path string
 	return key, nil
 }
 
-// short is enough of a public key for people to see which it is.
+// short is enough of a public key for people to recognize it.
 func short(public string) string {
 	if print, err := protocol.Fingerprint(public); err == nil {
 		return print
@@ -165,7 +165,7 @@ func short(public string) string {
 	return public
 }
 
-// unlock opens a file, and asks for its passphrase where it has one.
+// unlock opens a file. It asks for the passphrase if the key has one.
 func (k Keys) unlock(ctx context.Context, f file, human protocol.Name) (nkeys.KeyPair, error) {
 	if !f.locked() {
 		return f.key("")
@@ -222,26 +222,26 @@ func (k Keys) Passphrase(ctx context.Context, human protocol.Name) error {
 	return nil
 }
 
-// Sign is the signature of a decision by the human of this host, "" where they have no key.
-// The decision is shown before: what is signed must be seen.
+// Sign returns the signature of a decision by the human of this host; "" if they have no key. The
+// caller shows the decision before: a human must see what they sign.
 func Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
 	return SignWith(ctx, p, client, d, "")
 }
 
-// SignWith is Sign by the key in a file; "" is where their home keeps it.
+// SignWith is Sign with the key in a file. If `path` is "", it is the file in the home.
 func SignWith(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision, path string) (string, error) {
 	return (&Signer{Path: path}).Sign(ctx, p, client, d)
 }
 
-// Signer signs several decisions of one command: the passphrase is asked for once (R64).
+// Signer signs several decisions of one command. It asks for the passphrase once (R64).
 type Signer struct {
-	Path string // the file of the key; "" for where their home keeps it
+	Path string // the file of the key; "": the file in the home
 
 	public string // of the key that is open
 	key    nkeys.KeyPair
 }
 
-// Sign is the human's signature of a decision, "" where they have no key.
+// Sign returns the human's signature of a decision; "" if they have no key.
 func (s *Signer) Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
 	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
 	if err != nil {
@@ -267,7 +267,8 @@ func (s *Signer) Sign(ctx context.Context, p *cli.Program, client control.Servic
 	return "", nil
 }
 
-// passphrase asks for one at the controlling terminal, where it is not shown.
+// passphrase asks for a passphrase at the controlling terminal. The terminal does not show what is
+// typed.
 func passphrase(ctx context.Context, p *cli.Program, question string) (string, error) {
 	tty, err := p.Terminal()
 	if err != nil {
@@ -286,7 +287,7 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 			return "", fmt.Errorf("cannot ask for a passphrase: %w", err)
 		}
 		shown = func() {
-			_ = term.Restore(fd, before) // else what is typed at the next prompt is not shown either
+			_ = term.Restore(fd, before) // else the terminal would not show what is typed at the next prompt either
 			_, _ = io.WriteString(tty, "\n")
 		}
 		go func() { // ends with a line, with the terminal, or with the program
@@ -294,7 +295,7 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 			typed <- typing{string(words), err}
 		}()
 	} else {
-		go func() { // likewise
+		go func() { // ends in the same way
 			line, err := bufio.NewReader(tty).ReadString('\n')
 			if line != "" {
 				err = nil
@@ -315,7 +316,7 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 	}
 }
 
-// typing is what was typed.
+// typing is what was typed, or the error.
 type typing struct {
 	words string
 	err   error

@@ -8,9 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Shown is the message that asks a human something. It is read from its file in base64, which
-// the node gives with its path and hash. check says what else the node tells that is not in
-// it. What is signed must be what was seen, whatever the node tells.
+// Shown checks the message that asks a human something. The node gives its file in base64, with its
+// path and its hash. Shown reads the message from the file, and `check` compares it with what else
+// the node tells. A human must sign what they saw, whatever the node tells.
 func Shown(path, hash, file string, check func(*protocol.Message) error) error {
 	data, err := base64.StdEncoding.DecodeString(file)
 	var p protocol.Path

@@ -1,5 +1,5 @@
-// Package host holds the commands that say which hosts the fleet has, who can be reached
-// on them, and that put them out of it: parley host and parley ls.
+// Package host holds the commands about the hosts of the fleet: parley host and parley ls. They say
+// which hosts there are and who can be reached on them, and they remove hosts.
 package host
 
 import (

@@ -36,7 +36,7 @@ revoked.`,
 	return cmd
 }
 
-// AllFlag gives a command that lists hosts the flag --all.
+// AllFlag gives the flag --all to a command that lists hosts.
 func AllFlag(cmd *cobra.Command, r *control.HostsRequest) {
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 }
@@ -62,7 +62,7 @@ func runList(ctx context.Context, r control.HostsRequest, client control.Service
 	return nil
 }
 
-// LastSeen is when a host that is away was last heard of; of others that is now.
+// LastSeen is when a host was last heard, if it is away. It is "" for a host that is heard now.
 func LastSeen(v cli.View, state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""

@@ -51,7 +51,8 @@ unless --all is given.`,
 	return cmd
 }
 
-// RunLs lists who can be reached, or with quiet their names alone, as parley ls does.
+// RunLs lists everybody who can be reached, as parley ls does. With `quiet`, it lists only their
+// names.
 func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
 	all, err := control.List.Ask(ctx, client, r)
 	switch {
@@ -90,7 +91,8 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 	return nil
 }
 
-// workOf is what an agent is at, and of one of this host what it has to do, in some words.
+// workOf says in a few words what an agent does. For an agent of this host, it also says what it
+// has to do.
 func workOf(one control.Participant) string {
 	var words []string
 	switch {
@@ -114,8 +116,8 @@ func workOf(one control.Participant) string {
 	return strings.Join(words, ", ")
 }
 
-// lastAsked is when an agent that asks for its mail did so last: nobody answers for one
-// that never does.
+// lastAsked is when an agent that asks for its mail last did so: nobody answers for an agent that
+// never asks.
 func lastAsked(v cli.View, one control.Participant) string {
 	if one.Door == configs.DoorInbox && one.Asked.IsZero() {
 		return "not yet"
@@ -123,8 +125,8 @@ func lastAsked(v cli.View, one control.Participant) string {
 	return v.StampOrEmpty(one.Asked)
 }
 
-// someoneElse is whom a person here could talk to: an agent, wherever it is served,
-// else a human of another host; "" for nobody.
+// someoneElse is somebody with whom a person here could talk: an agent, wherever it is served, or
+// else a human of another host; "" if there is nobody.
 func someoneElse(all []control.Participant) string {
 	if i := slices.IndexFunc(all, func(one control.Participant) bool { return one.Kind == "agent" && one.State != control.HostOther }); i >= 0 {
 		return all[i].Name.String()
@@ -133,10 +135,10 @@ func someoneElse(all []control.Participant) string {
 	if i < 0 {
 		return ""
 	}
-	return all[i].Name.String() + "@" + all[i].Host.String() // the human here may have the same name
+	return all[i].Name.String() + "@" + all[i].Host.String() // the human of this host may have the same name
 }
 
-// State is how a host can be reached, as people read it.
+// State says how a host can be reached, in words for people.
 func State(s control.HostState) string {
 	switch s {
 	case control.HostGit:

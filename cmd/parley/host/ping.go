@@ -44,10 +44,10 @@ fails if one is not answered within two seconds.`,
 	return cmd
 }
 
-// Pinged is what some pings of a host have shown.
+// Pinged is the outcome of several pings of a host.
 type Pinged struct {
 	Alias   string          `json:"alias"`   // the host that was asked
-	Asked   int             `json:"asked"`   // how many questions
+	Asked   int             `json:"asked"`   // how many questions were asked
 	Min     control.Seconds `json:"min"`     // the shortest time from a question to its answer
 	Median  control.Seconds `json:"median"`  // half of the answers took no longer
 	Max     control.Seconds `json:"max"`     // the longest
@@ -64,7 +64,7 @@ func runPing(ctx context.Context, r control.PingRequest, times int, client contr
 			return err
 		}
 		if took = append(took, ping.RTT); ping.RTT == slices.Min(took) {
-			sum.Clock = ping.Clock // the shorter the way, the better it is known
+			sum.Clock = ping.Clock // the shorter the round trip, the better the clock is known
 		}
 		sum.Version = ping.Version
 	}
@@ -86,7 +86,7 @@ func timesOver(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// roundTrip is a duration as exact as it matters.
+// roundTrip shows a duration as exactly as it matters.
 func roundTrip(d time.Duration) string {
 	if d < time.Millisecond {
 		return d.Round(time.Microsecond).String()
@@ -94,7 +94,7 @@ func roundTrip(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
-// RoundTripOrEmpty is a round trip as a cell of a table, empty where none is known.
+// RoundTripOrEmpty is a round trip as a cell of a table; "" if none is known.
 func RoundTripOrEmpty(d time.Duration) string {
 	if d <= 0 {
 		return ""
@@ -102,8 +102,8 @@ func RoundTripOrEmpty(d time.Duration) string {
 	return roundTrip(d)
 }
 
-// clockDifference says how far a host's clock is from this one's, after a word
-// that leads to it; "" where it is a second or less.
+// clockDifference says how far a host's clock is from this one's, with `before` in front of it; ""
+// if that is a second or less.
 func clockDifference(d time.Duration, before string) string {
 	switch {
 	case d > time.Second:

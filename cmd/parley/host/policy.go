@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewPolicyCommand is parley policy and what is below it.
+// NewPolicyCommand is parley policy and its subcommands.
 func NewPolicyCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
@@ -66,7 +66,7 @@ func runPolicyList(ctx context.Context, client control.Service, v cli.View) erro
 	return nil
 }
 
-// valueOf is what holds; what another version has settled says nothing here.
+// valueOf is the value that holds. A value that another version has settled has no meaning here.
 func valueOf(s control.PolicySetting) string {
 	switch {
 	case s.Doc == "":
@@ -77,7 +77,7 @@ func valueOf(s control.PolicySetting) string {
 	return term.Line(s.Value)
 }
 
-// settledBy is who settled it, and when.
+// settledBy says who settled it, and when.
 func settledBy(v cli.View, s control.PolicySetting) string {
 	if s.By == "" {
 		return "by default"
@@ -92,7 +92,7 @@ func settledBy(v cli.View, s control.PolicySetting) string {
 	return text
 }
 
-// proof is how it is shown that somebody has decided, where that is not their host's word.
+// proof says what proves that somebody has decided, if that is more than the word of their host.
 func proof(by string) string {
 	switch by {
 	case control.ProofOwnKey:

@@ -75,7 +75,7 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, clien
 	return nil
 }
 
-// removalText says what becomes of a host that is removed.
+// removalText says what will become of a host that is removed.
 func removalText(r control.HostRemoval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s removes %s from the fleet:\n", r.Human, r.Host)

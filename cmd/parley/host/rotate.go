@@ -62,7 +62,7 @@ func runRotate(ctx context.Context, r control.RotateRequest, client control.Serv
 		old = done.Old + ", counts no more"
 	}
 	field("old key", old)
-	if v.Out.Terminal { // not as what comes next: it cannot be undone
+	if v.Out.Terminal { // not as the next step: it cannot be undone
 		v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
 	}
 	return nil

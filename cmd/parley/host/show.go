@@ -86,8 +86,7 @@ func runCertificate(ctx context.Context, r control.HostRequest, client control.S
 	return nil
 }
 
-// showKeys shows the keys of a host, where it had more than one, or none that
-// counts any more.
+// showKeys shows the keys of a host if it had more than one, or has none that still counts.
 func showKeys(v cli.View, h control.Host) {
 	for _, k := range h.Keys {
 		switch {

@@ -63,11 +63,11 @@ has signed counts still.`,
 	return cmd
 }
 
-// making is how a key is made.
+// making says how a key is made.
 type making struct {
 	open bool   // it has no passphrase
-	next bool   // it follows the one that there is
-	file string // it is the one in this file; "" for a new one
+	next bool   // it follows the present key
+	file string // the key is taken from this file; "": a new key is made
 }
 
 // runMake makes the first key of this host's human, or the next one.
@@ -107,7 +107,7 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error 
 	return nil
 }
 
-// makeKey makes a key that follows the one that a human has, if they have one, and tells the
+// makeKey makes a key, which follows the present key of a human if they have one, and tells the
 // fleet of it.
 func makeKey(ctx context.Context, p *cli.Program, client control.Service, all control.HumanList, h control.Human, m making) (control.Human, error) {
 	keys, err := hand.Of(p)

@@ -1,5 +1,5 @@
-// Package mesh shows how parties hang together: as a graph for programs and eyes, and by the
-// tag that several of them have.
+// Package mesh shows how parties are connected: as a graph for programs and people, and by the tag
+// that several parties share.
 package mesh
 
 import (
@@ -71,7 +71,7 @@ half-lives.`,
 	return cmd
 }
 
-// now is the mesh as it is.
+// now asks for the present mesh.
 func now(ctx context.Context, client control.Service) (m control.Mesh, err error) {
 	err = control.ShowMesh.Ask(ctx, client, control.MeshRequest{}, func(is control.Mesh) error {
 		m = is
@@ -99,7 +99,7 @@ func runWatch(ctx context.Context, client control.Service, v cli.View) error {
 		return buffered.Flush()
 	})
 	if ctx.Err() != nil {
-		return nil // how following ends
+		return nil // this is how following ends
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func runSVG(ctx context.Context, file string, client control.Service, v cli.View
 	return nil
 }
 
-// summary is a mesh in a line.
+// summary is a mesh in one line.
 func summary(m control.Mesh) string {
 	agents, hosts, parties := 0, map[string]bool{}, map[string]bool{}
 	for _, n := range m.Nodes {
@@ -142,7 +142,7 @@ func summary(m control.Mesh) string {
 	return fmt.Sprintf("%d %s: %s and %s of %s", len(parties), ies, cli.Count(agents, "agent"), cli.Count(len(m.Nodes)-agents, "human"), cli.Count(len(hosts), "host"))
 }
 
-// runMesh shows the mesh to people: a line an edge.
+// runMesh shows the mesh to people, one line for each edge.
 func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 	m, err := now(ctx, client)
 	switch {
@@ -161,7 +161,7 @@ func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 	t.Style = func(row int, cell string) string { return v.Out.Colour(shown[row].Data.Colour, cell) }
 	for _, e := range m.Edges {
 		if e.Source == e.Target {
-			continue // one is always in sync with oneself
+			continue // an agent is always in sync with itself
 		}
 		shown = append(shown, e)
 		age, colour := "—", "—"

@@ -15,20 +15,20 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The measures of a drawing, in units of SVG.
+// The measures of a drawing, in units of SVG unless it says something else.
 const (
-	leastSlot  = 40.0  // of the circle, for a node
-	leastR     = 150.0 // of the circle
-	dot        = 9.0   // half a node
-	inner      = 5.0   // half of what says whether it is there
-	letter     = 7.5   // how wide one is, about
+	leastSlot  = 40.0  // length on the circle for one node
+	leastR     = 150.0 // least radius of the circle
+	dot        = 9.0   // half the size of a node
+	inner      = 5.0   // half the size of the mark that a node is there
+	letter     = 7.5   // width of a letter, about
 	head, foot = 60.0, 62.0
-	maxLabel   = 40 // columns of a name
-	maxWords   = 60 // edges that bear their score: of more nobody could read it
+	maxLabel   = 40 // longest name, in columns
+	maxWords   = 60 // most edges that show their score: with more, nobody could read it
 )
 
-// style is how a drawing looks: on paper and in a light window dark on white, in a dark one
-// light on black. Divergence is cyan and never red (R22).
+// style is the look of a drawing: dark on white on paper and in a light window, light on black in a
+// dark window. Divergence is cyan, and never red (R22).
 const style = `<style>
 text{font:13px system-ui,sans-serif}
 .small{font-size:11px}
@@ -50,7 +50,7 @@ marker .green{fill:#3fb950}marker .amber{fill:#d29922}marker .cyan{fill:#39c5cf}
 </style>
 `
 
-// colours are those of edges, with what they say.
+// colours are the colours of edges, and what they mean.
 var colours = [...][2]string{{"green", "aligned, 90% or more"}, {"amber", "productive, 70%"}, {"cyan", "divergent, 50%"}, {"gray", "drifted, below"}}
 
 // point is a place in a drawing.
@@ -58,7 +58,7 @@ type point struct{ x, y float64 }
 
 func (p point) String() string { return fmt.Sprintf("%.1f %.1f", p.x, p.y) }
 
-// towards is the point so far from p in the direction of another one.
+// towards is the point at the distance `far` from `p`, in the direction of another point.
 func (p point) towards(other point, far float64) point {
 	d := math.Hypot(other.x-p.x, other.y-p.y)
 	if d == 0 {
@@ -67,23 +67,24 @@ func (p point) towards(other point, far float64) point {
 	return point{p.x + (other.x-p.x)*far/d, p.y + (other.y-p.y)*far/d}
 }
 
-// bezier is a point of the curve from one to another, bent towards the middle one.
+// bezier is a point of the curve between two points, bent towards `middle`.
 func bezier(from, middle, to point, t float64) point {
 	a, b, c := (1-t)*(1-t), 2*t*(1-t), t*t
 	return point{a*from.x + b*middle.x + c*to.x, a*from.y + b*middle.y + c*to.y}
 }
 
-// safe is text of others as it can stand in a drawing: visible, in one line, no markup.
+// safe is a text of others in a form in which it can be in a drawing: visible, in one line, without
+// markup.
 func safe(text string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(term.Line(text))); err != nil {
-		return "" // a strings.Builder takes everything
+		return "" // a strings.Builder accepts everything
 	}
 	return b.String()
 }
 
-// drawing is a mesh as an SVG: its nodes on a circle, those of a host beside each other. The
-// same mesh gives the same bytes.
+// drawing is a mesh as an SVG. Its nodes are on a circle, those of a host side by side. The same
+// mesh gives the same bytes.
 func drawing(m control.Mesh) string {
 	nodes := slices.Clone(m.Nodes)
 	slices.SortFunc(nodes, func(a, b control.MeshNode) int {
@@ -107,8 +108,8 @@ func drawing(m control.Mesh) string {
 	return b.String()
 }
 
-// layout is where nodes are: on a circle, with a free place between hosts, so that there is
-// room for their names around it.
+// layout says where nodes are. They are on a circle, with a free place between hosts, so that there
+// is room for their names around it.
 func layout(nodes []control.MeshNode) (places map[string]point, centre, size point) {
 	slots, wide := 0, 0
 	at := make([]int, len(nodes))
@@ -123,7 +124,7 @@ func layout(nodes []control.MeshNode) (places map[string]point, centre, size poi
 	if len(nodes) > 0 && nodes[0].Data.Node != nodes[len(nodes)-1].Data.Node {
 		slots++
 	}
-	slot := max(leastSlot, 0.9*float64(wide)*letter) // names stand beside each other above and below the circle
+	slot := max(leastSlot, 0.9*float64(wide)*letter) // above and below the circle, names are side by side
 	radius := max(leastR, float64(slots)*slot/(2*math.Pi))
 	margin := 40 + float64(wide)*letter
 	size = point{max(640, 2*(radius+margin)), head + 2*(radius+50) + foot}
@@ -136,10 +137,10 @@ func layout(nodes []control.MeshNode) (places map[string]point, centre, size poi
 	return places, centre, size
 }
 
-// label is what a node is called in a drawing.
+// label is the name of a node in a drawing.
 func label(n control.MeshNode) string { return term.Cut(term.Line(n.Label), maxLabel) }
 
-// about is what stands below that.
+// about is the text below the name.
 func about(n control.MeshNode) string {
 	if n.Data.Status == "" {
 		return term.Line(n.Data.Node.String())
@@ -147,8 +148,8 @@ func about(n control.MeshNode) string {
 	return term.Line(n.Data.Node.String() + " · " + n.Data.Status)
 }
 
-// drawNode draws who takes part: an agent round, with a dot while it is there and a border by
-// how far it is trusted, a human square.
+// drawNode draws a node. An agent is round, with a dot while it is there, and a border that shows
+// how far it is trusted. A human is square.
 func drawNode(b *strings.Builder, n control.MeshNode, at, centre point) {
 	fill := "off"
 	if n.Type != typeAgent || n.Data.Status == string(protocol.PresenceActive) || n.Data.Status == string(protocol.PresenceBusy) {
@@ -173,7 +174,7 @@ func drawNode(b *strings.Builder, n control.MeshNode, at, centre point) {
 	case side < -0.3:
 		anchor = "end"
 	case at.y < centre.y:
-		text.y -= 14 // both lines are above it
+		text.y -= 14 // both lines are above the node
 	default:
 		text.y += 6
 	}
@@ -181,8 +182,8 @@ func drawNode(b *strings.Builder, n control.MeshNode, at, centre point) {
 	fmt.Fprintf(b, `<text class="dim small" text-anchor="%s" x="%.1f" y="%.1f">%s</text></g>`+"\n", anchor, text.x, text.y+14, safe(about(n)))
 }
 
-// drawEdges draws what is between two: who leads through whom, and each score from who knows
-// it to whose it is. Those of one pair bend each in its own way, so that none hides another.
+// drawEdges draws what is between nodes: who leads through whom, and each score, from the asker to
+// the one who answered. Edges of one pair are bent differently, so that none hides another.
 func drawEdges(b *strings.Builder, m control.Mesh, places map[string]point, centre point) {
 	type pair struct{ from, to string }
 	drawn := map[pair]int{}
@@ -216,14 +217,14 @@ func drawEdges(b *strings.Builder, m control.Mesh, places map[string]point, cent
 		fmt.Fprintf(b, `<path class="%s" stroke-width="2" opacity="%.3g"%s marker-end="url(#to-%s)" d="M%s Q%s %s"><title>%s</title></path>`+"\n",
 			colour, e.Data.Opacity, dashes, colour, from.towards(middle, dot), middle, to.towards(middle, dot+2), safe(tip(e)))
 		if len(m.Edges) <= maxWords {
-			at := bezier(from, middle, to, 0.7) // near whose score it is: at the other end many lines begin
+			at := bezier(from, middle, to, 0.7) // near the one whose score it is: many lines begin at the other end
 			fmt.Fprintf(&scores, `<text class="score small" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`+"\n", at.x, at.y+4, safe(decayed(e)))
 		}
 	}
 	b.WriteString(scores.String())
 }
 
-// colourOf is the colour of an edge; gray for one that this version does not know.
+// colourOf is the colour of an edge; gray if this version does not know it.
 func colourOf(e control.MeshEdge) string {
 	for _, c := range colours {
 		if c[0] == e.Data.Colour {
@@ -233,7 +234,7 @@ func colourOf(e control.MeshEdge) string {
 	return "gray"
 }
 
-// tip is what an edge says where somebody points at it.
+// tip is the text of an edge when somebody points at it.
 func tip(e control.MeshEdge) string {
 	text := e.Source + " → " + e.Target + ", " + e.Data.Topic + ": "
 	if !e.Data.Synced {
@@ -242,7 +243,7 @@ func tip(e control.MeshEdge) string {
 	return text + fmt.Sprintf("%s, now %s, last sync %s, asked by %s", raw(e), decayed(e), e.Data.LastSync.UTC().Format(time.RFC3339), e.Data.Observer)
 }
 
-// raw and decayed are the scores of an edge; a dash where it was never synced.
+// raw and decayed are the scores of an edge; a dash if it was never synced.
 func raw(e control.MeshEdge) string     { return percent(e, e.Data.Raw) }
 func decayed(e control.MeshEdge) string { return percent(e, e.Data.Decayed) }
 
@@ -253,7 +254,7 @@ func percent(e control.MeshEdge, score float64) string {
 	return cli.Percent(&score)
 }
 
-// drawLegend says what lines mean, below the rest: on paper nobody can point at one.
+// drawLegend says below the drawing what its lines mean: on paper, nobody can point at a line.
 func drawLegend(b *strings.Builder, size point) {
 	x, y := 20.0, size.y-36
 	line := func(look, words string) {

@@ -13,24 +13,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Team is what parties with one tag come to. A team is a view and has no life of its own.
+// Team is the sum of the parties with one tag. A team is only a view.
 type Team struct {
 	Team    string      `json:"team"`    // the tag
-	Parties []TeamParty `json:"parties"` // those that are over stand last
-	Members []string    `json:"members"` // of all of them together, sorted
-	Synced  int         `json:"synced"`  // how often a member of a party has a score
-	Pairs   int         `json:"pairs"`   // how often somebody is a member of a party
-	Sync    float64     `json:"sync"`    // the mean of these decayed scores; 0 where there is none
+	Parties []TeamParty `json:"parties"` // parties that are over come last
+	Members []string    `json:"members"` // the members of all of them, sorted
+	Synced  int         `json:"synced"`  // how many memberships have a score
+	Pairs   int         `json:"pairs"`   // how many memberships there are
+	Sync    float64     `json:"sync"`    // the mean of these decayed scores; 0 if there are none
 }
 
-// TeamParty is one of them.
+// TeamParty is one party of a team.
 type TeamParty struct {
-	Party   string   `json:"party"`          // what it is called
-	Short   string   `json:"short"`          // what names it alone
+	Party   string   `json:"party"`          // its name
+	Short   string   `json:"short"`          // a name that only this party has
 	Members int      `json:"members"`        // how many are in it
-	Invited int      `json:"invited"`        // how many are invited, and have not decided
+	Invited int      `json:"invited"`        // how many are invited and have not decided
 	Synced  int      `json:"synced"`         // how many of its members have a score
-	Sync    *float64 `json:"sync,omitempty"` // the mean of their decayed scores; absent where there is none
+	Sync    *float64 `json:"sync,omitempty"` // the mean of their decayed scores; absent if there is none
 	Status  string   `json:"status"`         // active or closed
 }
 
@@ -59,7 +59,7 @@ counts no more.`,
 	return cmd
 }
 
-// ShowTeam shows what the parties with a tag come to (seed, "Team Aggregate View").
+// ShowTeam shows the sum of the parties with a tag (seed, "Team Aggregate View").
 func ShowTeam(ctx context.Context, name string, client control.Service, v cli.View) error {
 	r := control.PartiesRequest{Fleet: true, Closed: true, Team: name}
 	list, err := control.Parties.Ask(ctx, client, r)
@@ -94,7 +94,7 @@ func ShowTeam(ctx context.Context, name string, client control.Service, v cli.Vi
 	return nil
 }
 
-// teamHint is which teams there are.
+// teamHint says which teams there are.
 func teamHint(parties []control.Party) string {
 	tags := map[string]bool{}
 	for _, p := range parties {
@@ -114,8 +114,8 @@ const (
 	stateClosed   = "closed"
 )
 
-// teamOf is the team of a tag. Every membership weighs the same, in however large a party. One
-// that has not begun is no party yet.
+// teamOf makes the team of a tag. Every membership has the same weight, however large its party is.
+// A party that has not begun does not count.
 func teamOf(name string, parties []control.Party) Team {
 	team := Team{Team: name, Parties: []TeamParty{}, Members: []string{}}
 	members := map[string]bool{}
@@ -155,8 +155,8 @@ func over(p TeamParty) int {
 	return 0
 }
 
-// invited is how many are invited into a party whose human has not decided. Silence decides
-// nothing: one that nobody answered in time may come yet.
+// invited is how many invites into a party have no decision yet. Silence decides nothing: if nobody
+// answered an invite in time, an answer may still come.
 func invited(p control.Party) (count int) {
 	for _, g := range p.Gates {
 		if g.For == "invite" && (g.Outcome == "pending" || g.Outcome == "deferred" || g.Outcome == "contested" || g.Outcome == "expired") {

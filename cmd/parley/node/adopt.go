@@ -11,10 +11,10 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// adoptFlags are the flags with which a record of another program is taken over.
+// adoptFlags are the flags for taking over a record of another program.
 type adoptFlags struct{ on, yes bool }
 
-// register has o.Adopt show what is to happen, and ask.
+// register makes o.Adopt show what will happen, and ask.
 func (f adoptFlags) register(ctx context.Context, p *cli.Program, o *homes.Options) {
 	if !f.on {
 		return
@@ -35,10 +35,10 @@ func (f adoptFlags) register(ctx context.Context, p *cli.Program, o *homes.Optio
 	}
 }
 
-// mostUnread bounds what is shown of files that cannot be read.
+// mostUnread is how many files that cannot be read are shown at most.
 const mostUnread = 50
 
-// showAdoption shows what it means to take a record over.
+// showAdoption shows what it means to take over a record.
 func showAdoption(v cli.View, a homes.Adoption) {
 	version := ""
 	if a.Version != "" {
@@ -74,8 +74,8 @@ func showAdoptedFiles(v cli.View, files []homes.AdoptedFile, most int) {
 	showPathsAndWhy(v, rows)
 }
 
-// showPathsAndWhy shows paths whole, since one that was cut would be of no use, each beside
-// its sentence or, where columns are few, above it.
+// showPathsAndWhy shows paths and sentences. Paths are not cut, since a cut path would be useless.
+// A path is beside its sentence or, if there are few columns, above it.
 func showPathsAndWhy(v cli.View, rows [][]string) {
 	if !v.Narrow() {
 		screen := v.Out

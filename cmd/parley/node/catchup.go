@@ -14,9 +14,8 @@ const (
 	firstFetch = 10 * time.Second
 )
 
-// showCatchUp shows a person at a terminal how far a node has come with what others wrote
-// while it was away, where that takes longer than a second. It returns when all of it
-// is taken in.
+// showCatchUp shows a person at a terminal how far a node has come with what others wrote while it
+// was away, if that takes longer than a second. It returns when everything is taken in.
 func showCatchUp(ctx context.Context, client control.Service, v cli.View) {
 	if !v.Err.Terminal || v.JSON {
 		return

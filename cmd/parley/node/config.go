@@ -34,13 +34,12 @@ change, and the agents in agents/. Neither needs a running node.`,
 	return cmd
 }
 
-// ConfigProblem is one thing that is wrong with a file, or unwise in it, as --json
-// prints it.
+// ConfigProblem is one thing in a file that is wrong or unwise, as --json prints it.
 type ConfigProblem struct {
 	File    string `json:"file"`    // the file
-	Line    int    `json:"line"`    // 0: in no line
+	Line    int    `json:"line"`    // 0: it belongs to no line
 	Key     string `json:"key"`     // the setting; "": the whole file
-	Problem string `json:"problem"` // what is wrong
+	Problem string `json:"problem"` // what is wrong or unwise
 	Warning bool   `json:"warning"` // the file can be used as it is
 }
 
@@ -85,7 +84,7 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	} else {
 		showChecked(v, home, agents, problems)
 		showUnwise(v, warnings)
-		if len(problems) == 0 { // else the node would be stopped and not start
+		if len(problems) == 0 { // else the node would be stopped, and would not start again
 			noteChangedSince(ctx, home, client, v)
 		}
 	}
@@ -95,7 +94,7 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	return nil
 }
 
-// warningsOf is what is unwise in config.yaml.
+// warningsOf returns what is unwise in config.yaml.
 func warningsOf(file string) []ConfigProblem {
 	var all []ConfigProblem
 	for _, w := range configs.Warnings(file) {
@@ -141,14 +140,14 @@ func (p ConfigProblem) text() string {
 	return p.Key + ": " + p.Problem
 }
 
-// showUnwise tells what is unwise.
+// showUnwise shows what is unwise.
 func showUnwise(v cli.View, warnings []ConfigProblem) {
 	for _, w := range warnings {
 		v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
 	}
 }
 
-// showChecked tells of each file that it is right, or what is wrong.
+// showChecked says of each file that it is right, or what is wrong in it.
 func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems []ConfigProblem) {
 	bad := map[string]bool{}
 	for _, problem := range problems {
@@ -166,8 +165,8 @@ func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems
 	}
 }
 
-// noteChangedSince says whether a running node has yet to be started with what the
-// files say now.
+// noteChangedSince says whether a running node has to be started anew to use what the files say
+// now.
 func noteChangedSince(ctx context.Context, home configs.Home, client control.Service, v cli.View) {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	info, statErr := os.Stat(home.Config())
@@ -197,13 +196,13 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 
 // ConfigInfo is the configuration as "config show --json" prints it.
 type ConfigInfo struct {
-	File                string          `json:"file"`                  // where it stands
+	File                string          `json:"file"`                  // path of the file
 	Fleet               string          `json:"fleet"`                 // name of the fleet
 	Alias               string          `json:"alias"`                 // of this host
 	Human               string          `json:"human"`                 // who decides here
-	Remote              string          `json:"remote"`                // where the record is shared; "": nowhere
+	Remote              string          `json:"remote"`                // where the record is shared; "": it is not shared
 	Listen              string          `json:"listen"`                // bus.listen
-	Links               string          `json:"links"`                 // where links come in, also where bus.links does not say it
+	Links               string          `json:"links"`                 // where links come in, even if bus.links does not say it
 	Advertise           []string        `json:"advertise"`             // bus.advertise
 	Hubs                []string        `json:"hubs"`                  // bus.hubs
 	URL                 string          `json:"url"`                   // bus.url, without its password
@@ -211,26 +210,26 @@ type ConfigInfo struct {
 	NKey                string          `json:"nkey"`                  // bus.nkey
 	CA                  string          `json:"ca"`                    // bus.ca
 	Context             string          `json:"context"`               // bus.context
-	FetchInterval       control.Seconds `json:"fetch_interval"`        // between looks at the remote
-	PushInterval        control.Seconds `json:"push_interval"`         // least time between two pushes, as it is for this remote
-	CourierGrace        control.Seconds `json:"courier_grace"`         // before messages of other hosts are committed here
-	MaxHops             int             `json:"max_hops"`              // answers of agents to each other in a row
-	MaxRuns             int             `json:"max_runs"`              // runs of one agent in an hour that agents cause
-	MaxConversationRuns int             `json:"max_conversation_runs"` // runs in a conversation that agents cause, since a human spoke in it
-	MaxCommands         int             `json:"max_commands"`          // commands of agents at once, as it is on this machine
+	FetchInterval       control.Seconds `json:"fetch_interval"`        // between two looks at the remote
+	PushInterval        control.Seconds `json:"push_interval"`         // least time between two pushes; the value that is used for this remote
+	CourierGrace        control.Seconds `json:"courier_grace"`         // wait before messages of other hosts are committed here
+	MaxHops             int             `json:"max_hops"`              // most answers of agents to each other in a row
+	MaxRuns             int             `json:"max_runs"`              // most runs of one agent within an hour that agents cause
+	MaxConversationRuns int             `json:"max_conversation_runs"` // most runs in a conversation that agents cause, since a human spoke in it
+	MaxCommands         int             `json:"max_commands"`          // most commands of agents at once; the value that is used on this machine
 	MessageLimit        int             `json:"message_limit"`         // bytes
-	CommandTimeout      control.Seconds `json:"command_timeout"`       // for agents that set none
-	ClaimFor            control.Seconds `json:"claim_for"`             // how long mail that a session took is given to no other
+	CommandTimeout      control.Seconds `json:"command_timeout"`       // for agents that set none of their own
+	ClaimFor            control.Seconds `json:"claim_for"`             // how long mail that a session took is given to no other one
 	LogLevel            string          `json:"log_level"`             // how much the log says
 	Metrics             string          `json:"metrics"`               // where Prometheus reads how the node fares; "": nowhere
-	Notify              []NotifyInfo    `json:"notify"`                // by which the human is told what happens
+	Notify              []NotifyInfo    `json:"notify"`                // commands that tell the human what happens
 }
 
-// NotifyInfo is a command by which the human is told what happens.
+// NotifyInfo is a command that tells the human what happens.
 type NotifyInfo struct {
 	Command string   `json:"command"` // its command line
-	For     []string `json:"for"`     // what it is run for
-	Quiet   []string `json:"quiet"`   // when it is not
+	For     []string `json:"for"`     // the kinds of matters for which it is run
+	Quiet   []string `json:"quiet"`   // the hours in which it is not run
 }
 
 func notifyInfo(list []configs.Notification) []NotifyInfo {

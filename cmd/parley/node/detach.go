@@ -18,12 +18,12 @@ import (
 
 const (
 	readyPoll = 30 * time.Millisecond
-	// lastWords bounds what is shown of why a node could not start.
+	// lastWords is how many bytes are shown of what a node said that could not start.
 	lastWords = 64 << 10
 )
 
-// runDetached starts the node as a process of its own and returns once it
-// answers. A node that reads a long record is waited for as long as it lives.
+// runDetached starts the node as a process of its own, and returns once it answers. If the node
+// reads a long record, runDetached waits as long as the node lives.
 func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v cli.View) error {
 	if _, err := upConfig(home, moved); err != nil {
 		return err
@@ -72,7 +72,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	}
 }
 
-// saidMeanwhile is what a node that starts says of it, "" where none answers.
+// saidMeanwhile is what a starting node says about its start; "" if none answers.
 func saidMeanwhile(err error) string {
 	e := new(control.Error)
 	if errors.As(err, &e) && e.Kind == control.KindUnavailable && strings.HasPrefix(e.Message, "the node is starting") {
@@ -81,15 +81,15 @@ func saidMeanwhile(err error) string {
 	return ""
 }
 
-// startInBackground starts "parley up" with its standard error in the log, so
-// that not even the words of a crash are lost.
+// startInBackground starts "parley up" with its standard error in the log, so that even the words
+// of a crash are kept.
 func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(self)
-	// The name under which this program was started tells it what it is.
+	// The name under which this program was started tells it which program it is.
 	cmd.Args = []string{os.Args[0], "--home", home.Dir, "up", "--background"}
 	if moved {
 		cmd.Args = append(cmd.Args, "--moved")
@@ -99,7 +99,7 @@ func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, 
 	return cmd, cmd.Start()
 }
 
-// whyNotUp shows what a node that could not start said itself.
+// whyNotUp shows what a node that could not start has said itself.
 func whyNotUp(home configs.Home, begin int64, ended error, v cli.View) error {
 	said := wordsSince(home, begin)
 	var exit *exec.ExitError
@@ -114,8 +114,8 @@ func whyNotUp(home configs.Home, begin int64, ended error, v cli.View) error {
 	return control.Errorf(control.KindFailed, "parley logs", "cannot start: %s", why)
 }
 
-// wordsSince are the lines of the log from an offset on that are no records of
-// the logger: what the process itself said.
+// wordsSince returns the lines of the log from an offset on that the logger did not write: what the
+// process itself said.
 func wordsSince(home configs.Home, begin int64) string {
 	file, err := os.Open(home.Log())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownSession keeps a process alive when the terminal it was started from goes.
+// ownSession keeps a process alive when the terminal from which it was started is closed.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // interrupt asks a process to end.

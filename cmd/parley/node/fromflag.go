@@ -13,8 +13,8 @@ func fromFlag(cmd *cobra.Command, from *string) {
 	cmd.Flags().StringVar(from, "from", "", "folder with a config.yaml and agents/*.yaml laid ready, in place of the other flags")
 }
 
-// readyFrom makes the folder of --from absolute, and refuses flags beside it of
-// which one might believe that they count; also are those that do.
+// readyFrom makes the folder of --from absolute. It returns an error if there are other flags of
+// which somebody might believe that they count.
 func readyFrom(cmd *cobra.Command, from string) (string, error) {
 	if from == "" {
 		return "", nil

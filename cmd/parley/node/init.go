@@ -87,8 +87,8 @@ and the agents to serve.`,
 	return cmd
 }
 
-// absoluteRemote makes a remote that is a path on this machine independent of
-// the folder in which the node will run.
+// absoluteRemote makes a remote that is a path on this machine independent of the folder in which
+// the node will run.
 func absoluteRemote(remote string) (string, error) {
 	if _, err := os.Stat(remote); err != nil && !looksLikePath(remote) {
 		return remote, nil
@@ -100,7 +100,7 @@ func absoluteRemote(remote string) (string, error) {
 	return abs, nil
 }
 
-// looksLikePath reports whether a remote that is not there is a path and no URL.
+// looksLikePath reports whether a remote that does not exist is a path and no URL.
 func looksLikePath(remote string) bool {
 	plain := remote != "" && strings.TrimSpace(remote) == remote && !strings.HasPrefix(remote, "-")
 	return plain && !strings.Contains(remote, ":")
@@ -114,7 +114,7 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	}
 	if agree := o.Adopt; agree != nil {
 		o.Adopt = func(a homes.Adoption) error {
-			done() // the line of the wait would stand in the way of the question
+			done() // else the line of the wait would be in the way of the question
 			return agree(a)
 		}
 	}
@@ -152,8 +152,8 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	return nil
 }
 
-// foundHosts shows whom the record was found to hold. They are trusted from now on,
-// so a person is told what to compare.
+// foundHosts shows which hosts were found in the record. They are trusted from now on, so it tells
+// a person what to compare.
 func foundHosts(hosts []homes.Found, v cli.View) {
 	if len(hosts) == 0 {
 		return
@@ -170,7 +170,7 @@ func foundHosts(hosts []homes.Found, v cli.View) {
 		}
 		t.Rows = append(t.Rows, []string{name, h.Fingerprint, cli.Names(h.Addresses)})
 	}
-	v.Table(t, cli.Squeeze{Column: 2}) // an address that was cut would be of no use
+	v.Table(t, cli.Squeeze{Column: 2}) // a cut address would be useless
 }
 
 func recordOrigin(r homes.Result) string {

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	logsLast = 50                     // lines that logs shows at a terminal where nothing else is said
+	logsLast = 50                     // lines that logs shows at a terminal if no number is given
 	logsPoll = 200 * time.Millisecond // how often a followed log is looked at
 )
 
@@ -84,15 +84,15 @@ func runLogs(ctx context.Context, home configs.Home, r logsRequest, v cli.View) 
 	return t.follow(ctx, home.Log())
 }
 
-// tail reads a file that grows, and that may make way for a new one of its name.
+// tail reads a file that grows. The file may be replaced by a new one of the same name.
 type tail struct {
 	file    *os.File
 	reader  *bufio.Reader
-	partial string // a line whose end is yet to be written
+	partial string // a line whose end has not been written yet
 	show    func(line string)
 }
 
-// past shows the last lines of the file (0: all).
+// past shows the last lines of the file; 0: all lines.
 func (t *tail) past(last int) error {
 	t.reader = bufio.NewReader(t.file)
 	if last == 0 {
@@ -129,7 +129,7 @@ func (t *tail) read() error {
 	}
 }
 
-// follow shows what comes until ctx ends.
+// follow shows what is added, until `ctx` ends.
 func (t *tail) follow(ctx context.Context, path string) error {
 	tick := time.NewTicker(logsPoll)
 	defer tick.Stop()
@@ -148,11 +148,11 @@ func (t *tail) follow(ctx context.Context, path string) error {
 	}
 }
 
-// change goes over to a new file that has taken the name.
+// change goes on with a new file that has got the name.
 func (t *tail) change(path string) error {
 	now, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it is about to be made
+		return nil // the new file is about to be made
 	}
 	old, oldErr := t.file.Stat()
 	if err := errors.Join(err, oldErr); err != nil {
@@ -161,7 +161,7 @@ func (t *tail) change(path string) error {
 	if os.SameFile(now, old) {
 		return nil
 	}
-	if err := t.read(); err != nil { // what was written just before
+	if err := t.read(); err != nil { // what was written to the old file just before
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
 	next, err := os.Open(path)
@@ -173,7 +173,7 @@ func (t *tail) change(path string) error {
 	return t.read()
 }
 
-// logLine shows one line of the log: when, how bad, what, and the fields.
+// logLine shows one line of the log: the time, the level, the message, and the fields.
 func logLine(v cli.View, line string) {
 	var fields map[string]any
 	if v.JSON {

@@ -34,8 +34,8 @@ in: what config.yaml says of it and, where a node runs, how it gets on with it.`
 
 // RemoteInfo is the remote as "remote show --json" prints it.
 type RemoteInfo struct {
-	Remote string                `json:"remote"`           // of config.yaml; empty: none
-	Record *control.RecordStatus `json:"record,omitempty"` // of the running node; absent: none runs
+	Remote string                `json:"remote"`           // as in config.yaml; empty: none
+	Record *control.RecordStatus `json:"record,omitempty"` // of the running node; absent if none runs
 }
 
 func runRemoteShow(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
@@ -73,7 +73,7 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	return nil
 }
 
-// remoteOrNone is a remote as a sentence names it.
+// remoteOrNone is a remote in the words of a sentence.
 func remoteOrNone(remote string) string {
 	if remote == "" {
 		return "no remote"

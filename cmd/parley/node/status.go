@@ -86,7 +86,7 @@ func showWarnings(v cli.View, s control.Status) {
 	}
 }
 
-// ShowStatusLine says in one line who runs where.
+// ShowStatusLine says in one line which node runs on which host.
 func ShowStatusLine(v cli.View, s control.Status) {
 	who := fmt.Sprintf("%s on host %s of fleet %s: ", s.Human, s.Host, s.Fleet)
 	what := fmt.Sprintf("running since %s, version %s, process %d", v.At(s.Since, cli.TimeForm), term.Line(s.Version), s.PID)
@@ -96,7 +96,7 @@ func ShowStatusLine(v cli.View, s control.Status) {
 	v.Out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.Out.Bold(s.Host.String()), v.Out.Bold(s.Fleet.String()), what)
 }
 
-// statusLabel is the width of the names of what status says.
+// statusLabel is the width of the names in the output of status, in columns.
 const statusLabel = 8
 
 func showStatusFields(v cli.View, s control.Status) {
@@ -141,7 +141,7 @@ func showStatusFields(v cli.View, s control.Status) {
 	}
 }
 
-// showWork says what the agents here have to do, and how much of it has failed.
+// showWork says what the agents here have to do, and on how much of it they have failed.
 func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 	var sum control.Agent
 	for _, a := range all {
@@ -169,8 +169,7 @@ func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 	}
 }
 
-// flagged says how many files of the record there are of each kind that counts for
-// nothing.
+// flagged says how many files of the record count for nothing, by kind.
 func flagged(flags []control.Flag) string {
 	words := map[string]string{
 		"signature": "wrong signature", "replay": "copied to another path", "unreadable": "no message", "other-key": "another key than the host's",
@@ -194,7 +193,7 @@ func remoteText(v cli.View, r control.RecordStatus) string {
 	}
 	text := fmt.Sprintf("%s, %d not pushed yet, %s", r.Remote, r.Unpushed, remoteUse(v, r))
 	switch {
-	case r.Trouble != nil: // who cannot push is not one of those that push for all
+	case r.Trouble != nil: // a host that cannot push is not one of those that push for all
 	case r.Courier == 1:
 		text += "; this host pushes for all"
 	case r.Courier > 1:
@@ -203,8 +202,8 @@ func remoteText(v cli.View, r control.RecordStatus) string {
 	return text
 }
 
-// remoteUse says when the remote was fetched from and pushed to. A node knows that of
-// itself alone, not of those that ran in its home before.
+// remoteUse says when the last fetch and push were. A node only knows its own, and not those of
+// nodes that ran in its home before.
 func remoteUse(v cli.View, r control.RecordStatus) string {
 	fetched, pushed := "fetched "+v.At(r.LastFetch, cli.TimeForm), "pushed "+v.At(r.LastPush, cli.TimeForm)
 	switch {
@@ -218,8 +217,8 @@ func remoteUse(v cli.View, r control.RecordStatus) string {
 	return fetched + ", " + pushed
 }
 
-// troubleText says in one line what is wrong with the remote, since when, what waits
-// for it, when it is tried again and what to do.
+// troubleText says in one line what is wrong with the remote, since when, what waits for it, when
+// it is tried again, and what to do.
 func troubleText(v cli.View, t control.Trouble) string {
 	text := fmt.Sprintf("failing since %s (%s): %s; ", v.At(t.Since, cli.TimeForm), t.Kind, t.Text)
 	switch {
@@ -258,8 +257,8 @@ func busAddresses(b control.BusStatus) string {
 	return strings.Join(parts, ", ")
 }
 
-// toldAddresses are the addresses that the other hosts are told, where those are not
-// the one that is bound.
+// toldAddresses are the addresses that the other hosts are told, if they differ from the address
+// that is bound.
 func toldAddresses(b control.BusStatus) string {
 	all := strings.HasPrefix(b.Links, "0.0.0.0:") || strings.HasPrefix(b.Links, "[::]:")
 	switch {

@@ -11,7 +11,7 @@ import (
 // busLasts is how long status shows what went wrong on the bus and is over.
 const busLasts = time.Hour
 
-// showBusTroubles shows what goes wrong on the bus, and what did a while ago.
+// showBusTroubles shows what goes wrong on the bus, and what went wrong a while ago.
 func showBusTroubles(v cli.View, b control.BusStatus, field func(name, value string)) {
 	if b.Dropped > 0 {
 		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", cli.Count(int(b.Dropped), "letter")))

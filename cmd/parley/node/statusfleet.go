@@ -57,8 +57,8 @@ func fleetRow(v cli.View, f control.FleetStatus, h control.FleetHost) []string {
 	return row
 }
 
-// howFar says in words what a host lacks of what the asking host has, and the
-// other way round.
+// howFar says in words what a host lacks of what the asking host has, and what the asking host
+// lacks.
 func howFar(h control.FleetHost, asked string) string {
 	var parts []string
 	if h.Behind > 0 {
@@ -73,8 +73,7 @@ func howFar(h control.FleetHost, asked string) string {
 	return strings.Join(parts, ", ")
 }
 
-// clockOff is how far a clock is from this host's, "" where that is a second or
-// less.
+// clockOff is how far a clock is from this host's; "" if that is a second or less.
 func clockOff(d time.Duration) string {
 	if d.Abs() <= time.Second {
 		return ""
@@ -86,7 +85,7 @@ func clockOff(d time.Duration) string {
 	return sign + span.Text(d.Abs().Round(time.Second))
 }
 
-// fleetNotes are what is wrong in the fleet, a sentence each.
+// fleetNotes says what is wrong in the fleet, in one sentence for each thing.
 func fleetNotes(v cli.View, f control.FleetStatus) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -112,7 +111,7 @@ func fleetNotes(v cli.View, f control.FleetStatus) []string {
 	return notes
 }
 
-// linkEnds names a link from the one who dials it to the other.
+// linkEnds names a link by its two ends, the host that dials first.
 func linkEnds(h control.FleetHost, l control.LinkStatus) string {
 	peer := cmp.Or(l.Host.String(), l.Peer)
 	if l.Out {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// systemFlags are the flags of init and join for an existing NATS system.
+// systemFlags gives init and join the flags for an existing NATS system.
 func systemFlags(f *pflag.FlagSet, b *configs.Bus) {
 	f.StringVar(&b.URL, "bus-url", "", "an existing NATS system in place of a server of our own, such as nats://host:4222")
 	f.StringVar(&b.Creds, "bus-creds", "", "credentials file (.creds) for the existing system")
@@ -18,8 +18,7 @@ func systemFlags(f *pflag.FlagSet, b *configs.Bus) {
 	f.StringVar(&b.Context, "bus-context", "", "a context of the NATS command line, in place of the other bus flags")
 }
 
-// absoluteSystem makes the files independent of the folder in which the node
-// will run.
+// absoluteSystem makes the paths of files independent of the folder in which the node will run.
 func absoluteSystem(b configs.Bus) (configs.Bus, error) {
 	files := []*string{&b.Creds, &b.NKey, &b.CA}
 	if strings.HasPrefix(b.Context, ".") {

@@ -55,7 +55,7 @@ Renaming the folder needs nothing.`,
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
 	cmd.Flags().BoolVar(&moved, "moved", false, "this home was moved or restored, and runs nowhere else any more")
 	cmd.Flags().BoolVar(&background, "background", false, "this process is the one in the background")
-	_ = cmd.Flags().MarkHidden("background") // it fails only for a flag that is not there
+	_ = cmd.Flags().MarkHidden("background") // it fails only if there is no such flag
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 	return err
 }
 
-// upConfig is the configuration of a home that a node can be started in.
+// upConfig is the configuration of a home in which a node can be started.
 func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if !cli.Configured(home) {
 		return configs.Config{}, cli.NotConfigured(home, "cannot start: ")
@@ -100,7 +100,7 @@ func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("cannot start: %w", err)
 	}
-	if !moved { // before the log of the copy is written
+	if !moved { // before anything is written to the log of the copy
 		if err := cli.CopiedHome(home, "cannot start"); err != nil {
 			return cfg, err
 		}
@@ -116,8 +116,8 @@ func alreadyRuns(home configs.Home) error {
 	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already%s", home.Dir, who)
 }
 
-// showReady says that the node runs, and where; with warn also what the node has
-// warned of, where that does not stand on the screen already.
+// showReady says that the node runs, and where. With `warn`, it also shows what the node has warned
+// of, if that is not on the screen already.
 func showReady(ctx context.Context, n control.Service, v cli.View, warn bool) {
 	s, err := control.ShowStatus.Ask(ctx, n)
 	if err != nil {

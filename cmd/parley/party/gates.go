@@ -77,7 +77,7 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 	return nil
 }
 
-// gate shows one gate: all that whoever decides is shown, and how it stands.
+// gate shows one gate: all that the deciding human is shown, and how the gate stands.
 func (s *session) gate(g control.Gate) {
 	out := s.view.Out
 	out.Printf("%s  %s — %s  (%s, %s)\n", out.Bold(g.ID), term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
@@ -108,11 +108,11 @@ func reasoned(reason string) string {
 	return ": " + term.Line(reason)
 }
 
-// answering is one answer that a human can give at a gate.
+// answering is one kind of answer that a human can give at a gate.
 type answering struct {
 	use, short, done, verb string
 	act                    protocol.Act
-	outcome                string // where that is so, there is nothing to say again
+	outcome                string // if the gate has this outcome already, the same need not be said again
 }
 
 // NewAcceptCommand is parley accept.
@@ -176,8 +176,8 @@ no passphrase.`,
 	return cmd
 }
 
-// untilOf is a time that was typed: a span from now, or a date. It is whole seconds, as the
-// message says it.
+// untilOf reads a time that was typed: a span from now, or a date. It is in whole seconds, as in
+// the message.
 func untilOf(text string, v cli.View) (time.Time, error) {
 	if d, err := span.Parse(text); err == nil && text != "" {
 		return v.Now().Add(d).UTC().Truncate(time.Second), nil
@@ -186,7 +186,7 @@ func untilOf(text string, v cli.View) (time.Time, error) {
 }
 
 func (s *session) answer(ctx context.Context, id string, r control.AnswerGateRequest, a answering, key string, yes bool) error {
-	if id == "" { // it would mean any
+	if id == "" { // without an id, it would mean any gate
 		return control.Errorf(control.KindUsage, "see what waits: parley gates", "no gate is named")
 	}
 	list, err := control.Gates.Ask(ctx, s.client, control.GatesRequest{ID: id, Files: true})
@@ -222,7 +222,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 	}
 	r.Path, r.TakesBack = g.Path, g.TakesBack
 	if g.Outcome == "deferred" || g.Outcome == "expired" {
-		r.TakesBack = "" // what was put off is decided now, and nothing is taken back
+		r.TakesBack = "" // what was deferred is decided now, and nothing is taken back
 	}
 	path, err := protocol.ParsePath(g.Path)
 	if err != nil {
@@ -250,8 +250,8 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 	return nil
 }
 
-// trusted says why what is shown of a gate is not what its message says. What is signed must
-// be what was seen, whatever the node tells.
+// trusted returns an error if what is shown of a gate is not what its message says. A human must
+// sign what they saw, whatever the node tells.
 func trusted(g control.Gate) error {
 	return hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
 		if m.Body != g.Shown {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewCommand is parley party and what is below it.
+// NewCommand is parley party and its subcommands.
 func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "party",
@@ -163,7 +163,7 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// say does something in a party and says so.
+// say does something in a party, and says what was done.
 func (s *session) say(ctx context.Context, r control.PartyDeedRequest, show func(control.PartyDeed)) error {
 	done, err := s.do(ctx, r)
 	switch {
@@ -193,7 +193,7 @@ now have to accept it, a majority of them, or its leader.`,
 	})
 }
 
-// proposal shows how an agreement stands.
+// proposal shows how a proposed agreement stands.
 func (s *session) proposal(party control.Party, id string) {
 	for _, pr := range party.Proposals {
 		if strings.EqualFold(pr.ID, id) {

@@ -111,13 +111,13 @@ func (s *session) organized(done control.PartyDeed) {
 	s.announced(done.Announced, true)
 	s.because(done.Me, done.Chosen)
 	who := "parley who"
-	if done.Chosen == "" { // named, so it would have to be named there too
+	if done.Chosen == "" { // it was named, so the next command has to name it too
 		who += " --via " + term.Shell(done.Me)
 	}
 	s.view.Next(who, "who has joined")
 }
 
-// waiting are those whose invite waits.
+// waiting are the names of those whose invite waits.
 func waiting(party control.Party) (names []string) {
 	for _, g := range party.Gates {
 		if g.For == "invite" && open(g) {
@@ -130,7 +130,7 @@ func waiting(party control.Party) (names []string) {
 // open reports whether a gate waits for a human.
 func open(g control.Gate) bool { return g.Outcome != "accepted" && g.Outcome != "declined" }
 
-// rulesLine is the rules in a line (seed, "Display").
+// rulesLine is the rules in one line (seed, "Display").
 func rulesLine(party control.Party) string {
 	accept := map[string]string{"all": "accept-required", "majority": "majority", "leader-only": "leader decides"}[party.Rules.ConsensusMode]
 	return fmt.Sprintf("sync≥%g · %s · diverge=%s", party.Rules.AcceptThreshold, accept, party.Rules.DivergenceTolerance)

@@ -1,5 +1,6 @@
-// Package party is what people and agents type to meet in parties: organize, invite, who,
-// leave, the gates at which humans decide, and what a party agrees on and does.
+// Package party holds the commands with which people and agents meet in parties: organize, invite,
+// who and leave, the commands for gates at which humans decide, and those for what a party agrees
+// on and does.
 package party
 
 import (
@@ -14,17 +15,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// session is one run of a command of parties.
+// session is one run of a command for parties.
 type session struct {
 	p      *cli.Program
 	acting control.Acting
-	party  string // named by --party; "" for the current one
+	party  string // the party that --party names; "" for the current one
 	client control.Service
 	view   cli.View
 }
 
-// flags gives a command the flags by which it is said for whom something is done, and in
-// which party.
+// flags gives a command the flags that say for whom something is done, and in which party.
 func (s *session) flags(cmd *cobra.Command, json string) {
 	cmd.Flags().StringVar(&s.acting.As, "via", "", "the `AGENT` for which a human does it (default: that of the folder)")
 	cmd.Flags().StringVar(&s.party, "party", "", "the party's `SLUG` (default: the current one; see parley party use)")
@@ -37,13 +37,13 @@ func (s *session) begin() error {
 	var err error
 	s.view = s.p.View()
 	if s.acting.Dir, err = os.Getwd(); err != nil {
-		s.acting.Dir = "" // it is only a hint for whom to act
+		s.acting.Dir = "" // it only helps to find out for whom to act
 	}
 	s.client, err = s.p.Client()
 	return err
 }
 
-// command is a command that works with parties.
+// command sets up a command that works with parties.
 func command(p *cli.Program, cmd *cobra.Command, json string, run func(s *session, ctx context.Context, args []string) error) *cobra.Command {
 	s := &session{p: p}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -56,13 +56,13 @@ func command(p *cli.Program, cmd *cobra.Command, json string, run func(s *sessio
 	return cmd
 }
 
-// viewing is whose view is asked for.
+// viewing says whose view is asked for.
 func (s *session) viewing() control.Viewing {
 	return control.Viewing{For: s.acting.As, Dir: s.acting.Dir}
 }
 
-// decide is the signature of what a human decides in a party, "" where they need none: it is
-// shown before.
+// decide returns the signature of what a human decides in a party; "" if none is needed. It shows
+// the decision before.
 func (s *session) decide(ctx context.Context, plan control.PartyPlan) (string, error) {
 	if plan.Decides == "" {
 		return "", nil
@@ -70,7 +70,7 @@ func (s *session) decide(ctx context.Context, plan control.PartyPlan) (string, e
 	return hand.Sign(ctx, s.p, s.client, protocol.HumanDecision{Act: plan.Act, Reason: plan.Decides})
 }
 
-// do does something in a party: where a human decides it, they sign it first.
+// do does something in a party. If a human decides it, they sign it first.
 func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.PartyDeed, error) {
 	r.Acting, r.Party, r.Try = s.acting, s.party, true
 	planned, err := control.DoInParty.Ask(ctx, s.client, r)
@@ -79,7 +79,7 @@ func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.P
 	}
 	r.Try, r.At = false, planned.Plan.At
 	s.consents(ctx, planned.Plan, &r.Announcing)
-	r.As = planned.Me // what is done is what was shown
+	r.As = planned.Me // so that what is done is what was shown
 	if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
 		return planned, err
 	}
@@ -89,7 +89,7 @@ func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.P
 	return control.DoInParty.Ask(ctx, s.client, r)
 }
 
-// because says for whom something was done where nobody named that one (R59).
+// because says for whom something was done, if the person did not name that one (R59).
 func (s *session) because(me, chosen string) {
 	if chosen == "only" {
 		s.view.Out.Printf("%s\n", s.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))

@@ -52,7 +52,7 @@ not at all. Nobody is waited for.`,
 	return cmd
 }
 
-// showTold is what became of a message for each of those whom it was for.
+// showTold shows what became of a message for each of its addressees.
 func showTold(v cli.View, to []control.ToldOne) {
 	words := map[string]string{
 		control.ToldDelivered: "✓ %s (delivered)", control.ToldSent: "→ %s (on its way)", control.ToldQueued: "⏸ %s (busy, queued)",
@@ -78,7 +78,7 @@ func (s *session) comment(c control.IssueComment) {
 	}
 }
 
-// announced is who was told of what was begun (seed, "Announce").
+// announced shows who was told of a party that was begun (seed, "Announce").
 func (s *session) announced(a *control.Announcement, organized bool) {
 	switch {
 	case a == nil && organized:
@@ -88,7 +88,7 @@ func (s *session) announced(a *control.Announcement, organized bool) {
 	}
 }
 
-// ShowAnnouncement is who was told of something, or why nobody was.
+// ShowAnnouncement shows who was told of something, or why nobody was.
 func ShowAnnouncement(v cli.View, a *control.Announcement) {
 	out := v.Out
 	switch {
@@ -100,14 +100,14 @@ func ShowAnnouncement(v cli.View, a *control.Announcement) {
 	}
 }
 
-// consents asks whether agents of other hosts may be told, where that is asked for.
+// consents asks whether agents of other hosts may be told, if the request needs that.
 func (s *session) consents(ctx context.Context, plan control.PartyPlan, a *control.Announcing) {
 	if plan.Consent && !a.Consent {
 		a.Consent = s.p.Confirm(ctx, "⚠ cross-host broadcast: agents of other hosts are told of it. Proceed? [y/N] ")
 	}
 }
 
-// announcingFlags are the flags by which others are told, or not.
+// announcingFlags gives a command the flags that say whether others are told.
 func announcingFlags(cmd *cobra.Command, a *control.Announcing) {
 	cmd.Flags().BoolVar(&a.Broadcast, "broadcast", false, "tell all agents; if an agent of another host is in it, only if you agree")
 	cmd.Flags().BoolVar(&a.Quiet, "quiet", false, "tell nobody of it, not even the team")
@@ -145,7 +145,7 @@ one: it is told who you are and what the party is about, and is invited.`,
 	})
 }
 
-// ShowRecruits lists whom one could ask into a party.
+// ShowRecruits lists agents that could be asked into a party.
 func ShowRecruits(ctx context.Context, r control.RecruitsRequest, client control.Service, v cli.View) error {
 	list, err := control.Recruits.Ask(ctx, client, r)
 	switch {

@@ -57,11 +57,10 @@ func (s *session) who(ctx context.Context) error {
 	return nil
 }
 
-// look is how often a party that is watched is looked at: presence comes and goes without a
-// message.
+// look is how often a party that is watched is asked for: presence changes without a message.
 const look = 2 * time.Second
 
-// watch shows the party again whenever what is shown of it is another.
+// watch shows the party again whenever what is shown of it has changed.
 func (s *session) watch(ctx context.Context) error {
 	last := ""
 	for {
@@ -99,7 +98,7 @@ func (s *session) watch(ctx context.Context) error {
 // dots are the marks of presence (seed, "Presence States").
 var dots = map[string]string{"active": "●", "idle": "◐", "compacted": "◌", "away": "○", "dormant": "·", "hidden": "⊘", "busy": "◉"}
 
-// heading is the first two lines of a party.
+// heading shows the first two lines about a party.
 func (s *session) heading(party control.Party) {
 	anchor, team := "", ""
 	if party.Anchor != "" {
@@ -139,7 +138,7 @@ func (s *session) table(party control.Party) {
 	s.below(party)
 }
 
-// below is what stands below the members.
+// below shows what comes below the members.
 func (s *session) below(party control.Party) {
 	out := s.view.Out
 	out.Printf("\n")
@@ -186,7 +185,7 @@ func (s *session) below(party control.Party) {
 	}
 }
 
-// votes is how a proposal that is not settled stands.
+// votes says how a proposal stands that is not settled.
 func (s *session) votes(pr control.PartyProposal) string {
 	if pr.Outcome != "pending" {
 		return ""
@@ -215,7 +214,7 @@ func (s *session) taskLine(task control.PartyTask) {
 	}
 }
 
-// gateLine is a gate that waits, in a line below the members.
+// gateLine is a waiting gate in one line below the members.
 func (s *session) gateLine(g control.Gate) {
 	name := term.Line(g.Title)
 	if g.For == "invite" {
@@ -239,7 +238,7 @@ func (s *session) gateLine(g control.Gate) {
 	}
 }
 
-// decider is who decides a gate.
+// decider says who decides a gate.
 func decider(g control.Gate) string {
 	if len(g.Deciders) == 0 {
 		return "a human of " + g.Host.String()

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewTaskCommand is parley task and what is below it.
+// NewTaskCommand is parley task and its subcommands.
 func NewTaskCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",
@@ -56,7 +56,7 @@ func newTaskTakeCommand(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// someTime refuses a --for that says no time: zero would mean the usual one to the node.
+// someTime returns an error if --for is zero: for the node, zero means the usual time.
 func someTime(cmd *cobra.Command, hold time.Duration) error {
 	if cmd.Flags().Changed("for") && hold <= 0 {
 		return cli.UsageErrorf(cmd, "--for needs some time, such as 2h")

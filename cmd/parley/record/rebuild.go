@@ -52,10 +52,10 @@ until it is back, because what is lost may say what the agent has done already.
 
 // Rebuilt is what "record rebuild --json" prints: what was made anew.
 type Rebuilt struct {
-	Messages int             `json:"messages"` // and receipts, from which the state was made
+	Messages int             `json:"messages"` // messages and receipts from which the state was made
 	Indexed  int             `json:"indexed"`  // messages that "parley search" finds
 	Elapsed  control.Seconds `json:"elapsed"`  // how long it took
-	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, without a copy
+	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, and of which there is no copy
 }
 
 func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.View) error {

@@ -52,7 +52,7 @@ func runStats(ctx context.Context, client control.Service, v cli.View) error {
 	field("memories", strconv.Itoa(s.Memories))
 	field("disk", fmt.Sprintf("%s in %s, journal %s", bytesOf(s.Disk), cli.Count(s.Packs, "pack"), bytesOf(s.Journal)))
 	v.Out.Printf("\n")
-	messages, receipts := s.Messages, s.Receipts // of participants with plain git
+	messages, receipts := s.Messages, s.Receipts // those of participants who use plain git
 	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
 	for _, h := range s.Hosts {
 		last := ""
@@ -69,7 +69,7 @@ func runStats(ctx context.Context, client control.Service, v cli.View) error {
 	return nil
 }
 
-// bytesOf is a size for people.
+// bytesOf shows a size for people.
 func bytesOf(n int64) string {
 	switch {
 	case n >= 1<<30:

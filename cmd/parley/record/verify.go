@@ -111,7 +111,7 @@ func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 	v.Labelled(11, "who did it", "git log main -- data/channels/PATH, in record.git of the home")
 }
 
-// whatToDo says what a kind of finding means, and what can be done.
+// whatToDo says what a kind of finding means, and what can be done about it.
 func whatToDo(kind control.FindingKind) string {
 	switch kind {
 	case control.FindingUnreadable:

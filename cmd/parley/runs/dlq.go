@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewDLQCommand is parley dlq and what is below it.
+// NewDLQCommand is parley dlq and its subcommands.
 func NewDLQCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlq",
@@ -101,7 +101,7 @@ func runDLQList(ctx context.Context, r control.DeadLettersRequest, client contro
 	return nil
 }
 
-// agentOf is the agent with the host where it failed.
+// agentOf is the agent, with the host where it failed.
 func agentOf(d control.DeadLetter) string {
 	if d.Host == "" {
 		return d.Agent
@@ -184,7 +184,7 @@ func showDead(v cli.View, d control.DeadLetter) {
 	}
 }
 
-// dlqWord is a command that says something about a dead letter.
+// dlqWord is a command with which somebody decides about a dead letter.
 type dlqWord struct {
 	verb                   control.Verb[control.DeadLetterRequest, control.DeadLetter]
 	use, short, long, said string

@@ -1,3 +1,3 @@
-// Package runs is the commands about the work of agents: what they have to do, what they
-// failed on, and how that goes on.
+// Package runs holds the commands about the work of agents: what they have to do, on what they have
+// failed, and how that goes on.
 package runs

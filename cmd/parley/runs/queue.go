@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shownWaiting is how many messages that wait for an agent are shown where nothing is said.
+// shownWaiting is how many waiting messages of an agent are shown if no number is given.
 const shownWaiting = 20
 
 // NewQueueCommand is parley queue.
@@ -113,7 +113,7 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 	}
 }
 
-// stateOf is the state of a job in a word or two.
+// stateOf is the state of a job in one or two words.
 func stateOf(j control.Job) string {
 	if j.State == control.JobRunning {
 		return string(j.State)
@@ -121,7 +121,7 @@ func stateOf(j control.Job) string {
 	return term.Line(cli.Waiting(j.Why))
 }
 
-// nextOf is when a job is tried again, which at a terminal is soon; "" where that is not
+// nextOf is when a job is tried again; at a terminal, that is how soon. It is "" if that is not
 // known.
 func nextOf(v cli.View, j control.Job) string {
 	switch {
@@ -133,7 +133,7 @@ func nextOf(v cli.View, j control.Job) string {
 	return v.AtOrEmpty(j.Next, time.RFC3339)
 }
 
-// textOf is the text of a job's message, behind how the last attempt failed.
+// textOf is the text of a job's message, after a word on how the last attempt failed.
 func textOf(j control.Job) string {
 	if j.Problem == "" {
 		return term.Line(j.Text)

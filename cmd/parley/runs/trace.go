@@ -78,8 +78,8 @@ func runTrace(ctx context.Context, r control.TraceRequest, most int, client cont
 	return nil
 }
 
-// The forms of the times of a trace: at a terminal, which has the day in a line of its
-// own where it is not today, and for programs.
+// The forms of the times of a trace: for a terminal, which shows a day that is not today in a line
+// of its own, and for programs.
 const (
 	traceClock = "15:04:05.000"
 	traceDay   = "2006-01-02 -07:00"
@@ -89,11 +89,11 @@ const (
 // traceLines shows the lines of a trace.
 type traceLines struct {
 	v    cli.View
-	host int    // how wide the names of hosts are
-	day  string // of the last line that has a time
+	host int    // width of the column of hosts
+	day  string // day of the last line that has a time
 }
 
-// show shows a line: when and where a step was, and what is said of it.
+// show shows a line: when and where a step happened, and what is said of it.
 func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
 	v := l.v
 	if v.Out.Terminal {
@@ -113,8 +113,8 @@ func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
 	}
 }
 
-// columns is the form of the time that a line begins with, and how wide that is with the
-// host.
+// columns returns the form of the time with which a line begins, and the width of the columns of
+// time and host.
 func (l *traceLines) columns() (form string, width int) {
 	if form = traceTime; l.v.Out.Terminal {
 		form = traceClock
@@ -125,7 +125,8 @@ func (l *traceLines) columns() (form string, width int) {
 // mostLines is how many lines one step takes at most.
 const mostLines = 3
 
-// fit breaks a text into lines for a terminal, those but the first two columns narrower.
+// fit breaks a text into lines for a terminal. If it needs several lines, all of them are two
+// columns narrower.
 func (l *traceLines) fit(text string, width int) []string {
 	if l.v.Out.Width < 1 {
 		return []string{text}
@@ -142,8 +143,8 @@ func (l *traceLines) fit(text string, width int) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
-// showCommand shows a line that has no time and ends in a command, which is not cut: where
-// there is no room beneath the others it stands further to the left.
+// showCommand shows a line that has no time and ends in a command. The command is not cut: if there
+// is not enough room below the other lines, the line begins further to the left.
 func (l *traceLines) showCommand(depth int, text string) {
 	_, left := l.columns()
 	left += 2 * depth
@@ -153,7 +154,7 @@ func (l *traceLines) showCommand(depth int, text string) {
 	l.v.Out.Printf("%s%s\n", strings.Repeat(" ", left), term.Line(text))
 }
 
-// tellDay has a line for the day of what follows, where that is another one than before.
+// tellDay shows a line with the day of what follows, if it is another day than before.
 func (l *traceLines) tellDay(at time.Time) {
 	if l.day == "" {
 		l.day = l.v.At(l.v.Now(), traceDay)
@@ -164,8 +165,8 @@ func (l *traceLines) tellDay(at time.Time) {
 	}
 }
 
-// hostOf is whose step it is. What leads to a message, and how much is left out, are
-// nobody's.
+// hostOf is the host of a step. Lines that say what led to a message, and how much is left out,
+// have no host.
 func hostOf(s control.TraceStep) string {
 	if s.Host == "" && !s.Time.IsZero() {
 		return "(unsigned)"
@@ -173,7 +174,7 @@ func hostOf(s control.TraceStep) string {
 	return term.Line(s.Host.String())
 }
 
-// stepText is a step in words. One of a later version is shown as it is.
+// stepText is a step in words. A step of a later version is shown as it is.
 func stepText(v cli.View, s control.TraceStep) string {
 	with := v.Named(s.With)
 	if p, err := protocol.ParsePath(s.With); err == nil {
@@ -224,14 +225,14 @@ func stepText(v cli.View, s control.TraceStep) string {
 	return strings.Join(slices.DeleteFunc([]string{s.Step, s.Agent, s.By, s.Text}, func(word string) bool { return word == "" }), " ")
 }
 
-// waitsFor is what a message waits for, as a host says it: the word that lists have, and
-// what it means.
+// waitsFor says what a message waits for, as a host tells it: the word that lists use, and what it
+// means.
 func waitsFor(v cli.View, s control.TraceStep) string {
 	why := control.JobWhy(s.By)
 	switch text := cli.WaitsFor(why); {
 	case why == control.WhyNothing:
 		return text
-	case text == "": // of a later version
+	case text == "": // a word of a later version
 		return s.By
 	case why == control.WhyRetry:
 		return fmt.Sprintf("%s (%s, the next one is due at %s)", cli.Waiting(why), text, nextTry(v, s.Next))
@@ -240,7 +241,7 @@ func waitsFor(v cli.View, s control.TraceStep) string {
 	}
 }
 
-// nextTry is when something is tried again: at a terminal that is soon.
+// nextTry is when something is tried again; at a terminal, how soon that is.
 func nextTry(v cli.View, at time.Time) string {
 	if v.Out.Terminal {
 		return v.At(at, traceClock)
@@ -263,7 +264,7 @@ func inTier(s control.TraceStep) string {
 	return ", tier " + s.Tier
 }
 
-// outcome is how an attempt ended.
+// outcome says how an attempt ended.
 func outcome(s control.TraceStep) string {
 	if s.Failure == "" {
 		return cli.Count(s.Bytes, "byte") + " printed"
@@ -271,7 +272,7 @@ func outcome(s control.TraceStep) string {
 	return control.FailureText(s.Failure, s.Exit)
 }
 
-// traceNext names what helps with the last thing that went wrong.
+// traceNext names a command that helps with the last thing that went wrong.
 func traceNext(v cli.View, steps []control.TraceStep) {
 	if len(steps) == 0 {
 		return
@@ -285,7 +286,7 @@ func traceNext(v cli.View, steps []control.TraceStep) {
 	has := func(step string) bool {
 		return slices.ContainsFunc(steps, func(s control.TraceStep) bool { return s.Depth == 0 && s.Step == step })
 	}
-	dead := slices.ContainsFunc(steps, func(s control.TraceStep) bool { // what was canceled is no dead letter
+	dead := slices.ContainsFunc(steps, func(s control.TraceStep) bool { // a canceled run is no dead letter
 		return s.Depth == 0 && s.Step == control.TraceFailed && s.Attempt > 0
 	})
 	switch {

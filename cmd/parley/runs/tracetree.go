@@ -12,11 +12,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// How much of what was sent because of a message is shown where nothing is said. Of two
-// agents that go on writing to each other a trace had hundreds of lines.
+// Bounds of what is shown of the messages that were sent because of a message, if no number is
+// given. If two agents go on writing to each other, a trace would have hundreds of lines.
 const (
 	shownSent  = 20 // messages
-	shownDepth = 6  // of the tree
+	shownDepth = 6  // levels of the tree
 )
 
 // tracedMessage is a message of a trace, with those that were sent because of it.
@@ -25,11 +25,11 @@ type tracedMessage struct {
 	depth int
 	steps []control.TraceStep
 	sent  []*tracedMessage
-	more  int // that are not in the trace, below this one
+	more  int // how many messages below this one are not in the trace
 	shown bool
 }
 
-// treeOf is the message that a trace is of.
+// treeOf returns the message of a trace, with the messages below it.
 func treeOf(steps []control.TraceStep) *tracedMessage {
 	root := &tracedMessage{}
 	last, of := []*tracedMessage{root}, map[protocol.Path]*tracedMessage{} // last: by depth
@@ -55,7 +55,7 @@ func treeOf(steps []control.TraceStep) *tracedMessage {
 	return root
 }
 
-// each calls visit with the messages that were sent because of this one.
+// each calls `visit` with the messages that were sent because of this one.
 func (m *tracedMessage) each(visit func(*tracedMessage)) {
 	for _, s := range m.sent {
 		visit(s)
@@ -63,8 +63,8 @@ func (m *tracedMessage) each(visit func(*tracedMessage)) {
 	}
 }
 
-// showSent shows what was sent because of the message, that many messages at most, the
-// nearest first; 0: all.
+// showSent shows the messages that were sent because of this one: at most `most` of them, the
+// nearest first, and not deeper than shownDepth. If `most` is 0, it shows all.
 func (m *tracedMessage) showSent(lines *traceLines, most int) {
 	var all []*tracedMessage
 	m.each(func(s *tracedMessage) { all = append(all, s) })
@@ -100,13 +100,13 @@ func (m *tracedMessage) showBranch(lines *traceLines) {
 	switch {
 	case m.depth == 0 && hidden > m.more:
 		see += " -n 0"
-	case m.depth == 0: // a trace has no more of it
+	case m.depth == 0: // the trace itself has no more of it
 		see = "thread " + lines.v.ID(m.path)
 	}
 	lines.showCommand(m.depth+1, fmt.Sprintf("… %d more below: %s", hidden, lines.v.Command("parley "+see)))
 }
 
-// sentText is which message was sent, by whom and to whom.
+// sentText says which message was sent, by whom and to whom.
 func sentText(v cli.View, s control.TraceStep) string {
 	if s.Step != control.TraceSent {
 		return v.ID(s.Path)
@@ -118,8 +118,7 @@ func sentText(v cli.View, s control.TraceStep) string {
 	return text
 }
 
-// standing is what has become of a message with those whom it is for, and whether that is
-// a failure.
+// standing says what has become of a message with its addressees, and whether that is a failure.
 func (m *tracedMessage) standing(lines *traceLines) (text string, failed bool) {
 	var agents []string
 	words, bad := map[string]string{}, map[string]bool{}

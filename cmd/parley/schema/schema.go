@@ -1,5 +1,5 @@
-// Package schema is parley schema: the forms of the files that other programs read, and
-// whether files have them. No node is needed.
+// Package schema is parley schema: the forms of the files that other programs read, and the check
+// of files against them. It needs no node.
 package schema
 
 import (
@@ -16,18 +16,18 @@ import (
 // SchemaInfo is a schema as --json prints it.
 type SchemaInfo struct {
 	Name string `json:"name"` // for "schema show" and --as
-	Of   string `json:"of"`   // which files it is of
+	Of   string `json:"of"`   // which files it describes
 }
 
-// Checked is what was found of a file.
+// Checked is the outcome for one file.
 type Checked struct {
-	File     string   `json:"file"`     // as it was named
-	Schema   string   `json:"schema"`   // which it was checked against
-	Valid    bool     `json:"valid"`    // it has that form
-	Problems []string `json:"problems"` // where it has not, and why
+	File     string   `json:"file"`     // the file as it was named
+	Schema   string   `json:"schema"`   // the schema against which it was checked
+	Valid    bool     `json:"valid"`    // the file has that form
+	Problems []string `json:"problems"` // where it does not have the form, and why
 }
 
-// NewCommand is parley schema and what is below it.
+// NewCommand is parley schema and its subcommands.
 func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
@@ -87,7 +87,7 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 	}
 }
 
-// find is the schema of that name.
+// find returns the schema with a name.
 func find(name string) (schemas.Schema, error) {
 	s, err := schemas.Find(name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package skill writes instructions for agent programs into the folders where those look
-// for them, so that an agent knows the commands by which it works with others.
+// Package skill writes instructions for agent programs into the folders in which these programs
+// look for them. So an agent knows the commands with which it works with others.
 package skill
 
 import (
@@ -27,24 +27,24 @@ var workWith []byte
 //go:embed frame/SKILL.md
 var frame []byte
 
-// skill is instructions for one thing, in a folder of its name.
+// skill is the instructions for one thing, in a folder of that name.
 type skill struct {
 	name    string
 	text    []byte
-	schemas []schemas.Schema // of the files that it tells of
+	schemas []schemas.Schema // of the files about which it tells
 }
 
 func skills() []skill {
 	return []skill{{"work-with", workWith, schemas.All()}, {"frame", frame, nil}}
 }
 
-// place is where a program looks for skills: a folder in a person's home, and one in a
-// project.
+// place is where a program looks for skills: a folder in a person's home, and one in a project.
 type place struct {
 	Program, Title, Home, Project string
 }
 
-// places are the programs that read skills, and where (their own documentation, 2026).
+// places are the programs that read skills, and where they look for them (from their own
+// documentation, 2026).
 func places() []place {
 	return []place{
 		{"claude", "Claude Code", ".claude/skills", ".claude/skills"},
@@ -55,14 +55,14 @@ func places() []place {
 
 // SkillFile is what became of the file of a skill, as --json prints it.
 type SkillFile struct {
-	Skill   string `json:"skill"`   // what it is called
-	Program string `json:"program"` // "" where a folder was named
+	Skill   string `json:"skill"`   // its name
+	Program string `json:"program"` // the program; "" if a folder was named
 	Path    string `json:"path"`    // the file of instructions
-	Schemas string `json:"schemas"` // the folder beside it, with the forms of the files that it tells of; "" for none
-	// State is what became of all of them together: written, updated, replaced, current, removed;
-	// listed also: missing, older, changed.
+	Schemas string `json:"schemas"` // the folder beside it with the forms of the files about which it tells; "" if there is none
+	// State is the state of all its files together: written, updated, replaced, current or removed;
+	// in a list also missing, older or changed.
 	State string   `json:"state"`
-	Kept  []string `json:"kept"` // what somebody had changed: where it was put, or left
+	Kept  []string `json:"kept"` // files that somebody had changed: where they were put, or where they stay
 }
 
 // NewCommand is parley skill and what is below it.
@@ -150,7 +150,7 @@ them. A file that somebody has changed is left, and named.`,
 	return cmd
 }
 
-// runRemove takes away what parley wrote and nobody has changed since.
+// runRemove removes what parley wrote and nobody has changed since.
 func runRemove(dir, program string, v cli.View) error {
 	infos := []SkillFile{}
 	for _, one := range skills() {
@@ -180,7 +180,7 @@ func runRemove(dir, program string, v cli.View) error {
 	return nil
 }
 
-// remove takes away those files of a skill that are as parley wrote them.
+// remove removes those files of a skill that are as parley wrote them.
 func remove(info *SkillFile, files []file) error {
 	if info.State != stateMissing {
 		info.State = stateRemoved
@@ -197,7 +197,7 @@ func remove(info *SkillFile, files []file) error {
 		}
 	}
 	for _, folder := range []string{info.Schemas, filepath.Dir(info.Path)} {
-		_ = os.Remove(folder) // where anything of somebody's is in it, it stays
+		_ = os.Remove(folder) // if it has other files in it, it stays
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func chosenFolder(cmd *cobra.Command, args []string, dir string, project bool) (
 	return folderOf(cmd, args[0], project)
 }
 
-// folderOf is where a program looks for skills.
+// folderOf is the folder in which a program looks for skills.
 func folderOf(cmd *cobra.Command, program string, project bool) (string, error) {
 	for _, at := range places() {
 		if at.Program != program {
@@ -269,8 +269,8 @@ const (
 	stateChanged  = "changed"
 )
 
-// install writes the skills into a folder of skills: all of their files, or none where
-// somebody has changed one and it is not to be replaced.
+// install writes the skills into a folder: all of their files, or none. It writes none if somebody
+// has changed one of them and `replace` is false.
 func install(dir, program string, replace bool) ([]SkillFile, error) {
 	infos := []SkillFile{}
 	var all [][]file
@@ -295,7 +295,7 @@ func install(dir, program string, replace bool) ([]SkillFile, error) {
 	return infos, nil
 }
 
-// write brings the files of a skill up to date. What somebody has changed is put aside.
+// write brings the files of a skill up to date. It puts aside what somebody has changed.
 func write(info *SkillFile, files []file) error {
 	switch info.State {
 	case stateCurrent:
@@ -329,17 +329,17 @@ func write(info *SkillFile, files []file) error {
 	return nil
 }
 
-// file is one of a skill's.
+// file is one file of a skill.
 type file struct {
 	path, state string
-	text, old   []byte // what it is to be; what stands there, nil for nothing
+	text, old   []byte // text is the new content; old is the present one, nil if there is none
 }
 
-// sums is the list of what parley wrote beside a skill, as sha256sum reads it: a schema
-// that has the hash which stands there is as parley wrote it.
+// sums is the name of the list of the schemas that parley wrote for a skill, in the form of
+// sha256sum. A schema whose hash is in the list is as parley wrote it.
 const sums = "SHA256SUMS"
 
-// look is what stands of a skill in a folder of skills.
+// look says how the files of a skill stand in a folder of skills.
 func (s skill) look(dir, program string) (info SkillFile, files []file, err error) {
 	folder, err := filepath.Abs(filepath.Join(dir, s.name))
 	if err != nil {
@@ -356,7 +356,7 @@ func (s skill) look(dir, program string) (info SkillFile, files []file, err erro
 		files = append(files, file{path: filepath.Join(info.Schemas, base), text: s.Text})
 	}
 	files = append(files, file{path: info.Path, text: sealed(s.text)})
-	if len(s.schemas) > 0 { // the list comes last: what was cut short before it is written once more
+	if len(s.schemas) > 0 { // the list comes last: files that an interrupted write has left are written once more
 		files = append(files, file{path: filepath.Join(info.Schemas, sums), text: list.Bytes()})
 	}
 	for i := range files {
@@ -385,7 +385,7 @@ func (s skill) look(dir, program string) (info SkillFile, files []file, err erro
 	return info, files, nil
 }
 
-// stands is what has become of a file since parley wrote it, by the list beside it.
+// stands says what has become of a file since parley wrote it, according to the list beside it.
 func (f file) stands(listed []byte) string {
 	line := fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(f.old), filepath.Base(f.path))
 	switch {
@@ -399,8 +399,8 @@ func (f file) stands(listed []byte) string {
 	return stateChanged
 }
 
-// The last line of SKILL.md tells whether somebody has changed it since parley wrote
-// it: it has the hash of all before it.
+// The last line of SKILL.md has the hash of everything before it. So it tells whether somebody has
+// changed the file since parley wrote it.
 const (
 	sealBegin = "\n<!-- written by parley; hash "
 	sealEnd   = " -->\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// attachLast is how many messages attach begins with.
+// attachLast is how many messages attach shows at first.
 const attachLast = 20
 
 // NewAttachCommand is parley attach.
@@ -55,12 +55,12 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 	}
 	r.Channel = channel.ID.String()
 	watched := v.Out.Terminal && !v.JSON // by a person, not by a program
-	r.Everything = watched               // receipts tell who reads
+	r.Everything = watched               // receipts show who reads
 	read, me := func(control.Message) {}, ""
 	if watched {
 		who, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as})
 		if err != nil {
-			return err // nobody who could read is called so
+			return err // no participant who could read has that name
 		}
 		me = who.As
 		v.Acting(ctx, as, client)
@@ -77,7 +77,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 		client: client,
 		show: func(m control.Message) error {
 			if m.Type == protocol.TypeRead && m.From == me {
-				return nil // the one who looks on knows
+				return nil // the person who looks on knows it
 			}
 			if v.JSON {
 				if err := v.WriteJSON(m); err != nil {
@@ -101,7 +101,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 	return f.run(ctx, r)
 }
 
-// showChannelHead says what is watched.
+// showChannelHead says which channel is watched.
 func showChannelHead(v cli.View, c control.Channel) {
 	v.Out.Printf("%s  %s\n", v.Out.Bold(channelName(c)), v.Out.Dim(c.ID.String()))
 	if c.About != "" {
@@ -115,7 +115,7 @@ func showChannelHead(v cli.View, c control.Channel) {
 // textIndent stands before the lines of a message's text.
 const textIndent = "  "
 
-// showWhole shows a message with its text below it, or one line for a receipt.
+// showWhole shows a message with its text below it. A receipt is shown in one line.
 func showWhole(v cli.View, m control.Message) {
 	if m.Type == protocol.TypeRead {
 		v.Out.Printf("%s\n", v.Out.Dim(v.Stamp(m.Timestamp, cli.ClockForm)+"  read by "+term.Line(Sender(m))+": "+refSuffix(m)))
@@ -143,7 +143,7 @@ func showWhole(v cli.View, m control.Message) {
 	v.Out.Printf("\n")
 }
 
-// refSuffix is what people call the message that a receipt is for.
+// refSuffix is the short name of the message to which a receipt belongs.
 func refSuffix(m control.Message) string {
 	if p, err := protocol.ParsePath(m.Ref); err == nil && p.Suffix() != "" {
 		return p.Suffix()

@@ -129,8 +129,8 @@ func runChannelList(ctx context.Context, client control.Service, v cli.View) err
 	return nil
 }
 
-// channelNames are what people call channels: by their names, else by who takes
-// part.
+// channelNames are the names that people use for channels: their own names, or else the names of
+// the participants.
 func channelNames(channels []control.Channel) map[protocol.ChannelID]string {
 	names := map[protocol.ChannelID]string{}
 	for _, c := range channels {
@@ -199,7 +199,7 @@ func runChannelShow(ctx context.Context, r control.ChannelRequest, client contro
 	return nil
 }
 
-// channelNameOf is what people call the channel of that id, "" for none.
+// channelNameOf is the name that people use for the channel with an id; "" if the id is "".
 func channelNameOf(ctx context.Context, client control.Service, id string, v cli.View) string {
 	if id == "" {
 		return ""

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// chatRequest says with whom, where and as whom one talks.
+// chatRequest says with whom, where and in whose name somebody talks.
 type chatRequest struct {
-	agent   string // as it is addressed
-	channel string // id or name; "": the direct one
+	agent   string // the agent, as it is addressed
+	channel string // id or name; "": the direct channel
 	as      string
 	within  time.Duration // how long piped lines wait for their answers
 }
@@ -66,12 +66,12 @@ sent. No answer within --timeout: exit code 3.`,
 	return cmd
 }
 
-// say is the request to send one message of the chat.
+// say makes the request that sends one message of the chat.
 func (r chatRequest) say(text string) control.SendRequest {
 	return control.SendRequest{As: r.as, To: []string{r.agent}, Channel: r.channel, Body: text, HeardWithin: heardWithin}
 }
 
-// runPipedChat sends each line and prints its answer.
+// runPipedChat sends each line, and prints its answer.
 func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v cli.View) error {
 	if _, err := control.FindTalk.Ask(ctx, client, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
 		return err

@@ -16,15 +16,15 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// chatLast is how many messages a chat begins with.
+// chatLast is how many messages a chat shows at first.
 const chatLast = 10
 
-// chat is a conversation at a terminal: one goroutine reads lines, another shows
-// what comes; the terminal keeps the two apart.
+// chat is a conversation at a terminal. One goroutine reads lines, and another one shows what
+// comes. The terminal keeps the two apart.
 type chat struct {
 	r      chatRequest
 	client control.Service
-	v      cli.View // its out is the terminal above the line that is typed; mu guards its width
+	v      cli.View // its output is the terminal above the line that is typed; mu guards its width
 	screen *xterm.Terminal
 	in     *os.File
 	me     string
@@ -34,7 +34,7 @@ type chat struct {
 	seen    *receipts
 
 	mu       sync.Mutex             // guards what follows; held while a message is sent
-	mine     map[protocol.Path]bool // what this chat sent
+	mine     map[protocol.Path]bool // the messages that this chat sent
 	answered map[protocol.Path]bool
 }
 
@@ -50,7 +50,7 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	}
 	defer func() {
 		_, _ = io.WriteString(v.Out.Writer, "\r\n") // the line that was being typed stays as it is
-		_ = xterm.Restore(int(in.Fd()), raw)        // nothing is left to try if it fails
+		_ = xterm.Restore(int(in.Fd()), raw)        // if it fails, nothing else can be tried
 	}()
 	c.screen = xterm.NewTerminal(struct {
 		io.Reader
@@ -77,8 +77,8 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	return err
 }
 
-// findChannel decides who talks and where. Whom nobody could talk with is refused before
-// anything is typed.
+// findChannel finds out who talks, and where. If nobody can talk with the named one, it returns an
+// error before anything is typed.
 func (c *chat) findChannel(ctx context.Context) error {
 	talk, err := control.FindTalk.Ask(ctx, c.client, control.TalkRequest{As: c.r.as, To: c.r.agent, Channel: c.r.channel})
 	c.me, c.r.as, c.channel, c.known = talk.As, talk.As, talk.Channel, talk.Begun
@@ -95,13 +95,13 @@ func (c *chat) fit() {
 	}
 }
 
-// follow shows the channel until ctx ends.
+// follow shows the channel until `ctx` ends.
 func (c *chat) follow(ctx context.Context) error {
 	request := control.LogRequest{Last: chatLast, Everything: true}
 	if c.known {
 		request.Channel = c.channel.String()
 	} else {
-		request.Last = 1 // of the whole record: the channel is yet to be made
+		request.Last = 1 // of the whole record: the channel does not exist yet
 	}
 	f := follower{
 		client: c.client,
@@ -112,12 +112,12 @@ func (c *chat) follow(ctx context.Context) error {
 	return f.run(ctx, request)
 }
 
-// say writes lines above the one that is typed, all at once.
+// say writes lines above the line that is typed, all at once.
 func (c *chat) say(lines ...string) {
 	c.v.Out.Printf("%s\n", strings.Join(lines, "\n"))
 }
 
-// show shows what came, but not what was typed here.
+// show shows what came. It leaves out what was typed here.
 func (c *chat) show(m control.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +149,7 @@ func (c *chat) show(m control.Message) error {
 	return nil
 }
 
-// showReceipt says that someone read what was typed here, unless an answer says
-// so already.
+// showReceipt says that somebody has read what was typed here, unless an answer says so already.
 func (c *chat) showReceipt(m control.Message) {
 	p, err := protocol.ParsePath(m.Ref)
 	if err == nil && c.mine[p] && !c.answered[p] {
@@ -180,8 +179,8 @@ func (c *chat) read(ctx context.Context) error {
 	}
 }
 
-// compose reads one text: a line, lines joined by backslashes, a block between
-// lines of three quotes, or all that was pasted up to the next Enter.
+// compose reads one text: a line, several lines that end in backslashes, a block between lines of
+// three quotes, or everything that was pasted until the next Enter.
 func (c *chat) compose() (string, error) {
 	var lines []string
 	block := false
@@ -252,7 +251,7 @@ func (c *chat) command(ctx context.Context, word string) {
 	}
 }
 
-// thread shows the conversation that the channel's last message is in.
+// thread shows the conversation to which the channel's last message belongs.
 func (c *chat) thread(ctx context.Context) {
 	var last protocol.Path
 	err := control.Log.Ask(ctx, c.client, control.LogRequest{Channel: c.channel.String(), Last: 1}, func(m control.Message) error {

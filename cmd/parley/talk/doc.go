@@ -1,3 +1,3 @@
-// Package talk holds the commands with which people and agents talk and read what was
-// said: messages, the channels that they stand in, and memories.
+// Package talk holds the commands with which people and agents talk and read what was said:
+// messages, the channels in which they are, and memories.
 package talk

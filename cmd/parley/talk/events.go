@@ -57,7 +57,7 @@ it is told.`,
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "only messages of this channel, by name or id, and runs for them")
 	p.JSONFlag(cmd, "print events as JSON, one a line")
 	p.CompleteFlags(cmd, "agent", "channel")
-	// It fails only for a flag that the command does not have.
+	// It fails only if the command does not have the flag.
 	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
 		for _, k := range control.EventKinds() {
 			words = append(words, string(k))
@@ -83,7 +83,7 @@ func runEvents(ctx context.Context, r control.EventsRequest, client control.Serv
 	})
 }
 
-// eventLine is one line: when, what it is about, and what has happened.
+// eventLine is an event in one line: when it was, what it is about, and what has happened.
 func eventLine(e control.Event, v cli.View) string {
 	head := v.Stamp(e.Time, cli.ClockForm) + "  " + term.Pad(string(e.Kind), len(control.EventMessage)) + "  "
 	text := term.Line(eventText(e, v))
@@ -116,11 +116,11 @@ func eventText(e control.Event, v cli.View) string {
 	return ""
 }
 
-// retry is that an attempt of an agent has failed and the next one is due at a time.
+// retry says that an attempt of an agent has failed, and when the next one is due.
 type retry struct {
 	agent       protocol.Name
 	attempt, of int
-	problem     string // in a word or two
+	problem     string // in one or two words
 	next        time.Time
 }
 
@@ -128,7 +128,7 @@ func retryOf(r control.RunChange) retry {
 	return retry{r.Agent, r.Attempt, r.Of, control.FailureText(r.Failure, r.ExitCode), r.Next}
 }
 
-// text says so on a screen. At a terminal the next attempt is soon.
+// text is the retry in words. At a terminal, it says how soon the next attempt is.
 func (r retry) text(v cli.View, on term.Screen) string {
 	form := time.RFC3339
 	if on.Terminal {
@@ -137,7 +137,7 @@ func (r retry) text(v cli.View, on term.Screen) string {
 	return fmt.Sprintf("%s: attempt %d of %d failed (%s), next try at %s", r.agent, r.attempt, r.of, r.problem, v.At(r.next, form))
 }
 
-// runText says of a run of which agent it is, for which message, and how it ended.
+// runText says of which agent a run is, for which message, and how it ended.
 func runText(r control.RunChange, v cli.View) string {
 	text := r.Agent.String() + " " + r.Change
 	if r.Change == control.RunAgain {

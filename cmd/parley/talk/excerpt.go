@@ -8,11 +8,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// excerpt is the part of a text where something was found, safe to show in a line.
+// excerpt is the part of a text in which something was found, safe to show in one line.
 type excerpt []control.Fragment
 
-// excerptOf is the excerpt of a message behind what a list says of every message, or
-// its summary where no words were sought.
+// excerptOf is the excerpt of a message, after the marks that a list shows for every message. If no
+// words were sought, it is the summary of the message.
 func excerptOf(v cli.View, hit control.MessageHit) excerpt {
 	text := shorten(v, hit.Excerpt)
 	if len(text) == 0 {
@@ -26,11 +26,11 @@ func excerptOf(v cli.View, hit control.MessageHit) excerpt {
 	return text
 }
 
-// maxLead is the width of what stands before the first hit where columns are few.
+// maxLead is the width of what comes before the first hit, if there are few columns.
 const maxLead = 14
 
-// shorten makes fragments safe to show. In a narrow terminal what is before the first
-// hit gives way, so that the hit is seen.
+// shorten makes fragments safe to show. In a narrow terminal, it shortens what comes before the
+// first hit, so that the hit is seen.
 func shorten(v cli.View, fragments []control.Fragment) excerpt {
 	var text excerpt
 	for _, f := range fragments {
@@ -60,8 +60,8 @@ func (e excerpt) plain() string {
 	return b.String()
 }
 
-// styled is a cell that begins as the excerpt does, and may be cut, with its hits in a
-// style.
+// styled is a cell with its hits in a style. The cell begins like the excerpt, and may have been
+// cut.
 func (e excerpt) styled(cell string, style func(string) string) string {
 	var b strings.Builder
 	for _, f := range e {

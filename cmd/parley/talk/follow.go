@@ -12,22 +12,22 @@ import (
 const (
 	// reattachEvery is how often a follower looks whether its node is back.
 	reattachEvery = 250 * time.Millisecond
-	// catchUp is how many of the last messages are looked through for those that
-	// came while the node was away.
+	// catchUp is how many of the last messages are searched for those that came while the node was
+	// away.
 	catchUp = 1000
 )
 
-// follower shows messages as they come, and goes on when the node was restarted.
+// follower shows messages as they come. It goes on after the node was restarted.
 type follower struct {
 	client control.Service
 	show   func(control.Message) error
-	away   func() // the node went away
-	back   func() // it is back
+	away   func() // called when the node went away
+	back   func() // called when it is back
 }
 
-// run calls show with the messages that r asks for, each once, until ctx ends or
-// show fails. A node that cannot be reached at first is an error; one that goes
-// away is waited for.
+// run calls `show` with each message that `r` asks for, once, until `ctx` ends or `show` fails. If
+// the node cannot be reached at first, it returns an error. If the node goes away later, it waits
+// for it.
 func (f follower) run(ctx context.Context, r control.LogRequest) error {
 	r.Follow = true
 	seen := map[protocol.Path]bool{}
@@ -59,7 +59,7 @@ func (f follower) run(ctx context.Context, r control.LogRequest) error {
 	}
 }
 
-// await returns once the node answers again; false if ctx ended first.
+// await returns once the node answers again. It returns false if `ctx` ended first.
 func (f follower) await(ctx context.Context) bool {
 	tick := time.NewTicker(reattachEvery)
 	defer tick.Stop()

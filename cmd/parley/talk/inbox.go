@@ -67,15 +67,15 @@ the session. Its claims end with time, or by "parley presence away".`,
 	return cmd
 }
 
-// inboxLimit is how many messages inbox lists at a terminal where nothing else is
-// said. A program gets all.
+// inboxLimit is how many messages inbox lists at a terminal if no number is given. A program gets
+// all.
 const inboxLimit = 100
 
-// RunInbox lists the mail that is waiting, as parley inbox does.
+// RunInbox lists the mail that waits, as parley inbox does.
 func RunInbox(ctx context.Context, r control.InboxRequest, client control.Service, v cli.View) error {
 	limit := r.Limit
 	if limit > 0 && !r.Claim {
-		r.Limit++ // one more tells whether there are more; it would be taken and not shown
+		r.Limit++ // one more shows whether there are more; with a claim, it would be taken and not shown
 	}
 	v.Acting(ctx, r.As, client)
 	done := func() {}
@@ -94,7 +94,7 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if v.JSON {
 		return v.WriteJSON(mail)
 	}
-	if len(mail) == 0 && r.Claim { // what others have taken waits still
+	if len(mail) == 0 && r.Claim { // what others have taken still waits
 		if v.Out.Terminal {
 			v.Out.Printf("Nothing is waiting that is not taken.\n")
 		}
@@ -113,8 +113,8 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	return nil
 }
 
-// takenBy marks in the list that a request asks for which session has taken a message: what
-// it takes itself goes without saying.
+// takenBy returns a mark for the list of a request: which session has taken a message. Messages
+// that the request itself takes have no mark.
 func takenBy(r control.InboxRequest) func(control.Message) string {
 	return func(m control.Message) string {
 		if r.Claim || m.Claimed == nil {
@@ -124,10 +124,10 @@ func takenBy(r control.InboxRequest) func(control.Message) string {
 	}
 }
 
-// unmarked marks no message.
+// unmarked returns no mark.
 func unmarked(control.Message) string { return "" }
 
-// mailTable lists messages, one a line, with a mark before the text.
+// mailTable lists messages, one on each line, with a mark before the text.
 func mailTable(v cli.View, mail []control.Message, mark func(control.Message) string) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
@@ -138,8 +138,8 @@ func mailTable(v cli.View, mail []control.Message, mark func(control.Message) st
 	v.Table(t, mailSqueezes()...)
 }
 
-// mailSqueezes say how a table of messages fits a narrow terminal: its columns are time,
-// author, where, id and text.
+// mailSqueezes say how a table of messages is fitted into a narrow terminal. Its columns are time,
+// author, channel, id and text.
 func mailSqueezes() []cli.Squeeze {
 	return []cli.Squeeze{
 		{Column: 4, Least: leastText}, {Column: 0, Least: len("01-02"), Cut: cli.ToDay}, {Column: 2, Least: 10}, {Column: 1, Least: 12}, {Column: 2},

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// showLetter shows a whole message: what is known about it, a blank line, its text.
+// showLetter shows a whole message: what is known about it, an empty line, and its text.
 func showLetter(v cli.View, m control.Message) {
 	field := func(name, value string) { v.Labelled(7, name, value) }
 	field("from", Sender(m))

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How many messages log shows at a terminal where nothing else is said (a program
-// gets all), and how many it begins with when it follows.
+// How many messages log shows at a terminal if no number is given (a program gets all), and how
+// many it shows first when it follows.
 const (
 	logLast      = 50
 	followedLast = 10
@@ -79,7 +79,7 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 		err = flushErr
 	}
 	if r.Follow && ctx.Err() != nil {
-		return nil // how following ends
+		return nil // this is how following ends
 	}
 	if err == nil && v.Out.Terminal && !v.JSON && r.Last > 0 && shown == r.Last {
 		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("the last %d; all of them: %s", shown, v.Command("parley log -n 0"))))
@@ -87,16 +87,15 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	return err
 }
 
-// logLines aligns lines of which the later ones are not known yet.
+// logLines aligns lines, of which the later ones are not known yet.
 type logLines struct {
-	oneChannel   bool // all of them stand in the same one, which goes without saying
+	oneChannel   bool // all of them are in the same channel, which need not be shown
 	whoWidth     int
 	channelWidth int
 }
 
-// maxWho is the width up to which the column of names grows. In a narrow terminal it
-// is the given share, in percent, of the columns beside a time of that width. That
-// leaves room for the text.
+// maxWho is the width up to which the column of names grows. In a narrow terminal, it is a share,
+// in percent, of the columns that a time of the given width leaves. So there is room for the text.
 func maxWho(v cli.View, percent, timeWidth int) int {
 	if v.Narrow() {
 		return (v.Out.Width - timeWidth) * percent / 100
@@ -112,12 +111,12 @@ func maxChannel(v cli.View) int {
 	return 24
 }
 
-// leastText is the width of text beside which there is room for more.
+// leastText is the width from which on a text leaves room for something beside it.
 const leastText = 24
 
-// format is one line: when, who to whom, the channel where it is not that of the two,
-// the id and the summary. At a terminal with room it says of a message to several how
-// many have read it.
+// format is a message in one line: when, from whom to whom, the channel if it is not the one of
+// these two, the id, and the summary. If the terminal has room, it shows for a message to several
+// how many have read it.
 func (l *logLines) format(m control.Message, v cli.View) string {
 	when := v.Stamp(m.Timestamp, v.LineForm())
 	who := term.Line(Sender(m) + " → " + strings.Join(m.To, ", "))
@@ -125,7 +124,7 @@ func (l *logLines) format(m control.Message, v cli.View) string {
 	if v.Narrow() {
 		who = term.Cut(who, l.whoWidth)
 	}
-	// The times of one day are as wide, and those of today leave more room.
+	// All times of one day have the same width. Those of today leave more room.
 	head := when + "  " + term.Pad(who, l.whoWidth) + "  "
 	if channel := l.channel(m, v); l.channelWidth > 0 {
 		head += term.Pad(channel, l.channelWidth) + "  "
@@ -141,8 +140,8 @@ func (l *logLines) format(m control.Message, v cli.View) string {
 	return strings.TrimRight(head+v.Out.Dim(id)+"  "+text+v.Out.Dim(reached), " ")
 }
 
-// channel is the cell that names the channel of a message, empty where whom it is from
-// and to says that already.
+// channel is the cell that names the channel of a message. It is empty if the author and the
+// addressees say that already.
 func (l *logLines) channel(m control.Message, v cli.View) string {
 	label := channelLabel(m)
 	if l.oneChannel || m.Direct && m.ChannelName == "" {

@@ -29,7 +29,7 @@ newer one supersedes it.`,
 	return cmd
 }
 
-// addMemory registers the flags that adding and superseding share.
+// addMemory gives a command the flags that adding and superseding have in common.
 func addMemory(p *cli.Program, cmd *cobra.Command, r *control.AddMemoryRequest) {
 	f := cmd.Flags()
 	cli.AsFlag(cmd, &r.As, "who remembers")
@@ -41,7 +41,7 @@ func addMemory(p *cli.Program, cmd *cobra.Command, r *control.AddMemoryRequest) 
 	p.CompleteFlags(cmd, "scope")
 }
 
-// writeMemory asks for a memory with the words as its text.
+// writeMemory writes a memory with the words as its text.
 func writeMemory(p *cli.Program, cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
 	text, err := p.Text(cmd, words)
 	if err != nil {
@@ -172,8 +172,8 @@ func scopeName(ctx context.Context, client control.Service, scope string, v cli.
 	return channelNameOf(ctx, client, scope, v)
 }
 
-// memoryID is what a memory is called in a list, and what can be given to show: the
-// hex digits at the end of its file's name.
+// memoryID is the name of a memory in a list. It can be given to show. It is the hex digits at the
+// end of its file's name.
 func memoryID(file string) string {
 	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok {
 		return hex

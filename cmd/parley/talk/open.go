@@ -75,7 +75,7 @@ func runOpen(ctx context.Context, r control.OpenRequest, show bool, client contr
 	return runProgram(o, "PARLEY_CONTEXT="+file)
 }
 
-// commandOf is the command line without the context in it.
+// commandOf is the command line without the context.
 func commandOf(o control.Opening) string {
 	words := make([]string, len(o.Argv))
 	for i, word := range o.Argv {
@@ -84,7 +84,7 @@ func commandOf(o control.Opening) string {
 	return strings.Join(words, " ")
 }
 
-// writeContext puts the context into a private file; remove takes it away.
+// writeContext writes the context into a private file. `remove` removes the file.
 func writeContext(text string) (file string, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "parley-open-")
 	if err != nil {
@@ -99,7 +99,7 @@ func writeContext(text string) (file string, remove func(), err error) {
 	return file, remove, nil
 }
 
-// runProgram runs the program in the terminal. Ctrl-C is the program's alone.
+// runProgram runs the program in the terminal. Ctrl-C goes only to the program.
 func runProgram(o control.Opening, env string) error {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

@@ -74,7 +74,7 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 	return cmd
 }
 
-// states are what an agent can say that it is at.
+// states are what an agent can say that it does.
 func states() (words []string) {
 	for _, state := range control.AgentStates() {
 		words = append(words, string(state))
@@ -98,7 +98,7 @@ func runPresence(ctx context.Context, r control.PresenceRequest, client control.
 	return nil
 }
 
-// partyStates are what an agent can say of how reachable it is in its parties alone.
+// partyStates are what an agent can say only of how reachable it is in its parties.
 func partyStates() []string {
 	return []string{string(protocol.PresenceActive), string(protocol.PresenceCompacted), string(protocol.PresenceBusy), string(protocol.PresenceHidden)}
 }

@@ -40,7 +40,7 @@ What was given is kept by this host, 64 MiB of it; the oldest is let go.`,
 	const agent = "the agent `NAME` (default: the one that was run last, else the one that it is for)"
 	cmd.Flags().StringVar(&r.As, "agent", "", agent)
 	cmd.Flags().StringVar(&r.As, "as", "", agent)
-	_ = cmd.Flags().MarkHidden("as") // the name that --agent had; it is there
+	_ = cmd.Flags().MarkHidden("as") // the earlier name of --agent, which still works; it was registered above
 	cmd.Flags().IntVar(&r.Attempt, "attempt", 0, "what was given in attempt `N` (default: the last)")
 	cmd.Flags().BoolVar(&r.Now, "now", false, "what it would be given now, whatever it was given")
 	p.JSONFlag(cmd, "print the prompt, its hash, its parts and when it was given as JSON")

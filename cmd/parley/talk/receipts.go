@@ -9,13 +9,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lastReceipts bounds how long a command that ends waits for its last receipts.
+// lastReceipts is how long a command that ends waits at most for its last receipts.
 const lastReceipts = 2 * time.Second
 
-// receipts tells the node which messages a command has shown, so that those which
-// waited for the participant who looks on count as read. Its goroutine runs from
-// startReceipts until end. What could not be told while the node was away is told
-// with the next message, or at the end.
+// receipts tells the node which messages a command has shown. So messages that waited for the
+// participant who looks on count as read. Its goroutine runs from startReceipts until end. What
+// could not be told while the node was away is told with the next message, or at the end.
 type receipts struct {
 	client control.Service
 	as     string
@@ -66,7 +65,7 @@ func (r *receipts) run(ctx context.Context) {
 	}
 }
 
-// tell tells the node what was shown since it was last told.
+// tell tells the node what was shown since the last time.
 func (r *receipts) tell(ctx context.Context) {
 	r.mu.Lock()
 	paths := r.shown
@@ -87,7 +86,7 @@ func (r *receipts) tell(ctx context.Context) {
 	}
 }
 
-// end tells the rest and ends.
+// end tells the rest, and ends the goroutine.
 func (r *receipts) end() {
 	r.stop()
 	<-r.done

@@ -10,14 +10,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// retries tells whoever waits for an answer, on standard error, that an agent has failed on
-// the message and when it is tried again. Of agents of other hosts this node does not know
-// it. Its goroutine runs from tellRetries until end.
+// retries tells somebody who waits for an answer, on standard error, that an agent has failed on
+// the message, and when it is tried again. It knows this only of agents of this host. Its goroutine
+// runs from tellRetries until end.
 type retries struct {
-	message string // as the person calls it
+	message string // the message, as the person named it
 	client  control.Service
 	v       cli.View
-	told    map[protocol.Name]int // the last attempt that was told of, by agent
+	told    map[protocol.Name]int // the last attempt of each agent that was told
 	stop    context.CancelFunc
 	done    chan struct{}
 }
@@ -28,7 +28,7 @@ func tellRetries(ctx context.Context, message string, client control.Service, v 
 	go func() {
 		defer close(r.done)
 		if !v.JSON {
-			// Who cannot be told of retries waits all the same.
+			// If retries cannot be told, the wait goes on all the same.
 			_ = control.Events.Ask(ctx, client, control.EventsRequest{Kinds: []control.EventKind{control.EventRun}},
 				func(e control.Event) error { r.happened(ctx, e); return nil })
 		}
@@ -36,7 +36,7 @@ func tellRetries(ctx context.Context, message string, client control.Service, v 
 	return r
 }
 
-// end ends it: nothing is said any more when it returns.
+// end ends the goroutine. When it returns, nothing more is said.
 func (r *retries) end() {
 	r.stop()
 	<-r.done
@@ -44,7 +44,7 @@ func (r *retries) end() {
 
 func (r *retries) happened(ctx context.Context, e control.Event) {
 	switch {
-	case e.Kind == control.EventBegun: // by then an attempt may have failed
+	case e.Kind == control.EventBegun: // an attempt may have failed before
 		jobs, err := control.Queue.Ask(ctx, r.client, control.QueueRequest{Message: r.message})
 		for _, j := range jobs {
 			if err == nil && j.Why == control.WhyRetry {
@@ -56,8 +56,8 @@ func (r *retries) happened(ctx context.Context, e control.Event) {
 	}
 }
 
-// isMessage reports whether that is the path of the message, which the person may have
-// called by its end.
+// isMessage reports whether `p` is the path of the message. The person may have named the message
+// by the end of its path.
 func (r *retries) isMessage(p protocol.Path) bool {
 	return strings.HasSuffix(strings.TrimSuffix(p.String(), ".md"), strings.TrimSuffix(r.message, ".md"))
 }

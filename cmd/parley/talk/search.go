@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// searchLimit is how many hits search shows where nothing else is said.
+// searchLimit is how many hits search shows if no number is given.
 const searchLimit = 20
 
 // NewSearchCommand is parley search.
@@ -65,7 +65,7 @@ whatever their case and accents; "two words" in quotes must stand together,
 	return cmd
 }
 
-// parseSince reads a day, a time, or how long ago.
+// parseSince reads a day, a time, or a span before now.
 func parseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
@@ -114,14 +114,14 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 	return nil
 }
 
-// noteMoreHits says how many were found beyond those that are listed.
+// noteMoreHits says how many were found in addition to those that are listed.
 func noteMoreHits(v cli.View, more int, what string, total int) {
 	if more > 0 {
 		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("and %d more of the %s: -n %d", more, what, total)))
 	}
 }
 
-// hitTable lists what was found: when, by whom, where, and the words around it.
+// hitTable lists what was found: when it was written, by whom and where, and the words around it.
 func hitTable(ctx context.Context, client control.Service, found control.SearchResult, v cli.View) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "WHERE", "ID", "TEXT"}, Flexible: 4}
 	var texts []excerpt

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// heardWithin is how long a sending command waits for other hosts.
+// heardWithin is how long a sending command waits for other hosts to hear the message.
 const heardWithin = 50 * time.Millisecond
 
 // sendFlags are the flags of the commands that send.
@@ -64,8 +64,8 @@ func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendReq
 	return runSend(cmd.Context(), r, f.wait, client, p.View())
 }
 
-// runSend sends a message and shows where it is; with wait above zero it then
-// waits for the answer.
+// runSend sends a message, and shows how far it has come. If `wait` is above zero, it then waits
+// for the answer.
 func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v cli.View) error {
 	m, err := control.Send.Ask(ctx, client, r)
 	if err != nil {
@@ -96,8 +96,8 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	return nil
 }
 
-// noteWork tells whoever has sent a message, on standard error, that an agent of this host
-// whom it is for will not answer at once, and why. Nothing is said where that is not known.
+// noteWork tells the sender of a message, on standard error, if an agent of this host to whom it is
+// addressed will not answer at once, and why. It says nothing if that is not known.
 func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) {
 	served, err := control.Agents.Ask(ctx, client)
 	if err != nil {
@@ -112,7 +112,7 @@ func noteWork(ctx context.Context, m control.Message, client control.Service, v 
 	}
 }
 
-// delay is why an agent does not answer at once, "" where it may.
+// delay says why an agent does not answer at once; "" if it may.
 func delay(a control.Agent) string {
 	switch {
 	case a.Paused:
@@ -129,13 +129,13 @@ func delay(a control.Agent) string {
 	return ""
 }
 
-// Exchange is a message that was sent to be answered, and the answer.
+// Exchange is a question that was sent, and its answer.
 type Exchange struct {
-	Question control.Message  `json:"question"`         // as it stands once the wait has ended
-	Answer   *control.Message `json:"answer,omitempty"` // absent where none came in time
+	Question control.Message  `json:"question"`         // the question as it stands when the wait has ended
+	Answer   *control.Message `json:"answer,omitempty"` // absent if none came in time
 }
 
-// showExchange prints a question and its answer, or err, the reason why there is none.
+// showExchange prints a question and its answer. If there is no answer, `err` is the reason.
 func showExchange(ctx context.Context, question, answer control.Message, err error, client control.Service, v cli.View) error {
 	if now, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: question.Path.String()}); err == nil {
 		question = now
@@ -153,7 +153,8 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 	return markTaken(ctx, answer, question.From, client, v)
 }
 
-// awaitReply waits for the answer to a message; as is whom the command was told to act as.
+// awaitReply waits for the answer to a message. `as` is the name in which the command was told to
+// act.
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
 	done, retries := v.Busy("waiting for an answer"), tellRetries(ctx, r.Re, client, v)
 	reply, err := control.Wait.Ask(ctx, client, r)
@@ -170,7 +171,7 @@ func awaitReply(ctx context.Context, r control.WaitRequest, as string, client co
 	return reply, err
 }
 
-// showArrived prints the text of a message that was waited for, alone (R15).
+// showArrived prints only the text of the message that was waited for (R15).
 func showArrived(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) (err error) {
 	switch {
 	case v.JSON:
@@ -186,11 +187,11 @@ func showArrived(ctx context.Context, m control.Message, as string, client contr
 	return markTaken(ctx, m, as, client, v)
 }
 
-// markTaken ends a command that has printed the message it waited for: where that is for
-// as, it counts as read; what says why there is no answer is a failure.
+// markTaken ends a command that has printed the message for which it waited. If the message is for
+// `as`, it counts as read. If the message says why there is no answer, markTaken returns an error.
 func markTaken(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) error {
 	if _, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
-		noteNotMarked(v, err) // the text is there: nothing failed that a script waits for
+		noteNotMarked(v, err) // the text is there: what a script waits for has not failed
 	}
 	if m.Act == protocol.ActFailed {
 		return cli.ErrSaid
@@ -198,7 +199,7 @@ func markTaken(ctx context.Context, m control.Message, as string, client control
 	return nil
 }
 
-// noteNotMarked says why what was shown goes on waiting in the inbox.
+// noteNotMarked says why a message that was shown goes on waiting in the inbox.
 func noteNotMarked(v cli.View, err error) {
 	v.Err.Printf("%s\n", v.Err.Warn("cannot mark it as read: "+term.Line(err.Error())))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// stages is how far a message has come, in the six words of the design:
+// stages says how far a message has come, in the six words of the design:
 // "heard by white · recorded".
 func stages(m control.Message) string {
 	var words []string
@@ -31,8 +31,8 @@ func stages(m control.Message) string {
 	return strings.Join(words, " · ")
 }
 
-// reach is how far a message has come with those whom it is for: "read",
-// "answered", or of several "read by 2 of 3 · answered by 1".
+// reach says how far a message has come with its addressees: "read", "answered" or, if there are
+// several, "read by 2 of 3 · answered by 1".
 func reach(m control.Message) string {
 	if len(m.Addressees) < 2 {
 		if m.Stage < protocol.StageRead {
@@ -55,19 +55,19 @@ func reach(m control.Message) string {
 	case answered > 0:
 		return fmt.Sprintf("read by %d of %d · answered by %d", read, len(m.Addressees), answered)
 	case read == 0:
-		return m.Stage.String() // someone else answered
+		return m.Stage.String() // somebody else answered
 	}
 	return fmt.Sprintf("read by %d of %d", read, len(m.Addressees))
 }
 
-// shortReach is reach for a line in which other things count more: "read",
-// "answered", or of several "read by 2 of 3".
+// shortReach is reach for a line in which other things are more important: "read", "answered" or,
+// if there are several addressees, "read by 2 of 3".
 func shortReach(m control.Message) string {
 	short, _, _ := strings.Cut(reach(m), " · ")
 	return short
 }
 
-// reachOfEach says of each addressee how far the message has come with it.
+// reachOfEach says for each addressee how far the message has come.
 func reachOfEach(m control.Message) string {
 	var parts []string
 	for _, stage := range []protocol.Stage{protocol.StageAnswered, protocol.StageRead, protocol.StageNone} {
@@ -88,8 +88,7 @@ func reachOfEach(m control.Message) string {
 	return strings.Join(parts, " · ")
 }
 
-// sentStages is stages for a message that was just sent from here, of which
-// "stored" holds always.
+// sentStages is stages for a message that was just sent from here. "stored" is always true for it.
 func sentStages(m control.Message) string {
 	stored, reached := protocol.StageStored.String(), stages(m)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// summary is a message in one line: what no host proved first, then what sort of
-// message it is where that is unusual, then the beginning of the text.
+// summary is a message in one line: first what no host proved, then what kind of message it is if
+// that is unusual, then the beginning of the text.
 func summary(m control.Message) string {
 	if m.Act == protocol.ActReply {
 		return marks(m) + "↳ " + firstLine(m.Body)
@@ -17,7 +17,7 @@ func summary(m control.Message) string {
 	return inTree(m)
 }
 
-// inTree is summary where the place of a message shows that it is an answer.
+// inTree is summary for a place that already shows that the message is an answer.
 func inTree(m control.Message) string {
 	text := firstLine(m.Body)
 	if act := unusualAct(m); act != "" && m.Act != protocol.ActReply {
@@ -26,8 +26,8 @@ func inTree(m control.Message) string {
 	return marks(m) + text
 }
 
-// marks stand before the text of a message whose signature does not say who wrote it,
-// or whose host could not tell, so that a list tells it as chat and show do.
+// marks come before the text of a message if its signature does not say who wrote it, or if its
+// host could not tell. So a list shows that as well as chat and show do.
 func marks(m control.Message) string {
 	marks := ""
 	for _, doubt := range doubts(m) {
@@ -39,7 +39,7 @@ func marks(m control.Message) string {
 	return marks
 }
 
-// doubts are why the author of a message may be another than it says.
+// doubts say why the author of a message may be another one than it says.
 func doubts(m control.Message) (words []string) {
 	if m.Signature != protocol.SignatureValid {
 		words = append(words, term.Line(string(m.Signature)))
@@ -50,7 +50,7 @@ func doubts(m control.Message) (words []string) {
 	return words
 }
 
-// unusualAct is the act where it is worth a word.
+// unusualAct is the act of a message, if it is worth a word.
 func unusualAct(m control.Message) string {
 	if m.Act == protocol.ActHey {
 		return ""
@@ -58,8 +58,7 @@ func unusualAct(m control.Message) string {
 	return term.Line(string(m.Act))
 }
 
-// firstLine is the first line of a body with text in it, marked where more
-// follows.
+// firstLine is the first line of a body that has text in it, with a mark if more follows.
 func firstLine(body string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	first = term.Line(strings.TrimRight(first, "\r"))
@@ -69,7 +68,7 @@ func firstLine(body string) string {
 	return first
 }
 
-// Sender is "name@host" where the host is known.
+// Sender is "name@host"; only the name if the host is not known.
 func Sender(m control.Message) string {
 	if m.Host == "" {
 		return m.From
@@ -77,8 +76,9 @@ func Sender(m control.Message) string {
 	return m.From + "@" + m.Host.String()
 }
 
-// channelLabel is what people call the channel of a message: its name, "direct" or "all" for
-// that of its author and addressees, else the beginning of its id.
+// channelLabel is the name that people use for the channel of a message. That is its own name, or
+// "direct" or "all" if it is the channel of the author and the addressees, or else the beginning of
+// its id.
 func channelLabel(m control.Message) string {
 	switch {
 	case m.ChannelName != "":
@@ -91,7 +91,7 @@ func channelLabel(m control.Message) string {
 	return shortChannel(m.Channel)
 }
 
-// shortChannel is the beginning of a channel's id, which names the channel too.
+// shortChannel is the beginning of a channel's id. It can be used to name the channel.
 func shortChannel(c protocol.ChannelID) string {
 	first, _, _ := strings.Cut(c.String(), "-")
 	return first + "…" // tells it from the id of a message

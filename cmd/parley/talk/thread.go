@@ -45,7 +45,7 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	width := 0
 	for i, m := range tree {
 		who[i] = lines[i] + term.Line(Sender(m.Message))
-		if m.Depth > 0 && m.Re == "" { // no answer: what its author asked somebody because of the one above
+		if m.Depth > 0 && m.Re == "" { // it is no answer: its author asked somebody because of the message above
 			who[i] += " → " + term.Line(strings.Join(m.To, ", "))
 		}
 		width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
@@ -59,14 +59,14 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	return nil
 }
 
-// showThreadLine is one message of a tree: who, when, its id, what it says and how far
-// it has come with whom. The text gives way where a line would not fit.
+// showThreadLine shows one message of a tree: the author, the time, its id, its text, and how far
+// it has come with whom. If the line would not fit, the text is shortened.
 func showThreadLine(v cli.View, who string, width int, m control.Message) {
 	text := inTree(m)
 	form, reached := cli.ClockForm, reach(m)
 	if v.Narrow() {
 		form, who = cli.MinuteForm, term.Cut(who, width)
-		reached = shortReach(m) // who answered stands in the tree
+		reached = shortReach(m) // the tree shows who answered
 	}
 	head, id := term.Pad(who, width)+"  "+v.Stamp(m.Timestamp, form)+"  ", v.ID(m.Path)
 	if reached != "" {
@@ -82,7 +82,7 @@ func showThreadLine(v cli.View, who string, width int, m control.Message) {
 	v.Out.Printf("%s%s  %s%s\n", head, v.Out.Dim(id), text, v.Out.Dim(reached))
 }
 
-// branches draws the lines that lead to each message of a tree.
+// branches returns the lines that lead to each message of a tree.
 func branches(tree []control.ThreadMessage) []string {
 	drawn := make([]string, len(tree))
 	open := map[int]bool{} // by depth: another answer to the same message follows below
@@ -101,7 +101,7 @@ func branches(tree []control.ThreadMessage) []string {
 	return drawn
 }
 
-// maxStem is the depth beyond which the tree is not drawn wider.
+// maxStem is the depth from which on the tree is not drawn wider.
 const maxStem = 12
 
 func stem(open map[int]bool, depth int) string {

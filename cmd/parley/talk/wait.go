@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// waitDefault is how long wait waits where nothing else is said.
+// waitDefault is how long wait waits if no time is given.
 const waitDefault = time.Minute
 
 // NewWaitCommand is parley wait.

@@ -51,7 +51,7 @@ func runDeed(ctx context.Context, c *call, a action) error {
 	return nil
 }
 
-// value is what stands behind the flag; "-" is standard input.
+// value is the value of the flag; for "-", all of standard input.
 func (c *call) value(a action) (string, error) {
 	if a.takes == "" {
 		return "", nil
@@ -116,7 +116,7 @@ func (c *call) told(a action, done Done) {
 	c.because(done.Me, done.Chosen)
 }
 
-// agreedOn says that an item holds for both by now.
+// agreedOn says that an item now holds for both.
 func agreedOn(t control.Topic, items []string) string {
 	for _, it := range t.Items {
 		if len(items) == 1 && it.ID == items[0] && it.Agreed {
@@ -126,7 +126,7 @@ func agreedOn(t control.Topic, items []string) string {
 	return ""
 }
 
-// untilOf is until when what was put off waits.
+// untilOf says until when a deferred item waits.
 func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	for _, it := range t.Items {
 		for _, st := range it.Stands {
@@ -138,7 +138,7 @@ func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	return ""
 }
 
-// because says for whom something was done where nobody named that one (R59).
+// because says for whom something was done, if the person did not name that one (R59).
 func (c *call) because(me, chosen string) {
 	if chosen == "only" {
 		c.view.Out.Printf("%s\n", c.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// runExport prints a topic for who has no node: as Markdown, or all of it as JSON.
+// runExport prints a topic for somebody who has no node: as Markdown, or all of it as JSON.
 func runExport(ctx context.Context, c *call) error {
 	if err := c.needsPartner("export"); err != nil {
 		return err

@@ -19,9 +19,9 @@ import (
 // handKept is a folder of collaborations that a person or a language model has kept.
 type handKept struct {
 	folder string
-	root   *os.Root // the folder: who could put a link into it could have a file from anywhere taken in else
+	root   *os.Root // the folder: else somebody who can put a link into it could have any file taken in
 	topics []handTopic
-	kept   []Kept // what is in it and stays there alone
+	kept   []Kept // what is in the folder and stays only there
 }
 
 // handTopic is a topic in such a folder.
@@ -34,22 +34,22 @@ type handTopic struct {
 type handItem struct {
 	label, text string
 	deed        protocol.Act // agree or open
-	note        string       // what the files say that nobody but the partner can say
-	why         string       // why it is not taken; "" where it is
+	note        string       // what the files say and only the partner can decide
+	why         string       // why it is not taken; "" if it is
 }
 
-// Kept is what an import leaves where it is.
+// Kept is something that an import leaves where it is.
 type Kept struct {
-	File string `json:"file"` // below the folder
-	What string `json:"what"` // "" for all of it
+	File string `json:"file"` // path below the folder
+	What string `json:"what"` // the part of the file; "" for all of it
 	Why  string `json:"why"`  // why it is left there
 }
 
-// maxHandKept bounds what is read of a file, in bytes.
+// maxHandKept is how many bytes of a file are read at most.
 const maxHandKept = 4 << 20
 
-// readHandKept reads a folder ψ, or the folder of collaborations in one. Its files stay as
-// they are. What a link leads to outside of the folder is not read, and named.
+// readHandKept reads a folder ψ, or the folder of collaborations in it. It does not change the
+// files. If a link leads out of the folder, its target is not read, and the link is listed as kept.
 func readHandKept(dir string) (*handKept, error) {
 	h := &handKept{folder: dir}
 	for _, below := range []string{"memory/collaborations", "ψ/memory/collaborations"} {
@@ -92,11 +92,11 @@ func readHandKept(dir string) (*handKept, error) {
 	return h, nil
 }
 
-// contacts says what there is in the file of contacts of ψ (W13), if there is one.
+// contacts says what is in the file of contacts of ψ (W13), if there is one.
 func (h *handKept) contacts() {
 	root, err := os.OpenRoot(filepath.Join(h.folder, "..", ".."))
 	if err != nil {
-		return // what may not be looked into is not what was named
+		return // a folder that may not be opened is not the one that was named
 	}
 	defer root.Close()
 	var all map[string]psi.Contact
@@ -114,7 +114,7 @@ func (h *handKept) contacts() {
 	h.leave(psi.ContactsFile, "", fmt.Sprintf("it names %d; who is reached where follows from the fleet's hosts, whose they are is read from it", len(all)))
 }
 
-// unread is why a file stays that could not be read.
+// unread says why a file that could not be read stays.
 func unread(err error) string {
 	for _, plain := range []error{psi.ErrNotPlain, psi.ErrTooLarge, psi.ErrOutside} {
 		if errors.Is(err, plain) {
@@ -128,13 +128,13 @@ func (h *handKept) leave(file, what, why string) {
 	h.kept = append(h.kept, Kept{File: filepath.ToSlash(file), What: what, Why: why})
 }
 
-// text is a file below the folder; "" for none.
+// text returns the text of a file below the folder; "" if there is none.
 func (h *handKept) text(name string) string {
 	text, _ := h.read(name)
 	return text
 }
 
-// read is a file below the folder, if it can be read.
+// read returns the text of a file below the folder, if it can be read.
 func (h *handKept) read(name string) (text string, ok bool) {
 	data, err := psi.Read(h.root, filepath.ToSlash(name), maxHandKept)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,7 +147,7 @@ func (h *handKept) read(name string) (text string, ok bool) {
 	return strings.ToValidUTF8(string(data), "�"), true
 }
 
-// registry are the rows of registry.md that parley did not write.
+// registry returns the rows of registry.md that parley did not write.
 func (h *handKept) registry() (rows []handTopic) {
 	for _, line := range byHand(h.text("registry.md")) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -163,7 +163,7 @@ func (h *handKept) registry() (rows []handTopic) {
 	return rows
 }
 
-// byHand are the lines of a file outside of what parley writes.
+// byHand returns the lines of a file that are outside of what parley writes.
 func byHand(text string) (lines []string) {
 	inside := false
 	for line := range strings.Lines(text) {
@@ -201,7 +201,7 @@ func (h *handKept) partner(name string, registry []handTopic) {
 	}
 }
 
-// topicFiles are the files of topics of a partner.
+// topicFiles returns the files about topics of a partner.
 func (h *handKept) topicFiles(partner string) []fs.DirEntry {
 	dir := path.Join(partner, "topics")
 	info, err := h.root.Lstat(dir)
@@ -230,7 +230,7 @@ var (
 	markWords  = pattern.New(`^(?:✓ ACCEPTED:|✓|\[spec\])\s*`)
 )
 
-// handState is a state file as the seed has it.
+// handState is a state file, in the form of the seed.
 type handState struct {
 	Items map[string]struct {
 		Text, Phase, DecidedBy, DecidedAt, Reason, DeferredUntil string
@@ -278,8 +278,8 @@ func (h *handKept) topic(partner, stem, file, text string, registry []handTopic)
 		}
 	}
 	state := strings.TrimSuffix(file, ".md") + ".state.json"
-	// Where the topic is open by now, that file is parley's, and the one that was kept by hand
-	// has been put away.
+	// If the topic is open now, that file is parley's, and the file that was kept by hand has been
+	// put away.
 	if before := filepath.Join("archive", partner+"."+stem+".by-hand-1.state.json"); h.text(before) != "" {
 		state = before
 	}
@@ -287,8 +287,8 @@ func (h *handKept) topic(partner, stem, file, text string, registry []handTopic)
 	return t
 }
 
-// phases takes in what a state file says of a topic's agreements. What its partner decided
-// stays words: nobody decides for another one.
+// phases takes in what a state file says about a topic's agreements. What the partner decided is
+// only kept as words: nobody decides for another one.
 func (h *handKept) phases(t *handTopic, partner, file string) {
 	text := h.text(file)
 	if text == "" {
@@ -332,8 +332,8 @@ func (h *handKept) phases(t *handTopic, partner, file string) {
 	}
 }
 
-// meant are the topics with their partners as the fleet calls them: mawjs-oracle is mawjs
-// where nobody is called mawjs-oracle and somebody mawjs.
+// meant names the partners of topics as the fleet does: mawjs-oracle becomes mawjs, if nobody is
+// called mawjs-oracle and somebody is called mawjs.
 func (h *handKept) meant(names []string) {
 	for i, t := range h.topics {
 		if short := protocolName(t.partner); !slices.Contains(names, t.partner) && slices.Contains(names, short) {
@@ -342,7 +342,7 @@ func (h *handKept) meant(names []string) {
 	}
 }
 
-// protocolName is a name as it signs: without the -oracle that folders have (W14).
+// protocolName is the name with which an agent signs: without the -oracle that folders have (W14).
 func protocolName(name string) string { return strings.TrimSuffix(strings.TrimSpace(name), "-oracle") }
 
 func sameText(a, b string) bool {

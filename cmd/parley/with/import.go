@@ -11,31 +11,31 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Imported is what came of an import.
+// Imported is the outcome of an import.
 type Imported struct {
 	Folder string          `json:"folder"` // where the files are
-	Topics []ImportedTopic `json:"topics"` // those that the folder has
-	Kept   []Kept          `json:"kept"`   // what stays in the files alone, and why
+	Topics []ImportedTopic `json:"topics"` // the topics in the folder
+	Kept   []Kept          `json:"kept"`   // what stays only in the files, and why
 }
 
 // ImportedTopic is a topic of a folder.
 type ImportedTopic struct {
 	With   string         `json:"with"`   // the partner
-	Name   string         `json:"name"`   // what the topic is called
-	Opened bool           `json:"opened"` // it was not open before
-	Items  []ImportedItem `json:"items"`  // what the files have in it
-	Why    string         `json:"why"`    // why it was not taken; "" where it was
+	Name   string         `json:"name"`   // name of the topic
+	Opened bool           `json:"opened"` // it was opened now
+	Items  []ImportedItem `json:"items"`  // its items in the files
+	Why    string         `json:"why"`    // why it was not taken; "" if it was
 }
 
 // ImportedItem is an item of a topic.
 type ImportedItem struct {
-	ID    string `json:"id"`    // its label in the record; "" where it was not taken
-	Text  string `json:"text"`  // what it says
+	ID    string `json:"id"`    // its label in the record; "" if it was not taken
+	Text  string `json:"text"`  // its text
 	Taken bool   `json:"taken"` // it was put into the record now
-	Why   string `json:"why"`   // why it was not
+	Why   string `json:"why"`   // why it was not taken
 }
 
-// keptByHand separates an item's words from what the files say of its partner's decision.
+// keptByHand is between an item's words and what the files say of its partner's decision.
 const keptByHand = " (kept by hand: "
 
 // NewImportCommand is parley import.
@@ -63,7 +63,7 @@ called mawjs-oracle. A link that leaves the folder is not followed.`,
 				return control.Errorf(control.KindUsage, "name ψ, or the folder of collaborations in it", "cannot import %s: %v", args[0], err)
 			}
 			if c.acting.Dir, err = os.Getwd(); err != nil {
-				c.acting.Dir = "" // it is only a hint for whom to act
+				c.acting.Dir = "" // it only helps to find out for whom to act
 			}
 			if c.client, err = p.Client(); err != nil {
 				return err
@@ -129,8 +129,9 @@ func runImport(ctx context.Context, c *call, h *handKept) error {
 	return nil
 }
 
-// importTopic opens a topic and puts its items into it that it does not have. What is
-// refused is told and keeps nothing else from it; it is an error where nothing can be asked.
+// importTopic opens a topic, and puts those of its items into it that it does not have yet. An item
+// that is refused is reported, and does not keep others from being put in. importTopic returns an
+// error only if nothing can be asked.
 func importTopic(ctx context.Context, c *call, t handTopic) (ImportedTopic, error) {
 	v := ImportedTopic{With: t.partner, Name: t.name, Items: []ImportedItem{}}
 	refused := func(err error) (string, error) {

@@ -13,17 +13,17 @@ import (
 // Done is what was done in a topic, and how that was told on the topic's issue.
 type Done struct {
 	control.TopicDeed
-	Comment *control.IssueComment `json:"comment,omitempty"` // absent where it was not to be told
+	Comment *control.IssueComment `json:"comment,omitempty"` // absent if it was not to be told
 }
 
 // Recap is what is active and what waits, and what is new on the issues of the topics.
 type Recap struct {
 	control.TopicList
-	Issues []control.IssueNews `json:"issues"` // one for each topic that hangs on one
+	Issues []control.IssueNews `json:"issues"` // one for each topic that has an issue
 }
 
-// persisted tells what was done on the topic's issue, where that is asked for or the issue
-// is the one way to the partner. What was done stands, whatever comes of it.
+// persisted tells on the topic's issue what was done, if the request asks for that or the issue is
+// the only way to the partner. Whatever comes of that, the deed itself stands.
 func (c *call) persisted(ctx context.Context, deed control.TopicDeed) Done {
 	done := Done{TopicDeed: deed}
 	if len(deed.Messages) == 0 || !c.persist && !deed.ByIssue {
@@ -76,13 +76,13 @@ func onIssue(issue string) string {
 	return " on " + term.Line(issue)
 }
 
-// What is shown of a comment; the whole of it is at its address, and in JSON.
+// Bounds of what is shown of comments. The whole comment is at its address, and in JSON.
 const (
 	shownLines = 6
 	shownWords = 10 // comments, the last ones
 )
 
-// showNews shows what is new on an issue, as what others wrote.
+// showNews shows what is new on an issue. It marks it as words of others.
 func showNews(v cli.View, n *control.IssueNews) {
 	if n == nil {
 		return
@@ -119,7 +119,7 @@ func showNews(v cli.View, n *control.IssueNews) {
 	}
 }
 
-// showSaid shows what a comment answers to a check. It counts for nothing: nobody knows
+// showSaid shows the scores that a comment gives for a check. They count for nothing: nobody knows
 // whose words they are.
 func showSaid(v cli.View, scores []control.SyncLine) {
 	for _, row := range scores {
@@ -128,7 +128,7 @@ func showSaid(v cli.View, scores []control.SyncLine) {
 	v.Out.Printf("%s\n", v.Out.Dim("  It scores nothing: who answers in the record is known, who comments is not."))
 }
 
-// news asks for what is new on the issues of some topics; none where they hang on none.
+// news asks for what is new on the issues of topics. It returns nothing if no topic has an issue.
 func (c *call) news(ctx context.Context, list control.TopicList) ([]control.IssueNews, error) {
 	anchored := false
 	for _, t := range list.Topics {
@@ -141,7 +141,7 @@ func (c *call) news(ctx context.Context, list control.TopicList) ([]control.Issu
 	return found.Issues, err
 }
 
-// way is how a check goes, in words.
+// way says in words on which way a check goes.
 func way(e control.SyncEvent) string {
 	switch c := e.Comment; {
 	case c != nil && e.Transport == control.ByIssue:

@@ -39,7 +39,7 @@ func runList(ctx context.Context, c *call) error {
 	return nil
 }
 
-// topics are those that a list is of; where a topic is named, that one.
+// topics returns the topics of a list; if a topic is named, only that one.
 func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error) {
 	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Items: items})
 	if err != nil || c.topic() == "" {
@@ -99,7 +99,7 @@ func mark(phase string) string {
 	return signs[phase] + " " + term.Pad(phase, 8)
 }
 
-// runState shows where each stands on each item (seed, "--state"; R60).
+// runState shows how each participant stands on each item (seed, "--state"; R60).
 func runState(ctx context.Context, c *call) error {
 	if err := c.needsPartner("state"); err != nil {
 		return err
@@ -154,7 +154,7 @@ func runState(ctx context.Context, c *call) error {
 	return nil
 }
 
-// noteOf is what else to know of where somebody stands.
+// noteOf is what else one should know about how somebody stands on an item.
 func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.TopicStand) string {
 	head := fmt.Sprintf("%s, %s: ", it.ID, term.Line(st.Who))
 	reason := ""
@@ -170,7 +170,7 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 		return head + "rejected" + reason
 	case "pending":
 		switch {
-		case st.Previous == "accept" && st.Path == "": // nothing of theirs came after it
+		case st.Previous == "accept" && st.Path == "": // nothing that they wrote came after it
 			return head + "had accepted other words; these are new: " + term.Line(it.Text)
 		case st.Previous == "accept":
 			return head + "was accepted and taken back" + reason
@@ -179,7 +179,7 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 	return ""
 }
 
-// inDays is how long something lasts yet: "3d", "5h", "20 min".
+// inDays is how much longer something lasts: "3d", "5h", "20 min".
 func inDays(d time.Duration) string {
 	switch {
 	case d >= 24*time.Hour:
@@ -190,21 +190,22 @@ func inDays(d time.Duration) string {
 	return fmt.Sprintf("%d min", max(0, int(d/time.Minute)))
 }
 
-// runPending lists what awaits my decision, in all topics (R60: pending means mine).
+// runPending lists what waits for my decision, in all topics (R60: pending means that I have to
+// decide).
 func runPending(ctx context.Context, c *call) error {
 	return c.items(ctx, "Nothing awaits a decision of %s.\n", "⏳ Awaiting a decision of %s\n\n", func(st control.TopicStand) bool {
 		return st.Phase == "pending" || st.Phase == "timeout" && st.Previous != "defer"
 	})
 }
 
-// runDeferred lists what I have put off, and what its time has come for.
+// runDeferred lists what I have deferred, and what is due again.
 func runDeferred(ctx context.Context, c *call) error {
 	return c.items(ctx, "%s has put nothing off.\n", "⏸ Put off by %s\n\n", func(st control.TopicStand) bool {
 		return st.Phase == "defer" || st.Phase == "timeout" && st.Previous == "defer"
 	})
 }
 
-// items lists my agreements of which that holds, the oldest first.
+// items lists my agreements for which `is` returns true, the oldest first.
 func (c *call) items(ctx context.Context, none, title string, is func(control.TopicStand) bool) error {
 	list, err := c.topics(ctx, true)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// runCheckpoint sums a topic up, or every active one with a partner (seed, "--checkpoint").
+// runCheckpoint sums up a topic, or every active topic with a partner (seed, "--checkpoint").
 func runCheckpoint(ctx context.Context, c *call) error {
 	if err := c.needsPartner("checkpoint"); err != nil {
 		return err
@@ -21,17 +21,17 @@ func runCheckpoint(ctx context.Context, c *call) error {
 	return c.checkpoints(ctx, false)
 }
 
-// runForward makes a checkpoint of every active topic, and asks whether what was agreed on
-// another day still holds (R29, R32).
+// runForward makes a checkpoint of every active topic, and asks whether what was agreed on another
+// day still holds (R29, R32).
 func runForward(ctx context.Context, c *call) error {
 	err := c.checkpoints(ctx, true)
-	if err != nil && control.AsError(err).Kind != control.KindNotFound { // who has no topic may be in parties
+	if err != nil && control.AsError(err).Kind != control.KindNotFound { // somebody without a topic may be in parties
 		return err
 	}
 	return errors.Join(err, c.parties(ctx, "", "forwarding — checkpoint saved"))
 }
 
-// checkpoints makes a checkpoint of a topic, of all where none is named.
+// checkpoints makes a checkpoint of a topic; of all topics if none is named.
 func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	text := c.text
 	if text == "-" {
@@ -46,7 +46,7 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	}
 	words := summarizer{call: c}
 	done := []Done{}
-	var failed []error // of one topic; the others are summed up all the same
+	var failed []error // errors of single topics; the others are summed up all the same
 	for _, t := range list.Topics {
 		if c.topic() == "" && !t.Derived {
 			continue
@@ -81,8 +81,8 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	return errors.Join(failed...)
 }
 
-// runBroadcast tells the fleet of a topic (seed, "Announce"). A human says whether agents of
-// other hosts are told.
+// runBroadcast tells the fleet of a topic (seed, "Announce"). A human says whether agents of other
+// hosts are told.
 func runBroadcast(ctx context.Context, c *call) error {
 	if err := c.needsPartner("broadcast"); err != nil {
 		return err
@@ -107,13 +107,13 @@ func runBroadcast(ctx context.Context, c *call) error {
 	return nil
 }
 
-// runRecruit lists whom one could ask into a party (seed, "--recruit").
+// runRecruit lists agents that could be asked into a party (seed, "--recruit").
 func runRecruit(ctx context.Context, c *call) error {
 	return party.ShowRecruits(ctx, control.RecruitsRequest{Viewing: c.viewing()}, c.client, c.view)
 }
 
-// parties says in each party of the agent how reachable it is, and what it goes through: for
-// the start and the end of a session (seed, "Presence Integration").
+// parties says in each party of the agent how reachable the agent is, and tells its members `text`.
+// It is used at the start and at the end of a session (seed, "Presence Integration").
 func (c *call) parties(ctx context.Context, state protocol.Presence, text string) error {
 	list, err := control.Parties.Ask(ctx, c.client, control.PartiesRequest{Viewing: c.viewing()})
 	if err != nil {
@@ -192,8 +192,8 @@ func runRecap(ctx context.Context, c *call) error {
 	return nil
 }
 
-// FleetTopics is who works with whom on all hosts, as this host's record has it, and the hosts
-// that are not heard: what they wrote since may not be here.
+// FleetTopics is who works with whom on all hosts, as this host's record has it. It also has the
+// hosts that are not heard: what they have written since may not be here yet.
 type FleetTopics struct {
 	control.TopicList
 	Unheard []UnheardHost `json:"unheard"` // by name
@@ -202,11 +202,11 @@ type FleetTopics struct {
 // UnheardHost is a host that does not answer at the moment.
 type UnheardHost struct {
 	Host protocol.Name `json:"host"`               // which
-	Last time.Time     `json:"last_seen,omitzero"` // when it was heard last, or wrote what is known of it, UTC; absent: never
+	Last time.Time     `json:"last_seen,omitzero"` // when it was last heard, or wrote the last message that is known, UTC; absent: never
 }
 
-// runFleetStatus lists who works with whom on all hosts. Nobody is asked for it: every host
-// has the record, and what a host that is not heard would say is not in it yet.
+// runFleetStatus lists who works with whom on all hosts. It asks no other host, because every host
+// has the record. What a host that is not heard would say is not in it yet.
 func runFleetStatus(ctx context.Context, c *call) error {
 	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Fleet: true})
 	if err != nil {
@@ -226,7 +226,7 @@ func runFleetStatus(ctx context.Context, c *call) error {
 	return nil
 }
 
-// unheard are the hosts that do not answer at the moment.
+// unheard returns the hosts that do not answer at the moment.
 func unheard(ctx context.Context, client control.Service) ([]UnheardHost, error) {
 	hosts, err := control.Hosts.Ask(ctx, client, control.HostsRequest{})
 	if err != nil {

@@ -58,8 +58,8 @@ func runRelation(ctx context.Context, c *call) error {
 	return nil
 }
 
-// styleIn is what a person wrote of how the other one works, as one line, and what else is in
-// that prose.
+// styleIn takes from a person's prose what it says of how the partner works, as one line. `rest` is
+// what else is in that prose.
 func styleIn(prose string) (style, rest string) {
 	var styles, others []string
 	within := false
@@ -93,7 +93,7 @@ func transportText(r control.Relation) string {
 	return "the record alone: no host serves it"
 }
 
-// topicTable lists topics as the seed does; with the partner's name where that differs.
+// topicTable lists topics as the seed does. With `partner`, it shows the partner's names.
 func (c *call) topicTable(list []control.Topic, partner bool) {
 	t := term.Table{Heading: []string{"Topic", "Anchor", "Last Sync", "Raw", "Decay", "λ", "Status"}, Flexible: 0}
 	if partner {
@@ -171,11 +171,11 @@ func (c *call) showTopic(t control.Topic) error {
 	return nil
 }
 
-// maxTalk is how much of what the two wrote to each other is named.
+// maxTalk is how many of the messages between the two are named.
 const maxTalk = 3
 
-// talk names what the two wrote to each other meanwhile, the last ones (seed, "/talk-to
-// Integration").
+// talk names the last messages that the two have written to each other meanwhile (seed,
+// "/talk-to Integration").
 func (c *call) talk(t control.Topic) {
 	if len(t.Exchanges) == 0 {
 		return
@@ -186,7 +186,7 @@ func (c *call) talk(t control.Topic) {
 	}
 }
 
-// score is a topic's score with what it is worth now.
+// score is a topic's score, and what it is worth now.
 func (c *call) score(t control.Topic) string {
 	if t.Raw == nil {
 		return "— (never synced)"
@@ -201,7 +201,7 @@ func (c *call) score(t control.Topic) string {
 	return text
 }
 
-// section lists the items of a sort, as the seed does.
+// section lists the items of one sort, as the seed does.
 func (c *call) section(title string, items []control.TopicItem, sort string, line func(control.TopicItem) string) {
 	var lines []string
 	for _, it := range items {
@@ -223,8 +223,8 @@ func (c *call) section(title string, items []control.TopicItem, sort string, lin
 	}
 }
 
-// aside is what else to know of an agreement: who has not accepted it, who wrote without a
-// key, and who was asked whether it still holds and did not answer yet.
+// aside is what else one should know about an agreement: who has not accepted it, who wrote without
+// a key, and who was asked whether it still holds and has not answered yet.
 func (c *call) aside(t control.Topic, it control.TopicItem) string {
 	var words []string
 	for _, st := range it.Stands {
@@ -248,7 +248,7 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 	return c.view.Out.Dim("  (" + strings.Join(words, ", ") + ")")
 }
 
-// waits lists what somebody is waited for.
+// waits lists for what somebody is waited for.
 func (c *call) waits(t control.Topic) {
 	for _, check := range t.Checks {
 		switch {
@@ -266,7 +266,7 @@ func (c *call) waits(t control.Topic) {
 	}
 }
 
-// checkpointLines are what a checkpoint says.
+// checkpointLines shows what a checkpoint says.
 func (c *call) checkpointLines(cp control.TopicCheckpoint) {
 	for line := range strings.Lines(cp.Summary) {
 		c.view.Out.Printf("  %s\n", term.Line(strings.TrimRight(line, "\n")))

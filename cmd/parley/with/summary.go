@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a summary may be, and how long it is waited for where nothing else is said.
+// Bounds of a summary, and how long it is waited for if no time is given.
 const (
 	maxSummaryLines = 5
 	maxSummaryBytes = 2000
@@ -22,15 +22,15 @@ const (
 	waitSummary     = time.Minute
 )
 
-// summarizer asks an agent for what a checkpoint says in its words (seed, "Summarize current
-// state"). Once it has not answered it is asked no more: a session that ends must not wait for
-// each of its topics.
+// summarizer asks an agent to write a checkpoint in its own words (seed,
+// "Summarize current state"). If the agent does not answer once, it is not asked again: the end of
+// a session must not wait for each of its topics.
 type summarizer struct {
 	call *call
-	why  string // why it is not asked; "" while it is
+	why  string // why the agent is not asked any more; "" while it is
 }
 
-// text is what the checkpoint of a topic says; "" where the node is to list what was decided.
+// text is the text for the checkpoint of a topic. It is "" if the node is to list what was decided.
 func (s *summarizer) text(ctx context.Context, t control.Topic) string {
 	if s.why != "" {
 		return ""

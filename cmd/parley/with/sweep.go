@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// runSweep writes the files of collaborations and says what has timed out (seed,
-// "--sweep-timeouts"). Nothing is decided by that: doing it twice is doing it once.
+// runSweep writes the files of collaborations, and says what has timed out (seed,
+// "--sweep-timeouts"). That decides nothing: to do it twice is the same as to do it once.
 func runSweep(ctx context.Context, c *call) error {
 	done, err := control.SweepTopics.Ask(ctx, c.client, control.SweepRequest{Acting: c.acting})
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// runSync puts the claims of topics to partners, and shows their results.
+// runSync asks partners about the claims of topics, and shows the results.
 func runSync(ctx context.Context, c *call) error {
 	r := control.SyncRequest{Acting: c.acting, Topic: c.topic(), Claims: c.claims, Wait: c.wait, Persist: c.persist}
 	if c.partner() != "" {
@@ -23,7 +23,7 @@ func runSync(ctx context.Context, c *call) error {
 	return follow(ctx, r, c.client, c.view)
 }
 
-// follow asks, and shows what comes of it.
+// follow asks for a sync, and shows what comes of it.
 func follow(ctx context.Context, r control.SyncRequest, client control.Service, v cli.View) error {
 	w := waiting{v: v, began: v.Now()}
 	defer w.stop()
@@ -62,15 +62,15 @@ func follow(ctx context.Context, r control.SyncRequest, client control.Service, 
 	return nil
 }
 
-// waiting tells a person at a terminal who is being waited for.
+// waiting tells a person at a terminal for whom the command waits.
 type waiting struct {
 	v     cli.View
 	began time.Time
 	names []string
-	end   func() // nil while no line stands
+	end   func() // nil while no line is shown
 }
 
-// note begins to tell of those who have not answered after an event.
+// note tells after an event who has not answered yet.
 func (w *waiting) note(e control.SyncEvent) {
 	name := term.Line(e.With)
 	switch e.Kind {
@@ -109,7 +109,7 @@ func (w *waiting) note(e control.SyncEvent) {
 	}
 }
 
-// stop takes the line away.
+// stop removes the line.
 func (w *waiting) stop() {
 	if w.end != nil {
 		w.end()
@@ -117,7 +117,7 @@ func (w *waiting) stop() {
 	}
 }
 
-// symbol is a sign of the seed, at a terminal.
+// symbol is a sign of the seed, if there is a terminal.
 func symbol(v cli.View, sign string) string {
 	if v.Out.Terminal {
 		return sign + " "
@@ -152,7 +152,7 @@ func showSync(v cli.View, e control.SyncEvent) {
 	}
 }
 
-// ways are the ways that a check goes, in words.
+// ways are the ways on which a check goes, in words.
 var ways = map[string]string{
 	control.BySameHost: "hey, on this host", control.ByOtherHost: "wormhole, on another host", control.ByRecord: "inbox: the record brings it there, by git",
 }
@@ -203,7 +203,7 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 	}
 }
 
-// flagsOf are what is to be looked at in a result.
+// flagsOf are the things to look at in a result.
 func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 	for _, row := range r.Rows {
 		switch row.Flag {
@@ -234,7 +234,7 @@ func claim(row control.SyncLine) string {
 	return "[" + term.Line(row.ID) + "]"
 }
 
-// points is a score of 0.0 to 1.0, "-" for none.
+// points is a score from 0.0 to 1.0; "-" if there is none.
 func points(x *float64) string {
 	switch {
 	case x == nil:
@@ -245,7 +245,7 @@ func points(x *float64) string {
 	return fmt.Sprintf("%g", *x)
 }
 
-// colour is that of a decayed score; divergence is cyan and never red (R22).
+// colour is the colour of a decayed score. Divergence is cyan, and never red (R22).
 func colour(x *float64) string {
 	switch {
 	case x == nil:

@@ -20,9 +20,9 @@ import (
 
 // call is one call of the command: what was typed.
 type call struct {
-	words  []string // partner, topic, and a text where a flag takes one so
+	words  []string // partner, topic and, if a flag takes its text that way, a text
 	acting control.Acting
-	flags  map[string]string // those that do something, by name
+	flags  map[string]string // the flags that do something, by name
 
 	anchor, item, reason, until, text string
 	claims                            []string
@@ -33,19 +33,19 @@ type call struct {
 
 	client control.Service
 	view   cli.View
-	read   func(words []string) (string, error) // the text that words are, "-" being standard input
+	read   func(words []string) (string, error) // returns the text that the words are; "-" stands for standard input
 }
 
-// action is a flag that says what to do. Without one the partner or the topic is shown.
+// action is a flag that says what to do. Without such a flag, the partner or the topic is shown.
 type action struct {
-	flag, takes, help string // takes: what its value is, "" for none
-	beside            string // the flags that say more of it
-	alone             bool   // it is of all partners: no words go with it
+	flag, takes, help string // takes: name of its value, "" if it takes none
+	beside            string // the flags that belong to it
+	alone             bool   // it is about all partners: no words go with it
 	deed              protocol.Act
 	run               func(ctx context.Context, c *call) error
 }
 
-// actions are what the command does, in the order of its help.
+// actions are what the command can do, in the order of its help.
 func actions() []action {
 	return []action{
 		{flag: "sync", help: "put what we hold to the partner, show how far they hold it", beside: "claim wait persist", run: runSync},
@@ -141,7 +141,7 @@ serves is asked on the issue.`,
 				return cli.UsageErrorf(cmd, "--%s is of all partners: it goes without %q", chosen.flag, args[0])
 			}
 			if c.acting.Dir, err = os.Getwd(); err != nil {
-				c.acting.Dir = "" // it is only a hint for whom to act
+				c.acting.Dir = "" // it only helps to find out for whom to act
 			}
 			if c.client, err = p.Client(); err != nil {
 				return err
@@ -158,7 +158,7 @@ serves is asked on the issue.`,
 			return runDeed(cmd.Context(), c, *chosen)
 		},
 	}
-	// The verbs of parties, as the seed has them behind this command.
+	// The commands for parties, which the seed has below this command.
 	cmd.AddCommand(party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewWhoCommand(p), party.NewTellCommand(p), party.NewLeaveCommand(p))
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -189,7 +189,7 @@ serves is asked on the issue.`,
 	return cmd
 }
 
-// chosen is the one thing that is to be done; nil where something is only shown.
+// chosen returns the one action that is to be done; nil if something is only shown.
 func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 	for _, a := range actions() {
 		flag := cmd.Flags().Lookup(a.flag)
@@ -205,8 +205,8 @@ func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 	return chosen, nil
 }
 
-// besides refuses flags that say more of something else than what is to be done: what is
-// typed in vain is a slip.
+// besides returns an error if there are flags that belong to another action: what is typed in vain
+// is a slip.
 func besides(cmd *cobra.Command, chosen *action) error {
 	takes := map[string][]string{"anchor": {"a topic that is opened or shown"}}
 	for _, a := range actions() {
@@ -227,24 +227,24 @@ func besides(cmd *cobra.Command, chosen *action) error {
 	return nil
 }
 
-// viewing is whose view is asked for.
+// viewing says whose view is asked for.
 func (c *call) viewing() control.Viewing {
 	return control.Viewing{For: c.acting.As, Dir: c.acting.Dir}
 }
 
-// word is the value of a flag that does something; help calls it by what it is.
+// word is the value of a flag that does something. `takes` is the name of the value in help.
 type word struct{ text, takes string }
 
-// String is what was given.
+// String is the value that was given.
 func (w *word) String() string { return w.text }
 
-// Set takes what was given.
+// Set takes the value that was given.
 func (w *word) Set(text string) error {
 	w.text = text
 	return nil
 }
 
-// Type is what help calls it.
+// Type is the name of the value in help.
 func (w *word) Type() string { return w.takes }
 
 // partner is the first word.
@@ -255,7 +255,7 @@ func (c *call) partner() string {
 	return c.words[0]
 }
 
-// topic is what follows: one word, as it is quoted.
+// topic is the second word: a topic of several words is quoted.
 func (c *call) topic() string {
 	if len(c.words) < 2 {
 		return ""
@@ -263,7 +263,7 @@ func (c *call) topic() string {
 	return strings.Join(c.words[1:], " ")
 }
 
-// needsPartner refuses what needs a partner where none is named.
+// needsPartner returns an error if no partner is named. `what` is what needs one.
 func (c *call) needsPartner(what string) error {
 	if c.partner() == "" {
 		return control.Errorf(control.KindUsage, "such as: parley work-with mawjs --"+what, "--%s needs a partner", what)
@@ -271,7 +271,7 @@ func (c *call) needsPartner(what string) error {
 	return nil
 }
 
-// runShow shows what there is with a partner, or a topic, which it opens where it is new.
+// runShow shows what there is with a partner, or a topic. If the topic is new, it opens it.
 func runShow(ctx context.Context, c *call) error {
 	if c.topic() == "" {
 		if c.anchor != "" {

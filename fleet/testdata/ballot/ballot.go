@@ -1,5 +1,5 @@
-// Package ballot is a small affair that shows which files an affair takes: this one for
-// its value and its fold, and one for each act with its words and its command.
+// Package ballot is a small affair that shows which files an affair needs: this one for its value
+// and its fold, and one for each act with its words and its command.
 package ballot
 
 import (
@@ -14,15 +14,15 @@ import (
 
 // Ballot is a question that is put to the vote. It does not change.
 type Ballot struct {
-	Opened   protocol.Path // the proposal; zero where there is none
+	Opened   protocol.Path // the proposal; zero if there is none
 	By       string
 	Question string
 	Until    time.Time         // votes that are dated later do not count
-	Votes    map[string]string // what each wants now
+	Votes    map[string]string // by name, what each wants now
 	Closed   bool
 }
 
-// Kind is the kind of affair that ballots are: one a channel.
+// Kind is the kind of affair that ballots are. There is at most one in a channel.
 func Kind() *affair.Kind[Ballot] {
 	return &affair.Kind[Ballot]{
 		Name: "ballot",
@@ -49,7 +49,7 @@ func step(b Ballot, d affair.Deed) (Ballot, error) {
 	return b.withdraw(d)
 }
 
-// open says why a deed is not one of an open ballot.
+// open returns an error if a deed does not belong to an open ballot.
 func (b Ballot) open(d affair.Deed) error {
 	asked, _ := d.AnsweredPath()
 	switch {
@@ -63,7 +63,7 @@ func (b Ballot) open(d affair.Deed) error {
 	return nil
 }
 
-// with is the ballot with another set of votes.
+// with is the ballot with its votes changed.
 func (b Ballot) with(change func(votes map[string]string)) Ballot {
 	votes := maps.Clone(b.Votes)
 	change(votes)

@@ -14,10 +14,10 @@ import (
 // Proposal puts a question to the vote.
 type Proposal struct {
 	Question string
-	For      time.Duration // how long votes are taken
+	For      time.Duration // for how long votes are taken
 }
 
-// Propose is its act.
+// Propose is the act of a Proposal.
 var Propose = protocol.NewAct(protocol.ActSpec{
 	Act: "ballot-propose", Heading: "BALLOT", Class: protocol.ClassDeed, Doc: "Puts a question to the vote.",
 }, parseProposal, Proposal.format, Proposal{Question: "Shall we?", For: time.Minute})

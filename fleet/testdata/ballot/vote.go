@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Vote is the act of somebody who wants something; a later one takes the place of an
-// earlier one.
+// Vote is the act by which somebody says what they want. A later vote takes the place of an earlier
+// one.
 var Vote = protocol.NewAct(protocol.ActSpec{
 	Act: "ballot-vote", Heading: "BALLOT-VOTE", Class: protocol.ClassDeed, Doc: "Says what its author wants.",
 }, parseVote, func(choice string) string { return "BALLOT-VOTE | choice: " + choice }, "yes")
@@ -32,7 +32,7 @@ func Choose(by string, c protocol.ChannelID, choice string) affair.Command {
 	})
 }
 
-// about is a deed about what is put to the vote.
+// about makes a deed about what is put to the vote.
 func (b Ballot) about(by string, c protocol.ChannelID, act protocol.Act, body string) ([]affair.Draft, error) {
 	if b.Opened.IsZero() || b.Closed {
 		return nil, refusal.New(refusal.Forbidden, "", "nothing is put to the vote in %s", c)

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Withdraw is the act of somebody who takes a vote back.
+// Withdraw is the act by which somebody takes a vote back.
 var Withdraw = protocol.NewAct(protocol.ActSpec{
 	Act: "ballot-withdraw", Heading: "BALLOT-WITHDRAW", Class: protocol.ClassDeed, Doc: "Takes its author's vote back.",
 }, func(string) (struct{}, error) { return struct{}{}, nil }, func(struct{}) string { return "BALLOT-WITHDRAW | " }, struct{}{})

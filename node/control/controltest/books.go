@@ -51,8 +51,8 @@ func testChannels(s *suite) {
 	s.equal("channels: named ones by name, then the others", []string{"sprint", "週次 tests", ""}, names)
 }
 
-// testMembers: with members a message to all in the channel names each of them, and
-// without again everybody.
+// testMembers: if a channel has members, a message to all in it names each of them. If it has none,
+// the message goes to everybody again.
 func testMembers(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
@@ -101,7 +101,7 @@ func testChannelRefusals(s *suite) {
 	s.wantKind("sent to a misspelt one", err, control.KindNotFound)
 }
 
-// subjects are what memories are about.
+// subjects are the subjects of the memories that are listed.
 func (s *suite) subjects(r control.MemoriesRequest) []string {
 	s.Helper()
 	all, err := control.Memories.Ask(s.ctx, s.service, r)

@@ -1,5 +1,5 @@
-// Package controltest is the contract of the verbs as tests, which every control.Service
-// runs: the node in process, and the client over a socket.
+// Package controltest is the contract of the verbs, as tests that every control.Service runs: the
+// node in process, and the client over a socket.
 package controltest
 
 import (
@@ -14,13 +14,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// patience bounds every call, so that a broken implementation fails instead of
-// hanging.
+// patience bounds every call, so that a broken implementation fails and does not hang.
 const patience = time.Minute
 
-// Run checks an implementation. Each test gets its own service from start: a
-// fresh node alone in its fleet, with a human and without agents; start
-// registers its own cleaning up.
+// Run checks an implementation. Each test gets its own service from `start`: a fresh node that is
+// alone in its fleet, with a human and without agents. `start` must register its own clean-up.
 func Run(t *testing.T, start func(t *testing.T) control.Service) {
 	RunMail(t, start)
 	run(t, start, []contract{
@@ -51,7 +49,7 @@ type contract struct {
 	run  func(s *suite)
 }
 
-// RunMail checks the part of the contract that is about messages alone.
+// RunMail checks the part of the contract that only needs messages.
 func RunMail(t *testing.T, start func(t *testing.T) control.Service) {
 	run(t, start, []contract{
 		{"status names the node", testStatus},
@@ -89,8 +87,7 @@ func run(t *testing.T, start func(t *testing.T) control.Service, tests []contrac
 	}
 }
 
-// OverSocket serves s on a control socket and returns a client of it. Both end
-// with the test.
+// OverSocket serves `s` on a control socket and returns a client of it. Both end with the test.
 func OverSocket(t *testing.T, s control.Answers) *control.Client {
 	t.Helper()
 	// A test's own temporary folder can be too deep for the path of a socket.
@@ -118,8 +115,8 @@ func OverSocket(t *testing.T, s control.Answers) *control.Client {
 	return control.NewClient(path, "test")
 }
 
-// Operator judges that whoever calls operates the host. It is for tests in which that
-// is not what is looked at.
+// Operator judges that every caller operates the host. It is for tests that are about something
+// else.
 func Operator(control.Calling) (control.Caller, error) {
 	return control.Caller{Kind: control.Operator}, nil
 }
@@ -139,7 +136,7 @@ func (s *suite) must(err error) {
 	}
 }
 
-// equal compares what was wanted with what came.
+// equal compares the expected value with the actual one.
 func (s *suite) equal(what string, want, got any) {
 	s.Helper()
 	if !reflect.DeepEqual(want, got) {
@@ -156,7 +153,7 @@ func (s *suite) wantKind(what string, err error, kind control.Kind) {
 	}
 }
 
-// inboxAgent adds an agent behind the inbox door.
+// inboxAgent adds an agent with the inbox door.
 func (s *suite) inboxAgent(name string) {
 	s.Helper()
 	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: name, Inbox: true, Dir: s.TempDir()})

@@ -50,8 +50,8 @@ func (s *suite) wantReceipts(want int) {
 	}
 }
 
-// Who speaks was guessed from which agents are served: the first inbox agent took over
-// the human's inbox and wrote the human's broadcasts.
+// This test is about a fault: the speaker was guessed from the agents that are served. So the first
+// inbox agent took over the human's inbox, and wrote the human's broadcasts.
 func testSpeaker(s *suite) {
 	_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
 	s.wantKind("to oneself", err, control.KindRefused)

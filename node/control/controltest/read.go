@@ -15,7 +15,8 @@ func (s *suite) shown(as string, messages ...control.Message) int {
 	return marked.Read
 }
 
-// testShown: once for whom it is meant, never for others, and not what was not shown.
+// testShown: a shown message gets one receipt from the one to whom it is addressed. It gets none
+// from others, and messages that were not shown get none.
 func testShown(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")

@@ -16,8 +16,8 @@ func testWaitNext(s *suite) {
 			m, _ := control.Wait.Ask(s.ctx, s.service, r)
 			got <- m
 		}()
-		// Whether the wait has begun cannot be seen from outside: messages are
-		// sent until one of them ends it.
+		// It cannot be seen from outside whether the wait has begun. So messages are sent until one
+		// of them ends it.
 		said := map[string]bool{}
 		for ended := false; !ended; {
 			m := s.hey("mawjs", "after")

@@ -7,11 +7,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// errEnough ends a stream, which may have no end of its own.
+// errEnough ends a stream that may have no end of its own.
 var errEnough = errors.New("enough")
 
-// testEveryVerb asks for every verb with an empty request, of a stream for one answer. The
-// last of the table is to stop.
+// testEveryVerb calls every verb with an empty request, and a stream for one answer. The last verb
+// of the table is Stop.
 func testEveryVerb(s *suite) {
 	for _, v := range control.Verbs() {
 		answers := 0

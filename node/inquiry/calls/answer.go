@@ -17,11 +17,11 @@ var errSays = errors.New("it says nothing")
 type object struct {
 	text     string
 	from, to int
-	err      error // why it is none in the end
+	err      error // why it is no valid object in the end
 }
 
-// block reads the last JSON object in an answer that has one of the keys, whatever stands
-// around it.
+// block reads the last JSON object in an answer that has one of the keys, whatever stands around
+// it.
 func block(answer string, into any, keys ...string) (object, error) {
 	all := objects(answer)
 	for _, o := range slices.Backward(all) {
@@ -47,11 +47,11 @@ func block(answer string, into any, keys ...string) (object, error) {
 	return object{}, fmt.Errorf("it has no JSON object with %s", strings.Join(keys, ", "))
 }
 
-// maxScans bounds how often the bytes of an answer are read on the search for objects that end.
+// maxScans bounds how often the bytes of an answer are read in the search for complete objects.
 const maxScans = 16
 
-// objects are the JSON objects of a text that are within no other one, in their order, and what
-// begins like one and is none.
+// objects are the JSON objects of a text that are not within another one, in their order. A text
+// that begins like an object and is none is among them, with its error.
 func objects(text string) (all []object) {
 	left := maxScans * len(text)
 	for i := 0; i < len(text) && left > 0; i++ {
@@ -72,7 +72,8 @@ func objects(text string) (all []object) {
 	return all
 }
 
-// scan is how long the object is with which a text begins. One without an end goes to the end.
+// scan is the length of the object with which a text begins. An object without an end goes to the
+// end of the text.
 func scan(text string) (n int, ends bool) {
 	depth, quoted, escaped := 0, false, false
 	for i := 0; i < len(text); i++ {
@@ -95,8 +96,8 @@ func scan(text string) (n int, ends bool) {
 	return len(text), false
 }
 
-// mended is JSON without what language models get wrong most: lines that break within a string,
-// and a comma before the end of a list.
+// mended is JSON without the usual mistakes of language models: line breaks within a string, and a
+// comma before the end of a list.
 func mended(text string) string {
 	var b strings.Builder
 	quoted, escaped := false, false
@@ -127,10 +128,10 @@ func mended(text string) string {
 	return b.String()
 }
 
-// fence is the line that opens a fenced block, at the end of what stands before the block.
+// fence is the line that opens a fenced block, at the end of the text before the block.
 var fence = pattern.New("```[A-Za-z]*[ \t]*\n?\\s*$")
 
-// without is an answer without an object and the fence around it.
+// without is an answer without an object and without the fence around it.
 func without(answer string, o object) (before, after string) {
 	before, after = answer[:o.from], answer[o.to:]
 	if at := fence.Regexp().FindStringIndex(before); at != nil {
@@ -151,8 +152,8 @@ func Bare(answer string) string {
 	return strings.TrimSpace(strings.TrimSuffix(inner, "```"))
 }
 
-// cutDone takes the mark off a message after which a peer has no more to say. A message that is
-// nothing else stays as it is.
+// cutDone takes the mark off a message that says that a peer has no more to say. A message that is
+// nothing but the mark stays as it is.
 func cutDone(answer string) (text string, done bool) {
 	text = Bare(answer)
 	i := strings.LastIndexByte(text, '\n')
@@ -176,12 +177,12 @@ func isNone(text string) bool {
 	return ok && strings.IndexAny(strings.TrimLeft(rest, " "), ".,;:(-\u2013\u2014") == 0 && !limits.MatchString(rest)
 }
 
-// limits are words behind which something is left after all.
+// limits are words that show that something is left after all.
 var limits = pattern.New(`\b(but|except|however|although|though|apart|beyond|unless|still|only|yet)\b`)
 
-// exact is how words stand in a text. A quote is put right that differs only in white space,
-// in emphasis, or in the form of its quotation marks and dashes. Marks of quotation and of
-// omission around it are taken off. Any other is left as it is, and found to be none.
+// exact is how words stand in a text. A quote is corrected if it differs only in white space, in
+// emphasis, or in the form of its quotation marks and dashes. Quotation marks and dots around it
+// are removed. Any other quote is left as it is, and is found to be none.
 func exact(text, words string) string {
 	words = strings.TrimSpace(words)
 	for _, w := range []string{words, strings.Trim(words, " \t\n\"'`*\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"), strings.Trim(words, " \t\n\"'\u201c\u201d\u2026.")} {
@@ -198,13 +199,13 @@ func exact(text, words string) string {
 	return words
 }
 
-// standing is where a text has words in their folded form; "" where it does not.
+// standing is the place where a text has words in their folded form; "" if it does not have them.
 func standing(text, words string) string {
 	want := folded(words)
 	if want == "" {
 		return ""
 	}
-	var at []int // where in the text each byte of its folded form begins
+	var at []int // for each byte of the folded form, its place in the text
 	var b strings.Builder
 	space := true
 	for i, r := range text {
@@ -256,13 +257,13 @@ func foldRune(r rune) string {
 	return string(r)
 }
 
-// line is a text as one line.
+// line makes one line of a text.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// word is a name or a key as it is meant, whatever marks stand around it.
+// word is a name or a key, without the marks that stand around it.
 func word(text string) string { return strings.Trim(line(text), "\"'`*#:\u201c\u201d ") }
 
-// keyword is a word of a list, as it stands in the list.
+// keyword is a word of a list, in the form of the list.
 func keyword(text string, list ...string) string {
 	plain := func(s string) string {
 		return strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(word(s)))
@@ -275,7 +276,7 @@ func keyword(text string, list ...string) string {
 	return text
 }
 
-// cutLine is a text as a line that fits behind an option.
+// cutLine is a text as a line that fits into the text of an option.
 func cutLine(text string) string {
 	const most = 480 // bytes
 	if text = line(text); len(text) > most {

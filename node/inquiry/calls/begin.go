@@ -13,13 +13,13 @@ import (
 // inJSON ends each prompt whose answer is JSON.
 const inJSON = "\nAnswer with one JSON object in a fenced block, and with nothing after it:\n```json\n%s\n```\n"
 
-// lead is how every prompt of a coordinator begins: what it is for, and the question.
+// lead begins every prompt of a coordinator: its purpose, and the question.
 func lead(task string, v inquiries.Inquiry) string {
 	return "You coordinate an inquiry: a question that several perspectives look at, each by itself, and that a human decides on. You place perspectives before the human and never prescribe one. " +
 		"You analyse nothing yourself.\n" + material + " Write in the language of the question; headings, keys and the words of lists stay as they are given here.\n\nYour task now: " + task + "\n\nThe question, word for word:\n" + quote(v.Opening.Text) + "\n"
 }
 
-// brief is the mission brief as prompts show it.
+// brief is the mission brief in the form of prompts.
 func brief(v inquiries.Inquiry) string {
 	return fmt.Sprintf("\nThe mission brief that the human confirmed:\n- Intent: %s\n- Deliverable: %s\n- Scope: %s\n", v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope)
 }
@@ -42,8 +42,8 @@ func briefWords(v inquiries.Inquiry) string {
 ` + fmt.Sprintf(inJSON, `{"intent": "…", "deliverable": "…", "scope": "…", "mode": "inquire", "why": "…", "abstract": false}`)
 }
 
-// readBrief reads a brief. Its texts are lines: they stand in the prompt of each member, where
-// further lines could be read as something else.
+// readBrief reads a brief. Its texts become single lines: they stand in the prompt of each member,
+// where more lines could be read as something else.
 func readBrief(a inquiries.Actor, inquiry protocol.ChannelID, answer string) (affair.Command, error) {
 	var w protocol.InquiryBrief
 	if _, err := block(answer, &w, "intent", "deliverable"); err != nil {
@@ -126,8 +126,8 @@ func readProposals(a inquiries.Actor, inquiry protocol.ChannelID, answer string)
 	return inquiries.Draft(a, inquiry, protocol.ProposePerspectives, p), nil
 }
 
-// single says why a perspective is none of its own: it has the name of a person or a role
-// (F23), or reveals what another one does (F22).
+// single returns an error if a perspective is not a perspective of its own: it has the name of a
+// person or a role (F23), or reveals what another one reveals (F22).
 func single(before []protocol.InquiryPerspective, p protocol.InquiryPerspective) error {
 	words := strings.Fields(strings.ToLower(p.Name))
 	if len(words) > 0 && slices.Contains(roles, strings.Trim(words[len(words)-1], ".,()")) {
@@ -141,13 +141,13 @@ func single(before []protocol.InquiryPerspective, p protocol.InquiryPerspective)
 	return nil
 }
 
-// roles are words with which the name of a person or a role ends.
+// roles are words with which the name of a person or a role can end.
 var roles = strings.Fields("accountant administrator advocate analyst architect attorney auditor ceo cfo ciso consultant critic cto customer designer " +
 	"developer director economist engineer ethicist executive expert founder historian investor lawyer manager officer operator optimist owner persona " +
 	"pessimist philosopher pragmatist programmer psychologist researcher reviewer sceptic scientist skeptic sociologist specialist stakeholder tester user")
 
-// establish ends an inquiry that recommends: what each perspective is good for is what was said
-// of it when it was proposed.
+// establish ends an inquiry that recommends. What each perspective is good for is what was said
+// about it when it was proposed.
 func establish(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry) affair.Command {
 	w := protocol.InquiryEstablished{Tier: protocol.LensTier(len(v.Chosen)), Note: protocol.LensNote}
 	for _, name := range v.Chosen {
@@ -230,14 +230,14 @@ func readMap(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry,
 	return inquiries.Draft(a, inquiry, protocol.MapAgents, m), nil
 }
 
-// is reports whether an agent is meant: by its address, or by its name alone.
+// is reports whether `said` means an agent, by its address or by its name alone.
 func is(a protocol.Address, said string) bool {
 	said = word(said)
 	return said == a.String() || said == a.Name
 }
 
-// collapses reports whether an option is one of those before, or is chosen for the same reason
-// as one: that is no choice, and nobody is asked to make it (F72).
+// collapses reports whether an option is the same as one before, or has the same reason. That is no
+// choice, and nobody is asked to make it (F72).
 func collapses(before []protocol.InquiryOption, o protocol.InquiryOption) bool {
 	return slices.ContainsFunc(before, func(b protocol.InquiryOption) bool {
 		return b.Key == o.Key || o.About != "" && strings.EqualFold(b.About, o.About)

@@ -1,9 +1,9 @@
-// Package calls words what agents are asked in an inquiry and reads what they answer. It is pure.
-// What a prompt says follows from the inquiry and from what it is given. An answer becomes a
-// command, or a reason why it does not do, in words that the agent can be given.
+// Package calls words what agents are asked in an inquiry, and reads what they answer. It is pure.
+// What a prompt says follows from the inquiry and from what the caller gives. An answer becomes a
+// command, or a reason why it does not serve, in words that the agent can be given.
 //
-// Agents are language models as a rule: what they say around the form is ignored, and the form
-// itself is checked by the rules of inquiries before anything is written.
+// Agents are usually language models: what they say around the form is ignored, and the rules of
+// inquiries check the form itself before anything is written.
 package calls
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Surroundings is what a prompt says besides the inquiry.
+// Surroundings is what a prompt contains besides the inquiry.
 type Surroundings struct {
-	Earlier []inquiries.Inquiry // that are over: their lenses and gaps are told to proposals (F11)
-	Agents  []Candidate         // who could be members
-	Made    []protocol.Address  // who is made where none of them fits, one for each perspective
-	Files   []string            // in what is investigated
-	Refused string              // why the last answer to this call did not do; "" at first
-	Member  protocol.Address    // who is started; zero: who was mapped
-	Last    string              // that answer
+	Earlier []inquiries.Inquiry // inquiries that are over: their lenses and gaps are told to proposals (F11)
+	Agents  []Candidate         // agents that could be members
+	Made    []protocol.Address  // agents that are made if none fits, one for each perspective
+	Files   []string            // files in what is investigated
+	Refused string              // why the last answer to this call did not serve; "" at first
+	Member  protocol.Address    // the agent that is started; zero: the one that was mapped
+	Last    string              // the last answer
 	Alone   bool                // the member's session does not go on: it is told again what it found (R52)
 }
 
 // Candidate is an agent that could be a member.
 type Candidate struct {
 	Agent protocol.Address
-	About string // what its profile says that it is for
+	About string // what it is for, by its profile
 }
 
-// Prompt is what the agent of a call is given; ok is false for a call that needs none.
+// Prompt is what the agent of a call is given. `ok` is false for a call that needs no agent.
 func Prompt(v inquiries.Inquiry, c inquiries.Call, s Surroundings) (text string, ok bool) {
 	w, asks := words(v, c, s)
 	if !asks {
@@ -78,8 +78,8 @@ func words(v inquiries.Inquiry, c inquiries.Call, s Surroundings) (text string, 
 	return "", false
 }
 
-// Read is the command that says what an agent answered to a call; answer is "" for a call that
-// needs no agent. The error says why the answer does not do.
+// Read makes a command from what an agent has answered to a call. `answer` is "" for a call that
+// needs no agent. The error says why the answer does not serve.
 func Read(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, c inquiries.Call, s Surroundings, answer string) (affair.Command, error) {
 	switch c.Do {
 	case protocol.ActFrameBrief:
@@ -101,7 +101,7 @@ func Read(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, c 
 		if s.Member != (protocol.Address{}) {
 			member = s.Member
 		}
-		orientation := m.Orientation // a later attempt is given what the first one was
+		orientation := m.Orientation // a later attempt gets the same as the first one
 		if m.Prompt == "" {
 			orientation = Orientation(v.Brief)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// dialogues are what the peers reported and answered, as prompts of the coordinator show it.
+// dialogues are what the peers reported and answered, in the form of the coordinator's prompts.
 func dialogues(v inquiries.Inquiry) string {
 	type part struct{ before, said string }
 	var parts []part
@@ -42,7 +42,7 @@ func topics(t *inquiries.Tension) string {
 	return strings.Join(all, "; ")
 }
 
-// tensionOf is the one with that id; nil where there is none.
+// tensionOf is the tension with that id; nil if there is none.
 func tensionOf(v inquiries.Inquiry, id string) *inquiries.Tension {
 	for _, t := range v.Tensions {
 		if t.ID == id {
@@ -52,8 +52,8 @@ func tensionOf(v inquiries.Inquiry, id string) *inquiries.Tension {
 	return nil
 }
 
-// peerWords is what a peer is given in a dialogue. It never learns what kind of tension was
-// found, nor more of the other one's result than that one says itself.
+// peerWords is what a peer is given in a dialogue. It never learns which kind of tension was found.
+// Of the other peer's result, it learns only what that peer itself says.
 func peerWords(v inquiries.Inquiry, c inquiries.Call, s Surroundings) string {
 	t, m := tensionOf(v, c.Tension), v.Member(c.Perspective)
 	if t == nil || m == nil {
@@ -102,7 +102,7 @@ func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call,
 	form := protocol.ReportForm()
 	divergence := form[2]
 	sections, faults := inquiries.Sections(Bare(answer), form...)
-	faults = slices.DeleteFunc(faults, func(f string) bool { // that there is none is said in many ways
+	faults = slices.DeleteFunc(faults, func(f string) bool { // there are many ways to say that there is none
 		return strings.HasPrefix(f, `"`+divergence+`" says nothing`) && (sections[divergence] == "" || isNone(sections[divergence]))
 	})
 	if len(faults) > 0 {

@@ -18,7 +18,7 @@ func routeWords(v inquiries.Inquiry) string {
 ` + fmt.Sprintf(inJSON, `{"extend": "one line", "add_input": "one line", "wrap_up": "one line"}`)
 }
 
-// readGate asks a gate. Words about options are all that an agent, or the brief, adds to it.
+// readGate asks a gate. An agent, or the brief, only adds words about options to it.
 func readGate(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, c inquiries.Call, answer string) (affair.Command, error) {
 	about := map[string]string{}
 	switch c.Gate {

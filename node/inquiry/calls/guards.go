@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	driftCycles = 3   // after how many cycles members that frame things alike have drifted together
-	earlyCycles = 2   // within how many cycles unanimity is early
-	lessons     = 3   // how many inquiries have to show the same before something is proposed
-	same        = 0.8 // from which likeness on two texts say the same
-	similar     = 0.4 // from which likeness on two tensions are of one kind
+	driftCycles = 3   // after so many cycles, members that frame things alike have drifted together
+	earlyCycles = 2   // unanimity within so many cycles is early
+	lessons     = 3   // so many inquiries have to show the same before something is proposed
+	same        = 0.8 // from this likeness on, two texts say the same
+	similar     = 0.4 // from this likeness on, two tensions are of one kind
 )
 
-// Guards are what the coordinator is told, and the human shown, while an inquiry goes on (frame,
-// "Adversarial Guards"). They name members that frame things alike after several cycles (F68),
-// unanimity in the first two (F69), and results that are one and the same text. They are told,
-// never acted on.
+// Guards are what the coordinator is told, and the human is shown, while an inquiry goes on (frame,
+// "Adversarial Guards"): members that frame things alike after several cycles (F68), unanimity in
+// the first two cycles (F69), and results with the same text. Nothing is done because of them.
 func Guards(v inquiries.Inquiry) (notes []string) {
 	for _, group := range groups(v, func(a, b *inquiries.Member) bool { return a.Result == b.Result }) {
 		notes = append(notes, fmt.Sprintf("%s gave one and the same text: it counts as one source, and is no agreement.", strings.Join(group, " and ")))
@@ -37,7 +36,7 @@ func Guards(v inquiries.Inquiry) (notes []string) {
 	return notes
 }
 
-// guards are they in a prompt.
+// guards are the Guards in the form of a prompt.
 func guards(v inquiries.Inquiry) (text string) {
 	for _, g := range Guards(v) {
 		text += "\nNote: " + g + "\n"
@@ -71,9 +70,9 @@ func groups(v inquiries.Inquiry, like func(a, b *inquiries.Member) bool) (all []
 	return all
 }
 
-// Notes are what a human is shown beside an inquiry: its guards, an agreement that nobody would
-// have expected and that is not explained (F65), and what is proposed after several inquiries
-// (F70, F85). The earlier ones are given the newest first.
+// Notes are what a human is shown besides an inquiry: its guards, an agreement that nobody would
+// have expected and that is not explained (F65), and what is proposed after several inquiries (F70,
+// F85). `earlier` has the newest one first.
 func Notes(v inquiries.Inquiry, earlier []inquiries.Inquiry) []string {
 	notes := Guards(v)
 	sections, _ := inquiries.Sections(v.Synthesis.Text, inquiries.SynthesisSections()...)
@@ -100,8 +99,8 @@ func opposed(v inquiries.Inquiry) (pairs [][2]string) {
 	return pairs
 }
 
-// needless are gates that a human may do without (F70): those that were answered in one way, the
-// one that was proposed, in each of the newest inquiries. They stay until the human says so.
+// needless are gates without which a human may do (F70): those that were answered in the same way,
+// as proposed, in each of the newest inquiries. They stay until the human says otherwise.
 func needless(all []inquiries.Inquiry) (notes []string) {
 	confirmed, agent := 0, ""
 	for _, v := range all {
@@ -136,7 +135,7 @@ func needless(all []inquiries.Inquiry) (notes []string) {
 	return notes
 }
 
-// answered is the last gate of a kind that a human has answered; nil where there is none.
+// answered is the last gate of a kind that a human has answered; nil if there is none.
 func answered(v inquiries.Inquiry, gate string) *inquiries.Gate {
 	for _, g := range slices.Backward(v.Gates) {
 		if g.Gate == gate && g.Verdict() != nil {
@@ -155,10 +154,10 @@ func chose(g *inquiries.Gate, question, option string) bool {
 
 // revised is what is proposed about the kinds of tension (F85). A tension that fits no kind and
 // came up in three inquiries should get a name. A kind should be demoted that was found in three
-// inquiries where the two already agreed, on the same evidence.
+// inquiries in which the two already agreed, on the same evidence.
 func revised(all []inquiries.Inquiry) (notes []string) {
 	var emergent [][]string     // topics and reasons, by inquiry
-	wrongly := map[string]int{} // in how many inquiries a kind was found where nothing was
+	wrongly := map[string]int{} // in how many inquiries a kind was found although there was no tension
 	for _, v := range all {
 		var mine []string
 		wrong := map[string]bool{}
@@ -189,15 +188,15 @@ func revised(all []inquiries.Inquiry) (notes []string) {
 	return notes
 }
 
-// settled reports whether a tension was none: the two agreed, with shared evidence and
-// conclusion, and neither reports that anything divides them.
+// settled reports whether a tension was none: the two agreed, with shared evidence and conclusion,
+// and neither reports that anything divides them.
 func settled(v inquiries.Inquiry, t *inquiries.Tension) bool {
 	return slices.ContainsFunc(v.Outcomes, func(o protocol.InquiryOutcome) bool {
 		return o.Tension == t.ID && o.Resolution == "agreed" && o.Strength == "strong"
 	})
 }
 
-// recurring is the text that has similar ones in most inquiries, and in how many.
+// recurring is the text that has similar ones in the most inquiries, and the number of these.
 func recurring(byInquiry [][]string) (text string, n int) {
 	for _, texts := range byInquiry {
 		for _, one := range texts {
@@ -215,11 +214,11 @@ func recurring(byInquiry [][]string) (text string, n int) {
 	return text, n
 }
 
-// contentWord is a word that carries meaning, as a rule.
+// contentWord is a word that usually carries meaning.
 var contentWord = pattern.New(`[\p{L}\p{N}]{4,}`)
 
-// alike is how many words of two texts both have, among all that they have: 0 to 1. Short words
-// are left out. Texts without others are alike where they are the same.
+// alike is the share of words that two texts have in common, 0 to 1. Short words are left out.
+// Texts with only short words are alike if they are the same.
 func alike(a, b string) float64 {
 	one, other := wordsOf(a), wordsOf(b)
 	if len(one) == 0 || len(other) == 0 {

@@ -8,17 +8,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// anchors are words that lead somewhere: in backticks, paths, names of files.
+// anchors are words that lead to a place: words in backticks, paths, names of files.
 var anchors = pattern.New("`([^`\n]{1,100})`|[A-Za-z0-9_.-]*/[A-Za-z0-9_./-]+|\\b[A-Za-z0-9_-]+\\.[a-z]{1,4}\\b")
 
-// maxOrientation is how many words lead a member to where it begins.
+// maxOrientation is how many such words a member gets.
 const maxOrientation = 8
 
 // idioms look like paths or files and lead nowhere.
 var idioms = []string{"and/or", "either/or", "e.g", "i.e", "n/a", "w/o", "his/her", "he/she", "yes/no"}
 
-// Orientation is where members begin to look: what in the brief leads somewhere, word for word
-// (F32), else its scope. It follows from the brief alone.
+// Orientation is where members begin to look: those words of the brief that lead to a place, word
+// for word (F32), or else its scope. It follows from the brief alone.
 func Orientation(b protocol.InquiryBrief) []string {
 	var all []string
 	for _, text := range []string{b.Scope, b.Intent, b.Deliverable} {

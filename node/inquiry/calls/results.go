@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// results are the results of all members, as prompts of the coordinator show them.
+// results are the results of all members, in the form of the coordinator's prompts.
 func results(v inquiries.Inquiry) string {
 	var texts []string
 	for _, m := range v.Standing() {
@@ -47,9 +47,9 @@ func readPreview(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inqu
 			return affair.Command{}, fmt.Errorf("it does not sum up the result of %q", m.Perspective)
 		}
 		g := w.Results[i]
-		g.Perspective, g.Flags = m.Perspective, m.Flags // what a result lacks is found by rule (R57)
+		g.Perspective, g.Flags = m.Perspective, m.Flags // a rule finds what a result lacks (R57)
 		if strings.TrimSpace(g.Limits) == "" && len(m.Flags) > 0 {
-			g.Limits = "It names none." // else a result without this section could not be shown
+			g.Limits = "It names none." // otherwise a result without this section could not be shown
 		}
 		ordered = append(ordered, g)
 	}
@@ -104,15 +104,15 @@ func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 	return inquiries.Draft(a, inquiry, protocol.DetectTensions, d), nil
 }
 
-// spelled are the kinds of tension that were looked for, as the rule has them.
+// spelled are the kinds of tension in the spelling of the rule.
 var spelled = strings.NewReplacer("horizon-intersection", "horizon intersection", "Horizon-intersection", "Horizon intersection", "Horizon-Intersection", "Horizon Intersection",
 	"high stakes", "high-stakes", "High stakes", "High-stakes", "High Stakes", "High-Stakes")
 
-// kindWords are words by which peers would learn what kind of tension was found (F49).
+// kindWords are words from which peers would learn which kind of tension was found (F49).
 var kindWords = []string{"contradict", "horizon intersection", "horizon-intersection", "high-stakes", "high stakes", "uncorroborated", "emergent"}
 
-// leaks is the word of a topic that tells the kind of a tension; "" for none. A word of the
-// question tells nothing.
+// leaks is the word of a topic that reveals the kind of a tension; "" for none. A word of the
+// question reveals nothing.
 func leaks(topic, question string) string {
 	for _, w := range kindWords {
 		if strings.Contains(strings.ToLower(topic), w) && !strings.Contains(strings.ToLower(question), w) {
@@ -122,7 +122,8 @@ func leaks(topic, question string) string {
 	return ""
 }
 
-// placed is a quote with its words as they stand, and with the section in which they do.
+// placed is a quote with its words as they stand in the result, and with the section in which they
+// do.
 func placed(v inquiries.Inquiry, q protocol.InquiryQuote) protocol.InquiryQuote {
 	q.Perspective, q.Section = named(v, q.Perspective), keyword(q.Section, inquiries.ResultSections()...)
 	m := v.Member(q.Perspective)
@@ -139,7 +140,7 @@ func placed(v inquiries.Inquiry, q protocol.InquiryQuote) protocol.InquiryQuote 
 	return q
 }
 
-// named is a perspective as it is called, in whatever case it was written.
+// named is a perspective by its proper name, in whatever case it was written.
 func named(v inquiries.Inquiry, name string) string {
 	for _, p := range v.Chosen {
 		if strings.EqualFold(p, word(name)) {
@@ -212,19 +213,19 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 			case b.Kind == protocol.BasisInput:
 				s.Perspective = "" // it is the human's
 			case b.Kind == protocol.BasisFusion && !stands:
-				s.Words = "" // the joining is the coordinator's own, and quotes nobody
+				s.Words = "" // the coordinator itself joined results, and quotes nobody
 			}
 		}
 	}
 	return inquiries.Draft(a, inquiry, protocol.Synthesize, w), nil
 }
 
-// sectionsOf are the sections of an answer, from its first heading on, without the JSON, which
-// stands behind them as a rule, and sometimes before or among them.
+// sectionsOf are the sections of an answer, from its first heading on, without the JSON. The JSON
+// usually stands behind them, and sometimes before or among them.
 func sectionsOf(answer string, o object, headings []string) string {
 	before, after := without(answer, o)
 	if text := fromHeading(before, headings); whole(text, headings) {
-		return text // what stands behind the JSON is no part of it
+		return text // what stands behind the JSON does not belong to it
 	}
 	return fromHeading(before+"\n\n"+after, headings)
 }
@@ -274,7 +275,7 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 		for j, section := range r.Sections {
 			r.Sections[j] = keyword(section, inquiries.SynthesisSections()...)
 		}
-		r.Sections = slices.DeleteFunc(r.Sections, func(s string) bool { return s == inquiries.SectionBasis }) // it shows what is asked here
+		r.Sections = slices.DeleteFunc(r.Sections, func(s string) bool { return s == inquiries.SectionBasis }) // its content is what is asked for here
 		sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 		var unaddressed []string
 		for _, gap := range r.Unaddressed {

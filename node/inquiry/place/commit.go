@@ -18,8 +18,8 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// splitCommit tells a repository from what is named of it: REPOSITORY@COMMIT. The @ of
-// user@host comes before the path and names no commit.
+// splitCommit splits REPOSITORY@COMMIT. The @ of user@host comes before the path, and begins no
+// commit. The commit is HEAD if none is named.
 func splitCommit(in string) (repo, commit string) {
 	i := strings.LastIndexByte(in, '@')
 	if i < 0 {
@@ -32,9 +32,9 @@ func splitCommit(in string) (repo, commit string) {
 	return in[:i], in[i+1:]
 }
 
-// takeCommit takes the files of a commit, and says which one that is. They are read from git's
-// objects: laying out a work tree could run filters of the user's settings, and would give
-// other files on another machine.
+// takeCommit copies the files of a commit, and returns `in` with the whole name of the commit. It
+// reads them from git's objects. A work tree is no use: laying it out could run filters of the
+// user's settings, and would give other files on another machine.
 func takeCommit(ctx context.Context, in, to string) (whole string, err error) {
 	repo, commit := splitCommit(in)
 	switch err := gitremote.Check(repo); {
@@ -80,12 +80,12 @@ type blob struct {
 	program bool
 }
 
-// readTree reads what git ls-tree says with -l and -z. Links and other repositories are left
-// out, as of a folder.
+// readTree reads what git ls-tree prints with -l and -z. It leaves out links and other
+// repositories, as takeFolder does.
 func readTree(list string) (blobs []blob, err error) {
 	left := newBounds()
 	for entry := range strings.SplitSeq(list, "\x00") {
-		if entry == "" { // behind the last one
+		if entry == "" { // after the last one
 			continue
 		}
 		head, name, ok := strings.Cut(entry, "\t")
@@ -136,7 +136,7 @@ func takeBlobs(ctx context.Context, repo string, blobs []blob, to string) error 
 	return errors.Join(err, cmd.Wait())
 }
 
-// takeBlob copies one file as git cat-file writes it: a line before, and a newline behind.
+// takeBlob copies one file as git cat-file writes it: with a line before it and a newline after it.
 func takeBlob(r *bufio.Reader, b blob, to string) error {
 	head, err := r.ReadString('\n')
 	if err != nil {
@@ -152,7 +152,7 @@ func takeBlob(r *bufio.Reader, b blob, to string) error {
 	return err
 }
 
-// RunGit runs git in a folder, see Git, and returns what it prints; an error is the first line of
+// RunGit runs git in a folder (see Git), and returns what git prints. An error is the first line of
 // what git says about it.
 func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := Git(ctx, dir, args...)
@@ -168,8 +168,9 @@ func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// Git is git in a folder, with nothing that could start a program that the folder names,
-// ask a question that nobody sees, or mean another repository. clone alone reaches others.
+// Git is a command of git in a folder. Its settings make sure that it starts no program that the
+// folder names, asks no question that nobody sees, and uses no other repository. Only clone reaches
+// other repositories.
 func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}, args...)...)
 	elsewhere := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
@@ -180,7 +181,7 @@ func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	}
 	protocols := ""
 	if args[0] == "clone" {
-		protocols = "file:git:http:https:ssh" // and no program that an address names
+		protocols = "file:git:http:https:ssh" // but no program that an address names
 		if os.Getenv("GIT_SSH") == "" && os.Getenv("GIT_SSH_COMMAND") == "" && exec.CommandContext(ctx, "git", "config", "--get", "core.sshCommand").Run() != nil {
 			cmd.Env = append(cmd.Env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 		}

@@ -1,6 +1,6 @@
-// Package place is where members of inquiries work: each has a folder, a home and sessions of
-// its own, with nothing of the node's and nothing of another member's (R53). What is to be
-// investigated is laid into the folder as a copy that follows from a hash in the record.
+// Package place makes the places where members of inquiries work. Each member has a folder, a home
+// and sessions of its own, with nothing of the node and nothing of another member (R53). What is to
+// be investigated is laid into the folder as a copy. A hash in the record says what that copy is.
 package place
 
 import (
@@ -27,15 +27,15 @@ type Spec struct {
 	Perspective string
 	Login       []string // files below the user's home without which the program is not signed in
 	Owner       *Owner   // nil: the node's own user
-	// Material is the folder of what is investigated. It is asked for when the place is made,
-	// and not when it is found again; nil: nothing is investigated.
+	// Material returns the folder of what is investigated. It is called when the place is made, and
+	// not when it is found again; nil: nothing is investigated.
 	Material func() (dir string, err error)
 }
 
 // Owner is the user of the system as whom a member runs.
 type Owner struct {
 	UID, GID int
-	Home     string // where what it is signed in with lies
+	Home     string // holds the files with which its programs are signed in
 }
 
 // Place is where one member works.
@@ -46,19 +46,19 @@ type Place struct {
 	Grade string // how it is isolated, by its user
 }
 
-// Material is the folder, in a member's own, with what is investigated.
+// Material is the name of the folder, in a member's working folder, with what is investigated.
 const Material = "material"
 
 const private = 0o700
 
-// OfOwners is the folder of the places of members that run as users of their own: they may not
-// pass through the home of the node, in which base is.
+// OfOwners is the folder of the places of members that run as users of their own. They may not pass
+// through the home of the node, in which `base` is.
 func OfOwners(base string) string {
 	sum := sha256.Sum256([]byte(base)) // a machine may have several nodes
 	return "/var/lib/parley-members-" + hex.EncodeToString(sum[:4])
 }
 
-// Make makes a place, or finds it again: a dialogue goes on where the investigation was.
+// Make makes a place, or finds it again: a dialogue goes on in the place of the investigation.
 func Make(s Spec) (Place, error) {
 	sum := sha256.Sum256([]byte(s.Perspective)) // a perspective's name is no name of a folder
 	root := filepath.Join(s.Base, s.Inquiry.String(), hex.EncodeToString(sum[:8]))
@@ -69,7 +69,7 @@ func Make(s Spec) (Place, error) {
 	if _, err := os.Stat(filepath.Join(root, made)); err == nil {
 		return p, nil
 	}
-	err := removeTree(root) // half of one, from before a crash: nobody has worked there
+	err := removeTree(root) // part of a place, from before a crash: nobody has worked there
 	if err == nil {
 		err = s.fill(p)
 	}
@@ -85,7 +85,8 @@ func Make(s Spec) (Place, error) {
 	return p, nil
 }
 
-// made is the file that says that a place is whole: a crash leaves none.
+// made is the file that says that a place is whole. After a crash while a place was made, it is
+// missing.
 const made = "made"
 
 func (s Spec) fill(p Place) error {
@@ -107,11 +108,11 @@ func (s Spec) fill(p Place) error {
 	return copyTree(from, filepath.Join(p.Dir, Material))
 }
 
-// maxLogin bounds a file with which a program is signed in, in bytes.
+// maxLogin bounds the size of a file with which a program is signed in, in bytes.
 const maxLogin = 1 << 20
 
-// signIn copies what a program is signed in with. A file that is not there is none: it may be
-// signed in by other means, such as a variable.
+// signIn copies the files with which a program is signed in. A file that does not exist is left
+// out: the program may be signed in by other means, such as a variable.
 func (s Spec) signIn(home string) error {
 	if len(s.Login) == 0 {
 		return nil
@@ -123,7 +124,7 @@ func (s Spec) signIn(home string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(from) // its user could have a link lead to what only root may read
+	root, err := os.OpenRoot(from) // the user could make a link to a file that only root may read
 	if err != nil {
 		return err
 	}
@@ -154,8 +155,8 @@ func (s Spec) signIn(home string) error {
 	return nil
 }
 
-// openPlain opens a file below a folder, if it is a plain one: who opens a pipe would wait for
-// its other end.
+// openPlain opens a file below a folder, if it is a plain one. Opening a pipe would wait for its
+// other end.
 func openPlain(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -167,8 +168,9 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// hand gives a place to the user as whom its member runs, but for what is investigated: that
-// it may only read. Others may pass through the folders above it and see nothing.
+// hand gives a place to the user as whom its member runs, except for what is investigated: the user
+// may only read that. Other users may pass through the folders above the place, and see nothing in
+// them.
 func (s Spec) hand(p Place) error {
 	for dir := p.Root; dir != filepath.Dir(s.Base); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o711); err != nil {
@@ -188,8 +190,9 @@ func (s Spec) hand(p Place) error {
 	})
 }
 
-// Env is an environment as a member gets it: what every program needs and keys of services come
-// through, what leads to the node or to the memories and sessions of its user does not.
+// Env is the environment that a member gets. Variables that every program needs stay in it, and so
+// do keys of services. Variables that lead to the node, or to the memories and sessions of its
+// user, are left out.
 func (p Place) Env(environ []string) []string {
 	var env []string
 	for _, kv := range environ {
@@ -208,8 +211,8 @@ func (p Place) Env(environ []string) []string {
 	return env
 }
 
-// homes are variables that say where programs keep what they remember, or that lead to
-// programs of the user that run.
+// homes are variables that say where programs keep what they remember, or that lead to running
+// programs of the user.
 var homes = []string{
 	"HOME", "PWD", "OLDPWD", "TMPDIR", "USERPROFILE", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "HISTFILE",
 	"CODEX_HOME", "CLAUDE_CONFIG_DIR", "GEMINI_CLI_HOME", "COPILOT_HOME", "LLM_USER_PATH", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG",
@@ -224,9 +227,9 @@ func Remove(base string, inquiry protocol.ChannelID) error {
 	return nil
 }
 
-// removeTree removes a folder with all in it, where some of it may be read-only.
+// removeTree removes a folder with all in it, even if some of it is read-only.
 func removeTree(root string) error {
-	if os.RemoveAll(root) == nil { // root may always, and follows no link so
+	if os.RemoveAll(root) == nil { // root may always do it, and this way no link is followed
 		return nil
 	}
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {

@@ -19,26 +19,26 @@ import (
 type Source struct {
 	In   string // the folder, or REPOSITORY@COMMIT with the whole commit
 	Hash string // hex SHA-256, see hashOf
-	Dir  string // where it lies here; its files are read-only
+	Dir  string // where the copy lies on this host; its files are read-only
 }
 
-// Bounds of what can be investigated: it is copied for each member.
+// Bounds of what can be investigated, in files and in bytes: it is copied for each member.
 const (
 	maxFiles = 20_000
 	maxBytes = 512 << 20
 )
 
-// IsFolder reports whether what is investigated is a folder of one machine, and no commit: a
-// name with an @ in its last part is a commit.
+// IsFolder reports whether `in` is a folder of one machine. A name with an @ in its last part is a
+// commit, and no folder.
 func IsFolder(in string) bool { return filepath.IsAbs(in) && !strings.Contains(filepath.Base(in), "@") }
 
-// snapshots is the folder, below that of all places, of what is investigated.
+// snapshots is the folder for copies of what is investigated, below the folder of all places.
 func snapshots(base string) string { return filepath.Join(base, "snapshots") }
 
-// Snapshot keeps below base what is investigated, as it is now. Of a folder it takes the files;
-// in a work tree of git, those that git does not ignore. Of REPOSITORY@COMMIT it takes the files
-// of that commit, of a REPOSITORY alone those of its newest. It is an error where there is
-// nothing, or too much.
+// Snapshot keeps a copy of `in` below `base`, as it is now. Of a folder it takes the files; in a
+// work tree of git, it takes the files that git does not ignore. Of REPOSITORY@COMMIT it takes the
+// files of that commit, and of a mere REPOSITORY the files of its newest commit. It returns an
+// error if there are no files, or too much.
 func Snapshot(ctx context.Context, base, in string) (Source, error) {
 	if err := os.MkdirAll(snapshots(base), private); err != nil {
 		return Source{}, fmt.Errorf("cannot keep it: %w", err)
@@ -61,10 +61,10 @@ func Snapshot(ctx context.Context, base, in string) (Source, error) {
 		return Source{}, err
 	}
 	s.Dir = filepath.Join(snapshots(base), s.Hash)
-	if os.Rename(dir, s.Dir) == nil || holds(s.Dir, s.Hash) { // it is kept already, or was laid there meanwhile: that is in use
+	if os.Rename(dir, s.Dir) == nil || holds(s.Dir, s.Hash) { // it is kept already, or was laid there meanwhile: that copy is in use
 		return s, nil
 	}
-	err = removeTree(s.Dir) // somebody has changed it, or a power cut
+	err = removeTree(s.Dir) // somebody has changed it, or a power cut has
 	if err == nil {
 		err = os.Rename(dir, s.Dir)
 	}
@@ -80,11 +80,11 @@ func holds(dir, hash string) bool {
 	return err == nil && got == hash
 }
 
-// Fetch is the folder in which what is investigated lies here. Where it does not yet it is
-// taken again; it is an error where that gives another hash. So who has this host take
-// something learns nothing that they did not have themselves.
+// Fetch returns the folder in which what is investigated lies on this host. If it is not there yet,
+// Fetch takes it again, and returns an error if that gives another hash. So somebody who has this
+// host take something learns nothing that they did not have themselves.
 func Fetch(ctx context.Context, base, in, hash string) (dir string, err error) {
-	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size { // it would lead out of the folder
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size { // it could lead out of the folder
 		return "", fmt.Errorf("cannot get %s: %.80q is no hash", in, hash)
 	}
 	dir = filepath.Join(snapshots(base), hash)
@@ -101,8 +101,8 @@ func Fetch(ctx context.Context, base, in, hash string) (dir string, err error) {
 	return s.Dir, nil
 }
 
-// Tidy removes what is kept below base of what is investigated, but for what is needed, by its
-// hashes: that is asked where something is kept. Nothing may be taken meanwhile.
+// Tidy removes the copies below `base` whose hashes `needed` does not return. It calls `needed`
+// only if there are copies. The caller makes sure that nothing is taken in the meantime.
 func Tidy(base string, needed func() map[string]bool) error {
 	entries, err := os.ReadDir(snapshots(base))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -130,7 +130,7 @@ type bounds struct {
 
 func newBounds() bounds { return bounds{maxFiles, maxBytes} }
 
-// take counts one file more.
+// take counts one more file.
 func (b *bounds) take(size int64) error {
 	if b.files--; b.files < 0 {
 		return errFiles
@@ -141,16 +141,17 @@ func (b *bounds) take(size int64) error {
 	return nil
 }
 
-// plainName reports whether a file below a folder may be taken: it leads nowhere else, and is
-// nothing that git would take for a repository, whose settings can start programs.
+// plainName reports whether a file below a folder may be taken. Its name leads nowhere else. It
+// belongs to nothing that git would take for a repository, because the settings of a repository can
+// start programs.
 func plainName(name string) bool {
 	return filepath.IsLocal(name) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(name), "/"), func(part string) bool {
 		return strings.EqualFold(part, ".git")
 	})
 }
 
-// takeFolder copies the files of a folder. Links and special files are left out: they would
-// lead out of it.
+// takeFolder copies the files of a folder. It leaves out links and special files, because they
+// would lead out of the folder.
 func takeFolder(ctx context.Context, from, to string) error {
 	names, err := listFolder(ctx, from)
 	if err != nil {
@@ -159,7 +160,7 @@ func takeFolder(ctx context.Context, from, to string) error {
 	if len(names) > maxFiles {
 		return fmt.Errorf("%s has %w", from, errFiles)
 	}
-	root, err := os.OpenRoot(from) // no name leads out of it
+	root, err := os.OpenRoot(from) // no name leads out of the folder
 	if err != nil {
 		return fmt.Errorf("cannot read the folder: %w", err)
 	}
@@ -179,11 +180,11 @@ func takeFolder(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// takeFile copies one file, where it is a plain one.
+// takeFile copies one file, if it is a plain one.
 func takeFile(root *os.Root, name, to string, left *bounds) error {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return nil // git knows also what was removed
+		return nil // git also lists files that were removed
 	}
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func takeFile(root *os.Root, name, to string, left *bounds) error {
 	return writeOnly(to, io.LimitReader(f, info.Size()), info.Mode()&0o100 != 0)
 }
 
-// writeOnly writes a file that is only read from then on.
+// writeOnly writes a file that can only be read from then on.
 func writeOnly(path string, from io.Reader, program bool) error {
 	mode := fs.FileMode(0o444)
 	if program {
@@ -216,11 +217,12 @@ func writeOnly(path string, from io.Reader, program bool) error {
 	return errors.Join(err, f.Close(), os.Chmod(path, mode))
 }
 
-// listFolder are the files of a folder, below it: in a work tree of git what it does not ignore.
+// listFolder returns the names of a folder's files, below the folder. In a work tree of git, it
+// leaves out what git ignores.
 func listFolder(ctx context.Context, dir string) (names []string, err error) {
 	if inWorkTree(dir) {
 		out, err := RunGit(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-		if err != nil { // all files may be more than the user means, such as keys that git ignores
+		if err != nil { // all files may be more than the user wants, such as keys that git ignores
 			return nil, fmt.Errorf("git cannot say which files of %s count: %w", dir, err)
 		}
 		for name := range strings.SplitSeq(string(out), "\x00") {
@@ -245,7 +247,7 @@ func listFolder(ctx context.Context, dir string) (names []string, err error) {
 			names = append(names, name)
 		}
 		if len(names) > maxFiles {
-			return fs.SkipAll // it is refused when they are counted
+			return fs.SkipAll // they are refused when they are counted
 		}
 		return nil
 	})
@@ -269,9 +271,9 @@ func inWorkTree(dir string) bool {
 	}
 }
 
-// hashOf is the SHA-256, in hex, over a line for each file, sorted by path. A line has the
-// file's own SHA-256 in hex, x for a program else -, and its path below the folder with
-// slashes. A space stands between each, and a newline at the end.
+// hashOf is the SHA-256, in hex, over one line for each file, sorted by path. A line has three
+// parts with a space between them: the file's own SHA-256 in hex; "x" for a program, else "-"; and
+// the path below the folder, with slashes. It ends with a newline.
 func hashOf(dir string) (string, error) {
 	lines := map[string]string{} // by path
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -316,7 +318,7 @@ func hashOf(dir string) (string, error) {
 	return hex.EncodeToString(all.Sum(nil)), nil
 }
 
-// copyTree copies a snapshot for one member: what one changes is no other's.
+// copyTree copies a snapshot for one member: what one member changes, no other one sees.
 func copyTree(from, to string) error {
 	dirs := []string{to}
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

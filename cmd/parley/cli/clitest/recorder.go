@@ -1,5 +1,6 @@
-// Package clitest runs commands of parley in tests: against a [Recorder] in place of a
-// node, at a terminal of a chosen width, with values that are wide, hostile or many.
+// Package clitest runs commands of parley in tests. They run against a [Recorder] instead of a
+// node, and at a terminal of a chosen width. The answers have values that are wide, hostile or
+// many.
 package clitest
 
 import (
@@ -10,12 +11,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Recorder is a Service that writes down what it was asked and answers what the
-// test prepared.
+// Recorder is a Service that writes down what it was asked. It gives the answers that the test has
+// prepared.
 type Recorder struct {
 	Asked []string
 
-	Failure  error // what Send, Inbox, Read, Show, Status and Stop fail with
+	Failure  error // the error of Send, Inbox, Read, Show, Status and Stop
 	Message  control.Message
 	Reply    control.Message
 	WaitErr  error
@@ -28,7 +29,7 @@ type Recorder struct {
 
 	Thread   []control.ThreadMessage
 	Found    control.SearchResult
-	Channel  control.Channel // what a channel that is not among channels is
+	Channel  control.Channel // the answer for a channel that is not in Channels
 	Channels []control.Channel
 	Memory   control.Memory
 	Memories []control.Memory
@@ -46,10 +47,10 @@ type Recorder struct {
 	Hosts    []control.Host
 	Fleet    control.FleetStatus
 	Host     control.Host
-	Pings    []control.Ping // one for each question, until they are used up
+	Pings    []control.Ping // one for each question, until all are used
 }
 
-// Note writes down a question, as Asked has it: the verb and its request in JSON.
+// Note writes down a question in the form of Asked: the verb, and its request in JSON.
 func (r *Recorder) Note(verb string, request any) {
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -58,8 +59,7 @@ func (r *Recorder) Note(verb string, request any) {
 	r.Asked = append(r.Asked, verb+" "+string(data))
 }
 
-// Bindings are its answers to verbs, for a node of a test that answers some of them
-// otherwise.
+// Bindings are its answers to verbs, for a test's node that answers some verbs in another way.
 func (r *Recorder) Bindings() []control.Binding {
 	return []control.Binding{
 		control.ShowStatus.By(r.answerStatus), control.Send.By(r.answerSend), control.Wait.By(r.answerWait), control.FindTalk.By(r.answerTalk),

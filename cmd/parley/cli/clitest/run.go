@@ -28,12 +28,12 @@ type Run struct {
 	root    func(*cli.Program) *cobra.Command
 }
 
-// New prepares a run of the commands that root holds, with piped output in a home
-// that is not set up.
+// New prepares a run of the commands that `root` returns. Its output is piped, and its home is not
+// set up.
 func New(t *testing.T, root func(*cli.Program) *cobra.Command) *Run {
 	t.Helper()
 	r := &Run{Env: map[string]string{"PARLEY_HOME": t.TempDir()}, Ctx: t.Context(), root: root}
-	if err := os.Chmod(r.Env["PARLEY_HOME"], 0o700); err != nil { // as a home has to be
+	if err := os.Chmod(r.Env["PARLEY_HOME"], 0o700); err != nil { // the mode that a home has to have
 		t.Fatal(err)
 	}
 	r.Program = cli.New(strings.NewReader(""), &r.Out, &r.Err, func(key string) string { return r.Env[key] })
@@ -55,7 +55,7 @@ func (r *Run) Typing(line string) {
 	}
 }
 
-// keyboard is a terminal that shows what is asked on standard error.
+// keyboard is a terminal. It shows questions on standard error.
 type keyboard struct {
 	io.Reader
 	io.Writer
@@ -71,8 +71,8 @@ func (r *Run) AtTerminal(width int) {
 	}
 }
 
-// WantPrinted runs a command line, at a terminal of that width where it is above zero,
-// and compares what it prints, with an empty line before it.
+// WantPrinted runs a command line, and compares what it prints, with an empty line before it. If
+// `width` is above zero, the output is a terminal of that width.
 func (r *Run) WantPrinted(t *testing.T, width int, line []string, want string) {
 	t.Helper()
 	if width > 0 {
@@ -86,7 +86,7 @@ func (r *Run) WantPrinted(t *testing.T, width int, line []string, want string) {
 	}
 }
 
-// WantAsked runs a command line and compares the one thing that it asks the node.
+// WantAsked runs a command line, and compares the one question that it asks the node.
 func (r *Run) WantAsked(t *testing.T, line []string, want string) {
 	t.Helper()
 	if code := r.Do(line...); code != cli.ExitDone {

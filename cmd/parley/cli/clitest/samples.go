@@ -29,8 +29,7 @@ func channelID(t *testing.T, text string) protocol.ChannelID {
 	return id
 }
 
-// SomeBooks fills a run with channels and memories, wide and hostile ones among
-// them.
+// SomeBooks gives a run channels and memories, some of them wide or hostile.
 func (r *Run) SomeBooks(t *testing.T) {
 	t.Helper()
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
@@ -76,7 +75,7 @@ func Message(body string) control.Message {
 	}
 }
 
-// ToThree is a message from nat that one of three answered and one read.
+// ToThree is a message from nat to three participants. One of them answered it, and one read it.
 func ToThree() control.Message {
 	m := Message("who takes the deadline on friday?\nand the notes?")
 	m.From, m.To, m.Stage = "nat", []string{"mawjs", "volt", "critic"}, protocol.StageAnswered
@@ -100,7 +99,7 @@ func SomeThread() []control.ThreadMessage {
 	}
 }
 
-// SomeHosts are this one, one that is live and one that is away.
+// SomeHosts are this host, a live one, and one that is away.
 func SomeHosts() []control.Host {
 	at := Message("").Timestamp
 	last := &control.LastMessage{Path: Message("").Path, Timestamp: at, Run: "0badcafe", Seq: 7}
@@ -117,8 +116,8 @@ func SomeHosts() []control.Host {
 	}}
 }
 
-// SomeFinds are messages in which the deadline was found far from their beginning, and
-// a memory of it.
+// SomeFinds are messages in which the word deadline was found far from their beginning, and a
+// memory about it.
 func SomeFinds(messages ...control.Message) control.SearchResult {
 	around := []control.Fragment{
 		{Text: "… which took longer than we thought, so the "}, {Text: "deadline", Hit: true}, {Text: " is 金曜日 of next week and the "},

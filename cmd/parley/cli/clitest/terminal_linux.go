@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is a terminal: what is written to keys is typed, what the program shows is
+// Terminal is a terminal. What is written to `keys` is typed, and what the program shows is
 // collected.
 type Terminal struct {
 	*testing.T
@@ -23,8 +23,8 @@ type Terminal struct {
 	ended chan struct{}
 }
 
-// OpenTerminal opens one of 60 columns; it closes with the test, which is skipped where the
-// system has none.
+// OpenTerminal opens a terminal of 60 columns, which is closed when the test ends. If the system
+// has no terminals, the test is skipped.
 func OpenTerminal(t *testing.T) *Terminal {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -67,7 +67,7 @@ func OpenTerminal(t *testing.T) *Terminal {
 	return p
 }
 
-// Shows waits until text stands on the screen.
+// Shows waits until `text` is on the screen.
 func (p *Terminal) Shows(text string) {
 	p.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -80,7 +80,7 @@ func (p *Terminal) Shows(text string) {
 		if time.Now().After(deadline) {
 			p.Fatalf("%q was never shown; the screen had:\n%q", text, seen)
 		}
-		<-time.After(5 * time.Millisecond) // spares the processor only
+		<-time.After(5 * time.Millisecond) // only spares the processor
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// HTML is the document as one file of HTML: without scripts, and without anything from elsewhere.
+// HTML is the document as one HTML file, without scripts, and without anything from elsewhere.
 func HTML(d control.FrameDocument, proof control.FrameProof) string {
 	var b strings.Builder
 	if err := page.Execute(&b, newHTML(d, proof)); err != nil {
-		return "" // the template and its types are one: a test executes it
+		return "" // the template fits its types: a test executes it
 	}
 	return b.String()
 }
@@ -33,10 +33,10 @@ type htmlPerspective struct {
 	ID, Name, About string
 	Member          *control.FrameMember
 	Attempts        []control.FrameAttempt
-	Before          []htmlPart // the result, cut at words on which claims rest
+	Before          []htmlPart // the result, cut at the words on which claims rest
 }
 
-// htmlPart is a part of a result; with an id it is words on which a claim rests.
+// htmlPart is a part of a result. If it has an ID, it is words on which a claim rests.
 type htmlPart struct{ ID, Text string }
 
 type htmlClaim struct {
@@ -98,8 +98,8 @@ func newHTML(d control.FrameDocument, proof control.FrameProof) htmlPage {
 	return h
 }
 
-// marked is a result cut into parts, so that words on which claims rest can be linked to. Words
-// that overlap others are linked to where those begin.
+// marked cuts a result into parts, so that the words on which claims rest can be linked to. Words
+// that overlap words before them become no part of their own, and a link to them has no target.
 func marked(text string, cited []htmlPart) (parts []htmlPart) {
 	for len(text) > 0 {
 		first, at := -1, len(text)
@@ -119,7 +119,7 @@ func marked(text string, cited []htmlPart) (parts []htmlPart) {
 	return append(parts, htmlPart{"", text})
 }
 
-// sections are the parts of a synthesis by their headings.
+// sections are the parts of a synthesis, by their headings.
 func sections(text string) (all []htmlSection) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if title, ok := strings.CutPrefix(line, "## "); ok {

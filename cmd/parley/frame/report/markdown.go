@@ -1,5 +1,5 @@
-// Package report makes documents of inquiries. What agents and humans wrote is only material
-// there: it is set apart, and nothing of it becomes markup.
+// Package report makes documents of inquiries. What agents and humans wrote is only material in
+// them: it is set apart, and nothing in it becomes markup.
 package report
 
 import (
@@ -208,7 +208,7 @@ func taken(counts bool) string {
 	return " (does not count)"
 }
 
-// state is how an inquiry stands.
+// state says how an inquiry stands.
 func state(f control.Frame) string {
 	if f.Over {
 		return f.StateText
@@ -220,14 +220,14 @@ func day(t time.Time) string { return t.Format("2 January 2006") }
 
 func stamp(t time.Time) string { return t.Format("2006-01-02 15:04:05 MST") }
 
-// line is a text of others in one line, of which nothing becomes markup.
+// line is a text of others in one line. Nothing in it becomes markup.
 func line(text string) string {
 	return markup.Replace(strings.Join(strings.Fields(printable(text)), " "))
 }
 
 var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "!", `\!`)
 
-// quote sets a text of others apart, in a fence that is longer than any in it.
+// quote sets a text of others apart, in a fence that is longer than any fence in the text.
 func quote(text string) string {
 	text = strings.TrimSpace(printable(text))
 	fence := "```"
@@ -237,8 +237,8 @@ func quote(text string) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// printable is a text without control characters but tabs and line ends: one could move the
-// cursor of whoever reads it at a terminal.
+// printable is a text without control characters, except tabs and line ends: a control character
+// could move the cursor of somebody who reads it at a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
