@@ -231,6 +231,8 @@ func (s *shapes) typeText(t reflect.Type) string {
 		return "string: path"
 	case reflect.TypeFor[protocol.ChannelID]():
 		return "string: channel id"
+	case reflect.TypeFor[protocol.Name](): // of which there are constants, for something else
+		return "string: name"
 	}
 	if t == reflect.TypeFor[protocol.Stage]() {
 		var words []string

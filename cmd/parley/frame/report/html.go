@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/node/control"
@@ -54,6 +55,7 @@ func newHTML(d control.FrameDocument, proof control.FrameProof) htmlPage {
 		}
 	}
 	cited := map[string][]htmlPart{} // words by perspective
+	targets := map[string]bool{}     // IDs that stand in a result
 	number := map[string]int{}
 	for i, name := range d.Frame.Chosen {
 		number[name] = i + 1
@@ -68,8 +70,7 @@ func newHTML(d control.FrameDocument, proof control.FrameProof) htmlPage {
 			if n := number[s.Perspective]; n > 0 {
 				one.Link = fmt.Sprintf("p%d", n)
 				if x.Kind == "result" && s.Words != "" {
-					one.Link = fmt.Sprintf("p%d-%d", n, len(cited[s.Perspective])+1)
-					cited[s.Perspective] = append(cited[s.Perspective], htmlPart{one.Link, s.Words})
+					one.Link = linkTo(cited, s.Perspective, n, s.Words)
 				}
 			}
 			claim.Sources = append(claim.Sources, one)
@@ -93,13 +94,35 @@ func newHTML(d control.FrameDocument, proof control.FrameProof) htmlPage {
 				p.Member, p.Before = m, marked(m.Result, cited[name])
 			}
 		}
+		for _, part := range p.Before {
+			targets[part.ID] = true
+		}
 		h.Perspectives = append(h.Perspectives, p)
+	}
+	for _, claim := range h.Claims {
+		for i := range claim.Sources {
+			if s := &claim.Sources[i]; !targets[s.Link] {
+				s.Link, _, _ = strings.Cut(s.Link, "-") // the perspective itself
+			}
+		}
 	}
 	return h
 }
 
+// linkTo returns the ID of words of a perspective, the n-th. Words that several claims rest on
+// have one ID.
+func linkTo(cited map[string][]htmlPart, perspective string, n int, words string) string {
+	known := cited[perspective]
+	if i := slices.IndexFunc(known, func(c htmlPart) bool { return c.Text == words }); i >= 0 {
+		return known[i].ID
+	}
+	id := fmt.Sprintf("p%d-%d", n, len(known)+1)
+	cited[perspective] = append(known, htmlPart{id, words})
+	return id
+}
+
 // marked cuts a result into parts, so that the words on which claims rest can be linked to. Words
-// that overlap words before them become no part of their own, and a link to them has no target.
+// that overlap words before them become no part of their own.
 func marked(text string, cited []htmlPart) (parts []htmlPart) {
 	for len(text) > 0 {
 		first, at := -1, len(text)

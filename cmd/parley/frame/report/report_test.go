@@ -2,6 +2,8 @@ package report
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,20 @@ func TestClaimsLeadToTheirWords(t *testing.T) {
 	for _, want := range []string{`<a href="#p1-1">Cost</a>: “Keep the first.”`, `<mark id="p1-1">Keep the first.</mark>`, "@media print", `default-src &#39;none&#39;`, "lines of the form were broken"} {
 		if !strings.Contains(html, want) && !strings.Contains(html, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("the HTML does not have %q", want)
+		}
+	}
+	// Several claims may rest on the same words, or on words that overlap: no link leads nowhere.
+	same, overlapping := d.Basis[0], d.Basis[0]
+	overlapping.Sources = slices.Clone(overlapping.Sources)
+	overlapping.Sources[0].Words = "the first."
+	d.Basis = append(d.Basis, same, overlapping)
+	html = HTML(d, proof)
+	if n := strings.Count(html, `<a href="#p1-1">Cost</a>: “Keep the first.”`); n != 2 {
+		t.Errorf("%d claims lead to the same words, want 2", n)
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if !strings.Contains(html, `id="`+link[1]+`"`) {
+			t.Errorf("the link to %s leads nowhere", link[1])
 		}
 	}
 	begun := control.FrameDocument{Frame: control.Frame{ID: "1f2e3d4c", Question: "Which?", State: "OPENED", StateText: "the brief is drafted"}}
