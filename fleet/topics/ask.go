@@ -29,7 +29,7 @@ func (t Topic) resolve(d affair.Deed) (Topic, error) {
 	who := d.Author().Name
 	switch {
 	case it.Sort != Question && it.Sort != Dissent:
-		return t, refusal.New(refusal.Senseless, "", "%s is no question", it.Label)
+		return t, refusal.New(refusal.Senseless, "", "%s is neither an open question nor a disagreement: only these are resolved", it.Label)
 	case it.Resolved != nil:
 		return t, refusal.New(refusal.Forbidden, "", "%s is resolved already", it.Label)
 	case it.Sort == Dissent && it.By != who:

@@ -109,7 +109,7 @@ func (s *session) consents(ctx context.Context, plan control.PartyPlan, a *contr
 
 // announcingFlags gives a command the flags that say whether others are told.
 func announcingFlags(cmd *cobra.Command, a *control.Announcing) {
-	cmd.Flags().BoolVar(&a.Broadcast, "broadcast", false, "tell all agents; if an agent of another host is in it, only if you agree")
+	cmd.Flags().BoolVar(&a.Broadcast, "broadcast", false, "tell all agents, or with a team the team; if an agent of another host is in it, all are told only if you agree")
 	cmd.Flags().BoolVar(&a.Quiet, "quiet", false, "tell nobody of it, not even the team")
 }
 
