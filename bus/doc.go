@@ -34,10 +34,11 @@
 // before is refused. A repetition of another letter is harmless.
 //
 // Links. A host that takes links has one port for them (entrance). The port speaks TLS 1.3 with the
-// host's key as its certificate, and lets in a host that proves a key which counts. A host dials at
-// most one other host, pinned to a key of the host that it means (dialler). Both are in front of the
-// embedded server, whose own leaf port and leaf remote never leave the loopback. Links form a tree,
-// whatever is reachable (tree). A link that carries nothing is pinged every 2 s and given up after 6.
+// host's key as its certificate, and lets in a host that proves a key which counts. A host has at
+// most one link that it has dialled. Each dial is pinned to a key of the host that it means
+// (dialler). Both are in front of the embedded server, whose own leaf port and leaf remote never
+// leave the loopback. Links form a tree, whatever is reachable (tree). A link that carries nothing
+// is pinged every 2 s and given up after 6.
 //
 // Who may connect: a host that proves a key which counts, by a link or as a client. It may publish
 // below its own name and read the fleet. Anybody who reaches a clients port on the loopback may read

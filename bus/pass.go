@@ -34,8 +34,8 @@ func acceptAll(ctx context.Context, l net.Listener, take func(net.Conn)) {
 	}
 }
 
-// pass carries bytes between two connections until one of them ends, or `ctx` ends. What is on its
-// way then has a moment longer. Then both are closed.
+// pass carries bytes between two connections until one of them ends. What is on its way in the other
+// direction then has a moment longer. Then both are closed. When `ctx` ends, both are closed at once.
 func pass(ctx context.Context, a, b net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -61,9 +61,9 @@ func (b *Bus) PublishHeads(heads []protocol.Head) error {
 // Ring rings the bell: the remote has moved.
 func (b *Bus) Ring() error { return b.publishLetter(protocol.KindBell, nil) }
 
-// Announce tells the fleet about this host. It sets p.Host and p.Count. A receiver takes a presence
-// that comes after a later one for a repetition. So presences are sent in the order of their
-// numbers.
+// Announce tells the fleet about this host. It sets p.Host and p.Count. If a presence arrives after
+// one with a higher number, the receiver refuses it as a repetition. So presences are sent in the
+// order of their numbers.
 func (b *Bus) Announce(p Presence) error {
 	b.announcing.Lock()
 	defer b.announcing.Unlock()

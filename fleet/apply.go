@@ -7,7 +7,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ErrKnown says that the state already holds the same bytes at that path.
+// ErrKnown says that the file does not stand at its path as something new: it was known before, or
+// another file has the path.
 var ErrKnown = errors.New("the message is known")
 
 // Apply folds the file `data` at path `p` into the state. The error is ErrKnown if the file was

@@ -11,7 +11,8 @@ type Called struct {
 	Command
 	// Because is the message for which the agent runs that gave the command; zero if there is none.
 	// What the agent writes then has one hop more than that message (R13). An answer counts the
-	// hops of the message that it answers anyway, but an agent can also write to somebody else.
+	// hops of its question even without Because. Because is for what the agent writes to somebody
+	// else.
 	Because protocol.Path
 	// Unattended says that nobody can tell who gave the command (R37).
 	Unattended bool

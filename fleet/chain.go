@@ -72,6 +72,6 @@ func ofHost(host protocol.Name, items []*Item) (first *Item) {
 // path of those that its keys signed while they counted.
 func (c *Chains) LastOf(host protocol.Name) (*keys.File, bool) { return c.keys.Last(host) }
 
-// Awaited are messages that revocations leave in but that are not here, at most `most` of each
-// host. Until they are here, the messages before them do not count.
+// Awaited are messages that still count after a revocation of their key, but that are not here, at
+// most `most` of each host. Until they are here, the messages before them do not count.
 func (c *Chains) Awaited(most int) []keys.Gap { return c.keys.Awaited(most) }

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Work is the work of an agent on a message, as far as the messages show that it wrote because of
-// it.
+// Work names an agent's work on a message: who works, and for which message. The record shows it by
+// what the agent wrote because of that message.
 type Work struct {
 	Who
 	For protocol.Path

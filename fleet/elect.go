@@ -47,8 +47,9 @@ func (l *Ledger) electAll() {
 	}
 }
 
-// Prefer reports whether `a`, and not `b`, is the message at `p`. A file that the key of its host
-// signed wins over any other. After that, the lower hash wins.
+// Prefer reports whether `a`, and not `b`, is the message at `p`. A file that its host's key signed
+// wins over any other. One that a key signed which does not count loses to any other message, and
+// what is no message loses to a message. Among equals the lower hash wins.
 func (s *State) Prefer(p protocol.Path, a, b []byte) bool {
 	x, errX := s.read(p, a)
 	y, errY := s.read(p, b)

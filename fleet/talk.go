@@ -38,8 +38,8 @@ func (t *Talk) Answers(p protocol.Path) []*Item {
 	return answers.items
 }
 
-// FirstAnswer is the first message that answers the one at `p`. A message of the same author after
-// it, such as one word more or a question to somebody else, is none.
+// FirstAnswer is the first message that answers the one at `p`. A further message of the asker that
+// refers to its own message, such as one word more, does not count.
 func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) {
 	asked := t.ledger.at(p)
 	for _, it := range t.Answers(p) {

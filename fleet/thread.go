@@ -12,9 +12,9 @@ type ThreadItem struct {
 	Depth int // 0 for the first message of the conversation
 }
 
-// Thread is the whole conversation of the message at `p`, in the order of the record. It begins
-// with the first message. Below each message stand its answers, and what agents asked others
-// because of it. It is empty if there is no such message.
+// Thread is the whole conversation of the message at `p`, as a tree, depth first. It begins with
+// the first message. Below each message stand its answers, and what agents asked others because of
+// it, in the order of the record. It is empty if there is no such message.
 func (t *Talk) Thread(p protocol.Path) []ThreadItem {
 	root := t.ledger.at(p)
 	if root == nil {

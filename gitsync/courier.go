@@ -13,8 +13,9 @@ const courierStep = 3 * time.Second
 // connected to each other and can push. The first one, with the place 1, commits and pushes at once
 // what all of them have stored. Each other one pushes what the remote still lacks after a time that
 // grows with its place. The place 0, which holds at first, means that this node can rely on nobody.
-// Then it pushes at once what it stored, and what it heard when Options.Grace is over. Places
-// decide who pushes when, never what: with any places, somebody pushes everything.
+// Then it pushes at once what it stored itself. What it heard from others it pushes once
+// Options.Grace is over. Places decide who pushes when, never what: with any places, somebody
+// pushes everything.
 func (r *Record) SetPlace(place int) {
 	if r.courier.setPlace(place) {
 		ring(r.commitBell)

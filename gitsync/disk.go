@@ -147,7 +147,8 @@ func (d *disk) broken() string {
 	return d.why
 }
 
-// noteBroken notes whether main can be read. If that has changed, it tells the others.
+// noteBroken notes whether main can be read. If that has changed, it logs it, tells
+// Events.Damaged, and asks the remote for what is lost.
 func (d *disk) noteBroken(why string) {
 	d.mu.Lock()
 	before := d.why

@@ -47,10 +47,10 @@
 //   - sharer, with courier, jitter and contact: fetch and push, what is left to
 //     other hosts, the pauses, and what is known of the remote
 //   - disk, with surveyor: whether main can be read from this disk
-//   - salvor, refiller, mender, lossBook: what the disk has lost is brought back,
-//     at the start, while the node runs, object by object; or is noted as lost
-//   - claims (claim.go): refs of the remote that one of all hosts gets, by which it
-//     is settled who does what only one is to do
+//   - salvor, refiller, mender, lossBook: salvor brings back at the start what the disk has
+//     lost, refiller while the node runs, mender single objects; lossBook notes what stays lost
+//   - claims (claim.go): refs at the remote, each of which only one host can get. So it is
+//     settled which host does what only one is to do
 //   - refs: where main and the remote's are, and how they are put right
 //   - updates: files that are no messages, on their way into a commit
 //   - room: whether the disk takes what is stored; online: whether the network is used

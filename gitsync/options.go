@@ -40,8 +40,10 @@ var (
 type MessageFile struct {
 	Path protocol.Path
 	Data []byte
-	// Peer marks a message that was heard from another host over the bus. That host is to commit
-	// it. This node does so only if the remote still lacks it after Options.Grace.
+	// Peer marks a message that was heard from another host over the bus. The first courier commits
+	// it at once (SetPlace), and so does a node without a remote. Any other node commits it only if
+	// the remote still lacks it after Options.Grace, or when Sync or the end of Run commits
+	// everything.
 	Peer bool
 	// Recorded marks a message that Walk or WalkSince found in a commit of main.
 	Recorded bool

@@ -116,7 +116,7 @@ func (g *progress) report(s *Status) {
 		s.RemoteTip = g.remoteTip.String()
 	}
 	g.mu.Unlock()
-	l := g.lag() // after Unrecorded, so that each message is in one of the two
+	l := g.lag() // after Unrecorded, so that no message is missing from both
 	s.Unpushed = l.count()
 	if s.WaitingSince.IsZero() || !l.oldest.IsZero() && l.oldest.Before(s.WaitingSince) {
 		s.WaitingSince = l.oldest

@@ -76,8 +76,8 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 // took is how long the last time took.
 func (e *effort) took() time.Duration { return e.end.Sub(e.start) }
 
-// rest postpones the next time by as much as the last one has cost. A failure has pauses of its
-// own.
+// rest postpones the next time by shareRest times as long as the last one took, by pushRest at most.
+// A failure has pauses of its own.
 func (e *effort) rest() {
 	if e.failures == 0 {
 		e.due = later(e.due, e.end.Add(min(shareRest*e.took(), pushRest)))

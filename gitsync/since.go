@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ErrNotSince says that main is not simply a commit and more: that commit is not there, or
-// something in it is gone or has changed.
+// ErrNotSince says that main does not simply hold all files of a given commit and further ones:
+// that commit is not there, or something in it is gone or has changed.
 var ErrNotSince = errors.New("main is not that commit and more")
 
 // WalkSince is Walk for a caller that knows what all files of a commit say: it leaves out what that

@@ -125,7 +125,7 @@ func (n *Node) publish(ws []written) {
 }
 
 // takeIn takes durable messages that were examined into the state. It brings each of them to the
-// doors and to all followers. It asks for what is missing in the chains before them.
+// doors and to all followers. It asks for what is found missing.
 func (n *Node) takeIn(ws []written) {
 	n.mender.Missed(n.takeEach(ws))
 }
@@ -173,9 +173,10 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 	return holes
 }
 
-// taken draws the consequences of a new message for this host, and returns what is missing in the
-// chain before it. `before` is where the chain of its host ended before the message came. The
-// caller holds mu.
+// taken draws the consequences of a new message for this host, and returns what is found missing
+// because of it: the gap before it in its host's chain and, after a revocation, messages that the
+// revocation leaves in and that are not here. `before` is where the chain of its host ended before
+// the message came. The caller holds mu.
 func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missing) {
 	if it.Act == protocol.ActHostRevoke {
 		if why := outOfFleet(n.state, n.cfg.Alias); why != nil {

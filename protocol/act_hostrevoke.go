@@ -15,12 +15,12 @@ import (
 type Revocation struct {
 	Host    Name // who says it
 	Revokes HostKey
-	// Last are the last messages that count, one or more for each run. They count, and those before
-	// them, which are found by the message that each one follows. What the key signed in other runs
-	// is refused too. A run whose chain forks has several ends.
+	// Last are the last messages that count, one or more for each run. They count, and so do the
+	// messages that led to them, which are found from Prev to Prev. What the key signed in other
+	// runs is refused too. A run whose chain forks has several ends.
 	Last []RunEnd
-	// Removed says that the host itself has ended, and not that its key was lost. That difference
-	// is for people: the key counts for no more.
+	// Removed says that the host itself has ended, and not that its key was lost. People are told
+	// the difference. For the rules there is none: either way the key counts no more.
 	Removed bool
 }
 

@@ -203,8 +203,8 @@ func (m *InquiryMapping) check() error {
 	return nil
 }
 
-// InquiryStart says that a member was started. Its prompt follows from the brief, the perspective
-// and the orientation alone. Prompt is the hash of that text.
+// InquiryStart says that a member was started. Its prompt follows from the brief, the perspective,
+// the orientation and the question alone. Prompt is the hash of that text.
 type InquiryStart struct {
 	InquiryWords
 	Perspective string   `json:"perspective"`

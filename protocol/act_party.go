@@ -71,7 +71,8 @@ func (o Organizing) Decides() string {
 	return formatOrganizing(o)
 }
 
-// MaxWith bounds how many an organizing or a wish may name.
+// MaxWith bounds how many addresses an organizing may name as invited, and how many deciders an
+// invitation may name.
 const MaxWith = 256
 
 func joinAddresses(list []Address) string {

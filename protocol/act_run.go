@@ -37,8 +37,8 @@ var (
 )
 
 // RunHeld and TalkHeld are the acts by which a host says, once, that messages wait because agents
-// have had an agent run too often (R13). Resume lets the waiting messages go on. A message of these
-// acts also names the first message that waits in `because`. So it is part of that conversation
+// have had an agent run too often (R13). Resume lets the waiting messages go on. In `because`, a
+// message of these acts also names the first message that waits. So it is part of that conversation
 // without being an answer.
 var (
 	RunHeld = runWord(ActSpec{

@@ -27,8 +27,7 @@ func (r Rotation) Speaker() Name { return r.Host }
 // Speaker is the host that revokes.
 func (r Revocation) Speaker() Name { return r.Host }
 
-// ParseHostWord reads the body of a message with one of the acts that HostWord
-// reports.
+// ParseHostWord reads the body of a message with a word of a host (Act.HostWord).
 func ParseHostWord(act Act, body string) (HostWord, error) {
 	if !act.HostWord() {
 		return nil, fmt.Errorf("%q is no word of a host", act)

@@ -46,7 +46,7 @@ func DefaultPartyRules() PartyRules {
 	}
 }
 
-// The values of those rules on which more than the display depends.
+// Values of the rules of a party. By these rules nodes do something; all other rules are only shown.
 const (
 	ConsensusAll      = "all"
 	ConsensusMajority = "majority"

@@ -42,7 +42,7 @@ func ParseChannelID(s string) (ChannelID, error) {
 	return ChannelID(s), nil
 }
 
-// Spellings are the folders that somebody may mean who names a channel: the id as it stands, in
+// Spellings are the folders that may be meant when somebody names a channel: the id as it stands, in
 // lower case and in capitals.
 func (c ChannelID) Spellings() []ChannelID {
 	return slices.Compact([]ChannelID{c, ChannelID(strings.ToLower(c.String())), ChannelID(strings.ToUpper(c.String()))})

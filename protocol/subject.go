@@ -62,7 +62,8 @@ type Subjects struct{ Fleet Name }
 // All is the pattern of everything the fleet says.
 func (s Subjects) All() string { return SubjectRoot + "." + s.Fleet.String() + ".>" }
 
-// From is the pattern of everything that `host` says. A host may publish nothing else.
+// From is the pattern of everything that `host` says. A host that is no hub may publish no other
+// subject of the fleet. What else it may publish: package bus.
 func (s Subjects) From(host Name) string { return s.join(host, ">") }
 
 // Message is the one subject of `m`, whose Host must be set.

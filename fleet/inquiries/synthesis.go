@@ -134,7 +134,8 @@ func (v Inquiry) dialogueOf(perspective string) []string {
 }
 
 // agrees returns an error if perspectives do not agree on a point. An agreement is between results
-// of different members, and has a strength only if they talked.
+// of different provenance: two results that differ. It is an independent convergence exactly if the
+// perspectives did not talk.
 func (v Inquiry) agrees(convergence string, a protocol.InquiryAgreement) error {
 	if !quoted(convergence, a.Point) {
 		return senseless("%.80q does not stand in the section on convergence", a.Point)

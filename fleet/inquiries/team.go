@@ -251,8 +251,9 @@ func (v Inquiry) waited() Inquiry {
 	return v
 }
 
-// signal notes that the run of a member has ended. The signal of an attempt that was given up, or
-// that comes when the inquiry is over, is kept and has no effect.
+// signal notes that the run of a member has ended. The signal of an attempt that was given up is
+// kept and has no effect. One that comes when the inquiry is over is kept as late, and its result is
+// not collected.
 func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
 	w, err := protocol.SignalEnd.Parse(d.Body)
 	if err != nil {

@@ -49,8 +49,8 @@ type Carrier interface {
 	Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error)
 	// Unclaim removes a ref of the remote if it names `commit`. Otherwise there is nothing to do.
 	Unclaim(ctx context.Context, ref string, commit objects.Hash) error
-	// FixHead makes the HEAD of the remote name main, if the remote is on this machine. Otherwise
-	// `note` says how to do it (R1).
+	// FixHead makes the HEAD of a bare remote on this machine name main. `note` says that this was
+	// done. If the HEAD of a remote elsewhere does not name main, `note` says how to do it (R1).
 	FixHead(ctx context.Context) (note string, err error)
 	// BePatient lets everything take long, because the first fetch brings everything.
 	BePatient()

@@ -148,7 +148,8 @@ func (j *Journal) Replayed() ([]Replayed, []string) {
 
 // Append stores entries, all or none, and returns when they are on disk. If it returns an error,
 // they are not stored. Then they only come back if the process dies before another Append succeeds.
-// When ctx ends, Append returns only as long as the writer has not taken up the entries.
+// An end of `ctx` counts only as long as the writer has not taken up the entries: then they are not
+// stored.
 func (j *Journal) Append(ctx context.Context, entries []Entry) ([]ID, error) {
 	if len(entries) == 0 {
 		return nil, nil

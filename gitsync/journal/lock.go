@@ -22,8 +22,8 @@ const lockName = "lock"
 // ErrInUse says that another process has the lock.
 var ErrInUse = errors.New("the record is in use by another process")
 
-// Lock takes the lock in a folder. It says that this process uses the journal there and everything
-// that belongs to it, and notes which process this is. The system releases the lock when the
+// Lock takes the lock in a folder. It says that this process uses the journal there, and the record
+// to which the journal belongs, and notes which process this is. The system releases the lock when the
 // process ends, in whatever way. ErrInUse names the process that has the lock.
 func Lock(dir string) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockName)

@@ -43,7 +43,7 @@ const (
 	reportClean  = "clean"  // nothing of the command is left
 )
 
-// maxOrder bounds the words of a command, in bytes. The system itself sets a lower bound.
+// maxOrder bounds the words of a command, in bytes. The system itself allows less.
 const maxOrder = 16 << 20
 
 // errOrder says that something came that is no order.

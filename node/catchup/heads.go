@@ -63,7 +63,7 @@ func (m *Mender) publishHeads(linked bool) {
 // heads are the last message of this host, and those of hosts that are away and have messages which
 // the remote lacks. What this host has heard of those may be nowhere else. If a link has come up,
 // they are those of all such hosts, away or not: the hosts behind the link have not heard them in
-// the meantime, and these hosts know nothing of the link.
+// the meantime, and the hosts that wrote them do not know that a link came up.
 func (m *Mender) heads(linked bool) (heads []protocol.Head) {
 	type last struct {
 		protocol.Head

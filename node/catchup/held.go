@@ -22,8 +22,8 @@ const (
 
 // Held is messages from the bus that were signed with keys which the record has not brought yet.
 // The host may have just joined, or be nobody (DESIGN section 6). They wait here for a while, in no
-// more than heldBytes. If that is full, a key first loses its own messages, then the key with the
-// most messages loses some.
+// more than heldBytes. A key that has more than heldShare loses its own oldest messages. If all
+// together exceed heldBytes, the key with the most bytes loses its oldest messages.
 type Held struct {
 	now func() time.Time
 
