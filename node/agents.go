@@ -211,6 +211,7 @@ func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (done cont
 		}
 		sv.roster.Put(a)
 		sv.doors.pause(a.Name, r.Paused)
+		sv.announce() // other hosts make no members of an agent that is paused
 	}
 	done = control.ChangedAgent{Agent: sv.view(a), Changed: agents.Differences(was, a)}
 	if over > 0 {

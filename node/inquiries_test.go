@@ -585,3 +585,28 @@ func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody has what the policy names, a member fails and says what is missing, also if the
+// profile of some agent is about something else. It prevents: the inquiry stands still, and says
+// that nothing is settled.
+func TestMembersThatNobodyHasSayWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	st := newStage(t)
+	hub, _ := aHub(t)
+	if _, err := control.SetPolicy.Ask(t.Context(), hub, control.SetPolicyRequest{Key: "frame-member", Value: "ghost"}); err != nil {
+		t.Fatal(err)
+	}
+	nat := sit(t, hub)
+	st.lens(hub, "chair")
+	st.lens(hub, "painter")
+	if _, err := control.ActorProfile.Ask(t.Context(), hub, control.ProfileRequest{Name: "painter", File: "---\nname: painter\ndescription: Knows painting and nothing else.\n---\n\nPaints.\n"}); err != nil {
+		t.Fatal(err)
+	}
+	f := nat.frames()
+	nat.toMembers(f)
+	for _, m := range nat.gated(f.ID, protocol.GateFailed).Members {
+		if m.State == "failed" && !strings.HasSuffix(m.Problem, "serves no agent ghost with a command") {
+			t.Errorf("the member of %s: %s", m.Perspective, m.Problem)
+		}
+	}
+}

@@ -182,6 +182,42 @@ func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	}
 }
 
+// What an agent wanted to tell is told to nobody if the party's rules say so by the time at which
+// its human agrees. It prevents: an old yes goes around a rule that was set since.
+func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
+	t.Parallel()
+	n, _ := runNode(t, initHome(t, nil))
+	nat := sit(t, n)
+	addInbox(t, n, "skills")
+	addInbox(t, n, "pulse")
+	party := nat.organize("skills", "in secret")
+	skills := control.Caller{Kind: control.ByAgent, Name: "skills"}
+	actor := parties.Actor{Record: n.record.ID(), Me: "skills", Host: n.cfg.Alias}
+	w := protocol.Wish{For: protocol.WishBroadcast, Text: "news"}
+	if _, err := n.decider.doFor(t.Context(), skills, actor.Wish(party.Channel, w, []protocol.Name{n.cfg.Human})); err != nil {
+		t.Fatal(err)
+	}
+	nat.does("skills", control.PartyDeedRequest{Deed: protocol.ActRules, Set: []string{"broadcast_scope=none"}, Reason: "it is nobody's business"})
+	list, err := control.Gates.Ask(t.Context(), n, control.GatesRequest{})
+	if err != nil || len(list.Gates) != 1 {
+		t.Fatal(len(list.Gates), err)
+	}
+	g := list.Gates[0]
+	path, err := protocol.ParsePath(g.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hsig := nat.sign(protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: protocol.ActPartyAccept})
+	if _, err := control.AnswerGate.Ask(t.Context(), n, control.AnswerGateRequest{Path: g.Path, Act: protocol.ActPartyAccept, Hsig: hsig}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range everything(t, n) {
+		if m.Act == protocol.ActBroadcast {
+			t.Errorf("%s was told: %s", m.Path, m.Body)
+		}
+	}
+}
+
 // Three hosts, five agents and humans on each are in a party that is cut in two in the middle,
 // the remote out of reach: both sides go on, and afterwards all hosts show the same, byte for
 // byte, and the record tells it to who has git alone.

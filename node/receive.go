@@ -185,6 +185,9 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	}
 	n.twins.Look(it, n.state, n.state.Ledger.All(), n.signsWith.Load().Public)
 	n.presence.Missed(it)
+	if it.Act == protocol.ActPolicy {
+		n.presence.AnnounceSoon() // this host may lack what it names
+	}
 	warnOfKey(n.state, it, n.notices)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {

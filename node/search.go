@@ -11,8 +11,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-const maxHits = 1000
-
 // finder finds messages and memories by their words.
 type finder struct {
 	folded  folded.State
@@ -22,8 +20,8 @@ type finder struct {
 
 // Search answers control.Search.
 func (fi *finder) Search(ctx context.Context, r control.SearchRequest) (control.SearchResult, error) {
-	if r.Limit < 0 || r.Limit > maxHits {
-		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", maxHits)
+	if r.Limit < 0 || r.Limit > control.MaxHits {
+		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", control.MaxHits)
 	}
 	from := addressOf(r.From)
 	q := search.Query{Words: r.Words, From: from.String(), Since: r.Since, Limit: r.Limit}

@@ -137,6 +137,9 @@ var Search = NewVerb[SearchRequest, SearchResult](VerbSpec{
 	Doc: "Finds messages and memories by their words.",
 })
 
+// MaxHits is how many messages, and how many memories, a search shows at most.
+const MaxHits = 1000
+
 // SearchRequest asks for messages and memories by their words, by who wrote them, by
 // channel (id or name; of a memory: its scope) and by time; at least one of them.
 type SearchRequest struct {

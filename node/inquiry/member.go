@@ -170,7 +170,7 @@ func (q *Inquiries) configOf(member, settled string) (configs.Agent, error) {
 	}
 	p, err := configs.FindPreset(base)
 	if err != nil || !isSettled(settled, base, q.Host) {
-		return configs.Agent{}, fmt.Errorf("%s serves no agent %s with a command", q.Host, member)
+		return configs.Agent{}, fmt.Errorf("%s serves no agent %s with a command", q.Host, base)
 	}
 	if _, err := exec.LookPath(p.Program); err != nil {
 		return configs.Agent{}, fmt.Errorf("%s is not installed on %s: %w", p.Program, q.Host, err)
@@ -354,9 +354,8 @@ func (q *Inquiries) isThere(host string) bool {
 // what they say. A host that lacks the program is taken only if there is nobody else: the failure
 // of its member says what is missing. makers is asked while the state is read.
 func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protocol.Address, all []calls.Candidate) {
-	var lacking []protocol.Address
 	for _, unheard := range []bool{false, true} {
-		lacking = nil
+		var lacking []protocol.Address
 		for _, h := range s.Keys().Hosts() {
 			last, _ := q.Seen(h.Alias)
 			there := q.isThere(h.Alias.String()) || unheard && last.IsZero()
@@ -373,11 +372,14 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 			}
 			all = append(all, fit...)
 		}
+		if len(bases) == 0 {
+			bases = lacking
+		}
 		if len(bases)+len(all) > 0 {
-			return bases, all
+			break
 		}
 	}
-	return lacking, nil
+	return bases, all
 }
 
 // isLackedBy reports whether a host is known to have no agent or program `name` for members. It is

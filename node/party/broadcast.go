@@ -74,6 +74,12 @@ func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, 
 	var humans []protocol.Name
 	var err error
 	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.me) })
+	agreed := "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
+	if slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
+		return g.For == parties.ForBroadcast && g.By == me.me && g.Host == p.Host && g.Text == a.what && g.Waits()
+	}) {
+		return agreed // that is asked already
+	}
 	if err != nil {
 		return "the human could not be asked: " + err.Error()
 	}
@@ -81,7 +87,7 @@ func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, 
 	if _, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans)); err != nil {
 		return "the human could not be asked: " + err.Error()
 	}
-	return "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
+	return agreed
 }
 
 // tellOthers tells an announcement to its audience.
@@ -156,9 +162,12 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 	var wished []*parties.Gate
 	p.Folded(func(s *fleet.State) {
 		f = p.in(s, channel)
+		if f.Over() || f.Rules.BroadcastScope == protocol.ScopeNone {
+			return // what was agreed to earlier is told to nobody any more
+		}
 		for _, g := range f.Gates {
 			told := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
-			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), told) {
+			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && f.Member(g.By, g.Host) != nil && !slices.ContainsFunc(s.Talk.Answers(g.Path), told) {
 				wished = append(wished, g)
 			}
 		}

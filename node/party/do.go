@@ -96,7 +96,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		for _, f := range p.all(s) {
 			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
 				there, done.Party = f, p.whole(s, f, who.me)
-				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, nil)
+				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, invited(f))
 				return
 			}
 		}
@@ -118,7 +118,8 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		return done, problem("organize the party", err)
 	}
 	if done.Party.Name != "" {
-		done.Announced = p.announceOrganized(ctx, by, who, there, r.Announcing, nil)
+		what := fmt.Sprintf("%s is in %q, led by %s; ask to be let in: parley party join %s", who.me, there.Name, there.Leader.Human, there.Slug)
+		done.Announced = p.announceParty(ctx, by, who, there, r.Announcing, what, invited(there))
 		return done, nil
 	}
 	if who.human != "" {
@@ -141,13 +142,23 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	}
 	var f found
 	p.Folded(func(s *fleet.State) { f = p.in(s, channel) })
-	done.Announced = p.announceOrganized(ctx, by, who, f, r.Announcing, o.With)
+	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
+	done.Announced = p.announceParty(ctx, by, who, f, r.Announcing, what, o.With)
 	return done, nil
 }
 
-// announceOrganized tells others that there is a party, into which some were just invited.
-func (p *Parties) announceOrganized(ctx context.Context, by control.Caller, who acting, f found, r control.Announcing, invited []protocol.Address) *control.Announcement {
-	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
+// invited are the agents that are asked into a party and have not answered.
+func invited(f found) (list []protocol.Address) {
+	for _, g := range f.Gates {
+		if g.For == parties.ForInvite && g.Waits() {
+			list = append(list, g.Whom)
+		}
+	}
+	return list
+}
+
+// announceParty tells others that there is a party, into which some are invited.
+func (p *Parties) announceParty(ctx context.Context, by control.Caller, who acting, f found, r control.Announcing, what string, invited []protocol.Address) *control.Announcement {
 	apart := invited[:len(invited):len(invited)]
 	for _, m := range f.Members {
 		apart = append(apart, m.Address())

@@ -17,6 +17,7 @@ case $asked in
 *"propose perspectives"*)
 	hold "$1" proposals
 	say '{"perspectives": [{"name": "Cost", "contribution": "what it costs", "tension_with": "Sleep", "referent": "the second store"}, {"name": "Sleep", "contribution": "who gets up", "tension_with": "Cost", "referent": "the second store"}], "reasons": ""}' ;;
+*"say which agents fit which perspectives"*) say '{"fits": []}' ;;
 *"sum up each result"*)
 	hold "$1" preview
 	say '{"results": [{"perspective": "Cost", "title": "t", "summary": "s", "limits": "l"}, {"perspective": "Sleep", "title": "t", "summary": "s", "limits": "l"}]}' ;;

@@ -164,6 +164,9 @@ func (s *session) display(f control.Frame, seen *told) {
 			elapsed = m.Ended.Sub(m.Started).Round(time.Second).String()
 		}
 		lines = append(lines, fmt.Sprintf("  %s  %s  %s %s", term.Pad(term.Cut(term.Line(m.Perspective), 32), 32), term.Pad(term.Line(m.Agent), 20), m.State, elapsed))
+		if m.State == "failed" && m.Problem != "" {
+			lines = append(lines, "    "+term.Line(m.Problem))
+		}
 	}
 	if plain == seen.members && !out.Terminal {
 		return

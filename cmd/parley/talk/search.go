@@ -116,8 +116,12 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 
 // noteMoreHits says how many were found in addition to those that are listed.
 func noteMoreHits(v cli.View, more int, what string, total int) {
-	if more > 0 {
-		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("and %d more of the %s: -n %d", more, what, total)))
+	switch {
+	case more <= 0:
+	case total-more >= control.MaxHits:
+		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("and %d more of the %s: name more words, --from, --channel or --since", more, what)))
+	default:
+		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("and %d more of the %s: -n %d", more, what, min(total, control.MaxHits))))
 	}
 }
 
