@@ -178,8 +178,7 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 		p.Folded(func(s *fleet.State) {
 			for _, one := range p.everybody(s, channel) {
 				a, _ := protocol.ParseAddress(one.Who)
-				known := f.Member(a.Name, protocol.Name(a.Host)) != nil || one.Who == g.By+"@"+p.Host.String()
-				if one.Outcome != control.ToldSkipped && !known {
+				if one.Outcome != control.ToldSkipped && f.Member(a.Name, protocol.Name(a.Host)) == nil {
 					to = append(to, one.Who)
 				}
 			}

@@ -80,9 +80,7 @@ func (s *session) organized(done control.PartyDeed) {
 	case len(done.Messages) == 0:
 		out.Printf("There is a party of that name: %s\n\n", term.Line(party.Name))
 		s.table(party)
-		if done.Announced != nil {
-			s.announced(done.Announced, true)
-		}
+		s.announced(done.Announced, false)
 		return
 	case done.Gate != nil:
 		out.Printf("%s wants a party: %s\n", term.Line(done.Me), term.Line(party.Name))
