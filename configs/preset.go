@@ -4,6 +4,7 @@ import (
 	_ "embed" // presets.yaml
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -30,9 +31,11 @@ type Preset struct {
 //go:embed presets.yaml
 var presetsFile []byte
 
-// Presets are the known agent programs, in the order of presets.yaml, which is part of the program.
-// An error is a fault of that file.
-func Presets() ([]Preset, error) {
+// Presets are the known agent programs, in the order of presets.yaml, which is part of the program
+// and is read once. An error is a fault of that file.
+func Presets() ([]Preset, error) { return readPresets() }
+
+var readPresets = sync.OnceValues(func() ([]Preset, error) {
 	root, problems := document(presetsFile)
 	if len(problems) > 0 || root == nil {
 		return nil, asError("presets.yaml", problems)
@@ -44,7 +47,7 @@ func Presets() ([]Preset, error) {
 		presets = append(presets, p)
 	}
 	return presets, asError("presets.yaml", problems)
-}
+})
 
 func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
 	p := Preset{Name: name, Input: InputPrompt}

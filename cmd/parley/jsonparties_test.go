@@ -41,7 +41,7 @@ func partyShapes() map[string][]shape {
 		"parley team":      one(exampleTeam()),
 		"parley task list": one([]control.PartyTask{examplePartyTask()}),
 		"parley gates":     one(control.GateList{Human: "zoe", HasKey: true, Gates: []control.Gate{exampleGate()}}),
-		"parley accept":    one(exampleGate()),
+		"parley accept":    one(exampleAccepted()),
 		"parley reject":    one(exampleGate()),
 		"parley defer":     one(exampleGate()),
 	}
@@ -65,6 +65,21 @@ func exampleGate() control.Gate {
 		By: "skills", Human: "nat", Whom: "mawui@white", Host: "white", Deciders: []protocol.Name{"zoe"}, Here: true, NoKey: true, Outcome: "deferred", Time: exampleTime(0),
 		AnswerBy: exampleTime(2), Until: exampleTime(2), Reason: "after standup", DecidedBy: "zoe", Decided: exampleTime(1), Answer: examplePath("b2c3d4e7").String(),
 		Proof: "own-key", Shown: "PARTY INVITE | topic: tmux design\n…", Hash: exampleHash, File: "LS0t…", TakesBack: exampleHash,
+	}
+}
+
+// exampleAccepted is a gate at which a human agreed that others are told.
+func exampleAccepted() control.Gate {
+	g := exampleGate()
+	g.For, g.Title, g.Announced = "broadcast", "skills wants to tell agents of other hosts", exampleAnnouncement()
+	return g
+}
+
+// exampleAnnouncement has a value in each field, as no announcement has.
+func exampleAnnouncement() *control.Announcement {
+	return &control.Announcement{
+		Tier: "fleet", Text: "📢 BROADCAST: …", Message: examplePath("b2c3d4f3").String(), To: []control.ToldOne{{Who: "mawui@white", Outcome: "delivered"}},
+		Skipped: "it was to be quiet", Gate: "b2c3d4e6",
 	}
 }
 
@@ -99,9 +114,7 @@ func examplePartyDeed() control.PartyDeed {
 	gate := exampleGate()
 	return control.PartyDeed{
 		Me: "skills", Chosen: "only", Messages: []string{examplePath("b2c3d4e6").String()}, Party: exampleParty(), Gate: &gate, Failed: []string{"kit@black: no host is called \"black\""},
-		Announced: &control.Announcement{
-			Tier: "fleet", Text: "📢 BROADCAST: …", Message: examplePath("b2c3d4f3").String(), To: []control.ToldOne{{Who: "mawui@white", Outcome: "delivered"}}, Skipped: "it was to be quiet",
-		},
+		Announced: exampleAnnouncement(),
 		Plan: control.PartyPlan{
 			Me: "skills", Leader: "nat", Party: examplePath("b2c3d4e5").String(), Act: "invite", Decides: "invite mawui@white to …", With: []string{"mawui@white"},
 			Anchor: "nat/maw-js#332", Consent: true, At: exampleTime(0),

@@ -155,6 +155,7 @@ type Gate struct {
 	Hash      string          `json:"hash"`                // hex SHA-256 of the message's file
 	File      string          `json:"file,omitempty"`      // the message's file, base64; only if it was asked for
 	TakesBack string          `json:"takesBack,omitempty"` // the hash of the decision that counts, which another decision has to take back
+	Announced *Announcement   `json:"announced,omitempty"` // who was told, in the answer to a human who has just agreed to that
 }
 
 // PartyProposal is an agreement that was put to a party.
@@ -261,11 +262,12 @@ type Announcing struct {
 
 // Announcement is who was told of a party, an invite or a topic.
 type Announcement struct {
-	Tier    string    `json:"tier"`    // team, or fleet
-	Text    string    `json:"text"`    // what was said
-	Message string    `json:"message"` // that message; "" for none
-	To      []ToldOne `json:"to"`      // whom it was for, and what became of it
-	Skipped string    `json:"skipped"` // why nobody was told; "" if somebody was
+	Tier    string    `json:"tier"`           // team, or fleet
+	Text    string    `json:"text"`           // what was said
+	Message string    `json:"message"`        // that message; "" for none
+	To      []ToldOne `json:"to"`             // whom it was for, and what became of it
+	Skipped string    `json:"skipped"`        // why nobody was told; "" if somebody was
+	Gate    string    `json:"gate,omitempty"` // the gate at which a human decides whether they are told
 }
 
 // PartyPlan is what a human signs before it is done. The signature is about Act and Decides alone.

@@ -56,9 +56,9 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f 
 	case a.Quiet:
 		v.Skipped = "it was to be quiet"
 	case f.Rules.BroadcastScope == protocol.ScopeNone:
-		v.Skipped = "by the party's rule broadcast_scope nobody is told"
+		v.Skipped = noScope
 	case v.Tier == tierFleet && a.cross && !a.Consent && me.human == "":
-		v.Skipped = p.wishToTell(ctx, by, me, f, a)
+		v.Gate, v.Skipped = p.wishToTell(ctx, by, me, f, a)
 	case v.Tier == tierFleet && a.cross && !a.Consent:
 		v.Skipped = "you did not agree that agents of other hosts are told"
 	}
@@ -69,25 +69,27 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f 
 	return v
 }
 
-// wishToTell asks the human of an agent whether agents of other hosts are told.
-func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, f found, a announcing) string {
+// wishToTell asks the human of an agent whether agents of other hosts are told. It returns the gate
+// at which they decide, "" for none, and why nobody is told yet.
+func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, f found, a announcing) (gate, why string) {
 	var humans []protocol.Name
 	var err error
 	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.me) })
 	agreed := "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
-	if slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
-		return g.For == parties.ForBroadcast && g.By == me.me && g.Host == p.Host && g.Text == a.what && g.Waits()
-	}) {
-		return agreed // that is asked already
+	for _, g := range f.Gates {
+		if g.For == parties.ForBroadcast && g.By == me.me && g.Host == p.Host && g.Text == a.what && g.Waits() {
+			return g.Path.Short(), agreed // that is asked already
+		}
 	}
 	if err != nil {
-		return "the human could not be asked: " + err.Error()
+		return "", "the human could not be asked: " + err.Error()
 	}
 	actor := parties.Actor{Record: p.RecordID, Me: me.me, Host: p.Host}
-	if _, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans)); err != nil {
-		return "the human could not be asked: " + err.Error()
+	paths, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans))
+	if err != nil {
+		return "", "the human could not be asked: " + err.Error()
 	}
-	return agreed
+	return paths[0].Short(), agreed
 }
 
 // tellOthers tells an announcement to its audience.
@@ -107,12 +109,19 @@ func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, 
 		})
 	})
 	var err error
-	if v.Message, err = p.fanOut(ctx, by, me, f.channel, protocol.ActBroadcast, v.Text, v.To); err != nil {
+	r := control.SendRequest{As: me, Channel: f.channel.String(), Act: protocol.ActBroadcast, Body: v.Text}
+	if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
 		v.Skipped = err.Error()
 	} else if v.Message == "" {
-		v.Skipped = "there is nobody to be told"
+		v.Skipped = nobodyToTell
 	}
 }
+
+// Why nobody is told.
+const (
+	noScope      = "by the party's rule broadcast_scope nobody is told"
+	nobodyToTell = "there is nobody to be told"
+)
 
 // teamOf returns the members of all parties with the same tag, each once. It is asked while the
 // state is read.
@@ -156,42 +165,54 @@ func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []contro
 }
 
 // carryBroadcasts sends announcements that agents of this host wanted to make to agents of other
-// hosts, once their human has agreed. Each is sent once.
-func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelID) (failed []string) {
+// hosts, once their human has agreed. Each is sent once. `told` says what became of those that were
+// not sent before, by the message that asked for each.
+func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelID) (told map[protocol.Path]*control.Announcement, failed []string) {
+	told = map[protocol.Path]*control.Announcement{}
 	var f found
 	var wished []*parties.Gate
 	p.Folded(func(s *fleet.State) {
 		f = p.in(s, channel)
-		if f.Over() || f.Rules.BroadcastScope == protocol.ScopeNone {
-			return // what was agreed to earlier is told to nobody any more
-		}
 		for _, g := range f.Gates {
-			told := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
-			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && f.Member(g.By, g.Host) != nil && !slices.ContainsFunc(s.Talk.Answers(g.Path), told) {
+			sent := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
+			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), sent) {
 				wished = append(wished, g)
 			}
 		}
 	})
 	for _, g := range wished {
-		by := control.Caller{Kind: control.ByAgent, Name: protocol.Name(g.By)}
-		var to []string
+		v := &control.Announcement{Tier: tierFleet, Text: broadcastMark + g.Text, To: []control.ToldOne{}}
+		told[g.Path] = v
+		switch { // what has changed since it was asked
+		case f.Over():
+			v.Skipped = "the party is over"
+		case f.Rules.BroadcastScope == protocol.ScopeNone:
+			v.Skipped = noScope
+		case f.Member(g.By, g.Host) == nil:
+			v.Skipped = g.By + " is no member any more"
+		}
+		if v.Skipped != "" {
+			continue
+		}
 		p.Folded(func(s *fleet.State) {
 			for _, one := range p.everybody(s, channel) {
 				a, _ := protocol.ParseAddress(one.Who)
 				if one.Outcome != control.ToldSkipped && f.Member(a.Name, protocol.Name(a.Host)) == nil {
-					to = append(to, one.Who)
+					v.To = append(v.To, one)
 				}
 			}
 		})
-		if len(to) == 0 {
-			continue
-		}
-		r := control.SendRequest{As: g.By, To: to, Channel: channel.String(), Re: g.Path.String(), Act: protocol.ActBroadcast, Body: broadcastMark + g.Text}
-		if _, err := p.Send(ctx, by, r); err != nil {
+		by := control.Caller{Kind: control.ByAgent, Name: protocol.Name(g.By)}
+		r := control.SendRequest{As: g.By, Channel: channel.String(), Re: g.Path.String(), Act: protocol.ActBroadcast, Body: v.Text}
+		var err error
+		if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
+			v.Skipped = err.Error()
 			failed = append(failed, fmt.Sprintf("broadcast of %s: %v", g.By, err))
+		} else if v.Message == "" {
+			v.Skipped = nobodyToTell
 		}
 	}
-	return failed
+	return told, failed
 }
 
 // usefulWithin is how soon somebody has to join or answer, so that a broadcast counts as useful.
@@ -259,8 +280,8 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 			return a.Name == t.With || a.Name == who.me && a.Host == p.Host.String()
 		})
 	})
-	if v.Message, err = p.fanOut(ctx, by, who.me, t.Channel, protocol.ActBroadcast, v.Text, v.To); err == nil && v.Message == "" {
-		v.Skipped = "there is nobody to be told"
+	if v.Message, err = p.fanOut(ctx, by, control.SendRequest{As: who.me, Channel: t.Channel.String(), Act: protocol.ActBroadcast, Body: v.Text}, v.To); err == nil && v.Message == "" {
+		v.Skipped = nobodyToTell
 	}
 	return v, err
 }
@@ -290,7 +311,7 @@ func (p *Parties) notice(ctx context.Context, by control.Caller, speaker string,
 	if scope == protocol.ScopeTeam {
 		text = teamMark(f) + what
 	}
-	if _, err := p.fanOut(ctx, by, speaker, f.channel, protocol.ActNote, text, to); err != nil {
+	if _, err := p.fanOut(ctx, by, control.SendRequest{As: speaker, Channel: f.channel.String(), Act: protocol.ActNote, Body: text}, to); err != nil {
 		p.Log.Warn().Err(err).Msg("a notice of a party was not told beyond it")
 	}
 }

@@ -96,6 +96,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		for _, f := range p.all(s) {
 			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
 				there, done.Party = f, p.whole(s, f, who.me)
+				done.Failed = append(done.Failed, undone(f, o, r.Rules != "")...)
 				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, invited(f))
 				return
 			}
@@ -135,7 +136,8 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	if err := p.current.set(who.me, paths[0].String()); err != nil {
 		p.Log.Warn().Err(err).Msg("the party that is meant where none is named is another one than expected")
 	}
-	done.Failed = append(done.Failed, p.carry(ctx, channel)...)
+	_, failed := p.carry(ctx, channel)
+	done.Failed = append(done.Failed, failed...)
 	p.after(&done, channel, who.me, paths)
 	if done.Gate != nil {
 		return done, nil // nobody is told of a party to which a human has not agreed
@@ -145,6 +147,25 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
 	done.Announced = p.announceParty(ctx, by, who, f, r.Announcing, what, o.With)
 	return done, nil
+}
+
+// undone says what a request to organize asks for and a party that is there already does not have.
+func undone(f found, o protocol.Organizing, rules bool) (list []string) {
+	for _, a := range o.With {
+		if f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil && !slices.Contains(f.Wanted, a) {
+			list = append(list, fmt.Sprintf("%s is not invited: parley invite %s --party %s", a, a, f.Slug))
+		}
+	}
+	if o.Team != "" && o.Team != f.Team {
+		list = append(list, fmt.Sprintf("it is not of the team %q: a party keeps the team with which it began", o.Team))
+	}
+	if o.Anchor != "" && o.Anchor != f.Anchor {
+		list = append(list, fmt.Sprintf("it does not hang on %s: a party keeps the issue with which it began", o.Anchor))
+	}
+	if rules && o.Rules != f.Rules {
+		list = append(list, fmt.Sprintf("its rules stay: parley party rules KEY=VALUE --party %s changes them", f.Slug))
+	}
+	return list
 }
 
 // invited are the agents that are asked into a party and have not answered.

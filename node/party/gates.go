@@ -164,7 +164,8 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	if _, err := p.Do(ctx, by, actor.Answer(path.Channel(), answer)); err != nil {
 		return control.Gate{}, problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
 	}
-	if failed := p.carry(ctx, path.Channel()); len(failed) > 0 {
+	told, failed := p.carry(ctx, path.Channel())
+	if len(failed) > 0 {
 		p.Log.Warn().Strs("failed", failed).Msg("what a human agreed to was not done")
 	}
 	var v control.Gate
@@ -174,6 +175,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 		f = p.in(s, path.Channel())
 		if g := f.Gate(path); g != nil {
 			v = p.gate(s, f, g)
+			v.Announced = told[path]
 			if (g.For == parties.ForInvite || g.For == parties.ForJoin) && g.Outcome() == parties.Accepted {
 				joined = g.Whom.Name
 			}
@@ -199,15 +201,16 @@ func (p *Parties) Start(ctx context.Context) {
 		}
 	})
 	for _, channel := range channels {
-		if failed := p.carry(ctx, channel); len(failed) > 0 {
+		if _, failed := p.carry(ctx, channel); len(failed) > 0 {
 			p.Log.Warn().Strs("failed", failed).Msg("what a human agreed to was not done")
 		}
 	}
 }
 
 // carry does what agents of this host wanted to do in a party and humans agreed to: it sends
-// invites and broadcasts. Doing it again does nothing.
-func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (failed []string) {
+// invites and broadcasts. Doing it again does nothing. `told` says what became of broadcasts, by
+// the message that asked for each.
+func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (told map[protocol.Path]*control.Announcement, failed []string) {
 	p.carrying.Lock()
 	defer p.carrying.Unlock()
 	type wanted struct {
@@ -248,5 +251,6 @@ func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (failed
 			failed = append(failed, w.whom.String()+": "+problem("invite", err).Error())
 		}
 	}
-	return append(failed, p.carryBroadcasts(ctx, channel)...)
+	told, untold := p.carryBroadcasts(ctx, channel)
+	return told, append(failed, untold...)
 }

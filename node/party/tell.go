@@ -43,7 +43,7 @@ func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPar
 	}
 	done.Party = f.Name
 	text := "[party:" + f.Name + "] " + r.Text
-	if done.Message, err = p.fanOut(ctx, by, me, f.channel, protocol.ActTell, text, done.To); err != nil {
+	if done.Message, err = p.fanOut(ctx, by, control.SendRequest{As: me, Channel: f.channel.String(), Act: protocol.ActTell, Body: text}, done.To); err != nil {
 		return control.Told{}, err
 	}
 	if r.Persist {
@@ -77,10 +77,10 @@ func (p *Parties) reachable(s *fleet.State, members []parties.Member, but protoc
 	return list
 }
 
-// fanOut writes one message to those of a list that it can reach, and notes whose host has it. The
-// path is "" if it would reach nobody.
-func (p *Parties) fanOut(ctx context.Context, by control.Caller, me string, channel protocol.ChannelID, act protocol.Act, text string, list []control.ToldOne) (string, error) {
-	r := control.SendRequest{As: me, Channel: channel.String(), Act: act, Body: text, HeardWithin: hearing}
+// fanOut writes the message `r` to those of a list that it can reach, and notes whose host has it.
+// The path is "" if it would reach nobody.
+func (p *Parties) fanOut(ctx context.Context, by control.Caller, r control.SendRequest, list []control.ToldOne) (string, error) {
+	r.HeardWithin = hearing
 	for _, one := range list {
 		if one.Outcome != control.ToldSkipped && one.Outcome != control.ToldFailed {
 			r.To = append(r.To, one.Who)

@@ -49,7 +49,7 @@ var abouts = map[string]string{
 	"confirm": "proceed with this brief", "modify-intent": "adjust what is investigated", "modify-deliverable": "adjust the form of the answer",
 	"modify-scope": "adjust what belongs to it", "recommend": "perspectives alone, no team", "inquire": "each perspective is investigated by itself",
 	"modify-brief": "say what is to be different", "supply-perspectives": "name your own, one a line", "extend-selection": "choose again",
-	"recommend-instead": "end with this perspective as a recommendation", "keep-waiting": "its host may come back", "run-elsewhere": "the same once more, on another host",
+	"recommend-instead": "end with this perspective as a recommendation", "keep-waiting": "its host may come back", "run-elsewhere": "the same once more, on another host if there is one",
 	"go-on-without": "its perspective has no result", "esc": "end the inquiry at once", "add-perspective": "propose others beside those that there are",
 	"deepen": "have one perspective investigated further", "review": "show the results again",
 }

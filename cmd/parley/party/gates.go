@@ -247,6 +247,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 	if g.Outcome == "accepted" && g.For == "invite" {
 		s.view.Out.Printf("✓ %s joined the party\n", term.Line(g.Whom))
 	}
+	s.announced(g.Announced, false)
 	return nil
 }
 

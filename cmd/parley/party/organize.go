@@ -80,6 +80,9 @@ func (s *session) organized(done control.PartyDeed) {
 	case len(done.Messages) == 0:
 		out.Printf("There is a party of that name: %s\n\n", term.Line(party.Name))
 		s.table(party)
+		for _, undone := range done.Failed {
+			out.Printf("%s\n", out.Warn("not done: "+term.Line(undone)))
+		}
 		s.announced(done.Announced, false)
 		return
 	case done.Gate != nil:
