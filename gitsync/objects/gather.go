@@ -17,7 +17,8 @@ const (
 	// looseAbove is how many loose objects there may be before they are gathered.
 	looseAbove = 2000
 	// looseAge is how old a loose object must be to be gathered. A younger one may belong to a
-	// commit that somebody is making by hand. A repack drops objects that no ref names from packs.
+	// commit that somebody is making by hand. A repack drops objects from packs if no ref names
+	// them.
 	looseAge = 10 * time.Minute
 	// looseApart is the least time between two counts of loose objects.
 	looseApart = time.Minute
@@ -96,7 +97,7 @@ func (g *gathering) add(typ plumbing.ObjectType, h Hash, data []byte) error {
 }
 
 // addTree adds a tree, which may become a delta of the last tree that began with the same name. It
-// reports whether it did. It leaves small trees and other objects to the caller.
+// reports whether it added the tree. It leaves small trees and other objects to the caller.
 func (g *gathering) addTree(typ plumbing.ObjectType, h Hash, data []byte) bool {
 	if typ != plumbing.TreeObject || len(data) < deltaLeast {
 		return false

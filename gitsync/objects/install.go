@@ -33,8 +33,8 @@ type Writer struct {
 // seconds later. Once the pack is full, the next Install begins another one. The full pack loses
 // its .keep after the packs that it replaced are gone. By then a ref names its objects.
 //
-// If the full pack lost its .keep earlier, a gc could remove it and leave out of its own pack what
-// the replaced packs hold. These objects would then go with the replaced packs.
+// If the full pack lost its .keep earlier, a gc could leave the objects of the replaced packs out
+// of its own pack and remove the full pack. These objects would then go with the replaced packs.
 func (s *Store) Install(b *Builder) error {
 	sealed, err := s.Writer.install(b, s.joins.areBehind())
 	if sealed {

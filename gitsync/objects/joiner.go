@@ -43,7 +43,7 @@ type joiner struct {
 	size    int64
 	synced  int64 // how much of size is synced
 	own     *pack.Writer
-	vary    int    // counts whole objects down, but not trees. At 0 one gets other bytes
+	vary    int    // counts down whole objects that are no trees. At 0 one is written differently
 	idxTemp string // path of the index before it is in its place
 }
 
@@ -143,8 +143,8 @@ func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 	return nil
 }
 
-// copyEntry writes an entry of a source. If the entry is a delta, its base was copied before. Only
-// a base that the delta names by its hash may follow.
+// copyEntry writes an entry of a source. If the entry is a delta, its base must have been copied
+// before. Only a base that the delta names by its hash may follow.
 func (j *joiner) copyEntry(source []pack.Placed, e pack.Placed, raw []byte) error {
 	in := bytes.NewReader(raw)
 	typ, size, err := pack.ReadHeader(in)
