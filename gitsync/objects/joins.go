@@ -45,7 +45,7 @@ type joins struct {
 	sealed  int             // how many packs were sealed since the join began
 	tended  time.Time       // when tend last looked at the pack folder
 	counted time.Time       // when loose objects were last counted
-	resume  time.Time       // until then nothing is joined, after a failure
+	resume  time.Time       // after a failure, nothing is joined before this time
 	unfit   map[string]bool // packs that cannot be joined
 }
 
@@ -77,8 +77,8 @@ func (j *joins) areDue() bool {
 	return time.Since(j.tended) > tendApart
 }
 
-// tend begins to join packs and to gather loose objects if there are too many. It does not wait for
-// the end of that.
+// tend begins to join packs and to gather loose objects if there are too many. It does not wait
+// until that is done.
 func (j *joins) tend() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -110,7 +110,7 @@ func (j *joins) plan() ([]candidate, error) {
 	return chooseJoin(all), err
 }
 
-// Join joins packs until there are few, and waits for the end of that. It is for a repository that
+// Join joins packs until there are few, and waits until that is done. It is for a repository that
 // is worked on for a moment only. For others see Retire.
 func (s *Store) Join(ctx context.Context) error {
 	s.joins.stop()
@@ -197,7 +197,7 @@ func (j *joins) setUnfit(broken *sourceError) {
 	j.unfit[broken.base] = true
 }
 
-// join makes one pack of several and retires them. The new pack has its .keep from the beginning
+// join makes one pack of several and retires those. The new pack has its .keep from the beginning
 // until the packs that it replaces are gone. The comment of Install gives the reason. The .keep
 // names the replaced packs, so that Repair can bring the join to its end.
 func (w *Writer) join(ctx context.Context, sources []candidate) error {

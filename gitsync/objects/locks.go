@@ -24,7 +24,7 @@ const (
 
 // takeLock makes a lock file of git. It waits a little for another program's lock. It removes a
 // lock that a killed program left long ago. It also removes a lock that this program could not
-// remove when the disk took no change.
+// remove earlier, when the disk took no change.
 func (r *Refs) takeLock(path string) (*os.File, error) {
 	deadline := time.Now().Add(lockPatience)
 	for {
@@ -50,7 +50,8 @@ func (r *Refs) takeLock(path string) (*os.File, error) {
 	}
 }
 
-// dropLock removes a lock of this program. If it cannot, it remembers that the lock is its own.
+// dropLock removes a lock of this program. If that fails, it remembers that the lock is one of this
+// program.
 func (r *Refs) dropLock(path string) error {
 	err := removeFile(path)
 	r.mu.Lock()

@@ -25,7 +25,7 @@ type looseObjects struct {
 	dir string // the folder of objects
 
 	looking sync.Mutex          // guards all below. See look
-	root    time.Time           // when a folder of loose objects last came or went, as dirs saw it
+	root    time.Time           // when a folder of loose objects last came or went
 	listed  map[string]looseDir // by the two digits that name a folder
 }
 
