@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// MergeBase returns a best common ancestor of two commits; ok is false if their
-// histories share nothing. Like git it walks both histories from the newest
-// commit down and stops where only what both share is left.
+// MergeBase returns a best common ancestor of two commits. ok is false if their histories share
+// nothing. Like git, it walks both histories from the newest commit down. It stops when only
+// commits are left that both histories share.
 func (s *Store) MergeBase(a, b Hash) (base Hash, ok bool, err error) {
 	if a == b {
 		return a, true, nil
@@ -34,7 +34,7 @@ func (s *Store) MergeBase(a, b Hash) (base Hash, ok bool, err error) {
 		}
 	}
 	for _, h := range found {
-		// Dates that lie may show an ancestor before its descendant.
+		// With wrong dates, the walk may find an ancestor before its descendant.
 		if w.marks[h]&stale == 0 {
 			return h, true, nil
 		}
@@ -48,12 +48,13 @@ func (s *Store) IsAncestor(old, new Hash) (bool, error) {
 	return ok && base == old, err
 }
 
-// clockSlop is how far the clocks of hosts may differ before Only takes a
-// commit for tip's own that other has as well.
+// clockSlop is how far the clocks of hosts may differ. If they differ more, Only may list a commit
+// of tip that other has as well.
 const clockSlop = time.Minute
 
-// Only lists the commits that are reachable from tip and not from other (Zero:
-// from none), newest first. Where dates lie by more than clockSlop it may list too many.
+// Only lists the commits that are reachable from tip and not from other, newest first. If other is
+// Zero, it lists all that are reachable from tip. If dates are wrong by more than clockSlop, it may
+// list too many.
 func (s *Store) Only(tip, other Hash) ([]Hash, error) {
 	w := walk{store: s, marks: map[Hash]mark{}}
 	if err := w.reach(tip, fromA); err != nil {
@@ -81,7 +82,7 @@ func (s *Store) Only(tip, other Hash) ([]Hash, error) {
 	return slices.DeleteFunc(all, func(h Hash) bool { return w.marks[h]&fromB != 0 }), nil
 }
 
-// Root follows first parents down to the commit that has none.
+// Root follows first parents from tip down to the commit that has no parents.
 func (s *Store) Root(tip Hash) (Hash, error) {
 	for {
 		c, err := s.CommitAt(tip)
@@ -100,7 +101,7 @@ type mark uint8
 const (
 	fromA mark = 1 << iota
 	fromB
-	stale // below something that both reach: of no more interest
+	stale // of no more interest: below a commit that both reach or, in Only, reached from other
 	both  = fromA | fromB
 )
 
@@ -110,7 +111,7 @@ type visited struct {
 	parents []Hash
 }
 
-// walk goes through commits in the order of their dates, as a heap.
+// walk goes through commits in the order of their dates, the newest first. Its queue is a heap.
 type walk struct {
 	store *Store
 	marks map[Hash]mark
@@ -118,7 +119,7 @@ type walk struct {
 	live  int // entries of the queue that are not stale
 }
 
-// next takes the newest commit and its marks.
+// next takes the newest commit out of the queue and returns it with its marks.
 func (w *walk) next() (visited, mark) {
 	v := heap.Pop(&w.queue).(visited)
 	marks := w.marks[v.hash]
@@ -137,7 +138,8 @@ func (w *walk) reachAll(parents []Hash, marks mark) error {
 	return nil
 }
 
-// reach marks a commit; it is visited again if that marks it anew.
+// reach adds marks to a commit. If one of them is new to the commit, the commit is put into the
+// queue, even if it was visited before.
 func (w *walk) reach(h Hash, marks mark) error {
 	before, seen := w.marks[h]
 	if seen && before|marks == before {

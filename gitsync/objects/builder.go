@@ -5,7 +5,7 @@ import "github.com/go-git/go-git/v5/plumbing"
 // Builder collects new objects until Store.Install writes them.
 type Builder struct {
 	objects []object
-	known   map[Hash]int // where each is in objects
+	known   map[Hash]int // the index of each object in objects
 	commits int
 }
 
@@ -13,16 +13,17 @@ type object struct {
 	hash Hash
 	typ  plumbing.ObjectType
 	data []byte
-	// A tree that another came from has what makes it of that one, where that is
-	// much less than the whole. It is stored so if the pack has the other.
+	// base is the tree that this tree came from, and delta makes this tree from base. Both are set
+	// only if the delta is much shorter than this tree. The tree is stored as the delta if the pack
+	// has base.
 	base  Hash
 	delta []byte
 }
 
-// BlobHash is the name that git gives to a blob of data.
+// BlobHash returns the name that git gives to a blob of data.
 func BlobHash(data []byte) Hash { return plumbing.ComputeHash(plumbing.BlobObject, data) }
 
-// Blob adds a blob, which must not be changed after, and returns its name.
+// Blob adds a blob and returns its name. data must not be changed afterwards.
 func (b *Builder) Blob(data []byte) Hash { return b.add(plumbing.BlobObject, data) }
 
 // Content returns the content of a blob that was added.
@@ -51,14 +52,15 @@ func (b *Builder) Append(other *Builder) {
 	b.commits += other.commits
 }
 
-// tree adds a tree that came from another one, or from Zero.
+// tree adds a tree that came from the tree base, and returns its name. base is Zero if the tree
+// came from no other.
 func (b *Builder) tree(trees *treeCache, base Hash, entries []Entry) Hash {
 	h := b.addTree(trees, base, entries, encodeTree(entries))
 	trees.put(h, entries)
 	return h
 }
 
-// addTree adds a tree whose bytes are data.
+// addTree adds a tree with these entries, which are encoded in data, and returns its name.
 func (b *Builder) addTree(trees *treeCache, base Hash, entries []Entry, data []byte) Hash {
 	o := object{hash: plumbing.ComputeHash(plumbing.TreeObject, data), typ: plumbing.TreeObject, data: data}
 	if old, ok := trees.get(base); ok && len(data) >= deltaLeast {

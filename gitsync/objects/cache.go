@@ -7,11 +7,11 @@ import (
 
 const (
 	treeCacheBytes = 64 << 20
-	entryOverhead  = 48 // of one decoded Entry besides its name
+	entryOverhead  = 48 // bytes of one decoded Entry besides its name
 )
 
-// treeCache keeps the decoded trees that were used last, within a bound. Their
-// bytes are what encodeTree makes of them.
+// treeCache keeps the decoded trees that were used last, up to a limit of bytes. It keeps only
+// trees that encodeTree turns back into the same bytes.
 type treeCache struct {
 	mu    sync.Mutex // guards all fields
 	limit int

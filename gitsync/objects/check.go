@@ -19,18 +19,19 @@ import (
 
 // Damage is something that is wrong with the files of a repository.
 type Damage struct {
-	File   string // below the repository
-	Object Hash   // Zero where it is not about one object
+	File   string // path below the repository
+	Object Hash   // Zero if the damage is not in one object
 	Text   string
 }
 
-// Checked is what a check found to be well.
+// Checked is what a check found to be undamaged.
 type Checked struct {
-	packs []*pack.Pack // of which every object is what its name says; their indexes are in memory
+	packs []*pack.Pack // every object in them is what its name says. Their indexes are in memory
 	loose map[Hash]bool
 }
 
-// Has reports whether an object was read and found to be what its name says.
+// Has reports whether an object was read and found to be what its name says. The name of an object
+// that is too large to be held is not checked.
 func (c *Checked) Has(h Hash) bool {
 	for _, p := range c.packs {
 		if _, ok, err := p.Find(h); err == nil && ok {
@@ -40,7 +41,7 @@ func (c *Checked) Has(h Hash) bool {
 	return c.loose[h]
 }
 
-// Objects is about how many objects Check reads.
+// Objects returns about how many objects Check reads.
 func (s *Store) Objects() int {
 	all := 0
 	for _, p := range s.packs.all() {
@@ -49,13 +50,12 @@ func (s *Store) Objects() int {
 	return all
 }
 
-// checkStep is how many objects are read by one goroutine in one go, in the order of
-// their pack.
+// checkStep is how many objects one goroutine reads in one go, in the order of their pack.
 const checkStep = 512
 
-// Check reads every pack, index and loose object and calls found for what is damaged
-// in them. It heals nothing. The objects of a pack are read by all processors; step is
-// told how many have been read since it was last called, by several goroutines at once.
+// Check reads every pack, index and loose object, and calls found for each damage. It heals
+// nothing. All processors read the objects of a pack. So several goroutines call step at the same
+// time, each with the number of objects that it has read since its last call.
 func (s *Store) Check(ctx context.Context, step func(objects int), found func(Damage)) (*Checked, error) {
 	if err := s.packs.rescan(); err != nil {
 		return nil, err
@@ -90,20 +90,20 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 type checking struct {
 	dir   string // of the repository
 	packs *packSet
-	read  pack.ReadFunc // reads what a pack has of others
+	read  pack.ReadFunc // reads the objects of other packs that a pack's deltas need
 	step  func(objects int)
 	found func(Damage)
 }
 
-// pack looks at one pack, and returns it with its index in memory where nothing is wrong
-// with it.
+// pack checks one pack. If the check sum of the pack and all its objects are right, it returns the
+// pack with its index in memory. Otherwise it returns nil.
 func (c *checking) pack(ctx context.Context, p *pack.Pack) (*pack.Pack, error) {
 	if err := pack.CheckIndex(p.Base); errors.Is(err, pack.ErrCorrupt) {
 		c.found(Damage{File: below(c.dir, p.Base+".idx"), Text: err.Error()})
 	}
 	sum, err := pack.WrongSum(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // replaced meanwhile
+		return nil, nil // the pack was replaced meanwhile
 	}
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (c *checking) pack(ctx context.Context, p *pack.Pack) (*pack.Pack, error) {
 	return inMemory, nil
 }
 
-// objects reads all objects of a pack and returns those that are not what their
-// names say, in the order of their names.
+// objects reads all objects of a pack. It returns the names of those that are not what their names
+// say, sorted.
 func (c *checking) objects(ctx context.Context, p *pack.Pack) ([]Hash, error) {
 	all, damaged, err := p.InOrder()
 	if err != nil {
@@ -157,11 +157,12 @@ func (c *checking) objects(ctx context.Context, p *pack.Pack) ([]Hash, error) {
 	return damaged, failed
 }
 
-// some takes objects from all, some at a time, until there are no more.
+// some takes objects from all, checkStep at a time, and reads them until there are no more. It
+// returns the damaged ones.
 func (c *checking) some(ctx context.Context, p *pack.Pack, all []pack.Located, next *atomic.Int64) (damaged []Hash, err error) {
 	f, err := os.Open(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // replaced meanwhile
+		return nil, nil // the pack was replaced meanwhile
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a pack: %w", err)

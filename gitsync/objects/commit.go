@@ -25,8 +25,8 @@ type Commit struct {
 	Message   string
 }
 
-// PutEmpty makes a commit without files durable, in a file of its own. Both identities are
-// cleaned.
+// PutEmpty makes a commit without files durable, in a file of its own, and returns its name. Both
+// identities are cleaned.
 func (s *Store) PutEmpty(c Commit) (Hash, error) {
 	c.Tree = emptyTree
 	data := encodeCommit(c)
@@ -51,7 +51,7 @@ func (s *Store) CommitAt(h Hash) (Commit, error) {
 	return c, nil
 }
 
-// TreeOf is the tree of a commit; Zero has the empty tree.
+// TreeOf returns the tree of a commit. For Zero it returns Zero, the empty tree.
 func (s *Store) TreeOf(commit Hash) (Hash, error) {
 	if commit == Zero {
 		return Zero, nil
@@ -60,7 +60,7 @@ func (s *Store) TreeOf(commit Hash) (Hash, error) {
 	return c.Tree, err
 }
 
-// decodeCommit reads what git reads: a commit may end with its header.
+// decodeCommit reads a commit. Like git, it takes one that ends with its header.
 func decodeCommit(data []byte) (Commit, error) {
 	var c Commit
 	for len(data) > 0 {
@@ -104,7 +104,7 @@ func decodeIdentity(s string) (Identity, time.Time) {
 	return Identity{Name: strings.TrimSpace(name), Email: email}, when
 }
 
-// Clean is the identity without what git could not store in a commit.
+// Clean returns the identity without what git could not store in a commit.
 func (i Identity) Clean() Identity {
 	clean := func(s string) string {
 		return strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// takeDamaged are the packs that were found damaged since it was last called, but for
-// those that are about to be replaced anyway.
+// takeDamaged returns the packs that were found damaged since its last call. The rolling pack and
+// the retired ones wait for a later call, because most of them are about to be replaced anyway.
 func (w *Writer) takeDamaged() []*pack.Pack {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -22,9 +22,9 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 	})
 }
 
-// ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of
-// such a pack are there, a pack of these takes its place. The damaged one is put aside, under a
-// name that git does not look at. It returns what it did, a sentence each.
+// ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of such
+// a pack are there, a pack of these copies takes its place. The damaged pack is put aside, under a
+// name that git does not look at. ReplaceDamaged returns what it did, a sentence for each pack.
 func (s *Store) ReplaceDamaged() ([]string, error) {
 	var did []string
 	for _, p := range s.Writer.takeDamaged() {
@@ -41,7 +41,7 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 	return did, nil
 }
 
-// copyPack installs a pack, or several, with all objects of another.
+// copyPack installs copies of all objects of a pack, as one pack or several.
 func (s *Store) copyPack(p *pack.Pack) error {
 	var names []Hash
 	if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
@@ -70,7 +70,7 @@ func (s *Store) copyPack(p *pack.Pack) error {
 	return errors.Join(copied.flush(), s.Release())
 }
 
-// packOf is the builder's objects as one pack.
+// packOf returns the builder's objects as one pack.
 func packOf(b *Builder) ([]byte, error) {
 	all, err := new(rolling).with(b, pack.NewWriter(nil))
 	if err != nil {
@@ -80,7 +80,7 @@ func packOf(b *Builder) ([]byte, error) {
 	return data, nil
 }
 
-// below is a path below a repository, as git writes it.
+// below returns the path of a file below the repository at dir, as git writes it.
 func below(dir, path string) string {
 	return strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(path, dir)), "/")
 }

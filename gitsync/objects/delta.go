@@ -3,16 +3,16 @@ package objects
 import "github.com/parleyfleet/parley/gitsync/objects/pack"
 
 const (
-	// deltaLeast is how large a tree must be to be stored as a delta.
+	// deltaLeast is how many bytes a tree must have to be stored as a delta.
 	deltaLeast = 200
-	// deltaDepth bounds the chains of deltas that are written: the tree at the
-	// end of one is read by applying them all.
+	// deltaDepth bounds the length of the chains of deltas that are written. To read the tree at
+	// the end of a chain, all its deltas are applied.
 	deltaDepth = 64
 )
 
-// treeDelta is what git applies to the bytes of the tree old to get those of new:
-// it copies what both have and inserts the rest. It takes the time of one walk
-// through both, which are in git's order.
+// treeDelta returns the delta that git applies to the bytes of the tree old to get the bytes of
+// new. The delta copies what both have and inserts the rest. Both trees are in git's order, so
+// treeDelta walks through them once.
 func treeDelta(old, new []Entry) []byte {
 	d := pack.NewDelta(treeSize(old), treeSize(new))
 	at := 0 // where old[0] begins in the bytes of the old tree

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Difference is one path whose entry differs between two trees. An entry with
-// hash Zero is not there.
+// Difference is a path that has different entries in two trees. If a tree has no entry there, the
+// hash of its entry is Zero.
 type Difference struct {
 	Path     string
 	Old, New Entry
 }
 
-// Diff calls visit with each file that differs between two trees, in the order
-// of their names. It descends only where hashes differ.
+// Diff calls visit with each file that differs between two trees, in the order of their names. It
+// looks only into folders with different hashes.
 func (t *Trees) Diff(old, new Hash, visit func(Difference) error) error {
 	return t.diff(old, new, "", visit)
 }
@@ -31,8 +31,8 @@ func (t *Trees) diff(old, new Hash, prefix string, visit func(Difference) error)
 	})
 }
 
-// differing calls visit with each two entries of one key that differ between two
-// trees. Both are directories or both are files, or one is not there.
+// differing calls visit with each pair of entries that differ between two trees. The two entries of
+// a pair have the same name. Both are folders or both are files, or one of them is not there.
 func (t *Trees) differing(old, new Hash, visit func(one, two Entry) error) error {
 	if old == new {
 		return nil
@@ -65,16 +65,16 @@ func (t *Trees) differing(old, new Hash, visit func(one, two Entry) error) error
 	return nil
 }
 
-// ErrHuge says that trees hold more than anybody has written: a few objects that
-// repeat each other can stand for billions of files.
+// ErrHuge says that trees hold more than anybody has written. A few objects that repeat each other
+// can stand for billions of files.
 var ErrHuge = errors.New("it is no record that anybody has written")
 
-// maxDepth is how deep folders may lie in each other. Those of a message lie six deep.
+// maxDepth is how deep folders may lie in each other. The folders of a message lie six deep.
 const maxDepth = 64
 
-// Weigh returns ErrHuge if two trees differ in more than most files, or if what
-// differs lies deeper than any record. Folders that repeat are looked at once, so it
-// takes no longer than there are objects, where Diff takes as long as there are paths.
+// Weigh returns ErrHuge if two trees differ in more than most files, or if a difference lies deeper
+// than maxDepth. It looks once at folders that repeat. So its time depends on the number of
+// objects, and the time of Diff on the number of paths.
 func (t *Trees) Weigh(old, new Hash, most int) error {
 	w := weighing{trees: t, most: most, known: map[[2]Hash]int{}}
 	n, err := w.weigh(old, new, 0)
@@ -87,7 +87,7 @@ func (t *Trees) Weigh(old, new Hash, most int) error {
 type weighing struct {
 	trees *Trees
 	most  int
-	known map[[2]Hash]int // how many files differ between two folders, at most most+1
+	known map[[2]Hash]int // number of files that differ between two folders, counted up to most+1
 }
 
 func (w *weighing) weigh(old, new Hash, depth int) (n int, err error) {

@@ -1,18 +1,24 @@
 // Package objects reads and writes the objects, packs and refs of a bare git
 // repository that the git program works on at the same time.
 //
-// Reading finds packs that appeared and forgets packs that vanished: an object
-// that is not found is looked for once more after the pack folder was read
-// again. No file stays open between calls.
+// A read finds packs that appeared and forgets packs that vanished. If an object is not found,
+// the pack folder is read again and the object is looked for once more. No file stays open
+// between calls, except the packs that a Reader has open.
 //
-// Writing goes into one rolling pack (see Store.Install); refs move under git's
-// own lock files (see Refs.MoveRef). Everything is fsynced before a ref names
-// it. Only SHA-1 repositories with loose or packed refs are understood.
+// Writing goes into one rolling pack (see Store.Install). Refs move under git's own lock files
+// (see Refs.MoveRef). Everything is fsynced before a ref names it. Only SHA-1 repositories with
+// loose or packed refs are understood.
 //
-// A Store is made of parts, each of which knows those before it in this row at most:
-// Refs; Trees; packFolder, in which order files of packs come and go; packSet, which
-// packs are known; looseObjects; Writer, which installs packs and takes replaced ones
-// away; joins, which has few packs stand beside each other. Locks are taken in the reverse order:
-// that of joins, of the Writer, of the packSet. What packs are in bytes is package
-// objects/pack.
+// A Store is made of parts. A part knows at most the parts that stand before it in this list:
+//
+//   - Refs
+//   - Trees
+//   - packFolder, which knows in which order files of packs come and go
+//   - packSet, which keeps the packs that are known
+//   - looseObjects
+//   - Writer, which installs packs and removes packs that were replaced
+//   - joins, which joins packs so that there are only a few
+//
+// Locks are taken in the reverse order: first that of joins, then that of the Writer, then that
+// of the packSet. Package objects/pack knows what the bytes of a pack mean.
 package objects

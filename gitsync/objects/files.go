@@ -14,7 +14,7 @@ import (
 // tempPrefix begins the names of files that are not whole yet.
 const tempPrefix = "tmp_parley_"
 
-// WriteFile replaces a file at once and makes it durable.
+// WriteFile replaces a file in one step and makes it durable.
 func WriteFile(path string, data []byte) error {
 	if err := writeAtomically(path, data); err != nil {
 		return err
@@ -23,7 +23,7 @@ func WriteFile(path string, data []byte) error {
 	return durable.Folder(filepath.Dir(path))
 }
 
-// RenameDir gives a folder its place beside, for good.
+// RenameDir moves a folder to a place beside its old one, and makes that durable.
 func RenameDir(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return fmt.Errorf("cannot put %s in place: %w", filepath.Base(to), err)
@@ -31,8 +31,8 @@ func RenameDir(from, to string) error {
 	return durable.Folder(filepath.Dir(to))
 }
 
-// writeAtomically writes a file beside its place, syncs it and moves it there. The parts of
-// its data stand one behind the other. The folder is not synced.
+// writeAtomically writes a temporary file beside path, syncs it and moves it to path. The parts of
+// data stand one behind the other in the file. The folder is not synced.
 func writeAtomically(path string, data ...[]byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
 	if err != nil {
@@ -67,8 +67,8 @@ func removeFile(path string) error {
 	return nil
 }
 
-// eachFile calls visit for what is in a folder and, with deep, below it. What goes
-// meanwhile is passed over.
+// eachFile calls visit for each file in a folder and, if deep is set, in the folders below it.
+// Files that vanish meanwhile are passed over.
 func eachFile(root string, deep bool, visit func(path string, d fs.DirEntry) error) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -14,16 +14,18 @@ import (
 )
 
 const (
-	// looseAbove is how many loose objects may stand before they are gathered.
+	// looseAbove is how many loose objects there may be before they are gathered.
 	looseAbove = 2000
-	// looseAge is how old one must be: it may be that of a commit which somebody
-	// is making by hand, and a repack drops from packs what no ref names.
+	// looseAge is how old a loose object must be to be gathered. A younger one may belong to a
+	// commit that somebody is making by hand. A repack drops objects from packs if no ref names
+	// them.
 	looseAge = 10 * time.Minute
-	// looseApart is the least time between two counts.
+	// looseApart is the least time between two counts of loose objects.
 	looseApart = time.Minute
 )
 
-// hasManyLoose counts loose objects now and then. The caller holds mu.
+// hasManyLoose reports whether there are more than about looseAbove loose objects. It counts them
+// now and then, and between two counts it returns false. The caller holds mu.
 func (j *joins) hasManyLoose() bool {
 	if time.Since(j.counted) < looseApart {
 		return false
@@ -32,8 +34,8 @@ func (j *joins) hasManyLoose() bool {
 	return j.loose.areMoreThan(looseAbove)
 }
 
-// gatherLoose puts loose objects that are old enough into packs and removes them.
-// Each pack is durable and has its .keep before any of them goes.
+// gatherLoose puts loose objects that are old enough into packs and removes their files. Each pack
+// is durable and has its .keep before any of these files goes.
 func (j *joins) gatherLoose(ctx context.Context) error {
 	g := newGathering(j.trees, func(data []byte, names []Hash) error {
 		j.packs.Hold()
@@ -53,7 +55,7 @@ func (j *joins) gatherLoose(ctx context.Context) error {
 		}
 		typ, data, err := j.loose.read(h)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) {
-			return nil // it stays as it is
+			return nil // the object stays as it is
 		}
 		if err != nil {
 			return err
@@ -69,14 +71,14 @@ func (j *joins) gatherLoose(ctx context.Context) error {
 	return err
 }
 
-// gathering makes packs of bounded size of objects that come one by one.
+// gathering puts objects that come one by one into packs of bounded size.
 type gathering struct {
 	known *treeCache
-	take  func(pack []byte, names []Hash) error // takes in a pack and what it is made of
+	take  func(pack []byte, names []Hash) error // takes in a pack, with the names of its objects
 
 	builder Builder
 	size    int
-	trees   map[string]Hash // the last one that began with that name
+	trees   map[string]Hash // the last tree, by the name of its first entry
 }
 
 func newGathering(known *treeCache, take func(pack []byte, names []Hash) error) *gathering {
@@ -94,7 +96,8 @@ func (g *gathering) add(typ plumbing.ObjectType, h Hash, data []byte) error {
 	return nil
 }
 
-// addTree adds a tree that may be a delta of the one before it.
+// addTree adds a tree, which may become a delta of the last tree that began with the same name. It
+// reports whether it added the tree. It leaves small trees and other objects to the caller.
 func (g *gathering) addTree(typ plumbing.ObjectType, h Hash, data []byte) bool {
 	if typ != plumbing.TreeObject || len(data) < deltaLeast {
 		return false
@@ -110,7 +113,7 @@ func (g *gathering) addTree(typ plumbing.ObjectType, h Hash, data []byte) bool {
 	return true
 }
 
-// flush makes a pack of what came since it was last called.
+// flush makes a pack of the objects that came since its last call.
 func (g *gathering) flush() error {
 	if len(g.builder.objects) == 0 {
 		return nil

@@ -10,31 +10,31 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// Writer puts packs into a repository and takes those away that newer ones replace. What
-// it installs is durable and has its .keep until a ref may name it.
+// Writer puts packs into a repository and removes packs that newer ones replace. A pack that it
+// installs is durable, and has its .keep until a ref may name its objects.
 type Writer struct {
 	folder  packFolder
 	packs   *packSet
-	writers sync.Pool // of *pack.Writer: in a burst one commit follows the other
+	writers sync.Pool // of *pack.Writer, for use by the next commit: commits come in bursts
 
 	mu       sync.Mutex // guards all below: one writer at a time
-	rolling  *rolling   // nil where the next Install begins another
+	rolling  *rolling   // nil if the next Install begins another one
 	retired  []retired
-	kept     map[string]bool // packs that have a .keep of ours
+	kept     map[string]bool // packs that have a .keep of this program
 	holding  int             // see Hold
 	received []string        // packs that lose their .keep at Release
 }
 
-// Install writes the objects of b into the rolling pack and makes it durable;
-// after that, and only then, a ref may name them.
+// Install writes the objects of b into the rolling pack and makes the pack durable. Only after that
+// may a ref name the objects.
 //
-// The pack gets its .keep first, so no gc ever sees it without: a "git gc
-// --prune=now" between Install and the move of the ref cannot drop the new
-// objects. The pack that it replaces is removed seconds later. Once it is full,
-// the next Install begins another; the full one loses its .keep after those that
-// it replaced are gone, and by then a ref names what it holds. Were it to lose it
-// earlier, a gc could leave out what the replaced ones hold, remove the full one,
-// and the rest would go with the replaced.
+// The pack gets its .keep first, so no gc ever sees it without one. A "git gc --prune=now" between
+// Install and the move of the ref cannot drop the new objects. The pack that it replaces is removed
+// seconds later. Once the pack is full, the next Install begins another one. The full pack loses
+// its .keep after the packs that it replaced are gone. By then a ref names its objects.
+//
+// If the full pack lost its .keep earlier, a gc could leave the objects of the replaced packs out
+// of its own pack and remove the full pack. These objects would then go with the replaced packs.
 func (s *Store) Install(b *Builder) error {
 	sealed, err := s.Writer.install(b, s.joins.areBehind())
 	if sealed {
@@ -43,8 +43,8 @@ func (s *Store) Install(b *Builder) error {
 	return err
 }
 
-// install is Install, where behind says that joins of packs are far behind: then a full
-// pack grows on, but not beyond growBytes. sealed says that it began another one.
+// install does what Install says. behind says that joins of packs are far behind. A full pack then
+// grows on, but not beyond growBytes. sealed reports whether install ended a full pack.
 func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 		pen = pack.NewWriter(nil)
 	}
 	next, err := old.with(b, pen)
-	pen.Again(nil) // what it wrote is the next pack's
+	pen.Again(nil) // next keeps the bytes that pen wrote
 	w.writers.Put(pen)
 	if err != nil {
 		return sealed, err

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// centerLeast is how large a tree must be for a join to look for another one
-	// to make it of, and centerBytes how much of such others is kept in memory.
+	// centerLeast is how many bytes a tree must have for a join to look for another tree of which
+	// it can be a delta. centerBytes is how much of such other trees is kept in memory.
 	centerLeast = 512
 	centerBytes = 32 << 20
 )
 
-// joiner writes one pack with the objects of several. Entries are copied as they
-// stand. Only trees that stand whole in more than one of the packs are made deltas
-// of each other: the newest stays whole, because most of the older ones is in it.
+// joiner writes one pack with the objects of several. It copies entries as they stand, except whole
+// trees of the same folder. The newest of these trees stays whole, because it holds most of what
+// the older ones hold. The older ones become deltas of it.
 type joiner struct {
 	folder   packFolder
 	sources  []candidate // newest first
@@ -41,13 +41,13 @@ type joiner struct {
 	out     *bufio.Writer
 	sum     hash.Hash
 	size    int64
-	synced  int64 // of size
+	synced  int64 // how much of size is synced
 	own     *pack.Writer
-	vary    int    // after so many objects, write one differently
-	idxTemp string // the index, before it is in its place
+	vary    int    // counts down whole objects that are no trees. At 0 one is written differently
+	idxTemp string // path of the index before it is in its place
 }
 
-// center is a whole tree that was written.
+// center is a tree that was written whole.
 type center struct {
 	offset  uint32
 	entries []Entry
@@ -96,7 +96,7 @@ func (j *joiner) write(ctx context.Context) error {
 	return nil
 }
 
-// copyPack copies what no newer source had.
+// copyPack copies the objects of a source that no newer source had.
 func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 	entries, err := pack.ReadIndex(source.base)
 	if err != nil {
@@ -143,8 +143,8 @@ func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 	return nil
 }
 
-// copyEntry writes an entry of a source. What it is a delta of was copied before;
-// only one that is named may follow.
+// copyEntry writes an entry of a source. If the entry is a delta, its base must have been copied
+// before. Only a base that the delta names by its hash may follow.
 func (j *joiner) copyEntry(source []pack.Placed, e pack.Placed, raw []byte) error {
 	in := bytes.NewReader(raw)
 	typ, size, err := pack.ReadHeader(in)
@@ -195,8 +195,9 @@ func (j *joiner) copyEntry(source []pack.Placed, e pack.Placed, raw []byte) erro
 	return j.putEntry(e.Hash, j.own.Bytes())
 }
 
-// copyTree writes a tree that stands whole, as a delta if a newer one of the same
-// directory is there. Of the same directory is what begins with the same name.
+// copyTree writes a tree that stands whole. If a newer tree of the same folder is there, the tree
+// becomes a delta of it. Two trees count as of the same folder if their first entries have the same
+// name.
 func (j *joiner) copyTree(e pack.Placed, raw []byte, in io.Reader, size int64) error {
 	data, err := pack.Inflate(in, size)
 	if err != nil {
@@ -224,7 +225,7 @@ func (j *joiner) copyTree(e pack.Placed, raw []byte, in io.Reader, size int64) e
 	return j.putEntry(e.Hash, j.own.Bytes())
 }
 
-// copyVaried writes an object with other bytes than it had.
+// copyVaried compresses an object in another way, so that it has other bytes than in its source.
 func (j *joiner) copyVaried(e pack.Placed, raw []byte, in io.Reader, typ plumbing.ObjectType, size int64) error {
 	data, err := pack.Inflate(in, size)
 	if pack.IsLarge(err) {

@@ -17,8 +17,8 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// syncEvery is how much is written between two fsyncs, so that those of a
-// commit need not wait for all of it.
+// syncEvery is how many bytes are written between two fsyncs. So the fsyncs of a commit need not
+// wait for the whole pack.
 const syncEvery = 8 << 20
 
 // begin opens a new temporary file.
@@ -34,7 +34,7 @@ func (j *joiner) begin() error {
 	return nil
 }
 
-// discard removes what is not in its place. It may be called twice.
+// discard removes the temporary files that are not in their places. It may be called twice.
 func (j *joiner) discard() {
 	_ = j.file.Close() // nothing of it is used
 	_ = removeFile(j.file.Name())
@@ -66,9 +66,9 @@ func (j *joiner) sync() error {
 	return nil
 }
 
-// place gives the pack its name and its place, in the order that packFolder.place has.
-// A pack of that name must not be there: it could be one that a gc is about to
-// remove.
+// place gives the pack its name and moves its files to their places, in the same order as
+// packFolder.place. If a pack of that name is there, the joined pack gets another name, because a
+// gc may be about to remove the other pack.
 func (j *joiner) place(ctx context.Context) (base string, err error) {
 	name, err := j.finish()
 	if err != nil {
@@ -122,8 +122,8 @@ func (j *joiner) again(ctx context.Context) (base string, err error) {
 	return "", errors.New("a pack with the same content is there already")
 }
 
-// finish ends the files; they are durable, but not in their places. The pack is as
-// old as the newest of its sources: git takes its age for that of the objects.
+// finish ends the files and makes them durable, but does not move them to their places. The pack
+// gets the age of its newest source, because git takes the age of a pack for that of its objects.
 func (j *joiner) finish() (name Hash, err error) {
 	name = Hash(j.sum.Sum(nil))
 	if err := j.put(name[:]); err != nil {

@@ -22,7 +22,7 @@ type candidate struct {
 
 func (c candidate) weight() int64 { return max(c.size, joinFloor) }
 
-// chooseJoin chooses the packs to be joined next, none if there are few.
+// chooseJoin returns the packs to be joined next, or none if there are few.
 func chooseJoin(all []candidate) []candidate {
 	if len(all) <= joinAbove {
 		return nil
@@ -46,8 +46,8 @@ func chooseJoin(all []candidate) []candidate {
 	return all[:n]
 }
 
-// candidates are the packs that may be joined: whole, not replaced already, not
-// kept by others, not unfit, not very large.
+// candidates returns the packs that may be joined. They are whole, not very large and not unfit.
+// They are not about to be replaced, and no other program keeps them.
 func (w *Writer) candidates(unfit map[string]bool) ([]candidate, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,13 +67,13 @@ func (w *Writer) candidates(unfit map[string]bool) ([]candidate, error) {
 		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || w.packs.isDamaged(base) || unfit[base] {
 			continue
 		}
-		// Packs of a partial clone, and those of what a gc would drop, stay apart.
+		// Packs of a partial clone stay apart, and so do packs of objects that a gc would drop.
 		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !w.kept[base] {
 			continue
 		}
 		idx, err := e.Info()
 		if err != nil {
-			continue // it goes just now
+			continue // it is being removed just now
 		}
 		info, err := os.Stat(base + ".pack")
 		if err != nil {

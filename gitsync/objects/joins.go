@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	// joinAbove is how many packs may stand beside each other before the smaller
-	// ones are joined.
+	// joinAbove is how many packs there may be before the smaller ones are joined.
 	joinAbove = 8
-	// joinFactor is how many times larger than all smaller ones together a pack
-	// must be to be left alone: so an object is copied a few times in its life.
+	// joinFactor is how many times larger a pack must be than all smaller packs together to be left
+	// alone. So an object is copied only a few times in its life.
 	joinFactor = 2
-	// joinFloor is what a smaller pack counts as: tiny ones are all alike.
+	// joinFloor is the size that a smaller pack counts as, so that tiny packs are all alike.
 	joinFloor = 1 << 20
-	// joinBytes and joinObjects bound a joined pack, and the memory that it takes
-	// to make one: about 100 bytes an object.
+	// joinBytes and joinObjects bound a joined pack. They also bound the memory that it takes to
+	// make one, which is about 100 bytes an object.
 	joinBytes   = 1 << 30
 	joinObjects = 1 << 20
-	// maxBehind is how many packs may be sealed while a join is under way; after
-	// that the rolling pack grows beyond its size, but not beyond growBytes.
+	// maxBehind is how many packs may be sealed while a join is under way. After that the rolling
+	// pack grows beyond its size, but not beyond growBytes.
 	maxBehind = 10
 	growBytes = 64 << 20
 	// joinRetry is how long nothing is joined after a failure.
@@ -34,37 +33,36 @@ const (
 	tendApart = 200 * time.Millisecond
 )
 
-// joins joins packs in the background, and gathers loose objects where they are many.
+// joins joins packs in the background. It also gathers loose objects if there are many.
 type joins struct {
 	packs *Writer
 	loose *looseObjects
 	trees *treeCache
 	log   zerolog.Logger
 
-	mu      sync.Mutex      // guards all below; the writer's is taken after it
-	running *joining        // nil while none is
-	sealed  int             // packs since it began
-	tended  time.Time       // when the pack folder was last looked at for it
+	mu      sync.Mutex      // guards all below. The mu of packs is taken after it
+	running *joining        // nil while no join runs
+	sealed  int             // how many packs were sealed since the join began
+	tended  time.Time       // when tend last looked at the pack folder
 	counted time.Time       // when loose objects were last counted
-	resume  time.Time       // after a failure
+	resume  time.Time       // after a failure, nothing is joined before this time
 	unfit   map[string]bool // packs that cannot be joined
 }
 
-// joining is a goroutine that joins packs; it ends when none are left to join, or
-// by cancel.
+// joining is a goroutine that joins packs. It ends when no packs are left to join, or by cancel.
 type joining struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// areBehind says that sealing the rolling pack should wait for a join.
+// areBehind reports whether the rolling pack should not be sealed until a join has ended.
 func (j *joins) areBehind() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.running != nil && j.sealed >= maxBehind
 }
 
-// packSealed tells that there is one more pack.
+// packSealed notes that there is one more pack, and begins a join if there are too many.
 func (j *joins) packSealed() {
 	j.mu.Lock()
 	j.sealed++
@@ -79,7 +77,8 @@ func (j *joins) areDue() bool {
 	return time.Since(j.tended) > tendApart
 }
 
-// tend begins to join packs if there are too many. It does not wait for it.
+// tend begins to join packs and to gather loose objects if there are too many. It does not wait
+// until that is done.
 func (j *joins) tend() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -105,14 +104,14 @@ func (j *joins) tend() {
 	}()
 }
 
-// plan chooses the packs to be joined next, none if there are few. The caller holds mu.
+// plan returns the packs to be joined next, or none if there are few. The caller holds mu.
 func (j *joins) plan() ([]candidate, error) {
 	all, err := j.packs.candidates(j.unfit)
 	return chooseJoin(all), err
 }
 
-// Join joins packs until there are few, and waits for it. It is for a repository
-// that is worked on for a moment only; for others see Retire.
+// Join joins packs until there are few, and waits until that is done. It is for a repository that
+// is worked on for a moment only. For others see Retire.
 func (s *Store) Join(ctx context.Context) error {
 	s.joins.stop()
 	for {
@@ -128,7 +127,7 @@ func (s *Store) Join(ctx context.Context) error {
 	}
 }
 
-// work gathers loose objects, and joins packs until there are few.
+// work gathers loose objects if loose is set, and joins packs until there are few.
 func (j *joins) work(ctx context.Context, sources []candidate, loose bool) {
 	var err error
 	if loose {
@@ -145,8 +144,8 @@ func (j *joins) work(ctx context.Context, sources []candidate, loose bool) {
 	}
 }
 
-// next is what to join after a join that ended with an error, or with none: where it is
-// nothing, none is running any more.
+// next returns the packs to join after a join that ended with err, which may be nil. If it returns
+// none, no join is running any more.
 func (j *joins) next(ctx context.Context, err error) []candidate {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -173,8 +172,8 @@ func (j *joins) noteFailed(err error) {
 	j.log.Warn().Err(err).Msg("packs and loose objects stay as they are for the moment")
 }
 
-// stop ends a join that is under way and waits for its end. What it has written so far
-// goes.
+// stop cancels a join that is under way and waits for its end. What the join has written so far is
+// removed.
 func (j *joins) stop() {
 	j.mu.Lock()
 	run := j.running
@@ -185,11 +184,11 @@ func (j *joins) stop() {
 	}
 }
 
-// setUnfit has a pack left out of all joins that follow: nothing is lost by it. The
-// caller holds mu.
+// setUnfit leaves a pack out of all joins that follow. Nothing is lost by that. The caller holds
+// mu.
 func (j *joins) setUnfit(broken *sourceError) {
 	if errors.Is(broken, fs.ErrNotExist) {
-		return // a gc was faster
+		return // a gc removed the pack first
 	}
 	j.log.Warn().Err(broken).Msg("a pack cannot be joined with others")
 	if j.unfit == nil {
@@ -198,9 +197,9 @@ func (j *joins) setUnfit(broken *sourceError) {
 	j.unfit[broken.base] = true
 }
 
-// join makes one pack of several and retires them. The new one has its .keep from
-// its beginning until those that it replaces are gone, for the reason that Install
-// gives. The .keep names them, so that Repair can bring it to its end.
+// join makes one pack of several and retires those. The new pack has its .keep from the beginning
+// until the packs that it replaces are gone. The comment of Install gives the reason. The .keep
+// names the replaced packs, so that Repair can bring the join to its end.
 func (w *Writer) join(ctx context.Context, sources []candidate) error {
 	j, err := newJoiner(w.folder, sources)
 	if err != nil {

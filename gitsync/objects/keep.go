@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// keepText begins the .keep of a pack of this program: who packs the repository leaves
-// the pack alone.
+// keepText begins the .keep of a pack of this program. A program that packs the repository leaves a
+// pack with a .keep alone.
 const keepText = "parley: the rolling pack, see gitsync/objects\n"
 
 // isOurKeep reports whether a pack has the .keep that this program writes.
@@ -23,7 +23,8 @@ func isOurKeep(base string) bool {
 
 const keepReplaces = "replaces "
 
-// joinedKeep is the .keep of a pack that was joined.
+// joinedKeep returns the text of the .keep of a joined pack, which names the packs that it
+// replaces.
 func joinedKeep(sources []candidate) []byte {
 	text := []byte(keepText)
 	for _, c := range sources {
@@ -32,7 +33,7 @@ func joinedKeep(sources []candidate) []byte {
 	return text
 }
 
-// replacedBy are the packs that a joined pack says it replaces.
+// replacedBy returns the packs that a joined pack replaces, as its .keep names them.
 func replacedBy(base string) []string {
 	text, err := os.ReadFile(base + ".keep")
 	rest, ours := strings.CutPrefix(string(text), keepText)
@@ -56,12 +57,12 @@ func isKept(base string) bool {
 	return err == nil
 }
 
-// gitKeep is what git writes into the .keep of a pack that it receives, until a ref
-// names what the pack holds.
+// gitKeep is what git writes into the .keep of a pack that it receives. That .keep stays until a
+// ref names what the pack holds.
 var gitKeep = pattern.New(`^(fetch|receive)-pack [0-9]+ on `)
 
-// forgetGitKeeps removes the .keep that a fetch or push of the git program left an
-// hour ago, when it was killed. Nobody would ever join or repack such a pack.
+// forgetGitKeeps removes a .keep that a fetch or push of the git program left an hour ago or
+// earlier, when it was killed. With that .keep, nobody would ever join or repack the pack.
 func (f packFolder) forgetGitKeeps() ([]string, error) {
 	var did []string
 	err := eachFile(string(f), false, func(path string, d fs.DirEntry) error {
@@ -78,9 +79,9 @@ func (f packFolder) forgetGitKeeps() ([]string, error) {
 	return did, err
 }
 
-// Forget gives the packs of this program that are an hour old to the operator's
-// gc, and removes unfinished files of that age. It is for a repository that others
-// push to as well: who was killed there does not come back to tidy up.
+// Forget gives packs of this program to the operator's gc if their .keep is an hour old. It also
+// removes unfinished files of this program that are an hour old. It is for a repository that others
+// push to as well. A program that was killed there does not come back to tidy up.
 func (w *Writer) Forget() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

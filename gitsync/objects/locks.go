@@ -14,17 +14,17 @@ import (
 const (
 	lockPatience = time.Second
 	lockPause    = 5 * time.Millisecond
-	// lockAge is how long a ref's lock may stand unchanged before it counts as
-	// left behind; git itself waits 100 ms for one.
+	// lockAge is how long a ref's lock may stand unchanged before it counts as left behind. Git
+	// itself waits 100 ms for such a lock.
 	lockAge = 250 * time.Millisecond
-	// forgottenAge is how long a lock that any program may hold must stand before it
-	// counts as left behind. Git holds them for milliseconds.
+	// forgottenAge is how long a lock that any program may hold must stand before it counts as left
+	// behind. Git holds such locks for milliseconds.
 	forgottenAge = time.Minute
 )
 
-// takeLock makes a lock file of git. It waits a little for another program's, and
-// removes one that a killed program left long ago, or this program itself when the
-// disk took no change.
+// takeLock makes a lock file of git. It waits a little for another program's lock. It removes a
+// lock that a killed program left long ago. It also removes a lock that this program could not
+// remove earlier, when the disk took no change.
 func (r *Refs) takeLock(path string) (*os.File, error) {
 	deadline := time.Now().Add(lockPatience)
 	for {
@@ -50,8 +50,8 @@ func (r *Refs) takeLock(path string) (*os.File, error) {
 	}
 }
 
-// dropLock removes a lock of this program, and remembers it as its own where it
-// cannot.
+// dropLock removes a lock of this program. If that fails, it remembers that the lock is one of this
+// program.
 func (r *Refs) dropLock(path string) error {
 	err := removeFile(path)
 	r.mu.Lock()
@@ -84,9 +84,8 @@ func (r *Refs) removeLocks(refs []string) ([]string, error) {
 	return did, nil
 }
 
-// RemoveStaleLock removes the lock of a ref if it stands for a while unchanged,
-// much longer than anybody needs one. It is for a lock that a killed program may
-// have left.
+// RemoveStaleLock removes the lock of a ref if the lock stands unchanged for lockAge, which is much
+// longer than anybody needs one. It is for a lock that a killed program may have left.
 func (r *Refs) RemoveStaleLock(ref string) (removed bool, err error) {
 	path := filepath.Join(r.dir, filepath.FromSlash(ref)+".lock")
 	before, err := os.Stat(path)
@@ -103,9 +102,9 @@ func (r *Refs) RemoveStaleLock(ref string) (removed bool, err error) {
 	return true, removeFile(path)
 }
 
-// RemoveForgottenLocks removes locks of the repository that a killed program left
-// a minute ago or earlier. They are those of HEAD, packed-refs, config and the
-// like, and of any ref. It removes the note of a gc that no longer runs, too.
+// RemoveForgottenLocks removes locks of the repository that a killed program left a minute ago or
+// earlier. They are the locks of HEAD, packed-refs, config and the like, and of any ref. It also
+// removes gc.pid, the note of a gc, if that is as old.
 func (r *Refs) RemoveForgottenLocks() ([]string, error) {
 	var did []string
 	check := func(path string, d fs.DirEntry) error {

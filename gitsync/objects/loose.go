@@ -24,18 +24,18 @@ import (
 type looseObjects struct {
 	dir string // the folder of objects
 
-	looking sync.Mutex          // guards what follows; see look
+	looking sync.Mutex          // guards all below. See look
 	root    time.Time           // when a folder of loose objects last came or went
 	listed  map[string]looseDir // by the two digits that name a folder
 }
 
-// path is where an object would be.
+// path returns where the file of an object is or would be.
 func (l *looseObjects) path(h Hash) string {
 	name := h.String()
 	return filepath.Join(l.dir, name[:2], name[2:])
 }
 
-// read reads an object; the error is ErrNotFound where it has no file of its own.
+// read reads an object. The error is ErrNotFound if the object has no file of its own.
 func (l *looseObjects) read(h Hash) (plumbing.ObjectType, []byte, error) {
 	f, err := os.Open(l.path(h))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,19 +82,19 @@ func (l *looseObjects) put(typ plumbing.ObjectType, data []byte) error {
 	return WriteFile(path, out.Bytes())
 }
 
-// areMoreThan reports whether there are about as many as n or more. It counts those in
-// one of 256 folders, as git does: their names are spread evenly.
+// areMoreThan reports whether there are more than about n loose objects. Like git, it counts the
+// objects in one of 256 folders, because names are spread evenly.
 func (l *looseObjects) areMoreThan(n int) bool {
 	entries, err := os.ReadDir(filepath.Join(l.dir, "17"))
 	return err == nil && len(entries) > n/256
 }
 
-// each calls visit with every loose object. visit's error ends it.
+// each calls visit with every loose object. An error of visit ends it.
 func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
 	for first := range 256 {
 		entries, err := os.ReadDir(filepath.Join(l.dir, fmt.Sprintf("%02x", first)))
 		if err != nil {
-			continue // there are none that begin so
+			continue // no loose object begins so
 		}
 		for _, e := range entries {
 			name := fmt.Sprintf("%02x%s", first, e.Name())
@@ -109,8 +109,8 @@ func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
 	return nil
 }
 
-// removeEmpty removes loose objects that a crash of the system left
-// without any content: they hold nothing, and git would not write them again.
+// removeEmpty removes loose objects that a crash of the system left without any content. They hold
+// nothing, and git would not write them again.
 func (l *looseObjects) removeEmpty() ([]string, error) {
 	removed := 0
 	for first := range 256 {

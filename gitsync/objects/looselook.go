@@ -19,8 +19,8 @@ type looseDir struct {
 	names    []Hash
 }
 
-// look lists the folders of loose objects that changed since they were last listed, and
-// returns what is gone from them.
+// look lists the folders of loose objects that changed since they were last listed. It returns the
+// objects that are gone from them.
 func (l *looseObjects) look() (gone []Hash, err error) {
 	l.looking.Lock()
 	defer l.looking.Unlock()
@@ -49,8 +49,8 @@ func (l *looseObjects) look() (gone []Hash, err error) {
 	return gone, nil
 }
 
-// dirs are the folders of loose objects that are there or were. They are listed
-// again where one came or went. The caller holds looking.
+// dirs returns the folders of loose objects that are there or were there. It looks for new ones
+// only if a folder came or went. The caller holds looking.
 func (l *looseObjects) dirs() ([]string, error) {
 	info, err := os.Stat(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +73,8 @@ func (l *looseObjects) dirs() ([]string, error) {
 	return names, nil
 }
 
-// list lists one folder of loose objects and returns what it had and has no more.
-// The caller holds looking.
+// list lists one folder of loose objects. It returns the objects that the folder had and has no
+// more. The caller holds looking.
 func (l *looseObjects) list(name string, known looseDir) (gone []Hash, err error) {
 	entries, err := os.ReadDir(filepath.Join(l.dir, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
