@@ -108,7 +108,6 @@ func foundAtStart() map[string]found {
 		"packed-refs.lock":       lock("packed-refs.lock"),
 		"config.lock":            lock("config.lock"),
 		"shallow.lock":           lock("shallow.lock"),
-		"gc.pid":                 lock("gc.pid"),
 		"commit graph's lock":    lock("objects/info/commit-graphs/commit-graph-chain.lock"),
 		"our temporary pack":     temp("objects/pack/tmp_parley_123"),
 		"our temporary file":     temp("tmp_parley_123"),

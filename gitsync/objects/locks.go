@@ -103,12 +103,12 @@ func (r *Refs) RemoveStaleLock(ref string) (removed bool, err error) {
 }
 
 // RemoveForgottenLocks removes locks of the repository that a killed program left a minute ago or
-// earlier. They are the locks of HEAD, packed-refs, config and the like, and of any ref. It also
-// removes gc.pid, the note of a gc, if that is as old.
+// earlier. They are the locks of HEAD, packed-refs, config and the like, and of any ref. gc.pid, the
+// note of a gc, stays: a gc may run for longer, and git itself takes no notice of one that has ended.
 func (r *Refs) RemoveForgottenLocks() ([]string, error) {
 	var did []string
 	check := func(path string, d fs.DirEntry) error {
-		if !strings.HasSuffix(path, ".lock") && filepath.Base(path) != "gc.pid" {
+		if !strings.HasSuffix(path, ".lock") {
 			return nil
 		}
 		info, err := d.Info()
