@@ -25,6 +25,15 @@ type told struct {
 // review has the results shown again, the next time that the inquiry is shown.
 func (t *told) review() { t.previews, t.outcomes, t.synthesis = "", "", "" }
 
+// comeBack is the command that shows an inquiry once more as it goes on. Only an open gate can be
+// answered.
+func comeBack(f control.Frame) string {
+	if f.Gate == nil || !f.Mine {
+		return "parley frame show " + f.ID + " --watch"
+	}
+	return "parley frame answer " + f.ID
+}
+
 // follow shows an inquiry as it goes on, and asks the human at its gates. It ends when the inquiry
 // is over or the human leaves; in the latter case the inquiry waits for the human.
 func (s *session) follow(ctx context.Context, f control.Frame) error {
@@ -35,13 +44,13 @@ func (s *session) follow(ctx context.Context, f control.Frame) error {
 		next, err := s.show(ctx, f.Channel.String(), since, s.patience(f))
 		if err != nil && ctx.Err() != nil {
 			s.view.Out.Printf("\nThe inquiry goes on without you.\n")
-			s.view.Next("parley frame answer "+f.ID, "come back to it")
+			s.view.Next(comeBack(f), "come back to it")
 			return nil
 		}
 		if err != nil {
 			why := control.AsError(err)
 			if why.Kind == control.KindUnavailable { // it goes on when its node does
-				why = control.Errorf(why.Kind, "parley status; come back to it with parley frame answer "+f.ID, "%s", why.Message)
+				why = control.Errorf(why.Kind, "parley status; come back to it with "+comeBack(f), "%s", why.Message)
 			}
 			return why
 		}
