@@ -44,7 +44,7 @@ type FrameRequest struct {
 	Re           string    `json:"re,omitempty"`           // the message that asks the question
 	Channel      string    `json:"channel,omitempty"`      // the channel in which it is asked: id or name
 	In           string    `json:"in,omitempty"`           // what is investigated: a folder, or REPOSITORY@COMMIT
-	Mode         string    `json:"mode,omitempty"`         // recommend or inquire; empty: asked with the brief
+	Mode         string    `json:"mode,omitempty"`         // recommend or inquire: what is chosen with the brief unless the human chooses otherwise; empty: the human is asked
 	Perspectives []string  `json:"perspectives,omitempty"` // perspectives that the human names
 	Agents       []string  `json:"agents,omitempty"`       // agents that may investigate; none: any
 	Coordinator  string    `json:"coordinator,omitempty"`  // the agent of this host that makes its calls; empty: as the fleet's policy says
@@ -127,6 +127,7 @@ type Frame struct {
 	Coordinator  string             `json:"coordinator"`    // the agent that makes its calls
 	Epoch        int                `json:"epoch"`          // number of its coordination, from 1: each change of the coordinator begins another one
 	Mode         string             `json:"mode"`           // recommend or inquire; "" before it is chosen
+	AskedMode    string             `json:"askedMode"`      // the mode that it was begun with; "" for none. A human still chooses, with the brief
 	In           string             `json:"in"`             // what is investigated; "" for nothing
 	Cycle        int                `json:"cycle"`          // 1, and one more for each extension
 	Cost         int                `json:"cost"`           // how many calls of agents its first pass makes, as far as this is known

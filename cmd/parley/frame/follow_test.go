@@ -50,8 +50,12 @@ func TestFollowingAnInquiry(t *testing.T) {
 		t.Errorf("elsewhere: %v, %q", err, text)
 	}
 	_, err = follow(true, control.Errorf(control.KindUnavailable, "parley status", "the node went away"), gathers)
-	if e := new(control.Error); !errors.As(err, &e) || !strings.HasSuffix(e.Hint, "parley frame answer 1f2e3d4c") || e.Message != "the node went away" {
+	if e := new(control.Error); !errors.As(err, &e) || !strings.HasSuffix(e.Hint, "parley frame show 1f2e3d4c --watch") || e.Message != "the node went away" {
 		t.Errorf("where the node goes away: %v", err)
+	}
+	gathers.Gate, gathers.Mine = &control.FrameGate{}, true
+	if back := comeBack(gathers); back != "parley frame answer 1f2e3d4c" {
+		t.Errorf("to a gate one comes back by: %s", back)
 	}
 }
 

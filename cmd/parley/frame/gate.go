@@ -26,6 +26,11 @@ func (s *session) options(f control.Frame) error {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
 	for _, q := range w.Questions {
+		if q.ID == modeQuestion && f.AskedMode != "" {
+			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[f.AskedMode])
+			out.Printf("  %s\n", out.Dim("--mode asked for it. Another: parley frame answer "+f.ID+" --choose confirm --choose MODE"))
+			continue
+		}
 		title := ask(w.Gate, q.ID)
 		if w.Gate == protocol.GatePerspectives && len(f.Base) > 0 {
 			title = "Base: " + strings.Join(f.Base, ", ") + ". Which additional lenses?"
@@ -65,11 +70,18 @@ func (s *session) option(n int, o protocol.InquiryOption) {
 	}
 }
 
-// choose asks a human at the terminal what they decide at a gate. `base` are the perspectives that
-// the human has named. `ok` is false if they decide nothing.
-func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, base []string) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
+// modeQuestion is the question whether the inquiry recommends or inquires.
+const modeQuestion = "mode"
+
+// choose asks a human at the terminal what they decide at a gate of the inquiry `f`. `ok` is false if
+// they decide nothing.
+func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, f control.Frame) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
 	said := map[string][]string{}
 	for _, q := range w.Questions {
+		if q.ID == modeQuestion && f.AskedMode != "" {
+			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: []string{f.AskedMode}})
+			continue
+		}
 		if w.Gate == protocol.GateExtend && q.ID == "perspective" && (len(said["onwards"]) == 0 || said["onwards"][0] != "deepen") {
 			continue
 		}
@@ -97,9 +109,9 @@ func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.Inqui
 			text = perLine(text)
 		}
 	}
-	if w.Gate == protocol.GatePerspectives && len(said["perspectives"])+len(base) == 0 && text == "" { // so that the passphrase is not asked for in vain
+	if w.Gate == protocol.GatePerspectives && len(said["perspectives"])+len(f.Base) == 0 && text == "" { // so that the passphrase is not asked for in vain
 		s.view.Out.Printf("%s\n", s.view.Out.Warn("choose one at least, or name one of your own"))
-		return s.choose(ctx, in, w, base)
+		return s.choose(ctx, in, w, f)
 	}
 	return chosen, text, true, nil
 }
@@ -181,8 +193,9 @@ func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (
 }
 
 // flagged returns the options that flags choose, in the form QUESTION=OPTION,…. An OPTION without a
-// question belongs to the first question that has it.
-func flagged(w protocol.InquiryGate, flags []string) (chosen []protocol.InquiryChoice, err error) {
+// question belongs to the first question that has it. If the flags name no mode, it is `mode`; "" for
+// none.
+func flagged(w protocol.InquiryGate, flags []string, mode string) (chosen []protocol.InquiryChoice, err error) {
 	by := map[string][]string{}
 	for _, flag := range flags {
 		id, list, named := strings.Cut(flag, "=")
@@ -198,6 +211,9 @@ func flagged(w protocol.InquiryGate, flags []string) (chosen []protocol.InquiryC
 			return nil, control.Errorf(control.KindUsage, "they are: "+strings.Join(keysOf(w), ", "), "%q is no option of the gate", flag)
 		}
 		by[w.Questions[i].ID] = append(by[w.Questions[i].ID], flag)
+	}
+	if len(by[modeQuestion]) == 0 && mode != "" {
+		by[modeQuestion] = []string{mode}
 	}
 	for _, q := range w.Questions {
 		var keys []string
@@ -251,7 +267,7 @@ func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame,
 	if err != nil {
 		return f, false, err
 	}
-	chosen, text, ok, err := s.choose(ctx, in, w, f.Base)
+	chosen, text, ok, err := s.choose(ctx, in, w, f)
 	if err != nil || !ok {
 		return f, false, err
 	}

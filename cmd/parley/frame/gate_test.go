@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -29,27 +30,31 @@ func TestWhatIsTypedAtAGate(t *testing.T) {
 	lenses := protocol.InquiryGate{Gate: protocol.GatePerspectives, Questions: []protocol.InquiryQuestion{question("perspectives", true, "Cost", "Safety")}}
 	brief := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: []protocol.InquiryQuestion{question("brief", false, "confirm", "modify-scope")}}
 	route := protocol.InquiryGate{Gate: protocol.GateRoute, Questions: []protocol.InquiryQuestion{question("onwards", false, "extend", "add-input")}}
+	none, own, asked := control.Frame{}, control.Frame{Base: []string{"Law"}}, control.Frame{AskedMode: "recommend"}
+	first := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: []protocol.InquiryQuestion{question("brief", false, "confirm", "modify-scope"), question("mode", false, "inquire", "recommend")}}
 	for _, c := range []struct {
 		name  string
 		gate  protocol.InquiryGate
-		base  []string
+		begun control.Frame
 		typed string
 		want  string // what is chosen, and the words; "later" where nothing is decided
 		said  string // what is told meanwhile
 	}{
-		{"two of them", lenses, nil, "2 1\n\n", "[{perspectives [Cost Safety]}] \"\"", ""},
-		{"none, then one", lenses, nil, "\n\nsafety\n\n", "[{perspectives [Safety]}] \"\"", "choose one at least"},
-		{"none beside one's own", lenses, []string{"Law"}, "\n\n", "[{perspectives []}] \"\"", ""},
-		{"one's own", lenses, nil, "1\nLaw, Work\n", "[{perspectives [Cost]}] \"Law\\nWork\"", ""},
-		{"a number that there is not", brief, nil, "3\n1\n", "[{brief [confirm]}] \"\"", `"3" is none of 1 to 2`},
-		{"what is to be different", brief, nil, "2\n\nthe first store\n", "[{brief [modify-scope]}] \"the first store\"", ""},
-		{"later", brief, nil, "q\n", "later", ""},
-		{"later, after the choice", brief, nil, "2\nq\n", "later", ""},
-		{"input, later", route, nil, "2\nq\n", "later", ""},
+		{"two of them", lenses, none, "2 1\n\n", "[{perspectives [Cost Safety]}] \"\"", ""},
+		{"none, then one", lenses, none, "\n\nsafety\n\n", "[{perspectives [Safety]}] \"\"", "choose one at least"},
+		{"none beside one's own", lenses, own, "\n\n", "[{perspectives []}] \"\"", ""},
+		{"one's own", lenses, none, "1\nLaw, Work\n", "[{perspectives [Cost]}] \"Law\\nWork\"", ""},
+		{"a number that there is not", brief, none, "3\n1\n", "[{brief [confirm]}] \"\"", `"3" is none of 1 to 2`},
+		{"what is to be different", brief, none, "2\n\nthe first store\n", "[{brief [modify-scope]}] \"the first store\"", ""},
+		{"the mode", first, none, "1\n1\n", "[{brief [confirm]} {mode [inquire]}] \"\"", ""},
+		{"the mode of --mode", first, asked, "1\n", "[{brief [confirm]} {mode [recommend]}] \"\"", ""},
+		{"later", brief, none, "q\n", "later", ""},
+		{"later, after the choice", brief, none, "2\nq\n", "later", ""},
+		{"input, later", route, none, "2\nq\n", "later", ""},
 	} {
 		var out bytes.Buffer
 		s := &session{view: cli.View{Out: term.Screen{Writer: &out}, Err: term.Screen{Writer: &out}}}
-		chosen, text, ok, err := s.choose(t.Context(), bufio.NewReader(strings.NewReader(c.typed)), c.gate, c.base)
+		chosen, text, ok, err := s.choose(t.Context(), bufio.NewReader(strings.NewReader(c.typed)), c.gate, c.begun)
 		got := fmt.Sprintf("%v %q", chosen, text)
 		if !ok {
 			got = "later"
