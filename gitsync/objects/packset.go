@@ -232,7 +232,7 @@ func (s *packSet) has(h Hash) bool {
 }
 
 // read looks for a good copy of an object in all packs. The error is ErrNotFound if no pack has the
-// object. The bases of its deltas that are not in the same pack are read with other.
+// object. other reads the bases of its deltas that are not in the same pack.
 func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
 	inflater, ok := s.inflaters.Get().(*pack.Inflater)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 
 // InstallPack takes in a whole pack from elsewhere. It reads the pack to its end, checks it, writes
 // its index and makes both durable. Only after that may a ref name the objects of the pack. A pack
-// without objects does no harm. No gc removes the pack before Release.
+// without objects is taken in like any other. No gc removes the pack before Release.
 func (w *Writer) InstallPack(in io.Reader) error {
 	r, err := w.folder.receive(in)
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 // transferBytes bounds how many bytes of a transfer are in memory at a time.
 const transferBytes = 32 << 20
 
-// Missing collects the objects that a repository needs for the commit tip and does not have. The
-// repository has all that the commit have needs. If have is Zero, it has nothing. Missing calls
-// take with parts of bounded size. All that the commits of a part need is in that part or in
-// earlier ones.
+// Missing collects the objects that a repository needs for the commit `tip` if it has all that the
+// commit `have` needs. If `have` is Zero, the repository has nothing. Missing calls take with parts
+// of bounded size. All that the commits of a part need is in that part or in earlier ones.
 func (s *Store) Missing(tip, have Hash, take func(*Builder) error) error {
 	commits, err := s.Only(tip, have)
 	if err != nil {
@@ -78,7 +77,7 @@ func (m *missing) add(typ plumbing.ObjectType, data []byte) {
 	m.size += len(data)
 }
 
-// tree adds a tree, and what is below it and not in the tree before.
+// tree adds a tree, and below it what the tree `before` does not have.
 func (m *missing) tree(tree, before Hash) error {
 	if tree == before {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Trees finds, compares and changes the folders of a repository. It knows nothing of the repository
+// Trees reads, compares and changes the folders of a repository. It knows nothing of the repository
 // but how to read a tree.
 type Trees struct {
 	read  func(Hash) ([]byte, error)

@@ -93,7 +93,7 @@ func updateFiles(entries []Entry, here []pathChange) []Entry {
 	for _, c := range here {
 		if c.Hash != Zero {
 			files.put(Entry{Name: c.path, Mode: cmp.Or(c.Mode, ModeFile), Hash: c.Hash})
-		} else if _, ok := findEntry(entries, c.path, false); ok { // a directory of that name stays
+		} else if _, ok := findEntry(entries, c.path, false); ok { // removing a file leaves a directory of its name alone
 			files.gone = append(files.gone, c.path)
 		}
 	}
