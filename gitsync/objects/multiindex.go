@@ -12,9 +12,9 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// dropMultiIndex removes git's index over many packs if it names one of the packs,
-// as "git repack -d" does: an object that it finds in a pack that is gone counts
-// as lost. Without it, git looks into each pack's own index.
+// dropMultiIndex removes git's index over many packs if it names one of these packs, as "git repack
+// -d" does. Git takes an object for lost if that index says that it is in a pack that is gone.
+// Without that index, git looks into each pack's own index.
 func (f packFolder) dropMultiIndex(packs []string) error {
 	paths, err := f.multiIndexes()
 	if err != nil || len(paths) == 0 || len(packs) == 0 {
@@ -26,14 +26,15 @@ func (f packFolder) dropMultiIndex(packs []string) error {
 			continue
 		}
 		if err != nil || slices.ContainsFunc(packs, func(base string) bool { return names[filepath.Base(base)] }) {
-			return f.removeMultiIndexes() // nor is one of use that cannot be read
+			return f.removeMultiIndexes() // an index that cannot be read is of no use either
 		}
 	}
 	return nil
 }
 
-// dropStaleMultiIndex removes an index over many packs that names one which is not
-// there: somebody wrote it while the pack went.
+// dropStaleMultiIndex removes an index over many packs that names a pack which is gone: somebody
+// wrote the index while the pack went. It also removes an index that cannot be read. It returns
+// what it did.
 func (f packFolder) dropStaleMultiIndex() ([]string, error) {
 	paths, err := f.multiIndexes()
 	if err != nil {
@@ -57,8 +58,8 @@ func (f packFolder) dropStaleMultiIndex() ([]string, error) {
 	return nil, nil
 }
 
-// multiIndexes are the files of the index over many packs: one, or a chain in a
-// folder of their own.
+// multiIndexes returns the files of the index over many packs. That is one file, or a chain of
+// files in a folder of their own.
 func (f packFolder) multiIndexes() ([]string, error) {
 	var all []string
 	for _, pattern := range []string{"multi-pack-index", "multi-pack-index.d/*.midx"} {
@@ -71,7 +72,8 @@ func (f packFolder) multiIndexes() ([]string, error) {
 	return all, nil
 }
 
-// removeMultiIndexes removes what names the others first.
+// removeMultiIndexes removes all files of the index over many packs. Those that name the others go
+// first.
 func (f packFolder) removeMultiIndexes() error {
 	for _, pattern := range []string{"multi-pack-index.d/multi-pack-index-chain", "multi-pack-index", "multi-pack-index.d/*", "multi-pack-index-*"} {
 		paths, err := filepath.Glob(filepath.Join(string(f), filepath.FromSlash(pattern)))

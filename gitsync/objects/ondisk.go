@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Shaken says what was removed or changed behind the store's back since Settle, ""
-// where nothing was. Before anything is given up because it is in this store, it looks
-// whether the files are still those that are known. It looks at the packs and at the
-// folders of loose objects, not into them. That costs one look at the names of some
-// files, however large the record is.
+// Shaken says what was removed or damaged behind the store's back since Settle. It returns "" if
+// nothing was. Before anything is given up because it is in this store, Shaken is asked whether the
+// files are still those that are known. It looks at the packs and at the folders of loose objects,
+// and reads no object. That costs one look at the names of some files, however large the record is.
 func (s *Store) Shaken() (string, error) {
 	if err := s.packs.look(); err != nil {
 		return "", err
@@ -25,11 +24,11 @@ func (s *Store) Shaken() (string, error) {
 	return s.packs.lost(), err
 }
 
-// Settle has Shaken forget what it has seen: somebody looked, and all that is needed
-// is there.
+// Settle makes Shaken forget what it has seen. Call it after a look at all that is needed, when all
+// of it is there or its loss is noted.
 func (s *Store) Settle() { s.packs.settle() }
 
-// Fresh reads a commit and its tree from the files, whatever is remembered of them.
+// Fresh reads a commit and its tree from the files, even if both are remembered.
 func (s *Store) Fresh(commit Hash) error {
 	_, data, err := s.readOnce(commit)
 	if err != nil {
@@ -45,11 +44,11 @@ func (s *Store) Fresh(commit Hash) error {
 	return nil
 }
 
-// Has reports whether an object is in a pack that is there to its end, or in a file
-// of its own. It does not read it.
+// Has reports whether an object is in a pack that is there to its end, or in a file of its own. It
+// does not read the object.
 func (s *Store) Has(h Hash) bool { return s.packs.has(h) || s.loose.has(h) }
 
-// WholePacks are the names and sizes of the packs that are there to their end.
+// WholePacks returns the names and sizes of the packs that are there to their end.
 func (s *Store) WholePacks() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range s.packs.all() {
@@ -60,13 +59,13 @@ func (s *Store) WholePacks() map[string]int64 {
 	return all
 }
 
-// Inventory is text that changes when a pack, or a loose object, comes, goes or is
-// replaced. A git program at work moves objects from files to others: what could not
-// be found is missing only if that text was the same before and after the look.
+// Inventory returns a text that changes when a pack or a loose object comes, goes or is replaced. A
+// git program at work moves objects between files. So an object that a look does not find is
+// missing only if the text was the same before and after the look.
 func (s *Store) Inventory() string {
 	var text strings.Builder
 	for _, folder := range []string{filepath.Join(s.dir, "objects"), string(s.folder)} {
-		entries, _ := os.ReadDir(folder) // none that can be read: none
+		entries, _ := os.ReadDir(folder) // a folder that cannot be read counts as empty
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil {
 				fmt.Fprintf(&text, "%s %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())

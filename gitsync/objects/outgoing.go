@@ -20,9 +20,9 @@ type Outgoing struct {
 	sum  hash.Hash
 }
 
-// MissingPack is what Missing collects, as one pack. It is put down in a
-// temporary file, so that it may be larger than the memory. An error of check,
-// which is called now and then, ends it.
+// MissingPack returns what Missing collects, as one pack. The pack lies in a temporary file, so
+// that it may be larger than the memory. check is called after each part, and its error ends
+// MissingPack.
 func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, error) {
 	f, err := os.CreateTemp(string(s.folder), tempPrefix)
 	if err != nil {
@@ -40,10 +40,10 @@ func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, erro
 	return o, nil
 }
 
-// collect writes the entries and counts them. Deltas name their base, which every
-// git takes, whatever it says of itself.
+// collect writes the entries and counts them. Each delta gives the name of its base: every git
+// takes such deltas, whatever it announces.
 func (o *Outgoing) collect(s *Store, tip, have Hash, check func() error) (count int, err error) {
-	depths := map[Hash]int{} // of what is written
+	depths := map[Hash]int{} // how many deltas each written object is made of
 	w := pack.NewWriter(nil)
 	err = s.Missing(tip, have, func(b *Builder) error {
 		for _, object := range b.objects {
@@ -79,7 +79,7 @@ func (o *Outgoing) Close() error {
 	return errors.Join(o.file.Close(), removeFile(o.file.Name()))
 }
 
-// trailer is the check sum of what was read before it.
+// trailer reads as the check sum of what was read before it.
 type trailer struct {
 	sum  hash.Hash
 	rest *bytes.Reader // nil before the first Read

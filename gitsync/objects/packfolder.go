@@ -15,11 +15,12 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// packFolder is the folder of packs of a repository, which the git program reads and
-// changes as well at any time. It knows in which order files of packs come and go.
+// packFolder is the folder of packs of a repository. The git program reads and changes it at any
+// time, too. packFolder knows in which order files of packs come and go.
 type packFolder string
 
-// packs are the packs that have a file with an ending, by their paths without it, sorted.
+// packs returns the packs that have a file with this ending, sorted. It gives their paths without
+// the ending.
 func (f packFolder) packs(ending string) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(string(f), "pack-*"+ending))
 	if err != nil {
@@ -32,8 +33,8 @@ func (f packFolder) packs(ending string) ([]string, error) {
 	return names, nil
 }
 
-// place puts the three files of a pack, which comes in parts, there and syncs the folder.
-// What cannot be finished is taken away again.
+// place writes the three files of a pack and syncs the folder. The data of the pack comes in parts.
+// If place fails, it removes the files again, unless the pack had its .idx before.
 func (f packFolder) place(base string, idx []byte, pack ...[]byte) error {
 	_, known := os.Stat(base + ".idx")
 	err := f.placeFiles(base, idx, pack...)
@@ -46,8 +47,8 @@ func (f packFolder) place(base string, idx []byte, pack ...[]byte) error {
 	return err
 }
 
-// placeFiles writes the .keep first, because "git repack -d" decides by the .pack
-// and the .keep what to remove at its end; the .idx last, because it makes the pack
+// placeFiles writes the files of a pack. The .keep comes first, because "git repack -d" decides by
+// the .pack and the .keep what to remove at its end. The .idx comes last, because it makes the pack
 // readable.
 func (f packFolder) placeFiles(base string, idx []byte, pack ...[]byte) error {
 	for _, file := range []struct {
@@ -63,9 +64,9 @@ func (f packFolder) placeFiles(base string, idx []byte, pack ...[]byte) error {
 	return durable.Folder(string(f))
 }
 
-// removePack removes a pack whose objects are all elsewhere. The .idx goes
-// first, so that nobody opens what is about to go. The .keep goes last, so that
-// a crash leaves something that Repair recognises as ours.
+// removePack removes a pack whose objects are all elsewhere. The .idx goes first, so that nobody
+// opens a pack that is about to go. The .keep goes last, so that a crash leaves something by which
+// Repair knows the pack as one of this program.
 func removePack(base string) error {
 	for _, ending := range []string{".idx", ".rev", ".bitmap", ".pack", ".keep"} {
 		if err := removeFile(base + ending); err != nil {
@@ -93,13 +94,13 @@ func (f packFolder) putAside(base string) error {
 	return durable.Folder(string(f))
 }
 
-// receivedPack is a pack from elsewhere in a temporary file.
+// receivedPack is a pack from elsewhere that lies in a temporary file.
 type receivedPack struct {
 	temp string
 	idx  []byte
 }
 
-func (r receivedPack) discard() { _ = removeFile(r.temp) } // gone already where all went well
+func (r receivedPack) discard() { _ = removeFile(r.temp) } // the file is gone already if all went well
 
 // receive reads a pack to its end and indexes it.
 func (f packFolder) receive(in io.Reader) (r receivedPack, err error) {
@@ -113,7 +114,7 @@ func (f packFolder) receive(in io.Reader) (r receivedPack, err error) {
 	return r, err
 }
 
-// receivePack writes a pack to a temporary file beside its place.
+// receivePack writes a pack to a temporary file in the folder of packs, and returns its path.
 func (f packFolder) receivePack(in io.Reader) (path string, err error) {
 	file, err := os.CreateTemp(string(f), tempPrefix)
 	if err != nil {

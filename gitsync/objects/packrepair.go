@@ -16,17 +16,17 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// packRepair puts packs right that a crash or a failing disk left behind. Whoever uses it
-// holds the writer's mu.
+// packRepair repairs packs that a crash or a failing disk left behind. Its caller holds the
+// writer's mu.
 type packRepair struct {
 	folder packFolder
 	writer *Writer
 	trees  *treeCache
-	read   pack.ReadFunc // reads what is in the repository
+	read   pack.ReadFunc // reads an object of the repository
 }
 
-// removeBadIndexes removes indexes that are damaged, or whose pack is not there.
-// What an index says can be read from its pack again.
+// removeBadIndexes removes indexes that are damaged, or whose pack is not there. If the pack is
+// there, its index is written again: the pack says all that an index says.
 func (r packRepair) removeBadIndexes() ([]string, error) {
 	bases, err := r.folder.packs(".idx")
 	if err != nil {
@@ -45,7 +45,7 @@ func (r packRepair) removeBadIndexes() ([]string, error) {
 		default:
 			return did, err
 		}
-		// What belongs to an index goes with it.
+		// The files that belong to an index go with it.
 		for _, ending := range []string{".idx", ".rev", ".bitmap"} {
 			if err := removeFile(base + ending); err != nil {
 				return did, err
@@ -58,8 +58,8 @@ func (r packRepair) removeBadIndexes() ([]string, error) {
 	return did, nil
 }
 
-// indexPacks writes the index of packs that have none. One of another program may
-// be about to get it, if it is very young.
+// indexPacks writes the index of packs that have none. It leaves out a very young pack of another
+// program, which may be about to write the index.
 func (r packRepair) indexPacks() ([]string, error) {
 	bases, err := r.folder.packs(".pack")
 	if err != nil {
@@ -84,9 +84,8 @@ func (r packRepair) indexPacks() ([]string, error) {
 	return did, durable.Folder(string(r.folder))
 }
 
-// indexNow writes the index of a pack. A pack that cannot be read to its end is
-// set aside under a name that git does not look at, and what of it can be read is
-// kept as objects of their own.
+// indexNow writes the index of a pack. If the pack cannot be read to its end, it is set aside under
+// a name that git does not look at. The objects that can be read are put into another pack.
 func (r packRepair) indexNow(base string, did *[]string) error {
 	if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -105,8 +104,9 @@ func (r packRepair) indexNow(base string, did *[]string) error {
 	return err
 }
 
-// salvage puts every object of a torn pack that can be read from its beginning into
-// another pack, unless it is there already.
+// salvage reads a torn pack from its beginning and puts every object that can be read into another
+// pack. It leaves out the objects that the repository has already. It returns how many objects it
+// saved.
 func (r packRepair) salvage(path string) (saved int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -116,13 +116,13 @@ func (r packRepair) salvage(path string) (saved int, err error) {
 	scanner := packfile.NewScanner(f)
 	_, count, err := scanner.Header()
 	if err != nil {
-		return 0, nil // not even its header
+		return 0, nil // not even the header can be read
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("cannot open a pack: %w", err)
 	}
-	// Names that deltas give their base are looked for in this pack first.
+	// A base that a delta names is looked for in this pack first.
 	here := map[Hash]int64{}
 	in := pack.Reader{In: f, End: info.Size(), Other: r.read, Find: func(h Hash) (int64, bool, error) {
 		at, ok := here[h]
@@ -154,7 +154,7 @@ func (r packRepair) salvage(path string) (saved int, err error) {
 	return saved, g.flush()
 }
 
-// take takes in a pack of what was kept of a torn one.
+// take takes in a pack with objects that were saved from a torn one.
 func (r packRepair) take(data []byte, _ []Hash) error {
 	received, err := r.folder.receive(bytes.NewReader(data))
 	if err != nil {
@@ -164,8 +164,8 @@ func (r packRepair) take(data []byte, _ []Hash) error {
 	return r.writer.takePack(received)
 }
 
-// finishJoins brings to an end what a join before a crash had left to do: a joined
-// pack is durable before those that it replaces begin to go.
+// finishJoins finishes joins that a crash interrupted: it removes the packs that were joined. A
+// joined pack is durable before the packs that it replaces begin to go.
 func (r packRepair) finishJoins() ([]string, error) {
 	bases, err := r.folder.packs(".keep")
 	if err != nil {
@@ -178,7 +178,7 @@ func (r packRepair) finishJoins() ([]string, error) {
 			continue
 		}
 		if sum, err := pack.WrongSum(base + ".pack"); err != nil || sum != nil {
-			continue // the others may be all that is readable
+			continue // the packs that it replaces may be all that can be read
 		}
 		if err := r.folder.dropMultiIndex(sources); err != nil {
 			return did, err
@@ -199,8 +199,9 @@ func (r packRepair) finishJoins() ([]string, error) {
 	return did, nil
 }
 
-// removeReplaced looks at the packs that this program kept. Those whose objects
-// are all in another kept pack were about to be removed; the others are sealed.
+// removeReplaced looks at the packs that have a .keep of this program. It removes a pack whose
+// objects are all in another one of them: that pack was about to be removed. The other packs are
+// sealed.
 func (r packRepair) removeReplaced() ([]string, error) {
 	bases, err := r.folder.packs(".keep")
 	if err != nil {
@@ -240,7 +241,7 @@ func (r packRepair) removeReplaced() ([]string, error) {
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))
 	}
-	// Not before all of the others are gone: see Install.
+	// These lose their .keep only when all of the others are gone: see Install.
 	for base := range packs {
 		if err := r.writer.unkeep(base); err != nil {
 			return did, err
@@ -249,8 +250,8 @@ func (r packRepair) removeReplaced() ([]string, error) {
 	return did, nil
 }
 
-// coveredByAnother reports whether another pack holds all of a pack's objects,
-// and is whole: else the older copy may be the only one that can be read.
+// coveredByAnother reports whether another pack holds all objects of a pack and is whole. If the
+// other one is not whole, the older copy may be the only one that can be read.
 func coveredByAnother(p *pack.Pack, packs map[string]*pack.Pack) (bool, error) {
 	for _, other := range packs {
 		if other == p || other.Count < p.Count {

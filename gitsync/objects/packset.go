@@ -16,35 +16,35 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// packSet is which packs of a folder are known, and what became of those that were.
-// Somebody may remove packs under a running program, which goes on with what it
-// remembers of their indexes; what it removes itself, because newer packs have all that
-// is in them, is no loss.
+// packSet knows the packs of a folder, and what became of packs that it knew before. Somebody may
+// remove packs under a running program. The program then goes on with what it remembers of their
+// indexes. Packs that it removes itself are no loss, because newer packs have all that is in them.
 type packSet struct {
 	folder    packFolder
 	log       zerolog.Logger
-	inflaters sync.Pool // of *pack.Inflater: to make one takes more than to read a message
+	inflaters sync.Pool // of *pack.Inflater: to make one takes longer than to read a message
 
 	mu       sync.RWMutex    // guards all below
-	known    []*pack.Pack    // newest first; replaced, never changed
-	damaged  map[string]bool // packs that hold what cannot be read; false: that was taken care of
-	replaced map[string]bool // packs whose objects are all in newer ones, and that go soon
-	leaving  map[string]bool // those of them that are removed just now
-	shaken   string          // what was seen to be gone, "" where nothing was
+	known    []*pack.Pack    // newest first. The slice is replaced, never changed
+	damaged  map[string]bool // packs with something unreadable. false: takeDamaged has returned it
+	replaced map[string]bool // packs that go soon, because newer ones have all their objects
+	leaving  map[string]bool // packs that this program removes or puts aside at this moment
+	shaken   string          // what was first seen to be gone or damaged, "" if nothing was
 }
 
 func newPackSet(folder packFolder, log zerolog.Logger) *packSet {
 	return &packSet{folder: folder, log: log, damaged: map[string]bool{}, replaced: map[string]bool{}, leaving: map[string]bool{}}
 }
 
-// all are the packs that are known, the newest first.
+// all returns the known packs, the newest first.
 func (s *packSet) all() []*pack.Pack {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.known
 }
 
-// rescan reads the folder again; indexes that it knows are kept.
+// rescan reads the folder again. It keeps the indexes that it knows, if their files have not
+// changed.
 func (s *packSet) rescan() error {
 	names, err := os.ReadDir(string(s.folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -87,9 +87,8 @@ func (s *packSet) rescan() error {
 
 func newestFirst(a, b *pack.Pack) int { return b.Modified.Compare(a.Modified) }
 
-// noteGone notes which of the packs that were known are not among those that are
-// there now, or are other files. Those that this program removes itself do not count.
-// The caller holds mu.
+// noteGone notes which of the known packs are not among those that are there now, or were whole and
+// are no longer. Packs that this program removes itself do not count. The caller holds mu.
 func (s *packSet) noteGone(now []*pack.Pack) {
 	still := make(map[string]*pack.Pack, len(now))
 	for _, p := range now {
@@ -107,9 +106,9 @@ func (s *packSet) noteGone(now []*pack.Pack) {
 	}
 }
 
-// look looks whether the packs are still the files that were opened, and reads the
-// folder again where one is not. An index that is gone loses nothing, because its pack
-// says the same.
+// look checks whether the packs are still the files that were opened. If one is not, or if a loss
+// is noted already, it reads the folder again. An index that is gone loses nothing, because its
+// pack says the same.
 func (s *packSet) look() error {
 	s.mu.RLock()
 	moved := s.shaken != ""
@@ -123,35 +122,35 @@ func (s *packSet) look() error {
 	return s.rescan()
 }
 
-// shake notes that something of the repository is gone.
+// shake notes that something of the repository is gone or damaged.
 func (s *packSet) shake(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shakeLocked(format, args...)
 }
 
-// shakeLocked is shake for who holds mu.
+// shakeLocked is shake for a caller that holds mu.
 func (s *packSet) shakeLocked(format string, args ...any) {
 	if s.shaken == "" {
 		s.shaken = fmt.Sprintf(format, args...)
 	}
 }
 
-// lost is the first that was seen to be gone since settle, "" where nothing was.
+// lost returns what was first seen to be gone or damaged since settle, or "" if nothing was.
 func (s *packSet) lost() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.shaken
 }
 
-// settle forgets what was seen to be gone.
+// settle forgets what was seen to be gone or damaged.
 func (s *packSet) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shaken = ""
 }
 
-// add makes a pack that was just installed known, without reading the folder.
+// add makes a pack known that was just installed. It does not read the folder.
 func (s *packSet) add(base string) error {
 	p, err := pack.Open(base)
 	if err != nil {
@@ -164,8 +163,8 @@ func (s *packSet) add(base string) error {
 	return nil
 }
 
-// drop forgets a pack whose objects are all elsewhere while remove removes its files,
-// which is no loss.
+// drop forgets a pack whose objects are all elsewhere, and calls remove, which takes the pack's
+// files away. Meanwhile their absence counts as no loss.
 func (s *packSet) drop(base string, remove func() error) error {
 	s.mu.Lock()
 	s.leaving[base] = true
@@ -204,8 +203,8 @@ func (s *packSet) isDamaged(base string) bool {
 	return ok
 }
 
-// takeDamaged are the packs that were found damaged since it was last called, but
-// for those that pass reports.
+// takeDamaged returns the packs that were found damaged since its last call. Packs for which pass
+// returns true wait for a later call.
 func (s *packSet) takeDamaged(pass func(base string) bool) []*pack.Pack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,8 +231,8 @@ func (s *packSet) has(h Hash) bool {
 	return false
 }
 
-// read looks for a good copy of an object in all packs. The error is ErrNotFound where
-// none has one. What an object is made of may be asked of other.
+// read looks for a good copy of an object in all packs. The error is ErrNotFound if no pack has the
+// object. other reads the bases of its deltas that are not in the same pack.
 func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
 	inflater, ok := s.inflaters.Get().(*pack.Inflater)
 	if !ok {

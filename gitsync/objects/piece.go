@@ -6,12 +6,15 @@ import (
 )
 
 // PieceTogether makes one tree, readable to its last folder, of several versions of it. The first
-// versions, as many as unordered says, are in no known order. The others follow, the newest
-// first. Where a folder of the newest version cannot be read, its newest readable version takes
-// its place. Nothing is ever removed below a path that grows reports. There, what older versions
-// have besides is taken in as well. With known, the first version has all that the others had.
-// They are read only where one of its folders cannot be. lost is called with each folder whose
-// newest version cannot be read. ok is false where no version of the tree can be.
+// versions are in no known order. unordered is how many these are. The others follow, the newest
+// first. If a folder of the newest version cannot be read, its newest readable version takes its
+// place.
+//
+// grows reports whether a path is one below which nothing is ever removed. What only older versions
+// have at such a path is taken in as well. known says that the first version has all that the
+// others have. They are then read only if one of its folders cannot be read. PieceTogether calls
+// lost with each folder whose newest version cannot be read. ok is false if no version of the tree
+// can be read.
 func (v *Survey) PieceTogether(
 	versions []Hash, unordered int, known bool, grows func(path string) bool, lost func(path string), b *Builder,
 ) (tree Hash, ok bool) {
@@ -19,9 +22,8 @@ func (v *Survey) PieceTogether(
 	return p.folder("", versions, unordered, known, 0)
 }
 
-// enough is how many versions of a folder without folders are looked at, besides those in
-// no order. Each holds what those before it held, but for what hosts wrote at the same
-// time.
+// enough is how many of the ordered versions of a folder are read if the folder has no folders in
+// it. Each version holds what the older ones held, except for what hosts wrote at the same time.
 const enough = 8
 
 type piecing struct {
@@ -36,8 +38,8 @@ func (p *piecing) folder(prefix string, versions []Hash, unordered int, known bo
 		return versions[0], true
 	}
 	var entries []Entry
-	below := map[string][]Hash{}       // versions of each folder in this one, as these are
-	unorderedBelow := map[string]int{} // how many of them are in no order
+	below := map[string][]Hash{}       // versions of each folder in this one, in the order of versions
+	unorderedBelow := map[string]int{} // how many of these versions are in no order
 	readable, inOrder := 0, 0
 	for i, version := range versions {
 		if inOrder >= enough && len(below) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// Reader reads many objects, faster than Store.Read does each: it leaves packs open.
+// Reader reads many objects. It leaves packs open, so it is faster than Store.Read for each object.
 // One goroutine uses it, and closes it.
 type Reader struct {
 	store    *Store
@@ -16,7 +16,7 @@ type Reader struct {
 	files    map[*pack.Pack]*os.File
 }
 
-// Reader begins to read many objects.
+// Reader returns a Reader, with which many objects are read.
 func (s *Store) Reader() *Reader {
 	return &Reader{store: s, inflater: pack.NewInflater(), files: map[*pack.Pack]*os.File{}}
 }
@@ -29,7 +29,7 @@ func (r *Reader) Close() {
 	clear(r.files)
 }
 
-// Blob is Store.Blob.
+// Blob returns the content of a blob, as Store.Blob does.
 func (r *Reader) Blob(h Hash) ([]byte, error) {
 	for _, p := range r.store.packs.all() {
 		offset, ok, err := p.Find(h)
@@ -42,7 +42,7 @@ func (r *Reader) Blob(h Hash) ([]byte, error) {
 		}
 		break
 	}
-	return r.store.Blob(h) // which looks everywhere, and brings it back
+	return r.store.Blob(h) // this looks everywhere, and brings a damaged blob back
 }
 
 func (r *Reader) object(p *pack.Pack, offset int64) (plumbing.ObjectType, []byte, error) {

@@ -16,7 +16,7 @@ const (
 	packedHeader = "# pack-refs with:"
 )
 
-// repairHead writes a HEAD that names neither a ref nor a commit: without it git
+// repairHead makes HEAD name main if it names neither a ref nor a commit. Without a good HEAD, git
 // does not take the folder for a repository.
 func (r *Refs) repairHead() ([]string, error) {
 	path := filepath.Join(r.dir, "HEAD")
@@ -40,7 +40,7 @@ func (r *Refs) repairHead() ([]string, error) {
 	return []string{fmt.Sprintf("HEAD held %.60q; it names main again", text)}, nil
 }
 
-// repairPackedRefs leaves out the lines of packed-refs that are none, for which
+// repairPackedRefs removes the lines of packed-refs that git cannot read. Because of one such line,
 // git would refuse to read any ref. The old file is kept beside.
 func (r *Refs) repairPackedRefs() ([]string, error) {
 	bad, err := r.dropPackedRefs(func(line string) bool { return !isPackedRef(line) })
@@ -50,8 +50,8 @@ func (r *Refs) repairPackedRefs() ([]string, error) {
 	return []string{fmt.Sprintf("left out %d lines of packed-refs that nobody can read; packed-refs.damaged has them", bad)}, nil
 }
 
-// dropPackedRefs writes packed-refs without some of its lines, and keeps the old
-// file beside. It returns how many there were.
+// dropPackedRefs removes the lines of packed-refs for which drop returns true, and a last line that
+// is cut short. It keeps the old file beside, and returns how many lines it removed.
 func (r *Refs) dropPackedRefs(drop func(line string) bool) (dropped int, err error) {
 	path := filepath.Join(r.dir, "packed-refs")
 	data, err := os.ReadFile(path)
@@ -86,8 +86,8 @@ func (r *Refs) dropPackedRefs(drop func(line string) bool) (dropped int, err err
 	return dropped, nil
 }
 
-// isPackedRef reports whether git can read a line of packed-refs: its header, a
-// ref, or the commit that the tag on the line before names.
+// isPackedRef reports whether git can read a line of packed-refs. Such a line is the header, a ref,
+// or the commit of the tag that stands on the line before.
 func isPackedRef(text string) bool {
 	if rest, ok := strings.CutPrefix(text, "^"); ok {
 		return plumbing.IsHash(rest)
@@ -97,9 +97,9 @@ func isPackedRef(text string) bool {
 	return isRef || strings.HasPrefix(text, packedHeader)
 }
 
-// removeEmptyRefs removes files of refs that a crash of the system left without
-// content, but for main, which the record itself puts back. What packed-refs says
-// of them counts again.
+// removeEmptyRefs removes the files of refs that a crash of the system left without content. Then
+// the values that packed-refs has for these refs count again. The file of main stays, because the
+// record itself puts main back.
 func (r *Refs) removeEmptyRefs() ([]string, error) {
 	var did []string
 	err := eachFile(filepath.Join(r.dir, "refs"), true, func(path string, d fs.DirEntry) error {

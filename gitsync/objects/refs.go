@@ -17,24 +17,24 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// symrefDepth is how many symbolic refs may name each other.
+// symrefDepth is how many refs may be read on the way from a symbolic ref to a commit.
 const symrefDepth = 5
 
-// ErrRefMoved says that a ref did not have the value it was to be moved from.
+// ErrRefMoved says that a ref did not have the value that it was to be moved from.
 var ErrRefMoved = errors.New("the ref was moved by another program")
 
-// Refs are the refs of a bare repository. They move under git's own lock files and are
-// durable where they are; no object is looked at.
+// Refs are the refs of a bare repository. They move under git's own lock files. A move is durable
+// when it is done. Refs looks at no object.
 type Refs struct {
 	dir string
 	log zerolog.Logger
 
 	mu    sync.Mutex // guards stuck
-	stuck []string   // locks of its own that it could not remove
+	stuck []string   // locks of this program that it could not remove
 }
 
-// Ref reads a ref such as refs/heads/main: the loose file, else packed-refs.
-// ok is false if there is none.
+// Ref reads a ref such as refs/heads/main, from its own file or else from packed-refs. ok is false
+// if there is no such ref.
 func (r *Refs) Ref(name string) (h Hash, ok bool, err error) {
 	for range symrefDepth {
 		data, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(name)))
@@ -79,10 +79,9 @@ func (r *Refs) packedRef(name string) (Hash, bool, error) {
 	return Zero, false, nil
 }
 
-// MoveRef makes a ref name next if it names old; Zero as old means that it must
-// not exist. It works under git's own lock file, waits a second for another
-// program's, and is durable when it returns. The error is ErrRefMoved if the
-// ref names something else.
+// MoveRef makes a ref name next if it names old. If old is Zero, the ref must not exist. MoveRef
+// works under git's own lock file and waits a second for another program's lock. The move is
+// durable when it returns. The error is ErrRefMoved if the ref names something else.
 func (r *Refs) MoveRef(name string, old, next Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -98,8 +97,8 @@ func (r *Refs) MoveRef(name string, old, next Hash) error {
 	return nil
 }
 
-// ResetRef makes a ref name next whatever it holds, even if that is no name of a
-// commit. It is for a ref that a crash broke; MoveRef is for all else.
+// ResetRef makes a ref name next whatever it holds, even if it holds no name of a commit. It is for
+// a ref that a crash broke. MoveRef is for all others.
 func (r *Refs) ResetRef(name string, next Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -115,8 +114,8 @@ func (r *Refs) ResetRef(name string, next Hash) error {
 	return nil
 }
 
-// RemoveRef removes a ref if it names old, as MoveRef moves one. Where there is no such ref
-// there is nothing to do; the error is ErrRefMoved if it names something else.
+// RemoveRef removes a ref if it names old, under the same lock as MoveRef. If there is no such ref,
+// there is nothing to do. The error is ErrRefMoved if the ref names something else.
 func (r *Refs) RemoveRef(name string, old Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	if _, ok, err := r.Ref(name); err != nil {
@@ -124,7 +123,7 @@ func (r *Refs) RemoveRef(name string, old Hash) error {
 	} else if !ok {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // that of a ref in packed-refs may be gone
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // the folder of a ref in packed-refs may be gone
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	lock, err := r.takeLock(path + ".lock")
@@ -141,8 +140,8 @@ func (r *Refs) RemoveRef(name string, old Hash) error {
 	return errors.Join(err, lock.Close(), r.dropLock(path+".lock"))
 }
 
-// RefsBelow are the refs whose names begin with prefix, which ends in a slash, and what
-// they name. One that cannot be read is left out.
+// RefsBelow returns the refs whose names begin with prefix, and what they name. prefix ends in a
+// slash. A ref that cannot be read is left out.
 func (r *Refs) RefsBelow(prefix string) (map[string]Hash, error) {
 	names, err := r.namesBelow(prefix)
 	if err != nil {
@@ -157,7 +156,7 @@ func (r *Refs) RefsBelow(prefix string) (map[string]Hash, error) {
 	return all, nil
 }
 
-// DropRef forgets a ref, whatever it holds. It is for a ref that a crash broke.
+// DropRef removes a ref, whatever it holds. It is for a ref that a crash broke.
 func (r *Refs) DropRef(name string) error {
 	if err := removeFile(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
@@ -179,7 +178,7 @@ func (r *Refs) moveLocked(name, path string, lock *os.File, old, next Hash) erro
 	return place(path, lock, next)
 }
 
-// place writes a ref into its lock and puts that in the ref's place.
+// place writes the hash next into the lock of a ref, and puts the lock's file in the ref's place.
 func place(path string, lock *os.File, next Hash) error {
 	failpoint.Hit(failpoint.RefLocked)
 	_, err := lock.WriteString(next.String() + "\n")
@@ -197,7 +196,7 @@ func place(path string, lock *os.File, next Hash) error {
 	return durable.Folder(filepath.Dir(path))
 }
 
-// Branches are the branches of the repository, by name without refs/heads/.
+// Branches returns the branches of the repository, by their names without refs/heads/.
 func (r *Refs) Branches() (map[string]Hash, error) {
 	names, err := r.namesBelow(branchPrefix)
 	if err != nil {
@@ -218,7 +217,8 @@ func (r *Refs) Branches() (map[string]Hash, error) {
 
 const branchPrefix = "refs/heads/"
 
-// namesBelow are the refs whose names begin with prefix, without it.
+// namesBelow returns the names of the refs that begin with prefix. It leaves the prefix out of
+// them.
 func (r *Refs) namesBelow(prefix string) (map[string]bool, error) {
 	names := map[string]bool{}
 	root := filepath.Join(r.dir, filepath.FromSlash(prefix))

@@ -8,16 +8,14 @@ import (
 	"time"
 )
 
-// tempAge is how old an unfinished file of the git program must be before it counts as
-// left behind.
+// tempAge is how old an unfinished file of the git program must be to count as left behind.
 const tempAge = time.Hour
 
-// Repair puts right what a crash or a failing disk leaves behind. That may be
-// locks, temporary files, and loose objects without content. It may be damaged and
-// missing indexes, indexes without a pack, and replaced packs. And it may be refs
-// without content, and lines of packed-refs that nobody can read. refs are those
-// that only this program moves. Call it before anything else of this program uses
-// the repository. It returns what it did, a sentence each.
+// Repair repairs what a crash or a failing disk leaves behind. That may be locks, temporary files,
+// and loose objects without content. It may be damaged and missing indexes, indexes without a pack,
+// and replaced packs. And it may be refs without content, and lines of packed-refs that nobody can
+// read. refs are the refs that only this program moves. Call Repair before anything else of this
+// program uses the repository. It returns what it did, a sentence for each repair.
 func (s *Store) Repair(refs ...string) ([]string, error) {
 	s.Writer.mu.Lock()
 	defer s.Writer.mu.Unlock()
@@ -29,7 +27,7 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		s.removeTemps,
 		s.folder.forgetGitKeeps,
 		s.loose.removeEmpty,
-		packs.finishJoins, // before packs that are half gone get an index again
+		packs.finishJoins, // before packs that are half removed get an index again
 		packs.removeBadIndexes,
 		packs.indexPacks,
 		packs.finishJoins,
@@ -48,8 +46,8 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 	return did, s.packs.rescan()
 }
 
-// RepairPacks does for packs and their indexes what Repair does, while this program
-// uses the repository. It returns what it did, a sentence each.
+// RepairPacks repairs packs and their indexes as Repair does, but while this program uses the
+// repository. It returns what it did, a sentence for each repair.
 func (s *Store) RepairPacks() ([]string, error) {
 	s.Writer.mu.Lock()
 	defer s.Writer.mu.Unlock()
@@ -66,8 +64,8 @@ func (s *Store) RepairPacks() ([]string, error) {
 	return did, s.packs.rescan()
 }
 
-// removeTemps removes unfinished files: this program's at once, those of others
-// when they are old. A push that was killed leaves a whole folder.
+// removeTemps removes unfinished files. It removes those of this program at once, and those of
+// others when they are old. A push that was killed leaves a whole folder.
 func (s *Store) removeTemps() ([]string, error) {
 	var did []string
 	for _, pattern := range []string{"tmp_parley_*", "objects/tmp_objdir-*", "objects/incoming-*", "objects/??/tmp_*",

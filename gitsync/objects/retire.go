@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// retireAfter is how long a replaced pack stays for programs that have
-	// begun to read it.
+	// retireAfter is how long a replaced pack stays for programs that have begun to read it.
 	retireAfter = 5 * time.Second
-	// maxRetired is how many replaced packs stay at most, however young.
+	// maxRetired is how many replaced packs stay at most, however young they are.
 	maxRetired = 24
 )
 
-// retired is a pack whose objects are all in a newer one. One that stays is the
-// newer one of those before it in the row, and is to lose its .keep.
+// retired is a pack whose objects are all in a newer one. If stays is set, it is that newer pack
+// instead, and the packs that it replaces stand before it in the list. Such a pack stays and is to
+// lose its .keep.
 type retired struct {
 	base  string
 	since time.Time
 	stays bool
 }
 
-// Seal ends joining, removes the replaced packs and ends the rolling one, so that
-// the operator's gc may take it. Call it when a ref names all that was installed.
+// Seal ends joining, removes the replaced packs and seals the rolling one, so that the operator's
+// gc may take it. Call it when a ref names all that was installed.
 func (s *Store) Seal() error {
 	s.joins.stop()
 	return s.Writer.seal()
@@ -47,19 +47,19 @@ func (w *Writer) seal() error {
 	return nil
 }
 
-// Retire removes replaced packs that nobody can be reading any more, and has packs
-// joined that others installed. Call it now and then.
+// Retire removes replaced packs that nobody can be reading any more. It also begins to join packs
+// that other programs installed. Call it now and then.
 func (s *Store) Retire() error {
 	look := s.joins.areDue()
 	err := s.Writer.retire(look)
-	if look { // also while something cannot be removed
+	if look { // also if something could not be removed
 		s.joins.tend()
 	}
 	return err
 }
 
-// retire removes replaced packs that nobody can be reading any more, and with look an
-// index over many packs that names one which is gone.
+// retire removes replaced packs that nobody can be reading any more. If look is set, it also
+// removes an index over many packs that names a pack which is gone.
 func (w *Writer) retire(look bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,7 +71,8 @@ func (w *Writer) retire(look bool) error {
 	return w.removeRetired(time.Now().Add(-retireAfter))
 }
 
-// unkeep gives a pack to the operator's gc. The caller holds mu.
+// unkeep removes the .keep of a pack, and so gives the pack to the operator's gc. The caller holds
+// mu.
 func (w *Writer) unkeep(base string) error {
 	if err := removeFile(base + ".keep"); err != nil {
 		return fmt.Errorf("cannot give a pack to the operator's gc: %w", err)
@@ -81,7 +82,7 @@ func (w *Writer) unkeep(base string) error {
 	return nil
 }
 
-// passing are the packs that are about to be replaced or removed anyway.
+// passing returns the packs that are about to be replaced or removed anyway.
 func (w *Writer) passing() map[string]bool {
 	all := map[string]bool{}
 	if w.rolling != nil {
@@ -95,10 +96,10 @@ func (w *Writer) passing() map[string]bool {
 	return all
 }
 
-// removeRetired removes what was replaced before that time, once the oldest has stood twice as
-// long. It removes many at one moment instead of one at every commit: a program that has just
-// listed the packs may complain about each that goes. Where they would become too many the oldest
-// go at once.
+// removeRetired removes packs that were replaced before the time `before`, once the oldest was
+// replaced retireAfter earlier than that. So it removes many at one moment instead of one at every
+// commit. A program that has just listed the packs may complain about each pack that goes. If more
+// than maxRetired would stay, the oldest go at once.
 func (w *Writer) removeRetired(before time.Time) error {
 	packs, n := 0, 0
 	for i, r := range slices.Backward(w.retired) {
@@ -118,8 +119,8 @@ func (w *Writer) removeRetired(before time.Time) error {
 	return w.removeFirst(n)
 }
 
-// removeFirst removes the n packs that were retired first; those that stay lose
-// their .keep, or will at Release.
+// removeFirst removes the first n of the retired packs. Those that stay lose their .keep now, or at
+// Release if something is held.
 func (w *Writer) removeFirst(n int) error {
 	if n == 0 {
 		return nil
@@ -130,7 +131,8 @@ func (w *Writer) removeFirst(n int) error {
 			gone = append(gone, r.base)
 		}
 	}
-	// A pack may be named by an index over many packs, or come to be just now.
+	// An index over many packs may name one of these packs. It is dropped once more at the end,
+	// because somebody may be writing such an index just now.
 	if err := w.folder.dropMultiIndex(gone); err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (w *Writer) retireNow(r retired) error {
 	case r.stays:
 		return w.unkeep(r.base)
 	case !w.kept[r.base] && isKept(r.base):
-		return nil // somebody wants it to stay
+		return nil // the .keep is that of somebody who wants the pack to stay
 	}
 	if err := w.packs.drop(r.base, func() error { return removePack(r.base) }); err != nil {
 		return err

@@ -15,32 +15,33 @@ const (
 	sealBytes   = 2 << 20
 )
 
-// rolling is the newest pack as it was last written. It is replaced, never changed: each
-// Install writes a new pack with the old entries and the new ones. Of the packs that come
-// of one, only the last is kept: they share what they have in common, and the room behind.
+// rolling is the newest pack as it was last written. It is replaced, never changed: each Install
+// writes a new pack with the old entries and the new ones. If several packs are made from one, only
+// the last is of use, because they share the bytes of the old entries and the room behind these.
 type rolling struct {
-	base    string // path without ending; "" before the first Install
+	base    string // path without ending, "" before the first Install
 	body    []byte // all entries, as they stand in the pack
 	entries []pack.Placed
 	at      map[Hash]location
 	commits int
-	bases   int // bytes of the body that are trees which others are made of
+	bases   int // bytes of the body that are whole trees, of which others may become deltas
 }
 
-// location is where an entry is, and how many deltas it is made of.
+// location is where an entry begins, and how many deltas its object is made of.
 type location struct {
 	offset uint32
 	depth  uint32
 }
 
-// full says that the pack should grow no more. A large tree that others are made
-// of does not count: the next pack would need it as well.
+// full reports whether the pack should grow no more. Trees that are stored whole do not count,
+// because the next pack would need them as well: other trees are made of them.
 func (r *rolling) full() bool { return r.commits >= sealCommits || len(r.body)-r.bases >= sealBytes }
 
-// with returns what the pack becomes with the new objects, which w writes; r stays as it is.
+// with returns what the pack becomes with the new objects of b. w writes their entries. r stays as
+// it is.
 func (r *rolling) with(b *Builder, w *pack.Writer) (*rolling, error) {
 	next := &rolling{
-		body:    r.body, // what comes is written behind it, where r does not look
+		body:    r.body, // new entries are written behind it, where r does not look
 		entries: r.entries,
 		at:      maps.Clone(r.at),
 		commits: r.commits + b.commits,

@@ -19,7 +19,7 @@ type Hash = plumbing.Hash
 // Zero is the hash that names nothing.
 var Zero = plumbing.ZeroHash
 
-// hashOf is the name of an object.
+// hashOf returns the name of an object.
 func hashOf(typ plumbing.ObjectType, data []byte) Hash {
 	sum := sha1.New()
 	sum.Write(append(strconv.AppendInt(append(typ.Bytes(), ' '), int64(len(data)), 10), 0))
@@ -30,16 +30,15 @@ func hashOf(typ plumbing.ObjectType, data []byte) Hash {
 // ErrNotFound says that an object or ref is not in the repository.
 var ErrNotFound = errors.New("not in the repository")
 
-// LargeError says that an object is larger than what is held of one.
+// LargeError says that an object is too large to be held in memory.
 type LargeError = pack.LargeError
 
 // IsDamage reports whether an error says that a repository lacks an object or holds a
 // damaged one.
 func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) }
 
-// Store is one bare repository. It is itself what reads: objects are looked for in all
-// packs and beside them, and brought back where they are damaged. Its parts know nothing of
-// it.
+// Store is one bare repository. Its own methods read objects: they look in all packs and among the
+// loose objects, and have damaged objects brought back. The parts of a Store know nothing of it.
 type Store struct {
 	*Refs
 	*Writer
@@ -71,22 +70,22 @@ func Open(dir string, log zerolog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// Logger is where the store logs, for another one opened beside it.
+// Logger returns the store's logger, for another store that is opened beside it.
 func (s *Store) Logger() zerolog.Logger { return s.log }
 
-// Dir is the folder of the repository.
+// Dir returns the folder of the repository.
 func (s *Store) Dir() string { return s.dir }
 
-// HealBy has a damaged object brought back by heal, which calls PutLoose, before
-// it is read once more. Call it before anybody else uses the store.
+// HealBy sets the function that brings a damaged object back. heal calls PutLoose, and then the
+// object is read once more. Call HealBy before anybody else uses the store.
 func (s *Store) HealBy(heal func(Hash) error) { s.heal = heal }
 
-// Read returns the type and content of an object, which is what its name says:
-// never a damaged one. The content must not be changed.
+// Read returns the type and content of an object. They are what its name says: it never returns a
+// damaged object. The content must not be changed.
 func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) { return s.read(h, false) }
 
-// read reads an object; needed says that a repository with what was read before
-// must have it, so that its absence is damage.
+// read reads an object. needed says that the repository must have the object, because of what was
+// read before. The absence of such an object is damage.
 func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	typ, data, err := s.readOnce(h)
 	if err == nil {
@@ -112,8 +111,8 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	return typ, data, nil
 }
 
-// Restore makes sure that an object that this repository must have can be read, or would
-// be if it were not too large.
+// Restore makes sure that an object can be read. It is for an object that this repository must
+// have. One that is too large to be read counts as readable.
 func (s *Store) Restore(h Hash) error {
 	_, _, err := s.read(h, true)
 	if pack.IsLarge(err) {
@@ -122,11 +121,11 @@ func (s *Store) Restore(h Hash) error {
 	return err
 }
 
-// Blob returns the content of a blob. The error is a *LargeError where it is too large.
+// Blob returns the content of a blob. The error is a *LargeError if the blob is too large.
 func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
 
-// typed reads an object of a type. Commits may be asked for that this repository
-// never had; trees and blobs are known from what names them.
+// typed reads an object of the type want. A caller may ask for a commit that this repository never
+// had. Trees and blobs are known from objects that name them, so the repository must have them.
 func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	typ, data, err := s.read(h, want != plumbing.CommitObject && h != emptyTree)
 	if err != nil {
@@ -138,8 +137,7 @@ func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	return data, nil
 }
 
-// readOnce looks for a good copy of an object in all packs and among the loose
-// objects.
+// readOnce looks for a good copy of an object in all packs and among the loose objects.
 func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 	typ, data, broken := s.packs.read(h, s.readOnce)
 	if broken == nil || pack.IsLarge(broken) {
@@ -155,8 +153,8 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 // PutLoose makes an object durable as a file of its own, in place of a damaged one.
 func (s *Store) PutLoose(typ plumbing.ObjectType, data []byte) error { return s.loose.put(typ, data) }
 
-// Rescan makes packs known that another program installed since.
+// Rescan makes packs known that another program has installed.
 func (s *Store) Rescan() error { return s.packs.rescan() }
 
-// Packs is the number of packs that were there when the folder was last read.
+// Packs returns how many packs are known.
 func (s *Store) Packs() int { return len(s.packs.all()) }

@@ -14,49 +14,49 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Survey finds out what of a damaged repository can still be read. It remembers what
-// it has looked at and asks nobody to bring anything back, so that it is of use as
-// long as nothing is put into the repository.
+// Survey finds out what can still be read of a damaged repository. It remembers what it has looked
+// at, and has no object brought back. So it is of use only as long as nothing is put into the
+// repository.
 type Survey struct {
 	store   *Store
 	commits map[Hash]chain
 	trees   map[Hash]whole
 	shallow map[Hash]bool // commits whose parents somebody left out on purpose
 
-	// Complete has Unbroken ask for all files of every commit as well, as a clone of the
-	// repository would.
+	// Complete makes Unbroken also look for all files of every commit, as a clone of the repository
+	// would.
 	Complete bool
 }
 
-// chain is what is known of a commit and all before it.
+// chain is what is known of a commit and all commits before it.
 type chain struct {
 	unbroken bool
 	parents  []Hash
-	root     Hash // where first parents lead to
+	root     Hash // the commit to which first parents lead
 }
 
-// whole is what is known of a folder and all below it.
+// whole is what is known of a folder and all that is below it.
 type whole struct {
-	folders bool // all of them can be read
-	files   bool // all of them are there
+	folders bool // all folders can be read
+	files   bool // all files are there
 }
 
-// Survey begins to look at what is on the disk now.
+// Survey returns a Survey of what is on the disk now.
 func (s *Store) Survey() *Survey {
 	v := &Survey{store: s, commits: map[Hash]chain{}, trees: map[Hash]whole{}, shallow: map[Hash]bool{}}
-	text, _ := os.ReadFile(filepath.Join(s.dir, "shallow")) // none that can be read: none
+	text, _ := os.ReadFile(filepath.Join(s.dir, "shallow")) // without a file that can be read, nothing is shallow
 	for line := range strings.Lines(string(text)) {
 		v.shallow[plumbing.NewHash(strings.TrimSpace(line))] = true
 	}
 	return v
 }
 
-// IsShallow reports whether history begins at a commit because the repository was made
-// to hold no more of it.
+// IsShallow reports whether history begins at a commit because the repository was made to hold no
+// more of it.
 func (v *Survey) IsShallow(commit Hash) bool { return v.shallow[commit] }
 
-// Unbroken reports whether a commit and all before it can be read, and with which
-// commit the history that first parents tell begins.
+// Unbroken reports whether a commit and all commits before it can be read. root is the commit with
+// which the history of first parents begins.
 func (v *Survey) Unbroken(tip Hash) (root Hash, ok bool) {
 	for open := []Hash{tip}; len(open) > 0; {
 		h := open[len(open)-1]
@@ -111,7 +111,7 @@ func (v *Survey) commit(h Hash) (Commit, error) {
 	return c, err
 }
 
-// TreeOf is the tree of a commit that can be read.
+// TreeOf returns the tree of a commit. It reports false if the commit cannot be read.
 func (v *Survey) TreeOf(commit Hash) (Hash, bool) {
 	c, err := v.commit(commit)
 	return c.Tree, err == nil
@@ -130,8 +130,8 @@ func (v *Survey) folder(h Hash) ([]Entry, bool) {
 	return entries, err == nil
 }
 
-// Before are the tips that can be read and all commits to which they lead, as far as
-// these can be read.
+// Before returns the tips that can be read and all commits to which they lead, as far as these can
+// be read.
 func (v *Survey) Before(tips ...Hash) map[Hash]bool {
 	all := map[Hash]bool{}
 	for open := slices.Clone(tips); len(open) > 0; {
@@ -148,7 +148,7 @@ func (v *Survey) Before(tips ...Hash) map[Hash]bool {
 	return all
 }
 
-// Folders reports whether a tree and all below it can be read.
+// Folders reports whether a tree and all folders below it can be read.
 func (v *Survey) Folders(tree Hash) bool { return v.look(tree, 0).folders }
 
 func (v *Survey) look(tree Hash, depth int) whole {
@@ -171,8 +171,8 @@ func (v *Survey) look(tree Hash, depth int) whole {
 	return w
 }
 
-// Lost calls visit with each file below a tree whose content is not there any more,
-// and with each folder that cannot be read.
+// Lost calls visit with each file below a tree if the content of the file is gone, and with each
+// folder that cannot be read.
 func (v *Survey) Lost(tree Hash, visit func(path string, h Hash, isFolder bool)) {
 	v.lost(tree, "", visit)
 }
@@ -195,8 +195,8 @@ func (v *Survey) lost(tree Hash, prefix string, visit func(string, Hash, bool)) 
 	}
 }
 
-// Commits are all commits that can be read, whether anything names them or not: those
-// that no other follows, then the others, each the newest first.
+// Commits returns all commits that can be read, whether anything names them or not. Commits that no
+// other commit follows come first, then the others. Both groups begin with their newest.
 func (v *Survey) Commits() ([]Hash, error) {
 	type dated struct {
 		hash Hash
@@ -231,8 +231,8 @@ func (v *Survey) Commits() ([]Hash, error) {
 	return hashes, err
 }
 
-// Trees are the trees that can be read and whose entries is accepts, whether anything
-// names them or not.
+// Trees returns the trees that can be read and for whose entries `is` returns true, whether
+// anything names them or not.
 func (v *Survey) Trees(is func([]Entry) bool) ([]Hash, error) {
 	var all []Hash
 	seen := map[Hash]bool{}
@@ -245,7 +245,8 @@ func (v *Survey) Trees(is func([]Entry) bool) ([]Hash, error) {
 	return all, err
 }
 
-// each calls visit with what is in packs of a type, and with every loose object.
+// each calls visit with all objects of a type that are in packs, and with every loose object of any
+// type.
 func (v *Survey) each(typ plumbing.ObjectType, visit func(Hash)) error {
 	for _, p := range v.store.packs.all() {
 		if err := p.OfType(typ, visit); err != nil {

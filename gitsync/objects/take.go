@@ -12,10 +12,9 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// InstallPack takes in a whole pack from elsewhere: it is read to its end,
-// checked, indexed and made durable; after that, and only then, a ref may name
-// what it holds. A pack without objects is nothing. No gc removes the pack before
-// Release.
+// InstallPack takes in a whole pack from elsewhere. It reads the pack to its end, checks it, writes
+// its index and makes both durable. Only after that may a ref name the objects of the pack. A pack
+// without objects is taken in like any other. No gc removes the pack before Release.
 func (w *Writer) InstallPack(in io.Reader) error {
 	r, err := w.folder.receive(in)
 	if err != nil {
@@ -49,16 +48,16 @@ func (w *Writer) takePack(r receivedPack) error {
 	return w.packs.rescan()
 }
 
-// Hold keeps all that is installed from the operator's gc until Release, however
-// long it takes until a ref names it. Each Hold needs its Release.
+// Hold keeps all that is installed from the operator's gc until Release, however long it takes
+// until a ref names it. Each Hold needs its Release.
 func (w *Writer) Hold() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.holding++
 }
 
-// Release gives what was kept for Hold, and the packs that InstallPack brought, to
-// the operator's gc. Call it once a ref names what they hold, or once none will.
+// Release gives the packs that Hold kept, and the packs that InstallPack brought, to the operator's
+// gc. Call it once a ref names their objects, or once it is clear that none will.
 func (w *Writer) Release() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,9 +73,9 @@ func (w *Writer) Release() error {
 	return nil
 }
 
-// TakePacks moves all packs of another repository on the same disk, which nobody
-// uses, into this one. One that has the name of a pack which is here takes its place:
-// it has the same content, and the other may be damaged.
+// TakePacks moves all packs of another repository into this one. The other repository is on the
+// same disk, and nobody uses it. If a pack of the same name is here, the other one takes its place.
+// It has the same content, and the one that is here may be damaged.
 func (w *Writer) TakePacks(other *Store) error {
 	if err := errors.Join(other.Seal(), other.packs.rescan()); err != nil {
 		return fmt.Errorf("cannot take over packs: %w", err)
@@ -102,8 +101,8 @@ func (w *Writer) TakePacks(other *Store) error {
 	return w.packs.rescan()
 }
 
-// SealedPacks are the names and sizes of the packs that stay as they are: all but the
-// rolling one, those that are about to be removed and the damaged ones.
+// SealedPacks returns the names and sizes of the packs that stay as they are. These are all but the
+// rolling pack, the packs that are about to be removed and the damaged ones.
 func (w *Writer) SealedPacks() map[string]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// transferBytes bounds how much of a transfer is in memory at a time.
+// transferBytes bounds how many bytes of a transfer are in memory at a time.
 const transferBytes = 32 << 20
 
-// Missing collects the objects that a repository needs for the commit tip if it has all that the
-// commit have needs (Zero: it has nothing). take is called with parts of bounded size. All that
-// the commits of a part need is in that part or in earlier ones.
+// Missing collects the objects that a repository needs for the commit `tip` if it has all that the
+// commit `have` needs. If `have` is Zero, the repository has nothing. Missing calls take with parts
+// of bounded size. All that the commits of a part need is in that part or in earlier ones.
 func (s *Store) Missing(tip, have Hash, take func(*Builder) error) error {
 	commits, err := s.Only(tip, have)
 	if err != nil {
@@ -27,12 +27,12 @@ func (s *Store) Missing(tip, have Hash, take func(*Builder) error) error {
 	return m.flush()
 }
 
-// missing is one collection under way.
+// missing is a collection that is under way.
 type missing struct {
 	store   *Store
 	builder *Builder
 	size    int
-	most    int // bytes in all, where that is not 0
+	most    int // bytes in all, 0 for no bound
 	take    func(*Builder) error
 }
 
@@ -45,7 +45,7 @@ func (m *missing) flush() error {
 	return m.take(full)
 }
 
-// commit adds a commit and what its tree has that its first parent's has not.
+// commit adds a commit and what its tree has that the tree of its first parent does not have.
 func (m *missing) commit(h Hash) error {
 	data, err := m.store.typed(h, plumbing.CommitObject)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *missing) add(typ plumbing.ObjectType, data []byte) {
 	m.size += len(data)
 }
 
-// tree adds a tree, and below it what another tree does not have.
+// tree adds a tree, and below it what the tree `before` does not have.
 func (m *missing) tree(tree, before Hash) error {
 	if tree == before {
 		return nil
@@ -139,8 +139,8 @@ func (m *missing) entry(e, old Entry) error {
 	return nil
 }
 
-// PackAll is a pack of a commit, its tree and all below that, and none of what the
-// commit follows. The error is a *LargeError where they have more than most bytes.
+// PackAll returns a pack with a commit, its tree and all that is below the tree. It leaves out what
+// the commit follows. The error is a *LargeError if the objects have more than most bytes.
 func (s *Store) PackAll(commit Hash, most int) ([]byte, error) {
 	m := missing{store: s, builder: &Builder{}, most: most}
 	c, err := s.CommitAt(commit)

@@ -37,7 +37,8 @@ type Entry struct {
 	Hash Hash
 }
 
-// compareEntries is git's order: the names of trees count as if they ended in "/".
+// compareEntries compares two entries in git's order, in which the name of a tree counts as if it
+// ended in "/".
 func compareEntries(a, b Entry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := cmp.Compare(a.Name[:n], b.Name[:n]); c != 0 {
@@ -59,7 +60,7 @@ func (e Entry) byteAt(i int) byte {
 	return 0
 }
 
-// decodeTree reads a tree in the order it has.
+// decodeTree returns the entries of a tree in the order in which they stand there.
 func decodeTree(data []byte) ([]Entry, error) {
 	entries := make([]Entry, 0, len(data)/48)
 	for len(data) > 0 {
@@ -93,7 +94,7 @@ func encodeTree(entries []Entry) []byte {
 }
 
 func appendEntry(out []byte, e Entry) []byte {
-	if e.Mode == ModeFile { // nearly all
+	if e.Mode == ModeFile { // nearly all entries
 		out = append(out, "100644 "...)
 	} else {
 		out = append(strconv.AppendUint(out, uint64(e.Mode), 8), ' ')
@@ -103,7 +104,7 @@ func appendEntry(out []byte, e Entry) []byte {
 	return append(out, e.Hash[:]...)
 }
 
-// treeSize is how many bytes encodeTree makes of entries.
+// treeSize returns how many bytes encodeTree makes of entries.
 func treeSize(entries []Entry) int {
 	n := 0
 	for _, e := range entries {
@@ -123,8 +124,8 @@ func (e Entry) size() int {
 	return digits + 1 + len(e.Name) + 1 + pack.HashBytes
 }
 
-// isPlain says that the bytes of a tree are those that encodeTree makes of it. Some
-// old programs wrote others.
+// isPlain reports whether the bytes of a tree are those that encodeTree makes of it in git's order.
+// Some old programs wrote others.
 func isPlain(entries []Entry, data []byte) bool {
 	return slices.IsSortedFunc(entries, compareEntries) && bytes.Equal(encodeTree(entries), data)
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Trees are the folders of a repository: looked into, compared and changed. They know
-// nothing of it but what reads a tree.
+// Trees reads, compares and changes the folders of a repository. It knows nothing of the repository
+// but how to read a tree.
 type Trees struct {
 	read  func(Hash) ([]byte, error)
-	cache *treeCache // that were read or made last
+	cache *treeCache // of the trees that were read or made last
 }
 
-// Tree returns the entries of a tree in git's order; they must not be changed.
-// Zero is the empty tree.
+// Tree returns the entries of a tree in git's order. They must not be changed. Zero is the empty
+// tree.
 func (t *Trees) Tree(h Hash) ([]Entry, error) {
 	if h == Zero || h == emptyTree {
 		return nil, nil
@@ -36,8 +36,8 @@ func (t *Trees) Tree(h Hash) ([]Entry, error) {
 	return entries, nil
 }
 
-// Lookup finds the file at a slash-separated path below a tree; ok is false if
-// there is no regular file.
+// Lookup finds the file at a slash-separated path below a tree. ok is false if there is no regular
+// file.
 func (t *Trees) Lookup(tree Hash, path string) (e Entry, ok bool, err error) {
 	for {
 		name, rest, deeper := cutPath(path)
@@ -56,7 +56,7 @@ func (t *Trees) Lookup(tree Hash, path string) (e Entry, ok bool, err error) {
 	}
 }
 
-// Subtree finds the directory at path below a tree; "" is the tree itself.
+// Subtree finds the directory at path below a tree. If path is "", that is the tree itself.
 func (t *Trees) Subtree(tree Hash, path string) (Hash, bool, error) {
 	for path != "" {
 		name, rest, _ := cutPath(path)
@@ -73,8 +73,8 @@ func (t *Trees) Subtree(tree Hash, path string) (Hash, bool, error) {
 	return tree, true, nil
 }
 
-// Files calls visit with every file that is not a directory below tree, in
-// git's order. Paths begin with prefix.
+// Files calls visit with every entry below tree that is no directory, in git's order. Paths begin
+// with prefix.
 func (t *Trees) Files(tree Hash, prefix string, visit func(path string, e Entry) error) error {
 	entries, err := t.Tree(tree)
 	if err != nil {

@@ -16,10 +16,9 @@ type Change struct {
 	Mode Mode // 0 means ModeFile
 }
 
-// Update returns the tree that base becomes by the changes; only directories
-// that are touched are written, into b. Directories that become empty vanish.
-// A change below a path that is a file, or at a path that is a directory,
-// replaces it.
+// Update applies the changes to the tree base and returns the new tree. It writes only the
+// directories that are touched, into b. Directories that become empty vanish. A file that comes
+// below another file, or in the place of a directory, replaces it. A removal there changes nothing.
 func (t *Trees) Update(base Hash, changes map[string]Change, b *Builder) (Hash, error) {
 	if len(changes) == 0 {
 		return base, nil
@@ -35,15 +34,15 @@ func (t *Trees) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 	return t.update(base, all, 0, b)
 }
 
-// pathChange is a change and its path.
+// pathChange is a change with its path.
 type pathChange struct {
 	path string
 	Change
 }
 
-// update is Update for changes below one directory, whose path and slash are the first
-// bytes of theirs, so many. They are in the order of their paths: those below one
-// directory of it come together.
+// update is Update for changes below one directory. The first `above` bytes of their paths are the
+// path of that directory and a slash. The changes are in the order of their paths. So those below
+// one directory in it come together.
 func (t *Trees) update(base Hash, changes []pathChange, above int, b *Builder) (Hash, error) {
 	entries, err := t.Tree(base)
 	if err != nil {
@@ -71,7 +70,7 @@ func (t *Trees) update(base Hash, changes []pathChange, above int, b *Builder) (
 	return b.tree(t.cache, base, entries), nil
 }
 
-// updateDir notes in dirs what becomes of one directory among entries.
+// updateDir notes in dirs what becomes of the directory of that name among entries.
 func (t *Trees) updateDir(entries []Entry, name string, changes []pathChange, above int, dirs *edit, b *Builder) error {
 	old := Zero
 	if i, ok := findEntry(entries, name, true); ok {
@@ -101,19 +100,19 @@ func updateFiles(entries []Entry, here []pathChange) []Entry {
 	return files.of(entries)
 }
 
-// edit is what becomes of entries: those that have a name in gone go, then fresh ones come.
+// edit is what becomes of entries: those with a name in gone are removed, then the fresh ones come.
 type edit struct {
 	gone  []string
 	fresh []Entry
 }
 
-// put has an entry stand in the place of what has its name.
+// put notes that an entry replaces whatever has its name.
 func (e *edit) put(entry Entry) {
 	e.gone, e.fresh = append(e.gone, entry.Name), append(e.fresh, entry)
 }
 
-// of are the entries after the edit. Of a day with many messages nearly all stay: they are
-// copied, and none is looked at.
+// of applies the edit and returns the entries after it. Nearly all entries of a day with many
+// messages stay. They are copied without a look at each of them.
 func (e *edit) of(entries []Entry) []Entry {
 	if len(e.gone) == 0 {
 		return entries

@@ -2,11 +2,11 @@ package pack
 
 import "github.com/go-git/go-git/v5/plumbing"
 
-// basesBytes bounds what is remembered of a pack that is read from its beginning.
+// basesBytes bounds how many bytes are remembered of a pack that is read from its beginning.
 const basesBytes = 8 << 20
 
-// Bases are the objects of a pack that were read last, by where they begin: others are
-// often deltas of them.
+// Bases remembers the objects of a pack that were read last, by the places where they begin. Other
+// objects are often deltas of them.
 type Bases struct {
 	known map[int64]base
 	order []int64
@@ -18,7 +18,7 @@ type base struct {
 	data []byte
 }
 
-// NewBases remembers nothing yet.
+// NewBases returns Bases that remember nothing yet.
 func NewBases() *Bases { return &Bases{known: map[int64]base{}} }
 
 func (b *Bases) get(offset int64) (plumbing.ObjectType, []byte, bool) {
@@ -29,7 +29,7 @@ func (b *Bases) get(offset int64) (plumbing.ObjectType, []byte, bool) {
 	return found.typ, found.data, ok
 }
 
-// Put remembers an object, which must not be changed after.
+// Put remembers an object. data must not be changed afterwards.
 func (b *Bases) Put(offset int64, typ plumbing.ObjectType, data []byte) {
 	if _, known := b.known[offset]; known || len(data) > basesBytes/4 {
 		return

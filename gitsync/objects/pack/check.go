@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// CheckIndex compares an index with its own check sum and with its pack's.
+// CheckIndex returns an error if an index does not have its own check sum, or not the check sum of
+// its pack.
 func CheckIndex(base string) error {
 	sum, err := WrongSum(base + ".idx")
 	if err != nil {
@@ -33,8 +34,8 @@ func CheckIndex(base string) error {
 	return err
 }
 
-// WrongSum reads a file that ends in its own SHA-1; it returns nil if that is
-// right, else what it should be.
+// WrongSum reads a file that ends in its own SHA-1. It returns nil if that SHA-1 is right, and
+// otherwise what it should be.
 func WrongSum(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

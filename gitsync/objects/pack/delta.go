@@ -3,24 +3,24 @@ package pack
 import "encoding/binary"
 
 const (
-	copyMost   = 1 << 16 // bytes that one instruction copies, as git has it
-	insertMost = 127     // bytes that one instruction inserts
+	copyMost   = 1 << 16 // bytes that one instruction copies at most, as in git
+	insertMost = 127     // bytes that one instruction inserts at most
 )
 
-// Delta is what makes an object of another: instructions, of which neighbours are written
-// as one.
+// Delta is instructions that make one object of another. Neighbouring instructions that continue
+// each other are written as one.
 type Delta struct {
 	out      []byte
-	from, n  int    // to be copied
-	inserted []byte // to be inserted after that
+	from, n  int    // what is to be copied next
+	inserted []byte // what is to be inserted after that
 }
 
-// NewDelta begins a delta of an object of size before that makes one of size after.
+// NewDelta begins a delta that makes an object of `after` bytes of one of `before` bytes.
 func NewDelta(before, after int) *Delta {
 	return &Delta{out: binary.AppendUvarint(binary.AppendUvarint(nil, uint64(before)), uint64(after))}
 }
 
-// Copy takes n bytes over that the other object has there.
+// Copy appends n bytes of the other object, which begin at `from` there.
 func (d *Delta) Copy(from, n int) {
 	if len(d.inserted) > 0 || d.from+d.n != from {
 		d.flush()
@@ -31,10 +31,10 @@ func (d *Delta) Copy(from, n int) {
 	d.n += n
 }
 
-// Insert puts bytes in that follow what is made so far.
+// Insert appends data to what is made so far.
 func (d *Delta) Insert(data []byte) { d.inserted = append(d.inserted, data...) }
 
-// Bytes ends the delta.
+// Bytes ends the delta and returns it.
 func (d *Delta) Bytes() []byte {
 	d.flush()
 	return d.out
@@ -55,8 +55,8 @@ func (d *Delta) flush() {
 	d.inserted = d.inserted[:0]
 }
 
-// appendCopy writes only those bytes of offset and size that are not zero; a size
-// of zero means 64 KB.
+// appendCopy appends an instruction to copy n bytes. It writes only the bytes of from and n that
+// are not zero. A size of zero means 64 KB.
 func appendCopy(out []byte, from, n uint32) []byte {
 	op := len(out)
 	out = append(out, 0x80)

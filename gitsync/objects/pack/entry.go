@@ -12,23 +12,23 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// HeaderBytes is how long the header of a pack is.
+// HeaderBytes is how many bytes the header of a pack has.
 const HeaderBytes = 12
 
-// Header is what a pack of so many objects begins with.
+// Header returns what a pack with so many objects begins with.
 func Header(objects int) []byte {
 	return binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(objects))
 }
 
-// Encode returns a pack of entries, which stand in body one behind the other, its name
-// and its index.
+// Encode returns a pack with the given entries, its name and its index. The entries stand in body
+// one behind the other.
 func Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) {
 	parts, name, idx := EncodeParts(body, entries)
 	return slices.Concat(parts[:]...), name, idx
 }
 
-// EncodeParts is Encode for a pack in parts, which stand one behind the other: the body is
-// not copied.
+// EncodeParts is Encode, except that it returns the pack in parts, which stand one behind the
+// other. So the body is not copied.
 func EncodeParts(body []byte, entries []Placed) (parts [3][]byte, name Hash, idx []byte) {
 	head, sum := Header(len(entries)), sha1.New()
 	sum.Write(head)
@@ -37,31 +37,32 @@ func EncodeParts(body []byte, entries []Placed) (parts [3][]byte, name Hash, idx
 	return [...][]byte{head, body, name[:]}, name, EncodeIndex(entries, name)
 }
 
-// Writer writes entries of a pack, one behind the other. It compresses with a library of its
-// own: that of Go takes six times as long for a message.
+// Writer writes entries of a pack, one behind the other. It does not use Go's own library for
+// compression: that takes six times as long for a message.
 type Writer struct {
 	out   *bytes.Buffer
-	level int          // of compression, as zlib has them
-	z     *zlib.Writer // nil before the first
+	level int          // of compression, as in zlib
+	z     *zlib.Writer // nil before the first entry
 }
 
-// NewWriter writes behind what is there already, which it takes over, and compresses as
-// fast as zlib can.
+// NewWriter returns a Writer that writes behind body, which it takes over. It compresses as fast as
+// zlib can.
 func NewWriter(body []byte) *Writer {
 	return &Writer{out: bytes.NewBuffer(body), level: zlib.BestSpeed}
 }
 
-// Again has w write behind what is there already, as one that NewWriter made: its compressor
-// takes most of a megabyte.
+// Again makes w write behind body, like a Writer that NewWriter returns. w keeps its compressor,
+// which takes most of a megabyte.
 func (w *Writer) Again(body []byte) { w.out = bytes.NewBuffer(body) }
 
-// NewWriterLevel is NewWriter with nothing there and a level of compression of zlib's.
+// NewWriterLevel returns a Writer with nothing written yet. It compresses with this level of zlib.
 func NewWriterLevel(level int) *Writer { return &Writer{out: new(bytes.Buffer), level: level} }
 
-// Bytes is what is there and was written since Reset; it may be used until the next call.
+// Bytes returns the bytes that were there already and those that were written. After a Reset, these
+// are only the bytes that were written since. They may be used until the next call.
 func (w *Writer) Bytes() []byte { return w.out.Bytes() }
 
-// Len is how many bytes Bytes has.
+// Len returns how many bytes Bytes has.
 func (w *Writer) Len() int { return w.out.Len() }
 
 // Reset forgets all that was written.
@@ -73,22 +74,23 @@ func (w *Writer) Whole(typ plumbing.ObjectType, data []byte) error {
 	return w.deflate(data)
 }
 
-// Delta writes what makes an object of the one that begins back bytes before.
+// Delta writes the delta that makes an object of another one. The entry of the other one begins
+// `back` bytes before.
 func (w *Writer) Delta(back int64, delta []byte) error {
 	w.out.Write(entryHeader(plumbing.OFSDeltaObject, len(delta)))
 	w.out.Write(encodeBack(back))
 	return w.deflate(delta)
 }
 
-// NamedDelta writes what makes an object of the one with that name.
+// NamedDelta writes the delta that makes an object of the one with the name `base`.
 func (w *Writer) NamedDelta(base Hash, delta []byte) error {
 	w.out.Write(entryHeader(plumbing.REFDeltaObject, len(delta)))
 	w.out.Write(base[:])
 	return w.deflate(delta)
 }
 
-// Deflated writes a delta of so many bytes, which are compressed already, of the object
-// that begins back bytes before.
+// Deflated writes a delta, as Delta does, that is compressed already. size is how many bytes it has
+// when it is not compressed.
 func (w *Writer) Deflated(back, size int64, deflated []byte) {
 	w.out.Write(entryHeader(plumbing.OFSDeltaObject, int(size)))
 	w.out.Write(encodeBack(back))
@@ -125,7 +127,7 @@ func entryHeader(typ plumbing.ObjectType, size int) []byte {
 	return append(out, c)
 }
 
-// encodeBack is the reverse of ReadBack.
+// encodeBack returns the bytes from which ReadBack reads n.
 func encodeBack(n int64) []byte {
 	out := []byte{byte(n & 0x7f)}
 	for n >>= 7; n > 0; n >>= 7 {
@@ -136,7 +138,7 @@ func encodeBack(n int64) []byte {
 	return out
 }
 
-// ReadHeader reads what an entry begins with: its type and how many bytes it inflates to.
+// ReadHeader reads the beginning of an entry: its type, and how many bytes it inflates to.
 func ReadHeader(in io.ByteReader) (plumbing.ObjectType, int64, error) {
 	c, err := in.ReadByte()
 	if err != nil {
@@ -156,8 +158,8 @@ func ReadHeader(in io.ByteReader) (plumbing.ObjectType, int64, error) {
 	return typ, size, nil
 }
 
-// ReadBack reads how many bytes before an offset delta the entry begins that it is made
-// of.
+// ReadBack reads what follows the header of an offset delta. It returns how many bytes before the
+// entry of the delta the entry of its base begins.
 func ReadBack(in io.ByteReader) (int64, error) {
 	c, err := in.ReadByte()
 	if err != nil {

@@ -21,14 +21,14 @@ const (
 	idxTrailer = 2 * HashBytes
 )
 
-// Placed is what an index says of an entry.
+// Placed is what an index says about an entry.
 type Placed struct {
 	Hash   Hash
 	Offset uint32
 	CRC    uint32
 }
 
-// EncodeIndex is the index, of version 2, of a pack of less than 2 GB.
+// EncodeIndex returns the index, of version 2, of a pack of less than 2 GB.
 func EncodeIndex(entries []Placed, pack Hash) []byte {
 	sorted := slices.Clone(entries)
 	slices.SortFunc(sorted, Placed.Compare)
@@ -38,7 +38,7 @@ func EncodeIndex(entries []Placed, pack Hash) []byte {
 // Compare orders entries by the names of their objects.
 func (p Placed) Compare(other Placed) int { return bytes.Compare(p.Hash[:], other.Hash[:]) }
 
-// EncodeSorted is EncodeIndex for entries in the order of their names.
+// EncodeSorted is EncodeIndex for entries that are in the order of the names of their objects.
 func EncodeSorted(sorted []Placed, pack Hash) []byte {
 	out := make([]byte, 0, idxHeader+idxFanout+len(sorted)*(HashBytes+8)+idxTrailer)
 	out = append(out, 0xff, 't', 'O', 'c', 0, 0, 0, 2)
@@ -63,18 +63,17 @@ func EncodeSorted(sorted []Placed, pack Hash) []byte {
 	return append(out, sum[:]...)
 }
 
-// NameOf is the name of the pack that an index is of.
+// NameOf returns the name of the pack to which an index belongs.
 func NameOf(idx []byte) Hash {
 	return Hash(idx[len(idx)-idxTrailer : len(idx)-HashBytes])
 }
 
-// CountOf is how many objects a pack of less than 2 GB has whose index is so long.
+// CountOf returns how many objects a pack of less than 2 GB has, from the size of its index.
 func CountOf(idxSize int64) int64 {
 	return (idxSize - idxHeader - idxFanout - idxTrailer) / (HashBytes + 8)
 }
 
-// ReadIndex is the whole index of a pack of less than 2 GB, in the order of the
-// pack.
+// ReadIndex returns the whole index of a pack of less than 2 GB, in the order of the pack.
 func ReadIndex(base string) ([]Placed, error) {
 	p, err := Open(base)
 	if err != nil {
@@ -111,7 +110,7 @@ func ReadIndex(base string) ([]Placed, error) {
 	return entries, nil
 }
 
-// IndexOf reads a pack to its end and makes its index.
+// IndexOf reads a pack to its end and returns an index for it.
 func IndexOf(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,27 +9,27 @@ import (
 	"io"
 )
 
-// Inflater reads what zlib has compressed, one piece after the other, with the same
-// buffers: making them anew for each takes longer than reading a small object.
+// Inflater reads what zlib has compressed, one piece after the other, with the same buffers. To
+// make new buffers for each piece takes longer than to read a small object.
 type Inflater struct {
 	in *bufio.Reader
-	z  io.ReadCloser // nil before the first
+	z  io.ReadCloser // nil before the first piece
 }
 
-// NewInflater has read nothing yet.
+// NewInflater returns an Inflater that has read nothing yet.
 func NewInflater() *Inflater { return &Inflater{in: bufio.NewReader(nil)} }
 
-// at begins to read elsewhere.
+// at makes the Inflater read from in.
 func (i *Inflater) at(in io.Reader) *bufio.Reader {
 	i.in.Reset(in)
 	return i.in
 }
 
-// believedSize is what an object's header may claim without more ado.
+// believedSize is the largest size in an object's header for which memory is taken at once.
 const believedSize = 1 << 20
 
-// inflate reads exactly size bytes and the check sum behind them, or says with a
-// *LargeError that these are too many.
+// inflate reads exactly size bytes and the check sum behind them. The error is a *LargeError if
+// these are too many.
 func (i *Inflater) inflate(size int64) ([]byte, error) {
 	var err error
 	if i.z == nil {
@@ -60,7 +60,7 @@ func (i *Inflater) inflate(size int64) ([]byte, error) {
 	return data, nil
 }
 
-// inflateMany is inflate for a size that may be a lie.
+// inflateMany is inflate for a large size, which may be wrong.
 func inflateMany(z io.Reader, size int64) ([]byte, error) {
 	var data bytes.Buffer
 	data.Grow(believedSize + bytes.MinRead)
@@ -74,8 +74,8 @@ func inflateMany(z io.Reader, size int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// Inflate reads one object of that size from in. The error is a *LargeError where it is
-// too large to be held.
+// Inflate reads one object of that size from in. The error is a *LargeError if the object is too
+// large to be held.
 func Inflate(in io.Reader, size int64) ([]byte, error) {
 	i := NewInflater()
 	i.at(in)

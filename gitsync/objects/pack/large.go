@@ -6,18 +6,18 @@ import (
 	"io"
 )
 
-// MaxObject bounds what one object may inflate to: a message file is small, and
-// a tree of a day that holds a million messages is 60 MB.
+// MaxObject bounds how many bytes one object may inflate to. A message's file is small, and the
+// tree of a day with a million messages has 60 MB.
 const MaxObject = 256 << 20
 
-// maxPassed bounds what is read of an object that is too large to be held.
+// maxPassed bounds how many bytes are read of an object that is too large to be held.
 const maxPassed = 1 << 30
 
-// LargeError says that an object is larger than what is held of one, which is no damage:
-// anybody who may push can put one into the record.
+// LargeError says that an object is too large to be held in memory. That is no damage, because
+// anybody who may push can put such an object into the record.
 type LargeError struct{ Size int64 }
 
-// Error gives both sizes.
+// Error gives the size of the object and the largest size that is read.
 func (e *LargeError) Error() string {
 	return fmt.Sprintf("it has %d bytes, and an object of more than %d is not read", e.Size, MaxObject)
 }
@@ -25,9 +25,9 @@ func (e *LargeError) Error() string {
 // IsLarge reports whether an error is a *LargeError.
 func IsLarge(err error) bool { return errors.As(err, new(*LargeError)) }
 
-// PassLarge reads an object that is said to have so many bytes without holding it. The
-// error is a *LargeError if it has, as far as maxPassed and its check sum show: a header
-// that is damaged must not make a small object one that is too large.
+// PassLarge reads an object that is said to have size bytes, and does not hold it. The error is a
+// *LargeError if the object has so many, as far as maxPassed and the check sum show. Otherwise a
+// damaged header would make a small object count as too large.
 func PassLarge(in io.Reader, size int64) error {
 	most := min(size+1, maxPassed)
 	n, err := io.Copy(io.Discard, io.LimitReader(in, most))

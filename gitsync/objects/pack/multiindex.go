@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// maxPackNames bounds what is read of the names in an index over many packs.
+// maxPackNames bounds how many bytes are read of the names in an index over many packs.
 const maxPackNames = 16 << 20
 
-// MultiIndexNames are the packs, without ending, that an index over many packs is made
-// of.
+// MultiIndexNames returns the names, without ending, of the packs that an index over many packs
+// covers.
 func MultiIndexNames(path string) (map[string]bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -23,8 +23,7 @@ func MultiIndexNames(path string) (map[string]bool, error) {
 	return decodeMultiIndex(f)
 }
 
-// decodeMultiIndex reads the chunk PNAM of the format that git describes in
-// gitformat-
+// decodeMultiIndex reads the chunk PNAM of the format that git describes in gitformat-pack.
 func decodeMultiIndex(r io.ReaderAt) (map[string]bool, error) {
 	head := make([]byte, 12)
 	if _, err := r.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("MIDX\x01")) {

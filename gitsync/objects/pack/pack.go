@@ -19,13 +19,13 @@ import (
 // Hash names an object, or a pack.
 type Hash = plumbing.Hash
 
-// HashBytes is how long a Hash is.
+// HashBytes is how many bytes a Hash has.
 const HashBytes = 20
 
-// ErrCorrupt says that what is in a file is not what git would have written.
+// ErrCorrupt says that a file holds something that git would not have written.
 var ErrCorrupt = errors.New("corrupt pack")
 
-// smallIndex is how large an index may be to be kept in memory.
+// smallIndex is how many bytes an index may have to be kept in memory.
 const smallIndex = 1 << 20
 
 // Pack is the index of one pack. The pack itself is opened for each read.
@@ -33,16 +33,16 @@ type Pack struct {
 	Base     string // path without ending
 	Modified time.Time
 	Whole    bool        // the pack ends as the index says
-	Count    int64       // of its objects
-	idxFile  os.FileInfo // the files that were opened
+	Count    int64       // how many objects the pack has
+	idxFile  os.FileInfo // the files as they were when they were opened
 	packFile os.FileInfo
-	size     int64 // of the idx
+	size     int64 // bytes of the .idx
 	fanout   [256]uint32
-	memory   []byte // the whole idx, or nil if it is read from disk each time
+	memory   []byte // the whole .idx, or nil if it is read from the disk each time
 }
 
-// Open reads the index of a pack. The error is fs.ErrNotExist where the index or
-// the pack is not there.
+// Open reads the index of a pack. The error is fs.ErrNotExist if the index or the pack is not
+// there.
 func Open(base string) (*Pack, error) {
 	p, err := openIndex(base)
 	if err != nil {
@@ -51,7 +51,8 @@ func Open(base string) (*Pack, error) {
 	return p, p.lookAtEnd()
 }
 
-// lookAtEnd looks whether the pack is there and has the end that its index says.
+// lookAtEnd returns an error if the pack is not there. It notes whether the pack has the end that
+// its index says.
 func (p *Pack) lookAtEnd() error {
 	f, err := os.Open(p.Base + ".pack")
 	if err != nil {
@@ -96,7 +97,7 @@ func openIndex(base string) (*Pack, error) {
 	return p, p.readHeader(f)
 }
 
-// InMemory is the pack with its index in memory, however large that is.
+// InMemory returns the pack with its index in memory, however large the index is.
 func (p *Pack) InMemory() (*Pack, error) {
 	inMemory := *p
 	if p.memory == nil {
@@ -108,7 +109,7 @@ func (p *Pack) InMemory() (*Pack, error) {
 	return &inMemory, nil
 }
 
-// Size is how many bytes the pack had when it was opened.
+// Size returns how many bytes the pack had when it was opened.
 func (p *Pack) Size() int64 { return p.packFile.Size() }
 
 func (p *Pack) readHeader(r io.ReaderAt) error {
@@ -134,7 +135,7 @@ func (p *Pack) readHeader(r io.ReaderAt) error {
 	return nil
 }
 
-// index opens the index for reading; done must be called after.
+// index opens the index for reading. The caller must call done afterwards.
 func (p *Pack) index() (r io.ReaderAt, done func(), err error) {
 	if p.memory != nil {
 		return bytes.NewReader(p.memory), func() {}, nil
@@ -146,8 +147,8 @@ func (p *Pack) index() (r io.ReaderAt, done func(), err error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// nearNames is how many names are read at once where one is expected: of 4,096
-// names that are spread evenly, hardly one stands further away.
+// nearNames is how many names are read at once around the place where a name is expected. If 4,096
+// names are spread evenly, hardly one of them stands further away from its place.
 const nearNames = 192
 
 // Find returns the offset of an object in the pack.
@@ -176,12 +177,12 @@ func (p *Pack) Find(h Hash) (int64, bool, error) {
 	names := make([]byte, nearNames*HashBytes)
 	share := float64(binary.BigEndian.Uint32(h[1:])) / (1 << 32)
 	for low < high {
-		// Names are spread evenly; a few at the place where h should be will do.
+		// Names are spread evenly. So it is enough to read a few where h should be.
 		from := low
 		if n := high - low; n > nearNames {
 			from = min(max(low, low+int64(share*float64(n))-nearNames/2), high-nearNames)
 		}
-		share = 0.5 // of what is left where that was not enough
+		share = 0.5 // if that was not enough, look in the middle of what is left
 		near := names[:min(nearNames, high-from)*HashBytes]
 		if _, err := r.ReadAt(near, idxHeader+idxFanout+from*HashBytes); err != nil {
 			return 0, false, fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
@@ -202,7 +203,7 @@ func (p *Pack) Find(h Hash) (int64, bool, error) {
 	return 0, false, nil
 }
 
-// searchNames is where a name is, or would be, among sorted ones.
+// searchNames returns where a name is, or would be, among sorted names.
 func searchNames(names []byte, h Hash) (int, bool) {
 	return sort.Find(len(names)/HashBytes, func(i int) int { return bytes.Compare(h[:], names[i*HashBytes:(i+1)*HashBytes]) })
 }
@@ -248,8 +249,8 @@ type Located struct {
 	Offset int64
 }
 
-// InOrder are the objects of a pack in its order, and those that its index has no place
-// for.
+// InOrder returns the objects of a pack in its order. lost are those for which its index gives no
+// place.
 func (p *Pack) InOrder() (all []Located, lost []Hash, err error) {
 	all = make([]Located, 0, p.Count)
 	err = p.Names(func(h Hash) {
@@ -264,12 +265,12 @@ func (p *Pack) InOrder() (all []Located, lost []Hash, err error) {
 	return all, lost, err
 }
 
-// IsThere reports whether the pack is still the file that was opened. Its time says
-// nothing: git sets a pack's anew when it would write what the pack has.
+// IsThere reports whether the pack is still the file that was opened. It does not compare the time
+// of the file: git sets that anew when it would write an object that the pack has.
 func (p *Pack) IsThere() bool { return isFile(p.Base+".pack", p.packFile) }
 
-// IsStill reports whether both files of a pack are those that were opened; entry is the
-// index. A damaged index is written again under its name.
+// IsStill reports whether both files of a pack are still those that were opened. entry is the index
+// as it is now. An index that was damaged is written again under the same name.
 func (p *Pack) IsStill(entry fs.DirEntry) bool {
 	info, err := entry.Info()
 	return err == nil && info.ModTime().Equal(p.Modified) && p.IsThere() && isFile(p.Base+".idx", p.idxFile)

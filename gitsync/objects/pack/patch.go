@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// applyDeltas makes an object of its base, which it does not change; the last of the
-// deltas comes first.
+// applyDeltas makes an object of its base and returns it. It does not change the base. The delta
+// that is applied first stands last in deltas.
 func applyDeltas(base []byte, deltas [][]byte) ([]byte, error) {
 	data, spare := base, []byte(nil)
 	for i := len(deltas) - 1; i >= 0; i-- {
@@ -25,7 +25,8 @@ func applyDeltas(base []byte, deltas [][]byte) ([]byte, error) {
 
 var errDelta = fmt.Errorf("%w: a delta does not fit its base", ErrCorrupt)
 
-// patch appends what a delta makes of its base to out, which is empty.
+// patch makes an object of its base and one delta. It appends the object to out, which is empty,
+// and returns that.
 func patch(out, base, delta []byte) ([]byte, error) {
 	size, n := binary.Uvarint(delta)
 	if n <= 0 || size != uint64(len(base)) {
@@ -40,7 +41,7 @@ func patch(out, base, delta []byte) ([]byte, error) {
 		return nil, &LargeError{int64(min(size, math.MaxInt64))}
 	}
 	delta = delta[n:]
-	// What the header says of the size is believed as far as the rest may bear it out.
+	// The size in the header is believed only as far as the lengths of base and delta bear it out.
 	if want := min(size, uint64(len(base)+len(delta))); uint64(cap(out)) < want {
 		out = make([]byte, 0, want+want/16)
 	}
@@ -71,7 +72,7 @@ func patch(out, base, delta []byte) ([]byte, error) {
 	return out, nil
 }
 
-// readCopy is the reverse of appendCopy; sizes may have three bytes.
+// readCopy reads what appendCopy writes. Sizes may also have three bytes.
 func readCopy(op byte, delta []byte) (from, n int, rest []byte, ok bool) {
 	for i := range 7 {
 		if op&(1<<i) == 0 {

@@ -8,15 +8,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// maxDeltaDepth ends chains of deltas: git itself writes 50, a cycle has no end.
+// maxDeltaDepth bounds the length of chains of deltas. Git itself writes chains of 50. A cycle of
+// deltas would have no end.
 const maxDeltaDepth = 4096
 
-// ReadFunc reads an object by name, for deltas against another pack's object.
+// ReadFunc reads an object by its name. It is for deltas of an object that is in another pack.
 type ReadFunc func(Hash) (plumbing.ObjectType, []byte, error)
 
-// Read returns the object at offset; deltas are applied. What a delta is made of and
-// is not in this pack is asked of other. The inflater is used for each entry; nil: one is
-// made for each.
+// Read returns the object whose entry begins at offset. It applies deltas. other reads the bases
+// that are not in this pack. The inflater is used for each entry. If it is nil, each entry gets its
+// own.
 func (p *Pack) Read(offset int64, other ReadFunc, inflater *Inflater) (plumbing.ObjectType, []byte, error) {
 	f, err := os.Open(p.Base + ".pack")
 	if err != nil {
@@ -38,16 +39,15 @@ func (p *Pack) Read(offset int64, other ReadFunc, inflater *Inflater) (plumbing.
 // Reader reads objects of one open pack.
 type Reader struct {
 	In       io.ReaderAt
-	End      int64                           // where its check sum begins
-	Find     func(Hash) (int64, bool, error) // where an object begins in it
-	Other    ReadFunc                        // reads what is not in it
-	Inflater *Inflater                       // used again for each entry; nil: one is made for each
-	Bases    *Bases                          // what was read before; nil: nothing is remembered
+	End      int64                           // where the check sum of the pack begins
+	Find     func(Hash) (int64, bool, error) // finds where an object begins in the pack
+	Other    ReadFunc                        // reads an object that is not in the pack
+	Inflater *Inflater                       // used for each entry. nil: each entry gets its own
+	Bases    *Bases                          // objects that were read before. nil: nothing is remembered
 }
 
-// Object returns the object whose entry begins at offset; deltas are applied. The error
-// is a *LargeError where it is too large to be held, else ErrCorrupt where the pack is
-// damaged.
+// Object returns the object whose entry begins at offset. It applies deltas. The error is a
+// *LargeError if the object is too large to be held. It is ErrCorrupt if the pack is damaged.
 func (r Reader) Object(offset int64) (plumbing.ObjectType, []byte, error) {
 	var deltas [][]byte // from the object wanted towards its base
 	for depth := 0; ; depth++ {
@@ -85,7 +85,7 @@ func (r Reader) Object(offset int64) (plumbing.ObjectType, []byte, error) {
 	}
 }
 
-// packEntry is one entry of a pack as it stands there.
+// packEntry is one entry of a pack as it stands in the pack.
 type packEntry struct {
 	typ      plumbing.ObjectType
 	data     []byte

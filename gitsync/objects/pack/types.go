@@ -9,8 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// OfType calls visit with each object of a pack that has a type, as far as the heads of
-// entries can be read.
+// OfType calls visit with each object of a pack that has the type typ. It leaves out objects for
+// which the heads of entries cannot be read.
 func (p *Pack) OfType(typ plumbing.ObjectType, visit func(Hash)) error {
 	f, err := os.Open(p.Base + ".pack")
 	if err != nil {
@@ -30,12 +30,12 @@ func (p *Pack) OfType(typ plumbing.ObjectType, visit func(Hash)) error {
 	return nil
 }
 
-// typeAt is the type of the object at offset, as the heads of its entry and of what it
-// is a delta of say.
+// typeAt returns the type of the object at offset. It reads only the head of the entry and, for a
+// delta, the heads of the entries of its bases.
 func (p *Pack) typeAt(f io.ReaderAt, offset int64) plumbing.ObjectType {
 	for range maxDeltaDepth {
 		head := make([]byte, 48)
-		n, _ := f.ReadAt(head, offset) // less where the pack ends, or is cut
+		n, _ := f.ReadAt(head, offset) // reads less if the pack ends before, or is cut short
 		in := bytes.NewReader(head[:n])
 		typ, _, err := ReadHeader(in)
 		if err != nil {
