@@ -52,7 +52,7 @@ func (f packFolder) dropStaleMultiIndex() ([]string, error) {
 			}
 		}
 		if stale {
-			return []string{"removed the index over many packs, which names one that is gone"}, f.removeMultiIndexes()
+			return []string{"removed the index over many packs, which names one that is gone or cannot be read"}, f.removeMultiIndexes()
 		}
 	}
 	return nil, nil

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -476,5 +477,41 @@ func TestTreeCacheIsBounded(t *testing.T) {
 	}
 	if _, ok := c.get(BlobHash(fmt.Append(nil, 999))); !ok {
 		t.Error("the newest tree is gone")
+	}
+}
+
+// A ref is removed from packed-refs while git packs others: none of those is lost, and no line of a
+// tag's commit stays behind for the ref before it.
+func TestRemovingAPackedRefKeepsTheOthers(t *testing.T) {
+	s := newStore(t)
+	commit := plumbing.NewHash(strings.Repeat("12", 20))
+	packed, hex := filepath.Join(s.dir, "packed-refs"), commit.String()
+	write := func(lines ...string) {
+		t.Helper()
+		if err := os.WriteFile(packed, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, tag, peeled := hex+" refs/heads/kept", hex+" refs/tags/v1", "^"+hex
+	write(packedHeader, kept, tag, peeled)
+	lock, err := s.takeLock(packed + ".lock") // as git holds it while it packs
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed := make(chan error, 1)
+	go func() { removed <- s.RemoveRef("refs/tags/v1", commit) }()
+	for range 1000 { // until it waits for the lock, as good as always
+		if _, err := os.Stat(filepath.Join(s.dir, "refs", "tags", "v1.lock")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	write(packedHeader, kept, hex+" refs/heads/packed-now", tag, peeled)
+	if err := errors.Join(lock.Close(), s.dropLock(packed+".lock"), <-removed); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(packed)
+	if want := strings.Join([]string{packedHeader, kept, hex + " refs/heads/packed-now", ""}, "\n"); err != nil || string(data) != want {
+		t.Errorf("packed-refs: %q, %v, want %q", data, err, want)
 	}
 }

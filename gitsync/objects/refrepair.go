@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,47 +44,65 @@ func (r *Refs) repairHead() ([]string, error) {
 // repairPackedRefs removes the lines of packed-refs that git cannot read. Because of one such line,
 // git would refuse to read any ref. The old file is kept beside.
 func (r *Refs) repairPackedRefs() ([]string, error) {
-	bad, err := r.dropPackedRefs(func(line string) bool { return !isPackedRef(line) })
+	path := filepath.Join(r.dir, "packed-refs")
+	bad, err := r.dropPackedRefs(func(line string) bool { return !isPackedRef(line) }, func(old []byte) error { return WriteFile(path+".damaged", old) })
 	if err != nil || bad == 0 {
 		return nil, err
 	}
 	return []string{fmt.Sprintf("left out %d lines of packed-refs that nobody can read; packed-refs.damaged has them", bad)}, nil
 }
 
-// dropPackedRefs removes the lines of packed-refs for which drop returns true, and a last line that
-// is cut short. It keeps the old file beside, and returns how many lines it removed.
-func (r *Refs) dropPackedRefs(drop func(line string) bool) (dropped int, err error) {
+// dropPackedRefs removes the lines of packed-refs for which drop returns true, with the line of a
+// tag's commit that belongs to such a line, and a last line that is cut short. It gives the old file
+// to keep before it writes the new one, and returns how many lines it removed. It reads the file
+// under git's lock: otherwise the refs that another program packs meanwhile would be lost.
+func (r *Refs) dropPackedRefs(drop func(line string) bool, keep func(old []byte) error) (dropped int, err error) {
 	path := filepath.Join(r.dir, "packed-refs")
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("cannot read packed-refs: %w", err)
-	}
-	var good strings.Builder
-	for line := range strings.Lines(string(data)) {
-		if text := strings.TrimSuffix(line, "\n"); !strings.HasSuffix(line, "\n") || drop(text) {
-			dropped++
-		} else {
-			good.WriteString(line)
+	read := func() (old, good []byte, err error) {
+		old, err = os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, nil
 		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot read packed-refs: %w", err)
+		}
+		good, dropped = withoutLines(old, drop)
+		return old, good, nil
 	}
-	if dropped == 0 {
-		return 0, nil
+	if _, _, err := read(); err != nil || dropped == 0 { // most refs are in a file of their own, and need no lock here
+		return 0, err
 	}
 	lock, err := r.takeLock(path + ".lock")
 	if err != nil {
-		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
+		return 0, fmt.Errorf("cannot write packed-refs: %w", err)
 	}
-	err = WriteFile(path+".damaged", data)
-	if err == nil {
-		err = WriteFile(path, []byte(good.String()))
+	old, good, err := read()
+	if err == nil && dropped > 0 {
+		if err = keep(old); err == nil {
+			err = WriteFile(path, good)
+		}
 	}
-	if err = errors.Join(err, lock.Close(), removeFile(path+".lock")); err != nil {
-		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
+	if err = errors.Join(err, lock.Close(), r.dropLock(path+".lock")); err != nil {
+		return 0, fmt.Errorf("cannot write packed-refs: %w", err)
 	}
 	return dropped, nil
+}
+
+// withoutLines is packed-refs without the lines that dropPackedRefs removes, and their number.
+func withoutLines(data []byte, drop func(line string) bool) (good []byte, dropped int) {
+	gone := false
+	for line := range bytes.Lines(data) {
+		text, whole := strings.CutSuffix(string(line), "\n")
+		if ofTag := strings.HasPrefix(text, "^"); !ofTag || !gone {
+			gone = !whole || drop(text)
+		}
+		if gone {
+			dropped++
+		} else {
+			good = append(good, line...)
+		}
+	}
+	return good, dropped
 }
 
 // isPackedRef reports whether git can read a line of packed-refs. Such a line is the header, a ref,

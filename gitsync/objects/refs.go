@@ -156,12 +156,19 @@ func (r *Refs) RefsBelow(prefix string) (map[string]Hash, error) {
 	return all, nil
 }
 
-// DropRef removes a ref, whatever it holds. It is for a ref that a crash broke.
+// DropRef removes a ref, whatever it holds. It is for a ref that a crash broke. The removal is
+// durable when it returns.
 func (r *Refs) DropRef(name string) error {
-	if err := removeFile(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
-		return fmt.Errorf("cannot remove %s: %w", name, err)
+	// The ref's own file goes last: while it is there, what packed-refs says of the ref does not count.
+	_, err := r.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }, func([]byte) error { return nil })
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err == nil {
+		err = os.Remove(path)
+		if err == nil {
+			err = durable.Folder(filepath.Dir(path))
+		}
 	}
-	if _, err := r.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	return nil
