@@ -112,7 +112,7 @@ func TestTwoRecordsInterleaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n%3 == 0 {
-			// b pushes first without a's knowledge: a's push is rejected.
+			// b pushes first without a's knowledge. So a's push is rejected.
 			b.sync(t)
 			if err := a.share.pushUntilTaken(t.Context()); err != nil {
 				t.Fatal(err)
@@ -471,8 +471,8 @@ func TestRemotePasswordIsNotShown(t *testing.T) {
 	}
 }
 
-// The pauses after a rejected push are those of local/JITTER.md, else those of
-// upstream/JITTER.md, else the seed's.
+// The pauses after a rejected push are those of local/JITTER.md. If it has none, they are those of
+// upstream/JITTER.md, or else those of the seed.
 func TestJitterOfTheRecord(t *testing.T) {
 	const ms = time.Millisecond
 	h := newHome(t, "a", "")
@@ -527,8 +527,8 @@ func TestPushesAreCounted(t *testing.T) {
 	}
 }
 
-// It prevents: a push of many messages that git does not take, or whose failure names the
-// settings instead of what git was to do.
+// It prevents: a push of many messages that git does not take, and an error of such a push that
+// names the settings instead of what git was to do.
 func TestManyMessagesArePushedAtOnce(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -562,8 +562,8 @@ func TestManyMessagesArePushedAtOnce(t *testing.T) {
 	}
 }
 
-// It prevents: after a push of many messages over a slow line the next one waits for minutes,
-// and one that failed is not tried again as soon as others that failed.
+// It prevents that after a push of many messages over a slow line the next push waits for minutes.
+// A push of many that failed must be tried again as soon as any other that failed.
 func TestTheRestAfterAPushOfManyIsBounded(t *testing.T) {
 	end := time.Now()
 	for _, c := range []struct {
