@@ -396,7 +396,7 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 	if n := hub.Malformed(); n != 0 {
 		t.Errorf("%d things could not be read", n)
 	}
-	for { // the hub's own message comes back to the strange server's client
+	for { // the client of the strange server also gets what it published itself
 		got, err := everything.NextMsg(patience)
 		if err != nil {
 			t.Fatal(err)

@@ -179,7 +179,7 @@ func BenchmarkArchive(b *testing.B) {
 	})
 }
 
-// BenchmarkApplyAfter applies a message to a state whose archive holds many.
+// BenchmarkApplyAfter applies a message to a state whose archive holds many messages.
 func BenchmarkApplyAfter(b *testing.B) {
 	for _, history := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {

@@ -168,12 +168,12 @@ func TestClaimsAreGivenUp(t *testing.T) {
 }
 
 // If the answer to a claim is lost, the host asks about the claim. A claim that stays unclear is an
-// error. It is this node's when the node asks for it again, also after a crash in between.
+// error. The claim is this node's when the node asks for it again, also after a crash in between.
 func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 	for _, builtin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
 			remote := bareRemote(t)
-			var lost, away atomic.Bool // of answers to pushes, and of all that is asked after a push
+			var lost, away atomic.Bool // answers to pushes are lost, and then nothing is answered
 			url := brokenHTTP(t, remote, &lost, &away)
 			h := claimants(t, 1, func(int) (string, bool) { return url, builtin })[0]
 			lost.Store(true)

@@ -103,8 +103,8 @@ func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 }
 
 // TestPasswordsNotedByEarlierVersionsGo prevents that a password which an earlier version wrote
-// into the record's config stays there. If the password is gone, the remote must not be taken for
-// another one. Nothing is known of another remote's tip.
+// into the record's config stays there. The remote without the password must not be taken for
+// another remote, because nothing is known of another remote's tip.
 func TestPasswordsNotedByEarlierVersionsGo(t *testing.T) {
 	remote := bareRemote(t)
 	url := strings.Replace(httpRemote(t, remote, "nat", "secret"), "://", "://nat:secret@", 1)

@@ -111,8 +111,8 @@ func wantMessages(t *testing.T, h *home, from, to int) {
 	}
 }
 
-// TestHalfARecord prevents that a node without a remote says recorded, lets go of its journal, and
-// cannot start again. This happened after its record had lost its files underneath.
+// TestHalfARecord prevents three failures of a node without a remote whose record loses its files
+// underneath. The node says recorded, lets go of its journal, and cannot start again.
 func TestHalfARecord(t *testing.T) {
 	for name, breaks := range halves() {
 		t.Run(name, func(t *testing.T) {

@@ -278,7 +278,7 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 	}
 }
 
-// An object file that a crash left empty would keep git from writing it again.
+// If a crash left an object file empty, git would not write the object again.
 func TestOpenRemovesEmptyObjects(t *testing.T) {
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1))

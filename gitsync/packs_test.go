@@ -138,7 +138,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 	wantClean(t, a.repo())
 }
 
-// Clones while packs are written, replaced and joined find all that they need.
+// Clones that are made while packs are written, replaced and joined find all that they need.
 func TestClonesDuringJoins(t *testing.T) {
 	t.Parallel()
 	clones := 6

@@ -245,12 +245,12 @@ func TestRemoteRewritten(t *testing.T) {
 	if !strings.Contains(a.log.String(), "rewritten") {
 		t.Errorf("the log does not say so: %s", a.log)
 	}
-	// Only set back, without anything new.
+	// Main is only set back, without anything new.
 	gitOut(t, remote, "update-ref", carrier.MainRef, first)
 	b.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main")[:2], paths(one, two))
 	wantClean(t, remote)
-	// Gone altogether.
+	// Main is gone altogether.
 	gitOut(t, remote, "update-ref", "-d", carrier.MainRef)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main"), paths(one, two, three))
@@ -265,7 +265,7 @@ func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	gitOut(t, clone, "rm", "--quiet", "-r", "data/channels/"+testChannel.String(), "README.md")
-	// Even a file in the way of the channel's folder does not keep it away.
+	// Even a file in the way of the channel's folder does not keep the folder away.
 	writeFile(t, filepath.Join(clone, "data/channels", testChannel.String()), "in the way\n")
 	gitOut(t, clone, "add", "-A")
 	gitOut(t, clone, "commit", "--quiet", "-m", "vandal")

@@ -84,8 +84,8 @@ func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 	}
 }
 
-// A message that was kept as a conflict may give way. A message must not be gone or changed: then
-// WalkSince returns ErrNotSince.
+// A message may give way to another one and be kept as a conflict. If a message is gone or was
+// changed, WalkSince returns ErrNotSince.
 func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	h := newHome(t, "a", "")
 	one, two := testMessage(1, 1), testMessage(1, 2)

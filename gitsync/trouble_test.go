@@ -18,7 +18,7 @@ import (
 // was taken for a missing right, with a pause of minutes.
 const endOfSSH = "\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"
 
-// What git, ssh, hosting services and our own carrier say, word for word.
+// These texts are what git, ssh, hosting services and our own carrier say, word for word.
 func TestKindsOfTrouble(t *testing.T) {
 	for text, want := range map[string]Kind{
 		"ssh: Could not resolve hostname git.example.org: Name or service not known\nfatal: Could not read from remote repository.": KindUnreachable,

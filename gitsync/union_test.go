@@ -102,7 +102,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 			if of, ok := ConflictOf(kept); !ok || of != file {
 				t.Errorf("%s is a version of %q, %v", kept, of, ok)
 			}
-			// Another host comes to the same.
+			// Another host gets the same files.
 			other := newHome(t, "b", h.opts.Remote)
 			wantFile(t, other, file, mine)
 			wantFile(t, other, kept, theirs)
