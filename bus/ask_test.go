@@ -36,8 +36,8 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
-// Where nobody was there to answer, the server's word for it counted as a letter that
-// had been refused, and status named it.
+// If nobody hears a question, the server says so. That counted as a letter that had been refused,
+// and status named it.
 func TestNobodyHearsAQuestion(t *testing.T) {
 	w := waiting{asks: map[string]chan *nats.Msg{}}
 	answers, forget := w.expect("inbox")
@@ -102,8 +102,7 @@ func TestCloseEndsAsksAndServices(t *testing.T) {
 	}
 }
 
-// Clocks that are a day apart silence nobody; two days are too much, and the asker
-// learns so.
+// Clocks that are a day apart silence nobody. Two days are too much, and the asking host learns so.
 func TestAskAcrossClocks(t *testing.T) {
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
@@ -131,14 +130,14 @@ func TestAskAcrossClocks(t *testing.T) {
 	}
 }
 
-// Who holds a revoked key and asks is told so, once for each question and a bounded
-// number of them, and gets nothing else; who says it of another host's key is told
-// nothing. It prevents: a host that was revoked and waits for answers in vain.
+// A host that asks with a revoked key is told so, once for each question, and for a bounded number
+// of questions. It gets nothing else. A letter that is signed with that key in another host's name
+// gets no answer. It prevents: a host that was revoked and waits for answers in vain.
 func TestRevokedAskerIsToldSo(t *testing.T) {
 	f := newFleet()
 	hub, third, out := newHost(t, f, "white"), newHost(t, f, "black"), newHost(t, newFleet(), "grey")
 	gone := publicKey(t, out.opts.Key)
-	system := startExisting(t, "127.0.0.1:0") // which lets all through
+	system := startExisting(t, "127.0.0.1:0") // it lets everything through
 	hub.opts.URL = system.ClientURL()
 	hub.opts.Revoked = func(key string) (protocol.Name, bool) { return out.alias, key == gone }
 	hub.start(t).Serve("secret", func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("the answer"), nil })
@@ -148,7 +147,7 @@ func TestRevokedAskerIsToldSo(t *testing.T) {
 	}
 	t.Cleanup(conn.Close)
 	answers := subscribe(t, conn, "_INBOX.dawn.>")
-	forged := &host{alias: third.alias, opts: out.opts} // its key, and another host's name
+	forged := &host{alias: third.alias, opts: out.opts} // the revoked key, and another host's name
 	stranger := newHost(t, newFleet(), "grey")
 	asks := letterOf(t, out, "ask.white.secret", "_INBOX.dawn.grey.a.b", nil)
 	for i, msg := range []*nats.Msg{
@@ -171,8 +170,8 @@ func TestRevokedAskerIsToldSo(t *testing.T) {
 	}
 }
 
-// A third host that is a client of the same server sees the question pass, but
-// neither the answer nor a way to put itself in its place.
+// A third host that is a client of the same server sees the question pass. It does not see the
+// answer, and it cannot put itself in the place of the asking host.
 func TestAnswerReachesOnlyTheAsker(t *testing.T) {
 	f := newFleet()
 	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
@@ -208,7 +207,7 @@ func TestAnswerReachesOnlyTheAsker(t *testing.T) {
 	}
 }
 
-// Whoever can publish to an inbox can disturb but not answer.
+// A host that can publish to an inbox can disturb, but it cannot answer.
 func TestForgedAnswersArePassedOver(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -235,9 +234,9 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 		}
 	}
 	refusals := func(n uint64) func() bool { return func() bool { return hub.Refused() == n } }
-	answerAs(third, "oracle-world", sig, "ok\nforged") // another host's key
+	answerAs(third, "oracle-world", sig, "ok\nforged") // signed with another host's key
 	awaitTrue(t, "the first refusal", refusals(1))
-	answerAs(third, "black", sig, "ok\nforged") // another host
+	answerAs(third, "black", sig, "ok\nforged") // in another host's name
 	awaitTrue(t, "the second refusal", refusals(2))
 	owner := newHost(t, f, "oracle-world")
 	answerAs(owner, "oracle-world", "another question", "ok\nforged")
@@ -248,7 +247,7 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 	}
 }
 
-// sealed is the letter l, signed with the key of by, as it travels.
+// sealed signs `l` with the key of `by`, and returns it as it travels.
 func sealed(t testing.TB, by *host, l *protocol.Letter, subject string) *nats.Msg {
 	t.Helper()
 	b := &Bus{opts: by.opts}

@@ -20,9 +20,9 @@ type clock struct {
 func (c *clock) now() time.Time           { return c.begin.Add(time.Duration(c.ahead.Load())) }
 func (c *clock) advance(by time.Duration) { c.ahead.Add(int64(by)) }
 
-// A host that has asked too much is told when to ask again, and then gets its answer;
-// another one is answered meanwhile. It prevents: a host that has others send it 16 MiB
-// at a time for a few hundred bytes.
+// A host that has asked too much is told when to ask again. After that time it gets its answer.
+// Meanwhile another host is answered. It prevents: a host that has others send it 16 MiB at a time
+// for a few hundred bytes.
 func TestHostThatAsksTooMuchIsToldToWait(t *testing.T) {
 	f := newFleet()
 	at := clock{begin: time.Now()}
@@ -53,8 +53,8 @@ func TestHostThatAsksTooMuchIsToldToWait(t *testing.T) {
 	}
 }
 
-// Questions are counted, and bytes; both come back with time, whatever the clock does;
-// who has all is forgotten.
+// Questions are counted, and so are bytes. Both come back with time, whatever the clock does. A
+// host that has everything back is forgotten.
 func TestBudget(t *testing.T) {
 	now := time.Now()
 	b := newBudget(func() time.Time { return now })
@@ -89,7 +89,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Of one host so many questions wait for their turn, and leave room for others.
+// Only a bounded number of one host's questions wait for their turn. So there is room for those of
+// others.
 func TestQuestionsThatWaitAreShared(t *testing.T) {
 	b := newBudget(time.Now)
 	for range maxQuestions {
@@ -106,7 +107,7 @@ func TestQuestionsThatWaitAreShared(t *testing.T) {
 	}
 }
 
-// Who looks for services is nobody that is known: all together get so many answers.
+// Nothing tells who looks for services. So the number of answers is bounded for all together.
 func TestLooksForServicesAreBounded(t *testing.T) {
 	now := time.Now()
 	b := newBudget(func() time.Time { return now })
@@ -121,7 +122,7 @@ func TestLooksForServicesAreBounded(t *testing.T) {
 	}
 }
 
-// What another host says of how long to wait is taken within bounds.
+// The wait that another host asks for is taken within bounds.
 func TestWaitIsBounded(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		string(encodeWait(1500 * time.Millisecond)): 1500 * time.Millisecond,

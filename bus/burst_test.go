@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A burst of 50,000 messages at full speed passes whole. It prevents: a queue
-// that is bounded by number and drops what would fit.
+// A burst of 50,000 messages at full speed passes whole. It prevents: a queue that is bounded by
+// number and drops what would fit.
 func TestBurstAtFullSpeedPassesWhole(t *testing.T) {
 	hub, leaf := pair(t)
 	for try := 1; !burst(t, hub, leaf, 50_000); try++ {
@@ -25,9 +25,9 @@ func TestBurstAtFullSpeedPassesWhole(t *testing.T) {
 	}
 }
 
-// burst has one host send to another, and reports whether all came by one link: one that
-// says nothing for some seconds, as on a machine that is too busy, is given up, with what
-// is under way.
+// burst sends messages from `leaf` to `hub`, and reports whether all came by one link. A link that
+// says nothing for some seconds, as on a machine that is too busy, is given up. What is under way
+// is lost with it.
 func burst(t *testing.T, hub, leaf *host, total int) (whole bool) {
 	t.Helper()
 	hub.mu.Lock()
@@ -41,7 +41,7 @@ func burst(t *testing.T, hub, leaf *host, total int) (whole bool) {
 			t.Fatal(err)
 		}
 	}
-	const part = 1000 // patience is for each: all of them may take minutes
+	const part = 1000 // patience is the limit of each part: all parts together may take minutes
 	for n := part; n <= total; n += part {
 		hub.await(t, fmt.Sprint(n, " messages"), func() bool {
 			whole = hub.linked == links
@@ -51,8 +51,8 @@ func burst(t *testing.T, hub, leaf *host, total int) (whole bool) {
 	return whole
 }
 
-// A handler that stands still costs messages, counted, and neither memory nor
-// the link; and what one host sends too much leaves room for another's word.
+// A handler that stands still costs messages, which are counted. It costs neither memory nor the
+// link. If one host sends too much, there is still room for another host's message.
 func TestFullQueueDropsAndCounts(t *testing.T) {
 	const lost, held = 100, 50
 	f := newFleet()
@@ -90,7 +90,7 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 	hub.nothingButMarker(t, leaf, 2)
 }
 
-// holds reports whether something of a host waits.
+// holds reports whether a message of a host waits.
 func (q *queue) holds(from protocol.Name) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -121,8 +121,8 @@ func TestQueueIsBoundedInBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkAcrossLink measures from Publish on one host to the handler on the
-// other, and beside it a bare NATS request and reply across the same link.
+// BenchmarkAcrossLink measures the time from Publish on one host to the handler on the other.
+// Beside it, it measures a bare NATS request and reply across the same link.
 func BenchmarkAcrossLink(b *testing.B) {
 	f := newFleet()
 	hub, leaf := newHost(b, f, "white"), newHost(b, f, "oracle-world")

@@ -20,12 +20,12 @@ type Cause string
 const (
 	CauseName    Cause = "name"    // the name in the address cannot be looked up
 	CauseRoute   Cause = "route"   // no way there: unreachable, or no answer in time
-	CauseRefused Cause = "refused" // the machine is there, nobody listens at the port
-	CauseTLS     Cause = "tls"     // what listens there is no links port of parley
+	CauseRefused Cause = "refused" // the machine is there, and nobody listens at the port
+	CauseTLS     Cause = "tls"     // the port there is no links port of parley
 	CauseKey     Cause = "key"     // the key shown there does not count here, or our key does not count there
 	CauseSelf    Cause = "self"    // this host itself is at the address
-	CauseVersion Cause = "version" // it speaks another version of links
-	CauseBusy    Cause = "busy"    // it takes no link of this host at the moment
+	CauseVersion Cause = "version" // the host there speaks another version of links
+	CauseBusy    Cause = "busy"    // the host there takes no link of this host at the moment
 	CauseClock   Cause = "clock"   // a link works, but the clocks are far apart
 )
 
@@ -37,7 +37,7 @@ type DialError struct {
 	Reason  string // for people
 }
 
-// Error names host and address, and the reason.
+// Error names the host, the address and the reason.
 func (e *DialError) Error() string {
 	return fmt.Sprintf("%s: %s", hostAt(e.Host, e.Address), e.Reason)
 }
@@ -83,7 +83,7 @@ func noHandshake(err error) (Cause, string) {
 	return CauseTLS, "no link could be made: " + said(lastError(err))
 }
 
-// pinError says that the key that was shown is not the expected one.
+// pinError says that the shown key is not the expected one.
 type pinError struct {
 	cause  Cause
 	reason string
@@ -91,7 +91,7 @@ type pinError struct {
 
 func (e *pinError) Error() string { return e.reason }
 
-// lastError is the innermost reason, without the addresses that wrap it.
+// lastError returns the innermost reason, without the addresses that wrap it.
 func lastError(err error) string {
 	for {
 		inner := errors.Unwrap(err)

@@ -15,14 +15,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// found makes a host one that can be found as a service.
+// found changes the options of `h`, so that it can be found as a service.
 func found(h *host) *host {
 	h.opts.Discovery = Discovery{Version: "v1.2.3", Agents: func() int { return 2 }}
 	return h
 }
 
-// seeker is an unmodified NATS client with a host's key, whose answers go to the
-// inboxes of that host.
+// seeker connects an unmodified NATS client to `at`, with the key of `as`. The answers go to the
+// inboxes of `as`.
 func seeker(t *testing.T, at, as *host) *nats.Conn {
 	t.Helper()
 	conn, err := nats.Connect(at.Addresses().Clients, nats.Nkey(publicKey(t, as.opts.Key), as.opts.Key.Sign),
@@ -34,7 +34,7 @@ func seeker(t *testing.T, at, as *host) *nats.Conn {
 	return conn
 }
 
-// lookup asks on a subject until as many hosts have answered.
+// lookup asks on `subject`, and waits for `count` answers. It returns them by their hosts.
 func lookup[A any](t *testing.T, conn *nats.Conn, subject string, count int, host func(A) string) map[string]A {
 	t.Helper()
 	inbox := conn.NewInbox()
@@ -65,7 +65,7 @@ func TestHostsAreFoundAsServices(t *testing.T) {
 	f := newFleet()
 	hub, leaf, third := found(newHost(t, f, "white")), found(newHost(t, f, "oracle-world")), newHost(t, f, "black")
 	hub.opts.Listen, leaf.opts.Listen = "127.0.0.1:0", "127.0.0.1:0"
-	// The fleet knows that the leaf takes links, so it may carry what others say there.
+	// The fleet knows that the leaf takes links. So the leaf may carry what others say at its port.
 	hub.opts.Hubs = func() []Hub { return []Hub{{Alias: leaf.alias, Addresses: []string{closedAddress}}} }
 	hub.start(t)
 	leaf.opts.Hubs = hubsOf(t, hub)
@@ -76,7 +76,7 @@ func TestHostsAreFoundAsServices(t *testing.T) {
 	if _, err := hub.Ask(askContext(t), "oracle-world", "echo", nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []*host{hub, leaf} { // its own, and across the link
+	for _, at := range []*host{hub, leaf} { // each at its own server, and across the link
 		conn := seeker(t, at, third)
 		pings := lookup(t, conn, "$SRV.PING.parley", 2, hostOfPing)
 		if got := slices.Sorted(maps.Keys(pings)); !slices.Equal(got, []string{"oracle-world", "white"}) {
@@ -109,8 +109,8 @@ func TestHostsAreFoundAsServices(t *testing.T) {
 	}
 }
 
-// Without a key nobody asks or sees who asks, and nobody has a host speak on a
-// subject that is not an inbox.
+// Without a key nobody asks for services or sees who asks. With a key nobody makes a host speak on
+// a subject that is not an inbox.
 func TestWhoLooksForServicesCannotDoMore(t *testing.T) {
 	f := newFleet()
 	hub, third := found(newHost(t, f, "white")), newHost(t, f, "black")
@@ -137,7 +137,7 @@ func TestWhoLooksForServicesCannotDoMore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lookup(t, conn, "$SRV.PING.parley", 1, hostOfPing) // by now it has seen the others
+	lookup(t, conn, "$SRV.PING.parley", 1, hostOfPing) // by now the hub has seen the other requests
 	for _, sub := range []*nats.Subscription{fleet, services} {
 		if n, _, err := sub.Pending(); n != 0 || err != nil {
 			t.Errorf("%d words on %s (%v), want none", n, sub.Subject, err)
@@ -145,8 +145,8 @@ func TestWhoLooksForServicesCannotDoMore(t *testing.T) {
 	}
 }
 
-// An existing system that does not let a host answer those who look for services
-// carries its messages all the same.
+// An existing system may forbid a host to answer those who look for services. It carries the host's
+// messages all the same.
 func TestExistingSystemMayForbidDiscovery(t *testing.T) {
 	f := newFleet()
 	one, two := found(newHost(t, f, "white")), found(newHost(t, f, "oracle-world"))

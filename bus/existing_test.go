@@ -15,8 +15,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// startExisting is somebody's own NATS system at address, which wants one of
-// keys where there are any.
+// startExisting starts somebody's own NATS system at `address`. If there are `keys`, the system
+// wants one of them.
 func startExisting(t *testing.T, address string, keys ...nkeys.KeyPair) *server.Server {
 	t.Helper()
 	host, port, err := protocol.SplitHostPort(address)
@@ -73,8 +73,8 @@ func TestExistingSystem(t *testing.T) {
 	}
 }
 
-// The system is down when the node starts, comes up, asks for no key, is
-// replaced by one that does.
+// The system is down when the node starts. It comes up and asks for no key. Then it is replaced by
+// one that asks for a key.
 func TestExistingSystemComesAndChanges(t *testing.T) {
 	f := newFleet()
 	h := newHost(t, f, "white")
@@ -108,9 +108,9 @@ func TestExistingSystemComesAndChanges(t *testing.T) {
 	}
 }
 
-// Whether there is a link is asked at every presence of another host, on the goroutine
-// that hands on what comes: it takes no round trip to the system. It prevents: a large
-// fleet at a system far away that hears everything late.
+// Linked is asked at every presence of another host, on the goroutine that hands on what comes. So
+// it takes no round trip to the system. It prevents: a large fleet that hears everything late,
+// because its system is far away.
 func TestLinkedAsksNobody(t *testing.T) {
 	srv := startExisting(t, "127.0.0.1:0")
 	p := newBetween(t, srv.Addr().String())

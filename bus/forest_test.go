@@ -19,7 +19,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// forest is hosts of which some take links, and of which some can reach some.
+// forest is a set of hosts. Some of them take links, and some can reach some others.
 type forest struct {
 	*testing.T
 	fleet *fleet
@@ -28,11 +28,11 @@ type forest struct {
 	loops *loopWatch
 
 	mu    sync.Mutex             // guards reach
-	reach map[[2]*host]bool      // whether the first can dial the second
+	reach map[[2]*host]bool      // whether the first host can dial the second
 	at    map[protocol.Name]*Bus // the bus of each host while it is up
 }
 
-// loopWatch is a log that counts what NATS says of cycles.
+// loopWatch is a log that keeps what NATS says of cycles.
 type loopWatch struct {
 	mu    sync.Mutex // guards lines
 	lines []string
@@ -62,8 +62,8 @@ func newForest(t *testing.T, takes []bool) *forest {
 	return f
 }
 
-// hubs are what a host knows: all that take links, some of them at an address that
-// leads nowhere.
+// hubs returns what `from` knows of hubs: all other hosts that take links. If a hub is down or out
+// of reach, the address leads nowhere.
 func (f *forest) hubs(from *host) []Hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,12 +103,12 @@ func (f *forest) kill(h *host) {
 	}
 }
 
-// heard reports whether two hosts are in one tree now, as far as that stands still.
+// heard reports whether two hosts are in one tree now. Links may change while it looks.
 func (f *forest) heard(a, b protocol.Name) bool {
 	return f.top(a) == f.top(b)
 }
 
-// top is the host at the end of the links that lead out of one.
+// top returns the host at the end of the links that lead out of `host`.
 func (f *forest) top(host protocol.Name) protocol.Name {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,8 +122,8 @@ func (f *forest) top(host protocol.Name) protocol.Name {
 	return host
 }
 
-// looks has every host look again and again whether links up keep it from others, far
-// more often than it would, until the test ends.
+// looks makes every host that takes links look whether links up keep it from others. Until the test
+// ends this happens again and again, far more often than a host would do it.
 func (f *forest) looks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var looking sync.WaitGroup
@@ -150,7 +150,7 @@ func (f *forest) looks() {
 	})
 }
 
-// root is the host at the end of the links that lead out of h.
+// root returns the host at the end of the links that lead out of `h`.
 func (f *forest) root(h *host) *host {
 	for range len(f.hosts) {
 		o := h.tree.dialled()
@@ -164,9 +164,9 @@ func (f *forest) root(h *host) *host {
 	return nil
 }
 
-// settled reports whether no two trees are left that the rules could join: a host
-// that has dialled nobody, and may, reaches none outside its own tree that would take
-// its link.
+// settled reports whether no two trees are left that the rules could join. Two trees are left if a
+// host has dialled nobody, may dial, and reaches a host outside its own tree that would take its
+// link.
 func (f *forest) settled() bool {
 	for _, h := range f.hosts {
 		if f.down[h] || h.tree.dialled() != nil || h.tree.linkedUp() {
@@ -194,7 +194,7 @@ func (f *forest) hear(round int) {
 		n := round*100 + i
 		m, data := message(f.T, from, n)
 		awaitTrue(f.T, fmt.Sprintf("%s is heard", from.alias), func() bool {
-			if err := from.Publish(m, data); err != nil { // again, as heads and resends would
+			if err := from.Publish(m, data); err != nil { // published again, as heads and resends would do it
 				f.Error(err)
 			}
 			for _, to := range f.hosts {
@@ -234,8 +234,8 @@ func (f *forest) joined() bool {
 	return true
 }
 
-// Hubs that all can reach: one tree, and one tree again after each of them was killed
-// and came back.
+// Hubs that all hosts can reach form one tree. They form one tree again after each of them was
+// killed, and after it came back.
 func TestOneTreeOfHubsThatAllReach(t *testing.T) {
 	t.Parallel()
 	f := newForest(t, []bool{true, true, true, false, false})
@@ -264,8 +264,8 @@ func TestOneTreeOfHubsThatAllReach(t *testing.T) {
 	}
 }
 
-// Two hosts at home take links of each other, and nobody outside reaches them; the
-// hub outside comes last by its name. The three must meet all the same.
+// Two hosts at home take links of each other, and nobody outside reaches them. The hub outside
+// comes last in the alphabet. The three must meet all the same.
 func TestHostsBehindANATMeetAHubBehindThemInTheAlphabet(t *testing.T) {
 	t.Parallel()
 	f := newForest(t, []bool{true, true, true})
@@ -280,8 +280,8 @@ func TestHostsBehindANATMeetAHubBehindThemInTheAlphabet(t *testing.T) {
 	f.check("at first", 1)
 }
 
-// Who reaches whom is drawn, and changes; hosts die and return. There is never a
-// cycle, and in the end no two trees are left that the rules could join.
+// It is drawn by lot which hosts reach which, and this changes. Hosts die and return. There is
+// never a cycle, and in the end no two trees are left that the rules could join.
 func TestForestSettlesWhoeverReachesWhom(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("PARLEY_SOAK"))
 	for n := range uint64(max(2, 4*rounds)) {

@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A link that is connected, but through which the peer does not hear the fleet, is
-// neither up nor down, and is called so until it hears.
+// A link may be connected although the peer does not hear the fleet through it. Such a link is
+// neither up nor down. It is called half up until the peer hears.
 func TestALinkIsHalfUpUntilThePeerHears(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -34,8 +34,8 @@ func TestALinkIsHalfUpUntilThePeerHears(t *testing.T) {
 	hub.awaitLinked(t, 1)
 }
 
-// It prevents: a host that shows no link at all, as if nothing were wrong, while its
-// connection to a hub comes to be or ends, and its server does not have it.
+// It prevents: a host that shows no link at all, as if nothing were wrong. Its connection to a hub
+// is just beginning or ending, and its server does not have it.
 func TestADialledLinkIsShownBeforeTheServerHasIt(t *testing.T) {
 	h := newHost(t, newFleet(), "black")
 	h.opts.Hubs = func() []Hub { return nil }
@@ -49,8 +49,8 @@ func TestADialledLinkIsShownBeforeTheServerHasIt(t *testing.T) {
 	}
 }
 
-// It prevents: the same of a host that takes links, when one up is taken that its
-// server does not have yet, and before it is lonely enough to dial up itself.
+// It prevents: a host that takes links and shows no link at all. Either it has taken a link up that
+// its server does not have yet, or it is not yet lonely enough to dial up itself.
 func TestAHubShowsWhomItMisses(t *testing.T) {
 	for _, missed := range []string{"alpha", "gamma"} {
 		h := newHost(t, newFleet(), "beta")
@@ -66,8 +66,8 @@ func TestAHubShowsWhomItMisses(t *testing.T) {
 	}
 }
 
-// It prevents: a hub that takes the link and hangs, for which a host would wait for
-// ever while another is there.
+// It prevents: a host that waits for ever for a hub that takes the link and hangs, while another
+// hub is there.
 func TestAHubThatTakesLinksAndHangs(t *testing.T) {
 	t.Parallel()
 	f := newFleet()
@@ -90,8 +90,8 @@ func TestAHubThatTakesLinksAndHangs(t *testing.T) {
 	})
 }
 
-// hangingHub answers whoever asks h for a link, and then says nothing. The address is
-// returned.
+// hangingHub listens with the key of `h`. It gives `answer` to each host that asks for a link, and
+// then says nothing. It returns its address.
 func hangingHub(t *testing.T, h *host, answer welcome) string {
 	t.Helper()
 	cert, err := hostCertificate(h.opts.Key, h.alias, nil)
@@ -115,7 +115,7 @@ func hangingHub(t *testing.T, h *host, answer welcome) string {
 				defer stop()
 				var asks hello
 				if errors.Join(readLine(conn, &asks), writeLine(conn, answer)) == nil {
-					_, _ = io.Copy(io.Discard, conn) // until who dialled gives up
+					_, _ = io.Copy(io.Discard, conn) // until the dialling host gives up
 				}
 			})
 		})

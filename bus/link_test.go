@@ -52,8 +52,8 @@ func TestLinksNameTheirPeers(t *testing.T) {
 	}
 }
 
-// A hub that is down must not keep a host from the next one, nor an address at which a
-// hub is not reached from its other ones.
+// A hub that is down must not keep a host from the next hub. An address at which a hub is not
+// reached must not keep the host from the hub's other addresses.
 func TestSecondHubIsUsedWhenTheFirstIsDown(t *testing.T) {
 	f := newFleet()
 	hub := newHost(t, f, "white")
@@ -72,7 +72,7 @@ func TestSecondHubIsUsedWhenTheFirstIsDown(t *testing.T) {
 	}
 }
 
-// closedPort is an address of this machine where nobody listens.
+// closedPort returns an address of this machine where nobody listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -147,8 +147,8 @@ func TestSameListener(t *testing.T) {
 	}
 }
 
-// What the address does not show, a loop through another name or a forwarded
-// port, the key does.
+// A loop through another name or a forwarded port cannot be seen from the address. It is seen from
+// the key.
 func TestLinkToOurselvesIsRefused(t *testing.T) {
 	f := newFleet()
 	hub, twin := newHost(t, f, "white"), newHost(t, f, "white")

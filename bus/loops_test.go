@@ -17,9 +17,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// A host that takes no links says to a hub that it has the mark by which a server finds
-// cycles: that of the hub, or of another host's server behind it, whose link the hub
-// would have end. It prevents: that one member keeps all others off the bus for half a
+// A server finds cycles by marks. A host that takes no links says to a hub that it has such a mark.
+// The mark is that of the hub, or that of another host's server behind it, and the hub would then
+// end that server's link. It prevents: one member that keeps all others off the bus for half a
 // minute, again and again.
 func TestMemberCannotFeignACycle(t *testing.T) {
 	f := newFleet()
@@ -55,9 +55,9 @@ func TestMemberCannotFeignACycle(t *testing.T) {
 	}
 }
 
-// To the server a line with nothing behind its LS- goes on in the next line, so that what
-// this host takes for a message would be lines to the server. It prevents: a mark that
-// passes as the text of a message.
+// If nothing follows the LS- of a line, the server reads on in the next line. So the server would
+// read lines where this host reads a message. It prevents: a mark that passes as the text of a
+// message.
 func TestMarkIsNotSmuggled(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -74,9 +74,8 @@ func TestMarkIsNotSmuggled(t *testing.T) {
 	}
 }
 
-// A hub that says to a host which takes no links that it is in a cycle loses its own
-// link alone. It prevents: that the host waits for half a minute before it dials
-// another one.
+// A hub that tells a host which takes no links that it is in a cycle loses only its own link. It
+// prevents: a host that waits for half a minute before it dials another hub.
 func TestHubCannotFeignACycle(t *testing.T) {
 	f := newFleet()
 	liar, hub, leaf := newHost(t, f, "black"), newHost(t, f, "white"), newHost(t, f, "oracle-world")
@@ -94,8 +93,9 @@ func TestHubCannotFeignACycle(t *testing.T) {
 	}
 }
 
-// feigningHub takes one link as the hub of a host, hands the server at its other end its
-// own mark, says that there is a cycle, and goes. said is closed then.
+// feigningHub listens as a hub with the key of `as`, and takes one link. It hands the server at the
+// other end that server's own mark, says that there is a cycle, and ends the link. Then it closes
+// `said`.
 func feigningHub(t *testing.T, as *host) (address string, said <-chan struct{}) {
 	t.Helper()
 	cert, err := hostCertificate(as.opts.Key, as.alias, nil)
@@ -110,7 +110,7 @@ func feigningHub(t *testing.T, as *host) (address string, said <-chan struct{}) 
 	done := make(chan struct{})
 	var work sync.WaitGroup
 	t.Cleanup(func() { l.Close(); work.Wait() })
-	work.Go(func() { // ends with the one link, or the listener
+	work.Go(func() { // ends with the one link, or with the listener
 		defer close(done)
 		conn, err := l.Accept()
 		if err != nil {
@@ -137,8 +137,8 @@ func feigningHub(t *testing.T, as *host) (address string, said <-chan struct{}) 
 	return l.Addr().String(), done
 }
 
-// enterAs links to a hub as the server of a host that takes no links, and returns the
-// link and what comes by it.
+// enterAs links to `hub` as the server of `as`, a host that takes no links. It returns the link,
+// and a reader of what comes by it.
 func enterAs(t *testing.T, hub, as *host) (*tls.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, says := knockAs(t, hub.Addresses().Links, as.opts.Key, hello{Link: linkVersion})
@@ -153,7 +153,7 @@ func enterAs(t *testing.T, hub, as *host) (*tls.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// nextLine is the next line with that beginning.
+// nextLine returns the next line that begins with `begins`.
 func nextLine(t *testing.T, from *bufio.Reader, begins string) string {
 	t.Helper()
 	for {
@@ -167,13 +167,13 @@ func nextLine(t *testing.T, from *bufio.Reader, begins string) string {
 	}
 }
 
-// unmark reads all that passes of what a linked server said.
+// unmark returns all that passes of what a linked server said.
 func unmark(from io.Reader) ([]byte, error) {
 	return io.ReadAll(newUnmarked(nil, from))
 }
 
-// All but marks passes as it is, in whatever pieces it comes, and what the server might
-// read otherwise than this host ends the link.
+// All but marks passes as it is, in whatever pieces it comes. A line that the server might read
+// otherwise than this host ends the link.
 func TestAllButMarksPasses(t *testing.T) {
 	payload := make([]byte, 3*maxLine)
 	_, _ = rand.Read(payload)
@@ -203,8 +203,8 @@ func TestAllButMarksPasses(t *testing.T) {
 	}
 }
 
-// Whatever is said, what passes is the same in whatever pieces it came, and has no line
-// with a mark but within messages.
+// Whatever a server says, the pieces in which it comes do not change what passes. No line with a
+// mark passes, except within messages.
 func FuzzUnmarked(f *testing.F) {
 	for _, said := range []string{"PING\r\n", "LS+ $LDS.x\r\nLS- a\r\n", "LMSG a 3\r\nabc\r\nPONG\r\n", "HMSG a 1 2\r\nab\r\nls+\t$LDS.x\r\n"} {
 		f.Add([]byte(said))

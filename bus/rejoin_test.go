@@ -7,9 +7,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Of three hubs the last alone reaches the second, and the first, of bad intent, links up
-// to the last, which may dial nobody then. It prevents: that the two others do not meet
-// for as long as the first one wants.
+// Of three hubs, only the last one reaches the second one. The first one, of bad intent, links up
+// to the last one, which may then dial nobody. It prevents: a hub that keeps the two others apart
+// for as long as it wants.
 func TestALinkUpKeepsNobodyFromOthers(t *testing.T) {
 	t.Parallel()
 	f := newForest(t, []bool{true, true, true})
@@ -48,21 +48,21 @@ func TestALinkUpKeepsNobodyFromOthers(t *testing.T) {
 	}
 }
 
-// byTheTest keeps a host that starts now from looking by itself: the looks of the test
-// are all that there are, however long it takes. It returns what the host hears.
+// byTheTest keeps a host that starts now from looking by itself. So no looks happen but those of
+// the test, however long it takes. The returned function says what the host hears.
 func byTheTest(h *host) (heard func(protocol.Name) bool) {
 	heard, h.opts.Heard = h.opts.Heard, nil
 	return heard
 }
 
-// linkedUp waits until a link up is whole. Who takes one dials nobody from the moment when
-// it has agreed to it, and neither side has it yet.
+// linkedUp waits until a link up is whole. A host that takes a link up dials nobody from the moment
+// when it has agreed to it. At that moment neither side has the link yet.
 func (f *forest) linkedUp(from, to *host) {
 	f.Helper()
 	awaitTrue(f.T, "the link up", func() bool { return to.tree.linkedUp() && f.root(from) == to && to.linkedHere()[from.alias] })
 }
 
-// Who is heard already is no reason to end a link up, and one look is not enough.
+// A hub that is heard already is no reason to end a link up. One look is not enough either.
 func TestALinkUpStaysWhereAllAreHeard(t *testing.T) {
 	t.Parallel()
 	f := newForest(t, []bool{true, true, true})

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// letterOf is a letter as a host signed it and anybody can record it.
+// letterOf returns a letter that `by` signed, as anybody can record it.
 func letterOf(t *testing.T, by *host, rest, re string, data []byte) *nats.Msg {
 	t.Helper()
 	subject := "parley.dawn." + by.alias.String() + "." + rest
@@ -23,8 +23,8 @@ func letterOf(t *testing.T, by *host, rest, re string, data []byte) *nats.Msg {
 	return msg
 }
 
-// A question that was recorded makes no host work again, and its answer goes to
-// nobody else.
+// A question that was recorded and is repeated makes no host work again. Its answer goes to nobody
+// else.
 func TestReplayedQuestionIsRefused(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -51,8 +51,8 @@ func TestReplayedQuestionIsRefused(t *testing.T) {
 	}
 }
 
-// A presence that was recorded does not make a host live again that left, nor one of
-// an earlier run, nor an older one.
+// A presence letter that was recorded does not make a host live again that has left. Neither does a
+// letter of an earlier run, nor an older letter.
 func TestReplayedPresenceIsRefused(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -88,9 +88,9 @@ func TestReplayedPresenceIsRefused(t *testing.T) {
 	}
 }
 
-// Who had stolen a host's key and said with it that the host was started in the far future
-// keeps nobody from hearing the host with its next key. It prevents: a host that counts as
-// away until all others are started anew.
+// A thief has said with a host's stolen key that the host was started in the far future. With its
+// next key the host is heard all the same. It prevents: a host that counts as away until all others
+// are started anew.
 func TestStolenKeyDoesNotSilenceTheNext(t *testing.T) {
 	r := newReplays()
 	if err := r.presence(Presence{Host: "white", Run: "thief", Start: math.MaxUint64, Count: 1}, "STOLEN"); err != nil {
@@ -106,7 +106,7 @@ func TestStolenKeyDoesNotSilenceTheNext(t *testing.T) {
 	}
 }
 
-// What is remembered of letters is bounded.
+// Only a bounded number of letters is remembered.
 func TestReplaysAreBounded(t *testing.T) {
 	r := newReplays()
 	for n := range 3 * maxSeen {
@@ -125,8 +125,8 @@ func TestReplaysAreBounded(t *testing.T) {
 	}
 }
 
-// Letters of other kinds say the same when they are repeated: they count once more and
-// change nothing.
+// Letters of other kinds say the same when they are repeated. They count once more and change
+// nothing.
 func TestRepeatedLettersAreHarmless(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -139,7 +139,7 @@ func TestRepeatedLettersAreHarmless(t *testing.T) {
 		"bell": nil, "heard": encodeHeard([]protocol.Path{m.Path}), "head": protocol.EncodeHeads([]protocol.Head{head}),
 	} {
 		letter := letterOf(t, third, kind, "", data)
-		elsewhere := *letter // what was signed for one subject says nothing on another
+		elsewhere := *letter // a letter that was signed for one subject says nothing on another
 		elsewhere.Subject = "parley.dawn.black." + map[string]string{"bell": "heard", "heard": "head", "head": "bell"}[kind]
 		for _, msg := range []*nats.Msg{letter, letter, &elsewhere} {
 			if err := conn.PublishMsg(msg); err != nil {

@@ -22,8 +22,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// between is a proxy in front of an address. What passes can be held back, without
-// either end being told.
+// between is a proxy in front of an address. It can hold back what passes, and neither end is told.
 type between struct {
 	address string
 	silent  atomic.Bool
@@ -52,7 +51,7 @@ func newBetween(t *testing.T, to string) *between {
 	return p
 }
 
-// muffled takes everything, and hands nothing on while the proxy is silent.
+// muffled is a connection that takes everything, and hands nothing on while the proxy is silent.
 type muffled struct {
 	net.Conn
 	by *between
@@ -74,8 +73,8 @@ func (m *muffled) Write(p []byte) (int, error) {
 	return m.Conn.Write(p)
 }
 
-// A link over which nothing comes any more, though nobody closed it, must be given up
-// within seconds at both ends, and made anew.
+// If nothing comes over a link any more, though nobody closed it, both ends must give it up within
+// seconds. Then it must be made anew.
 func TestHalfOpenLinkIsGivenUp(t *testing.T) {
 	t.Parallel()
 	f := newFleet()
@@ -95,9 +94,8 @@ func TestHalfOpenLinkIsGivenUp(t *testing.T) {
 	hub.nothingButMarker(t, leaf, 1)
 }
 
-// A man in the middle with a certificate of his own, even one of a member, gets
-// nothing: the host that dials sees that it is not the host that it dialled, and says
-// so.
+// A man in the middle with a certificate of his own, even one of a member, gets nothing. The
+// dialling host sees that this is not the host that it dialled, and says so.
 func TestManInTheMiddleIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFleet()
@@ -139,7 +137,8 @@ func TestManInTheMiddleIsRefused(t *testing.T) {
 	})
 }
 
-// middle listens as a links port would with the key of by, and counts what it is told.
+// middle listens as a links port would, with the key of `by`. It returns its address, and counts in
+// `taken` the bytes that it is told.
 func middle(t *testing.T, by *host) (address string, taken *atomic.Int64) {
 	t.Helper()
 	cert, err := hostCertificate(by.opts.Key, by.alias, nil)
@@ -168,8 +167,8 @@ func middle(t *testing.T, by *host) (address string, taken *atomic.Int64) {
 	return l.Addr().String(), taken
 }
 
-// Connections that say nothing, as many as there may be and more, must not keep a
-// host out.
+// Connections that say nothing must not keep a host out, even if there are more of them than there
+// may be.
 func TestSilentConnectionsDoNotKeepAHostOut(t *testing.T) {
 	t.Parallel()
 	f := newFleet()
@@ -201,8 +200,8 @@ func TestSilentConnectionsDoNotKeepAHostOut(t *testing.T) {
 	})
 }
 
-// Whoever finds the dialler's door on the loopback gets nothing there, and does not
-// throw out the link that is there.
+// A program that finds the dialler's door on the loopback gets nothing there. It does not throw out
+// the link that is there.
 func TestDoorOfTheDiallerIsShut(t *testing.T) {
 	hub, leaf := pair(t)
 	address := leaf.dialler.door.listener.Addr().String()
@@ -237,9 +236,9 @@ func TestDoorOfTheDiallerIsShut(t *testing.T) {
 	}
 }
 
-// A member must not take the server name of another, which would cut that one's link,
-// nor say that it is the hub. It prevents as well: that a host does so whose own name is
-// how the other one's begins.
+// A member must not take the server name of another one, which would cut that one's link. It must
+// not say that it is the hub either. It prevents as well: a host that takes such a name because its
+// own name is the beginning of the other's.
 func TestMemberCannotTakeAnothersServerName(t *testing.T) {
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
@@ -274,8 +273,8 @@ func TestMemberCannotTakeAnothersServerName(t *testing.T) {
 	}
 }
 
-// What a server says when it enters is looked at once: whoever says it again, in the
-// name of another's server, must be cut off before that one is.
+// The hub looks only once at what a server says when it enters. A host that says it again, in the
+// name of another host's server, must be cut off before that server is.
 func TestLinkEntersOnce(t *testing.T) {
 	f := newFleet()
 	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
@@ -285,7 +284,7 @@ func TestLinkEntersOnce(t *testing.T) {
 	leaf.start(t).awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
 	before := onlyLink(t, hub)
-	for range 8 { // NATS, if it hears the second word, cuts off one of the two
+	for range 8 { // if NATS heard the second word, it would cut off one of the two
 		conn, says := knockAs(t, hub.Addresses().Links, third.opts.Key, hello{Link: linkVersion})
 		if conn == nil || says.Cause != "" {
 			t.Fatalf("black is not let in: %+v", says)
@@ -311,7 +310,7 @@ func TestLinkEntersOnce(t *testing.T) {
 	}
 }
 
-// A machine with many addresses must not take all places of those who knock.
+// A machine with many addresses must not take all places of the connections that knock.
 func TestAddressesOfOneMachineCountAsOne(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -333,7 +332,7 @@ func TestLeafSpeaksOnlyBelowItsName(t *testing.T) {
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
 	hub.opts.Listen = "127.0.0.1:0"
 	hub.start(t)
-	_, conn, _ := strangeServer(t, "black-strange", sideDoor(t, hub, third, true)) // it says that it takes links; the record does not
+	_, conn, _ := strangeServer(t, "black-strange", sideDoor(t, hub, third, true)) // black says that it takes links, unlike the record
 	awaitTrue(t, "the link", func() bool { l := hub.Links(); return len(l) == 1 && l[0].Host == "black" })
 	others := subscribe(t, conn, "_INBOX.dawn.grey.>")
 	reader, _ := hub.dialAs(t, nil)
@@ -364,8 +363,8 @@ func TestLeafSpeaksOnlyBelowItsName(t *testing.T) {
 	}
 }
 
-// On a port that other machines reach, TLS and a key are asked for; a client that
-// trusts the certificate of the host gets in with them.
+// On a port that other machines reach, a client is asked for TLS and a key. A client that trusts
+// the host's certificate gets in with them.
 func TestClientsPortBeyondTheLoopback(t *testing.T) {
 	f := newFleet()
 	hub := newHost(t, f, "white")
@@ -401,8 +400,8 @@ func TestClientsPortBeyondTheLoopback(t *testing.T) {
 	}
 }
 
-// When a key counts no longer, its links and clients end at once; with another key
-// that counts a host goes on.
+// When a key counts no longer, its links and clients end at once. With another key that counts, the
+// host goes on.
 func TestKeysThatCountNoLonger(t *testing.T) {
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "black")
@@ -431,8 +430,8 @@ func TestKeysThatCountNoLonger(t *testing.T) {
 	awaitTrue(t, "the link to the hub to end", func() bool { return !onlyLink(t, leaf).Up })
 }
 
-// What the record says of a host while its link is taken counts for that link. It
-// prevents: a new hub behind which nobody is heard, until a word of another host comes.
+// The record may learn of a host while its link is taken. What it says then counts for that link.
+// It prevents: a new hub behind which nobody is heard until a word of another host comes.
 func TestHubThatIsKnownWhileItLinksCarries(t *testing.T) {
 	f := newFleet()
 	hub, second := newHost(t, f, "white"), newHost(t, f, "yellow")
@@ -444,7 +443,7 @@ func TestHubThatIsKnownWhileItLinksCarries(t *testing.T) {
 		return trusted(key)
 	}
 	hub.opts.Hubs = func() []Hub {
-		if asked.Load() < 2 { // when the link is judged, and when it is taken
+		if asked.Load() < 2 { // once when the link is judged, and once when it is taken
 			return nil
 		}
 		return []Hub{{Alias: "yellow", Keys: []string{publicKey(t, second.opts.Key)}, Addresses: []string{"127.0.0.1:1"}}}
@@ -478,9 +477,9 @@ func TestOneHostHasFewLinks(t *testing.T) {
 	leaf.start(t).awaitLinked(t, 1)
 }
 
-// A host that takes links and has dialled one behind it in the alphabet says what it
-// misses when that goes silent. It prevents: a machine that is cut off shows no link at
-// all, as if nothing were wrong.
+// A host that takes links has dialled a hub behind it in the alphabet. When that hub goes silent,
+// the host says what it misses. It prevents: a machine that is cut off and shows no link at all, as
+// if nothing were wrong.
 func TestAHubThatIsCutOffSaysSo(t *testing.T) {
 	t.Parallel()
 	f := newFleet()

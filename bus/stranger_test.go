@@ -22,8 +22,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Every stranger's attempt is followed by this: a message that does arrive on
-// the same way, so that what has not arrived before it never will.
+// nothingButMarker follows each attempt of a stranger. It sends a message that does arrive at `h`,
+// on the same way. So what has not arrived before this message never will.
 func (h *host) nothingButMarker(t *testing.T, from *host, n int) {
 	t.Helper()
 	h.mu.Lock()
@@ -82,7 +82,7 @@ func TestStrangerHearsNothingElse(t *testing.T) {
 	}
 }
 
-// A reader's subject must not cost a host its link, whatever it is.
+// A subject to which a reader subscribes must not cost a host its link, whatever the subject is.
 func TestStrangersSubjectsDoNotBreakLinks(t *testing.T) {
 	hub, leaf := newHostPairBothListening(t)
 	for _, h := range []*host{hub, leaf} {
@@ -110,8 +110,8 @@ func newHostPairBothListening(t *testing.T) (hub, leaf *host) {
 	return hub, leaf
 }
 
-// A queue group takes no message away from those who are no members of it, neither one
-// at the host's own port nor one behind a link.
+// A queue group takes no message away from hosts that are not members of it. This holds for a group
+// at the host's own port and for one behind a link.
 func TestQueueGroupsTakeNothingAway(t *testing.T) {
 	f := newFleet()
 	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
@@ -192,7 +192,7 @@ func TestClientWithAWrongKeyIsRefused(t *testing.T) {
 func TestClientWithOurOwnKeyIsUs(t *testing.T) {
 	f := newFleet()
 	h := newHost(t, newFleet(), "white")
-	h.opts.Trusted = f.trusted // does not know us yet
+	h.opts.Trusted = f.trusted // f does not know this host yet
 	h.opts.Listen = "127.0.0.1:0"
 	h.start(t)
 	conn, problems := h.dialAs(t, h.opts.Key)
@@ -209,8 +209,8 @@ func TestClientWithOurOwnKeyIsUs(t *testing.T) {
 	}
 }
 
-// strangeServer is somebody's own NATS server that dials whatever is at address and
-// wants everything.
+// strangeServer starts somebody's own NATS server, which dials whatever is at `address` and wants
+// everything.
 func strangeServer(t *testing.T, name, address string) (*server.Server, *nats.Conn, <-chan struct{}) {
 	t.Helper()
 	remote := &server.RemoteLeafOpts{URLs: []*url.URL{{Scheme: "nats-leaf", Host: address}}}
@@ -233,8 +233,8 @@ func strangeServer(t *testing.T, name, address string) (*server.Server, *nats.Co
 	return srv, conn, news
 }
 
-// sideDoor passes what comes to the address that it returns to the hub's links port,
-// as a host with that key would, but whatever is said then.
+// sideDoor returns an address. What comes there goes to the links port of `hub`, as from a host
+// with the key of `as`, whatever is said then.
 func sideDoor(t *testing.T, hub, as *host, takes bool) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -257,8 +257,8 @@ func sideDoor(t *testing.T, hub, as *host, takes bool) string {
 	return l.Addr().String()
 }
 
-// knockAs knocks at a links port with any key, and returns what is answered; the
-// connection is nil where there is no answer.
+// knockAs knocks at a links port with `key`, and returns the connection and the answer. The
+// connection is nil if there is no answer.
 func knockAs(t *testing.T, address string, key nkeys.KeyPair, asks hello) (*tls.Conn, welcome) {
 	t.Helper()
 	cert, err := hostCertificate(key, "anybody", nil)
@@ -308,7 +308,7 @@ func TestStrangeServersAreRefused(t *testing.T) {
 	}
 }
 
-// Whoever proves no key that counts learns nothing but that.
+// A server that proves no key that counts learns this, and nothing else.
 func TestStrangersAtTheLinksPort(t *testing.T) {
 	hub, leaf := pair(t)
 	third := newHost(t, newFleet(), "black")
@@ -360,8 +360,8 @@ func TestKeyIsAcceptedOnceItIsTrusted(t *testing.T) {
 	hub.nothingButMarker(t, leaf, 1)
 }
 
-// A host's key opens a link for the fleet's subjects only, and other fleets'
-// words never reach the handlers.
+// A host's key opens a link for the fleet's subjects only. Words of other fleets never reach the
+// handlers.
 func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 	f := newFleet()
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
@@ -396,7 +396,7 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 	if n := hub.Malformed(); n != 0 {
 		t.Errorf("%d things could not be read", n)
 	}
-	for { // our own publishing is echoed to the strange server's client
+	for { // the client of the strange server also gets what it published itself
 		got, err := everything.NextMsg(patience)
 		if err != nil {
 			t.Fatal(err)

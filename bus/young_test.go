@@ -10,16 +10,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: the first thing that a host which has just joined says of itself is that
-// a hub does not accept its key, or that a link is half up, when both are over before
-// anybody has read it.
+// It prevents: a host that has just joined and says first of itself that a hub does not accept its
+// key, or that a link is half up. Both are over before anybody has read it.
 func TestAYoungLinkIsNoTrouble(t *testing.T) {
 	f := newFleet()
 	hub := newHost(t, f, "black")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
 	leaf := newHost(t, f, "white")
-	f.forget(t, leaf.opts.Key) // the hub has not read its join yet
+	f.forget(t, leaf.opts.Key) // the hub has not yet read that the host has joined
 	leaf.opts.Hubs = hubsOf(t, hub)
 	var later atomic.Bool
 	leaf.opts.Now = func() time.Time {
@@ -40,9 +39,8 @@ func TestAYoungLinkIsNoTrouble(t *testing.T) {
 	})
 }
 
-// Presences that several goroutines send at once come in the order of their numbers. It
-// prevents: an honest host's letter is taken for one that somebody repeats, and counted
-// as refused.
+// Presence letters that several goroutines send at once come in the order of their numbers. It
+// prevents: an honest host's letter that is taken for a repeated one and counted as refused.
 func TestPresencesAreSentInOrder(t *testing.T) {
 	f := newFleet()
 	hub := newHost(t, f, "black")

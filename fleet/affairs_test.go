@@ -22,12 +22,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// testKinds are the affairs of these tests.
+// testKinds returns the kinds of affairs of these tests.
 func testKinds() []affair.Any {
 	return []affair.Any{ballot.Kind(), topics.Kind(testRecord), policy.Kind(testRecord), parties.Kind(testRecord)}
 }
 
-// ballots is what a state says of all its affairs, and of each deed of theirs.
+// ballots returns what a state says of all its affairs, and of each of their deeds.
 func ballots(s *State) string {
 	var b strings.Builder
 	affairs := map[affair.ID]bool{}
@@ -56,8 +56,8 @@ func ballots(s *State) string {
 	return b.String()
 }
 
-// A ballot is proposed, voted on and withdrawn from by commands, each given what came of
-// those before; time closes it.
+// Commands propose a ballot, vote on it and take votes back. Each command is given what came of
+// those before. Time closes the ballot.
 func TestBallot(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	h, c := newTestHost(t, "white", "white"), protocol.DeriveChannel(testRecord, "nat", "eve")
@@ -101,7 +101,7 @@ func TestBallot(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		freeze(t, s)
-		s = restart(t, s) // what an archive holds gives the same
+		s = restart(t, s) // a state that is restored from an archive gives the same
 	}
 	if got := Value(s, ballot.Kind(), c.String(), at.Add(time.Hour)); !got.Closed {
 		t.Error("it is open an hour later")
@@ -110,8 +110,8 @@ func TestBallot(t *testing.T) {
 	refused(ballot.Choose("eve", c, "no"))
 }
 
-// A deed in the middle of a long affair is folded in from near there, not from its
-// beginning; the words of one that is too long say nothing.
+// A deed in the middle of a long affair is folded in from near its place, not from the beginning of
+// the affair. Words that are too long say nothing.
 func TestLongBallot(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	c := protocol.DeriveChannel(testRecord, "nat", "eve")
@@ -146,7 +146,7 @@ func TestLongBallot(t *testing.T) {
 	}
 }
 
-// ballotFiles are a ballot that is open for long and n-1 votes of a hundred people.
+// ballotFiles returns a ballot that is open for long, and n-1 votes of a hundred people.
 func ballotFiles(t testing.TB, c protocol.ChannelID, at time.Time, n int) []testFile {
 	m := protocol.Message{From: "nat", To: []protocol.Address{{Name: protocol.All}}, Type: protocol.TypeText, Timestamp: at, Act: ballot.Propose.Act,
 		Body: ballot.Propose.Format(ballot.Proposal{Question: "Shall we?", For: 1000 * time.Hour}), Path: protocol.NewPath(c, at, 0)}
@@ -171,8 +171,9 @@ func vote(t testing.TB, c protocol.ChannelID, at time.Time, i int, about protoco
 	return testFile{m.Path, data}
 }
 
-// BenchmarkDeed applies a deed and looks at its affair: a new affair, and one of 10,000
-// deeds beside a million other messages (a tenth of that where the test is short).
+// BenchmarkDeed applies a deed and looks at its affair. It measures a new affair, one of 10,000
+// deeds, and one of 10,000 deeds beside a million other messages (a tenth of that if the test is
+// short).
 func BenchmarkDeed(b *testing.B) {
 	at := time.Date(2026, 6, 23, 19, 0, 0, 0, time.UTC)
 	c := protocol.DeriveChannel(testRecord, "nat", "eve")
@@ -202,8 +203,8 @@ func BenchmarkDeed(b *testing.B) {
 	}
 }
 
-// A signed vote counts no more once its key is revoked, although no deed came: the value
-// is made again in another epoch of its host.
+// A signed vote no longer counts once its key is revoked, although no deed came. The value is made
+// again in another epoch of its host.
 func TestRevokedVote(t *testing.T) {
 	a, b := newTestHost(t, "a", "a"), newTestHost(t, "b", "b")
 	s := New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}}, ballot.Kind())
@@ -243,8 +244,8 @@ func TestRevokedVote(t *testing.T) {
 	}
 }
 
-// It prevents: what a node does all day, claims of runs, has it forget the topics that it
-// has folded, so that the next list takes as long as the first.
+// It prevents: a node that forgets the topics it has folded, because of the claims of runs that it
+// looks at all day. The next list then takes as long as the first.
 func TestManyRunsLeaveTopicsFolded(t *testing.T) {
 	kind, steps := topics.Kind(testRecord), 0
 	step := kind.Step

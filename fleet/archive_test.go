@@ -21,7 +21,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// written is the archive of a snapshot.
+// written returns the archive of a snapshot.
 func written(t testing.TB, sn *Snapshot) *Archive {
 	t.Helper()
 	var out bytes.Buffer
@@ -38,7 +38,7 @@ func written(t testing.TB, sn *Snapshot) *Archive {
 	return a
 }
 
-// freeze moves what is loose into the archive of a state that goes on.
+// freeze moves the loose messages of a state into its archive. The state goes on.
 func freeze(t testing.TB, s *State) {
 	t.Helper()
 	sn := s.Snapshot()
@@ -48,7 +48,7 @@ func freeze(t testing.TB, s *State) {
 	}
 }
 
-// restart is a state as the next start of a node has it.
+// restart returns a state as the next start of a node has it.
 func restart(t testing.TB, s *State) *State {
 	t.Helper()
 	next := Restore(s.anchor, written(t, s.Snapshot()))
@@ -60,7 +60,7 @@ func restart(t testing.TB, s *State) *State {
 	return next
 }
 
-// icy freezes a state now and then, each time in one of several ways.
+// icy freezes or restarts a state now and then.
 func icy(t testing.TB, s *State, r *rand.Rand) *State {
 	t.Helper()
 	switch r.IntN(6) {
@@ -72,9 +72,9 @@ func icy(t testing.TB, s *State, r *rand.Rand) *State {
 	return s
 }
 
-// Wherever messages lie, loose or in an archive, the state answers the same: the
-// mischief of TestMischiefDoesNotDependOnOrder, with a state that is frozen, adopted
-// and restarted at any moment, also while more is applied.
+// Wherever messages lie, loose or in an archive, the state answers the same. The files are the
+// mischief of TestMischiefDoesNotDependOnOrder. The state is frozen, adopted and restarted at any
+// moment, also while more is applied.
 func TestArchivedStateAnswersTheSame(t *testing.T) {
 	for seed := range seeds(25) {
 		c := newChaos(t, uint64(seed))
@@ -95,8 +95,8 @@ func TestArchivedStateAnswersTheSame(t *testing.T) {
 	}
 }
 
-// wantHeads checks that heads say what the messages of their channel do, all of them and
-// those after any one. It prevents: something of a message is said of the next one too.
+// wantHeads checks that heads say what the messages of their channel do. It looks at all heads, and
+// at those after any one. It prevents: something of one message that is said of the next one too.
 func wantHeads(t *testing.T, s *State, r *rand.Rand) {
 	t.Helper()
 	for c := range s.Ledger.InUse() {
@@ -127,8 +127,8 @@ func wantHeads(t *testing.T, s *State, r *rand.Rand) {
 	}
 }
 
-// foldedIcily folds files into a state that is frozen now and then, and checks that
-// what Check says beforehand holds.
+// foldedIcily folds files into a state that is frozen now and then. It checks that what Check says
+// of a file beforehand is what Take says.
 func foldedIcily(t testing.TB, anchor keys.Anchor, files []testFile, r *rand.Rand) *State {
 	t.Helper()
 	s := New(anchor)
@@ -161,7 +161,7 @@ func foldedIcily(t testing.TB, anchor keys.Anchor, files []testFile, r *rand.Ran
 	return s
 }
 
-// A fleet that behaves, with its books, counts and searches.
+// A fleet that behaves answers the same with an archive: its books, counts and searches.
 func TestArchivedFleetIsFoundAgain(t *testing.T) {
 	for seed := range seeds(20) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
@@ -184,8 +184,8 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 	}
 }
 
-// wantCounted wants what is counted as messages come and go to be what a look at each
-// of them finds.
+// wantCounted checks what is counted as messages come and go. A look at each message must find the
+// same.
 func wantCounted(t *testing.T, s *State) {
 	t.Helper()
 	for _, c := range s.Channels.All() {
@@ -224,7 +224,7 @@ func wantCounted(t *testing.T, s *State) {
 	}
 }
 
-// looked is what a look at each message of a channel says of it.
+// looked returns what a look at each message of a channel says of the channel.
 func looked(s *State, c protocol.ChannelID) string {
 	messages, last, who := 0, time.Time{}, map[string]bool{}
 	for it := range s.Ledger.Channel(c) {
@@ -241,7 +241,7 @@ func looked(s *State, c protocol.ChannelID) string {
 	return fmt.Sprint(messages, last, slices.Sorted(maps.Keys(who)))
 }
 
-// searches is what the state finds in all ways that snapshot leaves out.
+// searches returns what the state finds in all ways that snapshot leaves out.
 func searches(s *State, files []testFile) []string {
 	var all []string
 	say := func(words ...any) { all = append(all, fmt.Sprint(words...)) }
@@ -410,8 +410,8 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// The cost of applying a message does not grow with the archive: what it looks at is
-// counted, not timed. Crosstalk D36.
+// The cost of applying a message does not grow with the archive. Allocations are counted, and no
+// time is taken. Crosstalk D36.
 func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 	cost := func(history int) float64 {
 		files := benchFiles(t, history+200, 0)
@@ -430,8 +430,8 @@ func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 	}
 }
 
-// Nor with how many messages stand at one place of a chain: who has a key made every
-// further one cost the reading of all those before.
+// The cost does not grow with the number of messages at one place of a chain either. A holder of a
+// key had made each further message cost the reading of all those before.
 func TestApplyDoesNotGrowWithForks(t *testing.T) {
 	cost := func(beside int) float64 {
 		h := newTestHost(t, "a", "a")
@@ -457,8 +457,8 @@ func TestApplyDoesNotGrowWithForks(t *testing.T) {
 	}
 }
 
-// A snapshot is taken while nobody else can do anything, so it takes no longer because
-// the archive holds many channels.
+// A snapshot is taken while nobody else can do anything. So it must not take longer because the
+// archive holds many channels.
 func TestSnapshotDoesNotGrowWithTheArchive(t *testing.T) {
 	cost := func(channels int) float64 {
 		h, s := newTestHost(t, "a", "a"), New(keys.Anchor{RecordID: testRecord})

@@ -11,7 +11,7 @@ import (
 // rest is what an archive holds as a whole, because it is small.
 type rest struct {
 	circled bool
-	rivals  []*Item // files that lost their path to another
+	rivals  []*Item // files that lost their path to another file
 	keys    keys.Kept
 	forks   map[slot]struct{}
 	census  census
@@ -48,7 +48,7 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	r.census.append(w)
 }
 
-// displaced is a file as an item. Its place means nothing.
+// displaced returns a file as an item. The item's place means nothing.
 func displaced(f *keys.File) *Item {
 	return &Item{File: *f, Place: f.Timestamp, reach: f.Timestamp}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// benchFiles is a long talk: a asks, b answers, each in its own chain, b's clock
-// slow by skew. The files are unsigned, so that what is measured is the fold.
+// benchFiles returns a long talk: a asks and b answers, each in its own chain. The clock of b is
+// slow by `skew`. The files are unsigned, so that only the fold is measured.
 func benchFiles(b testing.TB, n int, skew time.Duration) []testFile {
 	channel := protocol.DeriveChannel(testRecord, "nat", "mawjs")
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
@@ -116,8 +116,8 @@ func BenchmarkQuestions(b *testing.B) {
 	})
 }
 
-// BenchmarkArchive measures an archive of 100,000 messages: making it, opening it,
-// and what a state that has it answers.
+// BenchmarkArchive measures an archive of 100,000 messages: making it, opening it, and asking a
+// state that has it.
 func BenchmarkArchive(b *testing.B) {
 	files := benchFiles(b, 101_000, 0)
 	s := New(keys.Anchor{RecordID: testRecord})
@@ -179,7 +179,7 @@ func BenchmarkArchive(b *testing.B) {
 	})
 }
 
-// BenchmarkApplyAfter applies a message to a state whose archive holds many.
+// BenchmarkApplyAfter applies a message to a state whose archive holds many messages.
 func BenchmarkApplyAfter(b *testing.B) {
 	for _, history := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {
@@ -200,8 +200,8 @@ func BenchmarkApplyAfter(b *testing.B) {
 	}
 }
 
-// BenchmarkRestoreRevoked starts from an archive in which one host wrote nearly all,
-// and its key is revoked or is not.
+// BenchmarkRestoreRevoked starts from an archive in which one host wrote nearly all messages. The
+// key of that host is revoked in one case and not in the other.
 func BenchmarkRestoreRevoked(b *testing.B) {
 	const n = 20_000
 	a, other := newTestHost(b, "a", "a"), newTestHost(b, "b", "b")
@@ -240,8 +240,7 @@ func BenchmarkRestoreRevoked(b *testing.B) {
 	}
 }
 
-// BenchmarkWords takes in many words of one host about keys, each for itself and
-// together.
+// BenchmarkWords takes in many words of one host about keys, one by one and together.
 func BenchmarkWords(b *testing.B) {
 	const n = 1000
 	a := newTestHost(b, "a", "a")
@@ -266,9 +265,9 @@ func BenchmarkWords(b *testing.B) {
 	}
 }
 
-// BenchmarkLists measures what is asked for whole, the list of channels and the numbers
-// of a record, in a state of which most lies in an archive: they must not take longer
-// where there are ten times as many messages.
+// BenchmarkLists measures what is asked for whole: the list of channels and the numbers of a
+// record. Most of the state lies in an archive. With ten times as many messages this must not take
+// longer.
 func BenchmarkLists(b *testing.B) {
 	for _, messages := range []int{10_000, 100_000} {
 		files := benchFiles(b, messages+1000, 0)

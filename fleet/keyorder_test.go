@@ -15,9 +15,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// keyWords makes words of hosts about keys, in the order in which they are dated, of
-// which most make sense: what a host says with a key that it has not, or of a key that
-// nobody has, has to be the same in every order too.
+// keyWords makes words of hosts about keys, in the order of their dates. Most of them make sense. A
+// host may also use a key that it does not have, or speak of a key that nobody has. That has to be
+// the same in every order too.
 type keyWords struct {
 	*rand.Rand
 	t      *testing.T
@@ -43,7 +43,7 @@ func newKeyWords(t *testing.T, seed uint64) *keyWords {
 	return w
 }
 
-// holder is who has the nth key of a host.
+// holder returns the host that has the nth key of `alias`.
 func (w *keyWords) holder(alias string, nth int) *testHost {
 	name := fmt.Sprint(alias, nth)
 	if w.hosts[name] == nil {
@@ -52,7 +52,7 @@ func (w *keyWords) holder(alias string, nth int) *testHost {
 	return w.hosts[name]
 }
 
-// any is a host with one of its keys, mostly an early one.
+// any returns a host with one of its keys, mostly an early one.
 func (w *keyWords) any() *testHost {
 	return w.holder([]string{"a", "b", "c"}[w.IntN(3)], min(w.IntN(4), w.IntN(4)))
 }
@@ -87,8 +87,8 @@ func (w *keyWords) word() {
 	w.files = append(w.files, by.write(w.t, d, w.at, uint32(len(w.files))))
 }
 
-// histories compares all of two rings but how often they have changed, what revocations
-// leave in, and which aliases are looked at for a key: too many of those do no harm.
+// histories compares two rings. It leaves out how often they have changed, what revocations leave
+// in, and which aliases are looked at for a key. Too many such aliases do no harm.
 func histories() cmp.Options {
 	named := func(name string) func(cmp.Path) bool {
 		return func(p cmp.Path) bool { return p.Last().String() == name }
@@ -102,7 +102,7 @@ func histories() cmp.Options {
 	}
 }
 
-// told is all that a state says of signatures.
+// told returns all that a state says of signatures.
 func told(s *State) []string {
 	var lines []string
 	for it := range s.Ledger.All() {
@@ -112,8 +112,8 @@ func told(s *State) []string {
 	return lines
 }
 
-// A host that heard a rotation after a vouch for the key which it names had another
-// history of keys than one that heard it before, and so refused what others took.
+// A host heard a rotation after a vouch for the key that the rotation names. It had another history
+// of keys than a host that heard the rotation first. So it refused what others took.
 func TestKeysAreTheSameInEveryOrder(t *testing.T) {
 	for seed := range uint64(seeds(30)) {
 		w := newKeyWords(t, seed)

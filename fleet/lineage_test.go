@@ -13,14 +13,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// pens writes what revocations have to tell apart: chains of several runs, written in
-// several places with the same key, each of which can go on from wherever it wants.
+// pens writes what revocations have to tell apart: chains of several runs. They are written in
+// several places with the same key. Each place can go on from wherever it wants.
 type pens struct {
 	*rand.Rand
 	t      *testing.T
 	from   *State
 	anchor keys.Anchor
-	hosts  []*testHost // each of them holds a key of an alias, some the same
+	hosts  []*testHost // each of them holds a key of an alias, and some hold the same key
 	files  []testFile
 	at     time.Time
 }
@@ -53,7 +53,7 @@ func (p *pens) step() {
 	case 0: // a second place where the key is used, in the same run
 		twin := *h
 		p.hosts = append(p.hosts, &twin)
-	case 1: // another start, or one that says it is the same
+	case 1: // another start, in another run or in one that says it is the same
 		h.seq = 0
 		if p.IntN(3) > 0 {
 			h.run = fmt.Sprintf("%08x", p.IntN(4))
@@ -86,7 +86,7 @@ func (p *pens) step() {
 	}
 }
 
-// mail is a letter, an answer or a receipt.
+// mail returns the draft of a message, an answer or a receipt.
 func (p *pens) mail() Draft {
 	m := protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Act: protocol.ActHey, Body: "hi"}
 	asked := p.any().path
@@ -107,7 +107,7 @@ func (p *pens) word(h *testHost, act protocol.Act, w protocol.HostWord) {
 	p.write(h, d)
 }
 
-// write writes one file: now, or dated back, or at the path of another.
+// write writes one file: dated now, dated back, or at the path of another file.
 func (p *pens) write(h *testHost, d Draft) {
 	p.at = p.at.Add(time.Second)
 	at, suffix := p.at, uint32(len(p.files))
@@ -123,8 +123,8 @@ func (p *pens) write(h *testHost, d Draft) {
 	p.files = append(p.files, h.write(p.t, d, at, suffix))
 }
 
-// revoke revokes any key, with the ends that are known or with any at all: of other
-// runs, numbers, hosts and keys than the message has that bears the hash.
+// revoke revokes any key, with the ends that are known or with any at all. Such an end may have
+// another run or number than the message with its hash, and be of another host or key.
 func (p *pens) revoke(h *testHost) {
 	of := p.hosts[p.IntN(len(p.hosts))]
 	r := protocol.Revocation{Host: h.alias, Revokes: protocol.HostKey{Host: of.alias, Key: of.public(p.t)}}
@@ -158,7 +158,7 @@ func (p *pens) end() protocol.RunEnd {
 	return e
 }
 
-// answered is all that a state says.
+// answered returns all that a state says.
 func answered(s *State) []string {
 	all := append(told(s), snapshot(s))
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
@@ -177,8 +177,8 @@ func answered(s *State) []string {
 	return all
 }
 
-// What revocations leave in is the same in whatever order and groups the files come,
-// some of them never, and wherever the state is frozen or begun again in between.
+// What revocations leave in is the same in whatever order and groups the files come. Some files may
+// never come. The state may be frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
 	for seed := range uint64(seeds(20)) {
 		p := newPens(t, seed)

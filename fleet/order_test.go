@@ -16,9 +16,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// seeds is how many random cases a test tries that tries so many usually: many with
-// PARLEY_SOAK, few where the race detector looks on, which makes them slow and finds
-// nothing in one goroutine.
+// seeds returns how many random cases a test tries if it usually tries `usually`. There are many
+// with PARLEY_SOAK. There are few with the race detector, which makes them slow and finds nothing
+// in one goroutine.
 func seeds(usually int) int {
 	switch {
 	case os.Getenv("PARLEY_SOAK") != "":
@@ -52,8 +52,8 @@ func TestStateDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// randomFleet is what some hosts with crooked clocks wrote, a stranger with
-// another's alias and someone with plain git among them.
+// randomFleet returns what some hosts with crooked clocks wrote. Among the writers are a stranger
+// with another host's alias and somebody with plain git.
 func randomFleet(t *testing.T, r *rand.Rand) []testFile {
 	var files []testFile
 	world := New(keys.Anchor{RecordID: testRecord})
@@ -113,10 +113,10 @@ func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []str
 	return drafts
 }
 
-// snapshot is all that the state answers.
+// snapshot returns all that the state answers.
 func snapshot(s *State) string {
 	var b strings.Builder
-	told := map[protocol.ChannelID]bool{} // whose messages were listed
+	told := map[protocol.ChannelID]bool{} // channels whose messages were listed
 	for it := range s.Ledger.All() {
 		if id := it.Path.Channel(); !told[id] {
 			told[id] = true
@@ -166,8 +166,7 @@ func hashes(items []*Item) []string {
 	return all
 }
 
-// References that run in a circle, which only a mischievous writer makes, do
-// not hang the fold.
+// References that run in a circle do not hang the fold. Only a mischievous writer makes them.
 func TestCirclesOfReferencesEnd(t *testing.T) {
 	channel := protocol.DeriveChannel(testRecord, "circle")
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
@@ -189,8 +188,8 @@ func TestCirclesOfReferencesEnd(t *testing.T) {
 	}
 }
 
-// FuzzApply feeds the fold any file at any path: it never panics, and what it
-// refuses leaves no trace.
+// FuzzApply feeds the fold any file at any path. The fold never panics, and a refused file leaves
+// no trace.
 func FuzzApply(f *testing.F) {
 	f.Add("2026/05/23/190000000Z-00000001.md", "---\nfrom: eve\nto: nat\ntype: text\ntimestamp: 2026-05-23T19:00:00.000Z\nre: 2026/05/23/190000000Z-00000001.md\n---\n\nhi\n")
 	f.Add("2026/05/23/x.md", "---\nfrom: eve\nto: all\ntype: read\ntimestamp: 2026-05-23T19:00:00Z\nref: 2026/05/23/x.md\n---\n")
@@ -220,8 +219,8 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// FuzzFold feeds the fold a few files at a time, cut out of any bytes: their
-// order makes no difference, and nothing hangs.
+// FuzzFold feeds the fold a few files at a time, cut out of any bytes. Their order makes no
+// difference, and nothing hangs.
 func FuzzFold(f *testing.F) {
 	file := func(re string) string {
 		return "---\nfrom: eve\nto: nat\ntype: text\ntimestamp: 2026-05-23T19:00:00.000Z\nre: 2026/05/23/" + re + ".md\n---\n\nhi\n"

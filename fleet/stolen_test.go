@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// robbery is a host b, of which somebody else has the key, beside the founder a.
+// robbery is a host b and the founder a. Somebody else has the key of b too.
 type robbery struct {
 	*testing.T
 	anchor keys.Anchor
@@ -55,8 +55,8 @@ func (r *robbery) revoke(h *testHost, last ...protocol.RunEnd) protocol.RunEnd {
 	return r.word(h, protocol.ActHostRevoke, protocol.Revocation{Host: "b", Revokes: r.of, Last: last})
 }
 
-// Who has stolen a key softened the revocation by which its host had ended it: with one
-// that he dated back before it and that left his messages in, and the host's out.
+// A thief of a key softened the revocation by which its host had ended the key. He dated a
+// revocation of his own before it, which left his messages in and the host's revocation out.
 func TestThiefCannotSoftenARevocation(t *testing.T) {
 	for dated := range keys.MaxRevocations + 2 {
 		t.Run(fmt.Sprint(dated), func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestThiefCannotSoftenARevocation(t *testing.T) {
 	}
 }
 
-// Or he gave the host that had ended its key another one, and spoke as it again.
+// A thief gave the host that had ended its key another key, and spoke as the host again.
 func TestThiefCannotBringAHostBack(t *testing.T) {
 	for dated := range keys.MaxRevocations + 2 {
 		t.Run(fmt.Sprint(dated), func(t *testing.T) {
@@ -97,8 +97,8 @@ func TestThiefCannotBringAHostBack(t *testing.T) {
 	}
 }
 
-// What the last key said of an earlier one counted although the revocation of that last
-// key left it out: whoever had both could end all that the host had ever said.
+// What the last key said of an earlier one counted, although the revocation of the last key left it
+// out. So a thief of the last key could end all that the host had ever said.
 func TestRevokedKeyRevokesNothing(t *testing.T) {
 	r := newRobbery(t)
 	said, _ := r.say(r.b)
@@ -115,7 +115,7 @@ func TestRevokedKeyRevokesNothing(t *testing.T) {
 	}
 }
 
-// admitted are those of files that come together that the bus's door takes.
+// admitted reports which of `files` the bus's door takes if they come together.
 func admitted(s *State, files ...testFile) (all []bool) {
 	var examined []Examined
 	for _, f := range files {
@@ -127,16 +127,16 @@ func admitted(s *State, files ...testFile) (all []bool) {
 	return all
 }
 
-// A message that a revocation leaves in was refused where another one that counts went
-// on from it too, in another run; and what a revoked key had written before its last
-// word, a revocation, was let in for that.
+// A message that a revocation leaves in was refused if another message that counts also went on
+// from it, in another run. If the last word of a revoked key was a revocation, what the key had
+// written before it was let in because of that.
 func TestDoorLetsInWhatARevocationLeavesIn(t *testing.T) {
 	r := newRobbery(t)
 	said := len(r.files)
 	r.say(r.b)
 	r.say(r.b)
 	_, end := r.say(r.b)
-	r.at = r.at.Add(-1500 * time.Millisecond) // between the two
+	r.at = r.at.Add(-1500 * time.Millisecond) // between the second message and the third
 	r.thief.prev, r.thief.seq = New(r.anchor).Examine(r.files[said+1].path, r.files[said+1].data).item.Hash, 4
 	_, other := r.say(r.thief)
 	r.at = r.at.Add(time.Hour)

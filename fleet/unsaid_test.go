@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// silence is a channel in which programs answer without saying what.
+// silence is a channel in which programs answer without saying what they answer.
 type silence struct {
 	*rand.Rand
 	t       *testing.T
@@ -24,7 +24,7 @@ type silence struct {
 	files   []testFile
 }
 
-// write adds a message, mostly at the end, or a receipt for any that is there.
+// write adds a message, mostly at the end, or a receipt for one of the last six.
 func (w *silence) write() {
 	w.at = w.at.Add(time.Duration(1+w.IntN(3)) * time.Second)
 	at := w.at.Add([]time.Duration{0, 0, 0, -4 * time.Second, -48 * time.Hour}[w.IntN(5)])
@@ -50,7 +50,7 @@ func (w *silence) write() {
 			m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", of.path.Rel()
 		}
 	}
-	if m.From == "nat" { // who has a host with a key
+	if m.From == "nat" { // nat's host has a key
 		w.files = append(w.files, w.host.write(w.t, Draft{Message: m, Channel: w.channel}, w.at, w.Uint32()))
 		return
 	}
@@ -66,7 +66,8 @@ func (w *silence) says(humans ...protocol.Name) {
 	w.files = append(w.files, w.host.write(w.t, New(keys.Anchor{}).hostDraft(protocol.ActHostJoin, says), w.at, w.Uint32()))
 }
 
-// unsaid is the rule as R15a has it, without any window: which text each receipt takes.
+// unsaid applies the rule as R15a has it to the whole channel, without any window. It returns which
+// messages each text answers.
 func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 	all := slices.Collect(s.Ledger.Channel(channel))
 	taken := map[exchange]map[int]bool{}
@@ -90,8 +91,8 @@ func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 	return answers
 }
 
-// Which text answers which message without saying so is the same in every order of
-// arrival, wherever the messages lie, from both ends, and as the rule has it.
+// Which text answers which message without saying so is the same in every order of arrival, and
+// wherever the messages lie. It is the same from both ends, and as the rule has it.
 func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 	found := 0
 	for seed := range seeds(15) {
@@ -138,7 +139,7 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 	t.Logf("%d answers", found)
 }
 
-// What it costs to find such an answer does not grow with the channel.
+// The cost of finding such an answer does not grow with the channel.
 func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 	cost := func(history int) float64 {
 		w := &silence{Rand: rand.New(rand.NewPCG(1, 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
@@ -162,8 +163,8 @@ func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 	}
 }
 
-// Who addresses thousands made every look at such a text one for each of them: a push of
-// some kilobytes kept a node busy for minutes.
+// Each look at a text became one look for each addressee. If a text had thousands of addressees, a
+// push of some kilobytes kept a node busy for minutes.
 func TestUnsaidAnswersDoNotGrowWithAddressees(t *testing.T) {
 	channel, at := protocol.DeriveChannel(testRecord, "x"), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	cost := func(addressees int) float64 {

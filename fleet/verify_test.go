@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// wrongs are what Verify finds wrong with the messages at places of a chain.
+// wrongs returns what Verify finds wrong, each time with the suffix of the message's path.
 func wrongs(t *testing.T, files []testFile) []string {
 	t.Helper()
 	s := New(keys.Anchor{RecordID: testRecord})
@@ -45,7 +45,7 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 	}{
 		"one is missing":  {append(append([]testFile{}, files[:2]...), files[3:]...), []string{"00000003 the chain of white has a hole before it"}},
 		"the first is":    {files[1:], nil}, // without its join a host has no chain
-		"the last one is": {files[:4], nil}, // which nobody can see from the record alone
+		"the last one is": {files[:4], nil}, // nobody can see that from the record alone
 	} {
 		found := wrongs(t, test.files)
 		for i, want := range test.want {
@@ -57,8 +57,8 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, found, test.want)
 		}
 	}
-	// Where two go on from one message in runs of their own, the fork is told once, with
-	// the one that it is beside, and no more of either branch.
+	// If two runs go on from one message, the fork is told once, with the message that it is
+	// beside. No more is told of either branch.
 	other := *h
 	other.run, other.seq, other.prev = "0badcaf2", 0, protocol.Hash(files[2].data)
 	branches := append([]testFile{}, files...)
@@ -68,8 +68,7 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 	if found := wrongs(t, branches); len(found) != 1 || !strings.HasPrefix(found[0], "00000014 the chain of white forks before it: "+files[3].path.String()) {
 		t.Errorf("two branches: %q", found)
 	}
-	// A restored backup that goes on in the same run writes a second message of
-	// the same place.
+	// A restored backup that goes on in the same run writes a second message at the same place.
 	h.seq -= 2
 	h.prev = protocol.Hash(files[2].data)
 	twin := h.write(t, say, time.Unix(1e9+9, 0), 9)
@@ -79,9 +78,9 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 	}
 }
 
-// Who writes by hand may leave out milliseconds; another time is wrong, because
-// people look for a message by the name of its file. It prevents: a check that
-// blames every message of a participant who writes whole seconds.
+// A person who writes by hand may leave out milliseconds. Another time is wrong, because people
+// look for a message by the name of its file. It prevents: a check that blames every message of a
+// participant who writes whole seconds.
 func TestVerifyComparesTimes(t *testing.T) {
 	channel := protocol.DeriveChannel(testRecord, "a", "b")
 	for name, test := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// older is a repository with the record of another program, and a work tree of it.
+// older makes a repository with the record of another program, and a work tree of it.
 func older(t *testing.T) (remote, work string) {
 	t.Helper()
 	remote, work = bareRemote(t), t.TempDir()
@@ -28,8 +28,8 @@ func older(t *testing.T) (remote, work string) {
 	return remote, work
 }
 
-// What a record lacks is added in one commit on what is there, which stays as it is; a
-// push of somebody else in that moment is not lost.
+// What a record lacks is added in one commit. What is there stays as it is. A push of somebody else
+// in that moment is not lost.
 func TestInitAddsWhatAnAdoptedRecordLacks(t *testing.T) {
 	t.Run("git", testAdopt)
 	t.Run("builtin", testAdopt)
@@ -75,8 +75,8 @@ func testAdopt(t *testing.T) {
 	wantClean(t, remote)
 }
 
-// Nothing that is there can be replaced, not even by what lies below a path that is a
-// file; and what is refused leaves the remote alone.
+// Nothing that is there can be replaced, not even by a file below a path that is a file. What is
+// refused leaves the remote alone.
 func TestInitAddsNothingInThePlaceOfSomething(t *testing.T) {
 	remote, work := older(t)
 	root := gitOut(t, work, "rev-parse", "HEAD")

@@ -2,7 +2,7 @@ package gitsync
 
 import "testing"
 
-// Status says how much of what others wrote has been told, while it is being told.
+// Status says how many messages of others have been told, while they are being told.
 func TestStatusCountsWhatArrives(t *testing.T) {
 	const count = 3*arrivedBatch + 7
 	remote := bareRemote(t)

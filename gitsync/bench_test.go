@@ -30,8 +30,7 @@ func benchMessage(n int64) MessageFile {
 	return MessageFile{Path: protocol.NewPath(testChannel, at, uint32(n)), Data: make([]byte, 400)}
 }
 
-// BenchmarkAppend measures what a caller of Append waits for, alone and with 64
-// at a time.
+// BenchmarkAppend measures how long a caller of Append waits, alone and with 64 callers at a time.
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 64} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
@@ -58,8 +57,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkCommit measures one commit of a batch, on a day that holds 1,000
-// messages to begin with.
+// BenchmarkCommit measures one commit of a batch, on a day that holds 1,000 messages to begin with.
 func BenchmarkCommit(b *testing.B) {
 	for _, batch := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("messages=%d", batch), func(b *testing.B) {
@@ -123,7 +121,7 @@ func BenchmarkCommitBesideOthers(b *testing.B) {
 	}
 }
 
-// BenchmarkPlace measures what is asked for every message that is shown.
+// BenchmarkPlace measures Place, which is asked for every message that is shown.
 func BenchmarkPlace(b *testing.B) {
 	r := benchRecord(b)
 	var all []MessageFile

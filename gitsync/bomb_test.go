@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// repeated is a tree of 10^n files that takes n+1 objects.
+// repeated makes a tree of 10^n files that takes n+1 objects.
 func repeated(t *testing.T, repo string, n int) string {
 	t.Helper()
 	entry := "100644 blob " + gitInput(t, repo, "x\n", "hash-object", "-w", "--stdin")
@@ -25,7 +25,7 @@ func repeated(t *testing.T, repo string, n int) string {
 	return entry[strings.LastIndexByte(entry, ' ')+1:]
 }
 
-// nested is a tree of folders that lie so deep in each other.
+// nested makes a tree in which folders lie `depth` deep in each other.
 func nested(t *testing.T, repo string, depth int) string {
 	t.Helper()
 	entry := "100644 blob " + gitInput(t, repo, "x\n", "hash-object", "-w", "--stdin")
@@ -35,9 +35,8 @@ func nested(t *testing.T, repo string, depth int) string {
 	return entry[strings.LastIndexByte(entry, ' ')+1:]
 }
 
-// A few objects that somebody pushes can stand for any number of files, or lie any
-// number of folders deep. It prevents: every host of the fleet visits each of their
-// paths, and ends for want of memory.
+// Somebody can push a few objects that stand for any number of files, or that lie any number of
+// folders deep. It prevents: hosts that visit each of these paths, and end for want of memory.
 func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 	for name, bomb := range map[string]func(*testing.T, string) string{
 		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },
@@ -67,8 +66,8 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 	}
 }
 
-// What repeats is weighed as often as it stands there, and what is the same on both
-// sides not at all.
+// What repeats is weighed as often as it stands there. What is the same on both sides is not
+// weighed at all.
 func TestWeigh(t *testing.T) {
 	h := newHome(t, "a", "")
 	repo := filepath.Join(h.opts.Dir, "record.git")

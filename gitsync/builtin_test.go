@@ -48,8 +48,8 @@ func TestBuiltinCarrier(t *testing.T) {
 	}
 }
 
-// A run that was killed while it moved the remote's main leaves a lock there; the
-// next one removes it. A lock of somebody else is waited for.
+// A run that was killed while it moved the remote's main leaves a lock there. The next run removes
+// this lock. It waits for a lock of somebody else.
 func TestBuiltinRemovesItsOwnLock(t *testing.T) {
 	t.Run("builtin/lock", func(t *testing.T) {
 		h := newHome(t, "a", bareRemote(t))
@@ -74,8 +74,8 @@ func TestBuiltinRemovesItsOwnLock(t *testing.T) {
 // program.
 func isMixed(t testing.TB) bool { return strings.Contains(t.Name(), "/mixed") }
 
-// Records of both kinds share one remote: whatever races, each message is there
-// once, and git finds nothing wrong.
+// Records of both kinds share one remote. Whatever races, each message is there once, and git finds
+// nothing wrong.
 func TestCarriersOfBothKinds(t *testing.T) {
 	t.Parallel()
 	t.Run("mixed/filled at once", TestTwoHostsFillOneRemoteAtOnce)
@@ -140,7 +140,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, "clone")
 }
 
-// What only the git program enforces is not passed over.
+// The builtin carrier does not pass over what only the git program enforces.
 func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
@@ -236,7 +236,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		gitOut(t, remote, "fsck", "--strict")
 		gitOut(t, a.repo(), "fsck", "--strict")
 
-		// The name and password may stand in ~/.netrc; without them the error says so.
+		// The name and password may stand in ~/.netrc. Without them the error says so.
 		home := t.TempDir()
 		t.Setenv("HOME", home)
 		t.Setenv("USERPROFILE", home)
@@ -256,7 +256,8 @@ func TestBuiltinOverHTTP(t *testing.T) {
 			t.Errorf("a repository that is not there: %v", err)
 		}
 	})
-	// A hook that says no is an error that tells why, not a race to run again.
+	// A hook that says no is an error that tells why. It is no race after which the push runs
+	// again.
 	t.Run("builtin/hook", func(t *testing.T) {
 		h := newHome(t, "c", open)
 		hook := filepath.Join(remote, "hooks", "pre-receive")
@@ -275,7 +276,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 	})
 }
 
-// Missing gives everything that a commit needs, in parts that fit on each other.
+// MissingPack gives everything that a commit needs.
 func TestMissingIsEnough(t *testing.T) {
 	a := newHome(t, "a", "")
 	for i := range 20 {
@@ -317,9 +318,9 @@ func TestMissingIsEnough(t *testing.T) {
 	}
 }
 
-// A remote that takes the connection and says nothing holds nobody up beyond the
-// time that a run may take. It prevents: a node that cannot stop, because go-git
-// does not listen to ctx while it waits.
+// A remote may take the connection and say nothing. It holds nobody up beyond the time that a run
+// may take. It prevents: a node that cannot stop, because go-git does not listen to ctx while it
+// waits.
 func TestBuiltinGivesUpOnASilentRemote(t *testing.T) {
 	asked, end := make(chan struct{}, 8), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

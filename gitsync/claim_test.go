@@ -17,8 +17,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
-// claimants are records of several hosts that share one remote, each by the way that
-// at gives.
+// claimants makes records of several hosts that share one remote. For each host, `at` says how it
+// reaches the remote.
 func claimants(t *testing.T, count int, at func(i int) (remote string, builtin bool)) []*home {
 	t.Helper()
 	var all []*home
@@ -31,7 +31,7 @@ func claimants(t *testing.T, count int, at func(i int) (remote string, builtin b
 	return all
 }
 
-// raceForClaims has all claim the same names at once and checks that each is claimed by one.
+// raceForClaims lets all hosts claim the same names at once, and checks that one host gets each.
 func raceForClaims(t *testing.T, hosts []*home, names int) {
 	t.Helper()
 	won := make([]atomic.Int32, names)
@@ -73,7 +73,8 @@ func raceForClaims(t *testing.T, hosts []*home, names int) {
 	}
 }
 
-// Of hosts that race for claims one gets each, by either carrier and by both at once.
+// Several hosts race for claims, by either carrier and by both at once. One of them gets each
+// claim.
 func TestOneOfManyGetsAClaim(t *testing.T) {
 	t.Parallel()
 	for name, builtin := range map[string]func(int) bool{
@@ -107,7 +108,7 @@ func TestClaimsOverHTTP(t *testing.T) {
 }
 
 func TestClaimsOverSSH(t *testing.T) {
-	sshScript(t, `for last; do :; done; exec sh -c "$last"`+"\n") // what the git program runs
+	sshScript(t, `for last; do :; done; exec sh -c "$last"`+"\n") // the git program runs this as ssh
 	remote := bareRemote(t)
 	at := sshServer(t)
 	hosts := claimants(t, 4, func(i int) (string, bool) { return "ssh://git@" + at + filepath.ToSlash(remote), i%2 == 0 })
@@ -115,8 +116,7 @@ func TestClaimsOverSSH(t *testing.T) {
 	giveUpClaims(t, hosts, remote)
 }
 
-// giveUpClaims has all hosts give up what they hold, and checks that it can be claimed
-// again.
+// giveUpClaims lets all hosts give up what they hold, and checks that it can be claimed again.
 func giveUpClaims(t *testing.T, hosts []*home, remote string) {
 	t.Helper()
 	for _, h := range hosts {
@@ -151,8 +151,8 @@ func TestClaimsAreGivenUp(t *testing.T) {
 			raceForClaims(t, hosts, 3)
 			gitOut(t, remote, "pack-refs", "--all")
 			giveUpClaims(t, hosts, remote)
-			// What somebody else holds meanwhile stays: a host that lost its claim must not
-			// give up that of another.
+			// A claim that somebody else holds meanwhile stays. A host that lost its claim must not
+			// give up the claim of another host.
 			gitOut(t, remote, "update-ref", "-d", claimPrefix+"race-0")
 			if mine, err := hosts[1].Claim(t.Context(), "race-0", "mine now"); err != nil || !mine {
 				t.Fatalf("%v, %v", mine, err)
@@ -167,13 +167,13 @@ func TestClaimsAreGivenUp(t *testing.T) {
 	}
 }
 
-// A claim whose answer is lost is asked about; one that stays unclear is an error, and is
-// this node's when it is asked again, also after a crash in between.
+// If the answer to a claim is lost, the host asks about the claim. A claim that stays unclear is an
+// error. The claim is this node's when the node asks for it again, also after a crash in between.
 func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 	for _, builtin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
 			remote := bareRemote(t)
-			var lost, away atomic.Bool // answers to pushes; all that is asked after one
+			var lost, away atomic.Bool // answers to pushes are lost, and then nothing is answered
 			url := brokenHTTP(t, remote, &lost, &away)
 			h := claimants(t, 1, func(int) (string, bool) { return url, builtin })[0]
 			lost.Store(true)
@@ -205,9 +205,8 @@ func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 	}
 }
 
-// brokenHTTP serves a bare repository. While lost is set, its answers to pushes are lost
-// after they were carried out; while away is set as well, nothing is answered after such
-// a push.
+// brokenHTTP serves a bare repository. While `lost` is set, pushes are carried out and their
+// answers are lost. While `away` is set as well, nothing is answered after such a push.
 func brokenHTTP(t *testing.T, remote string, lost, away *atomic.Bool) string {
 	t.Helper()
 	backend := filepath.Join(gitOut(t, t.TempDir(), "--exec-path"), "git-http-backend")

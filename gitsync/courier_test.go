@@ -12,9 +12,9 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
-// inBubble runs a test with a clock that stands still while anything works and
-// jumps to the next moment at which something is due. Fetch and push do without
-// the git program there: they are part of the bubble then.
+// inBubble runs a test with a clock that stands still while anything works. The clock jumps to the
+// next moment at which something is due. Fetch and push do without the git program there, so that
+// they are part of the bubble.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Run("builtin", func(t *testing.T) { synctest.Test(t, test) })
 }
@@ -40,8 +40,8 @@ func peer(l MessageFile) MessageFile {
 	return l
 }
 
-// The first courier commits and pushes at once what it heard; the others leave
-// theirs to it, and take it over one after the other.
+// The first courier commits and pushes at once what it heard. The others leave their messages to
+// it, and take them over one after the other.
 func TestCouriersTakeTurns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
@@ -68,8 +68,7 @@ func TestCouriersTakeTurns(t *testing.T) {
 	})
 }
 
-// tookUntilPushed runs a record until a message is on the remote, and says how
-// long that took.
+// tookUntilPushed runs a record until a message is on the remote, and returns how long that took.
 func tookUntilPushed(t *testing.T, h *home, l MessageFile) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -87,8 +86,8 @@ func tookUntilPushed(t *testing.T, h *home, l MessageFile) time.Duration {
 	return took
 }
 
-// What the couriers before it do not push, a courier does when its turn comes: a
-// rank is never relied on. It prevents: messages that wait for a silent courier.
+// When its turn comes, a courier pushes what the couriers before it have not pushed. A rank is
+// never relied on. It prevents: messages that wait for a silent courier.
 func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
 	for place := range 4 {
 		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
@@ -107,8 +106,8 @@ func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Whoever is left pushes what a host that is gone for good had only told the
-// others. It prevents: a message that was heard and is lost with its host.
+// A host that is gone for good had told a message only to the others. Any host that is left pushes
+// it. It prevents: a message that was heard and is lost with its host.
 func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
 	for _, place := range []int{0, 1, 2, 3} {
 		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
@@ -132,8 +131,8 @@ func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
 	}
 }
 
-// What the remote loses is put back by a host that had it from there, whatever
-// its rank. It prevents: a message that only this host still has.
+// If the remote loses a message, a host that had it from there puts it back, whatever the host's
+// rank. It prevents: a message that only this host still has.
 func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
@@ -151,7 +150,7 @@ func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
 	})
 }
 
-// Files that are no messages do not travel on the bus: nobody else can push them.
+// Files that are no messages do not travel on the bus. So nobody else can push them.
 func TestFilesWaitForNoCourier(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
@@ -204,9 +203,9 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 	}
 }
 
-// Eight hosts store a hundred messages each within a tenth of a second. Ranked, and
-// hearing each other, they need few pushes and none comes second; on their own they
-// get in each other's way and lose nothing. The clock counts pauses only.
+// Eight hosts store a hundred messages each within a tenth of a second. If they are ranked and hear
+// each other, they need few pushes, and none is rejected. If each is on its own, they get in each
+// other's way and lose nothing. The clock counts pauses only.
 func TestEightHosts(t *testing.T) {
 	t.Parallel()
 	const hosts, each = 8, 100
@@ -288,8 +287,8 @@ func TestEightHosts(t *testing.T) {
 	}
 }
 
-// When a remote comes back, the first courier pushes what all of them have waiting.
-// It prevents: a rush of all hosts to a remote that has just recovered.
+// When a remote comes back, the first courier pushes what waits at all of them. It prevents: a rush
+// of all hosts to a remote that has just recovered.
 func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
@@ -310,7 +309,7 @@ func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
 		c.append(t, two)
 		a.append(t, peer(one), peer(two))
 		time.Sleep(10 * time.Minute)
-		// They find out at different times; the first courier may be the last.
+		// The hosts find out at different times. The first courier may be the last one.
 		if err := os.Rename(remote+".away", remote); err != nil {
 			t.Fatal(err)
 		}

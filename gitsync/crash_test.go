@@ -21,8 +21,8 @@ import (
 
 const crashHome = "PARLEY_TEST_CRASH_HOME"
 
-// TestMain turns the test binary into the child that is killed. Its tests keep what
-// they mount to themselves.
+// TestMain turns the test binary into the child that is killed, if the environment names a home for
+// it. Otherwise the tests run, and keep what they mount to themselves.
 func TestMain(m *testing.M) {
 	for variable, child := range map[string]func(string) error{crashHome: crashChild, stepsHome: stepsChild} {
 		dir := os.Getenv(variable)
@@ -44,8 +44,8 @@ func crashOptions(dir, remote string) Options {
 		Builtin: os.Getenv(crashBuiltin) != ""}
 }
 
-// crashBuiltin, set in the environment, has the killed process do without the git
-// program.
+// crashBuiltin is a variable of the environment. If it is set, the killed process does without the
+// git program.
 const crashBuiltin = "PARLEY_TEST_CRASH_BUILTIN"
 
 // crashChild appends without end and prints each path that was acknowledged.
@@ -80,8 +80,8 @@ func crashChild(dir string) error {
 	return nil
 }
 
-// kills is how often processes are killed in all: as often as PARLEY_SOAK says,
-// or least.
+// kills returns how often processes are killed in all: as often as PARLEY_SOAK says, or else
+// `least` times, or a quarter of that if the test is short.
 func kills(t *testing.T, least int) int {
 	t.Helper()
 	text := os.Getenv("PARLEY_SOAK")
@@ -97,10 +97,9 @@ func kills(t *testing.T, least int) int {
 	return least
 }
 
-// TestKillLosesNothing kills a node at random moments, also while it starts; in one
-// case the git program works in the record meanwhile. It prevents: an answer
-// "stored" for what is not there after a crash, and a commit of an operator that
-// is gone.
+// TestKillLosesNothing kills a node at random moments, also while it starts. In two cases the git
+// program works in the record meanwhile. It prevents: an answer "stored" for a message that is not
+// there after a crash, and a commit of an operator that is gone.
 func TestKillLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -170,13 +169,13 @@ func (k *crashed) check(t *testing.T) {
 	wantClean(t, repo)
 }
 
-// environ has the child work in the home that is crashed.
+// environ lets the child work in the home that is crashed.
 func (k *crashed) environ() []string {
 	return []string{crashHome + "=" + k.dir, "PARLEY_TEST_CRASH_REMOTE=" + k.remote}
 }
 
-// startChild starts this test binary, with an environment by which it is the child and
-// runs no tests. What the child prints is read from out.
+// startChild starts this test binary. By `env` it is the child and runs no tests. What the child
+// prints is read from `out`.
 func startChild(t *testing.T, env ...string) (cmd *exec.Cmd, out io.Reader) {
 	t.Helper()
 	self, err := os.Executable()

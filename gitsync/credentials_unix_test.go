@@ -20,9 +20,9 @@ const (
 	hardInURL    = "se%20cret%2540$%28id%29'%22%5Cn"
 )
 
-// TestCredentialsStayOutOfSight prevents: the password of a remote stands in the list of
-// processes at every fetch and push, git's helpers included, or in a file of the record,
-// the log, the status or an error.
+// TestCredentialsStayOutOfSight prevents that the password of a remote stands in the list of
+// processes at every fetch and push, git's helpers included. The password must not stand in a file
+// of the record, the log, the status or an error either.
 func TestCredentialsStayOutOfSight(t *testing.T) {
 	for _, c := range []struct{ name, user, password, login string }{
 		{"a password", "nat", hardPassword, "nat:" + hardInURL},
@@ -32,8 +32,8 @@ func TestCredentialsStayOutOfSight(t *testing.T) {
 			remote := bareRemote(t)
 			url := httpRemote(t, remote, c.user, c.password)
 			seen := filepath.Join(t.TempDir(), "seen")
-			// Git itself tells of every program that it starts, with all words; so does a
-			// look at what the system shows of git to others.
+			// Git itself tells of every program that it starts, with all words. So does a look at
+			// what the system shows of git to others.
 			t.Setenv("GIT_TRACE2_EVENT", filepath.Join(t.TempDir(), "events"))
 			t.Setenv("GIT_TRACE2_REDACT", "0")
 			t.Setenv("HOME", t.TempDir())
@@ -84,8 +84,8 @@ func TestCredentialsStayOutOfSight(t *testing.T) {
 	}
 }
 
-// TestCredentialsGoToTheirServerAlone prevents: the password of a remote is given to
-// another server, to which that of the remote sends git on.
+// TestCredentialsGoToTheirServerAlone prevents that the password of a remote is given to another
+// server, to which the remote's own server sends git on.
 func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 	remote := bareRemote(t)
 	url := strings.Replace(httpRemote(t, remote, "nat", "secret"), "://", "://nat:secret@", 1)
@@ -102,9 +102,9 @@ func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 	}
 }
 
-// TestPasswordsNotedByEarlierVersionsGo prevents: a password that an earlier version
-// wrote into the record's config stays there, or its absence is taken for another remote,
-// of whose tip nothing is known.
+// TestPasswordsNotedByEarlierVersionsGo prevents that a password which an earlier version wrote
+// into the record's config stays there. The remote without the password must not be taken for
+// another remote, because nothing is known of another remote's tip.
 func TestPasswordsNotedByEarlierVersionsGo(t *testing.T) {
 	remote := bareRemote(t)
 	url := strings.Replace(httpRemote(t, remote, "nat", "secret"), "://", "://nat:secret@", 1)
@@ -121,8 +121,8 @@ func TestPasswordsNotedByEarlierVersionsGo(t *testing.T) {
 	}
 }
 
-// TestUsersHelpersAreAskedWhereTheURLHasNoPassword prevents: with the care for passwords of
-// the URL the user's own set-up is passed over.
+// TestUsersHelpersAreAskedWhereTheURLHasNoPassword prevents that the user's own set-up is passed
+// over because of the care for passwords of the URL.
 func TestUsersHelpersAreAskedWhereTheURLHasNoPassword(t *testing.T) {
 	remote := bareRemote(t)
 	url := strings.Replace(httpRemote(t, remote, "nat", "secret"), "://", "://nat@", 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// pacedMessage is the n-th of what an agent writes: signed, some hundred bytes.
+// pacedMessage returns the n-th message of an agent: signed, some hundred bytes.
 func pacedMessage(channel protocol.ChannelID, n int) MessageFile {
 	at := time.Date(2026, 5, 23, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * 5 * time.Millisecond)
 	prev, sig := sha256.Sum256(fmt.Append(nil, n)), sha512.Sum512(fmt.Append(nil, n))
@@ -25,7 +25,7 @@ func pacedMessage(channel protocol.ChannelID, n int) MessageFile {
 	return MessageFile{Path: protocol.NewPath(channel, at, uint32(n)), Data: []byte(text)}
 }
 
-// repoSize is the bytes of all files below a folder, and how many packs there are.
+// repoSize returns the bytes of all files below a folder, and the number of packs.
 func repoSize(t *testing.T, dir string) (size int64, packs int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -54,8 +54,8 @@ func repoSize(t *testing.T, dir string) (size int64, packs int) {
 	return size, packs
 }
 
-// TestDiskBesideGitGc prevents: a record that needs more than three times what git
-// gc leaves, however the messages came.
+// TestDiskBesideGitGc prevents that a record needs more than three times what git gc leaves,
+// however the messages came.
 func TestDiskBesideGitGc(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("thousands of commits: set PARLEY_SOAK=1")

@@ -21,10 +21,10 @@ import (
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// TestDieAtEveryPoint kills a process that shares a record between two homes at
-// every point, at its first hit and at a later one. It prevents: a message that
-// was acknowledged and is lost, doubled or unreadable; an empty ref; a repository
-// that git finds fault with; a home that does not start again.
+// TestDieAtEveryPoint kills a process that shares a record between two homes. It does so at every
+// point, at the first hit and at a later one. It prevents: a message that was acknowledged and is
+// lost, doubled or unreadable, an empty ref, a repository that git finds fault with, and a home
+// that does not start again.
 func TestDieAtEveryPoint(t *testing.T) {
 	var mu sync.Mutex // guards longest
 	longest := time.Duration(0)
@@ -52,8 +52,8 @@ func TestDieAtEveryPoint(t *testing.T) {
 	}
 }
 
-// dieAt has the child die at the n-th hit of a point and looks at what is left.
-// It returns the longest that a home took to open again.
+// dieAt lets the child die at the n-th hit of a point, and looks at what is left. It returns the
+// longest time that a home took to open again.
 func dieAt(t *testing.T, p failpoint.Point, n int) time.Duration {
 	t.Helper()
 	dir, remote := t.TempDir(), bareRemote(t)
@@ -104,8 +104,8 @@ func dieAt(t *testing.T, p failpoint.Point, n int) time.Duration {
 	return longest
 }
 
-// restart opens a home again and sends all its messages once more: who got no
-// answer asks again, and so may one who got it.
+// restart opens a home again and sends all its messages once more. A sender that got no answer asks
+// again, and so may one that got an answer.
 func restart(t *testing.T, name string, opts Options, tried []step) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -156,8 +156,7 @@ func runSteps(t *testing.T, env []string) (tried, stored []step, died bool) {
 	return tried, stored, err != nil
 }
 
-// wantWholeRef reads main as a file: a ref that a crash left empty is one that
-// git does not read any more.
+// wantWholeRef reads main as a file. Git no longer reads a ref that a crash left empty.
 func wantWholeRef(t *testing.T, repo string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(carrier.MainRef)))
@@ -166,8 +165,8 @@ func wantWholeRef(t *testing.T, repo string) {
 	}
 }
 
-// wantOnceEach wants each message that was tried, and asked for again, once in
-// main: at its path or, where two contents have one, kept as a conflict.
+// wantOnceEach wants each message that was tried, and asked for again, once in main. It is at its
+// path or, if two contents have this path, kept as a conflict.
 func wantOnceEach(t *testing.T, repo string, tried, stored []step) {
 	t.Helper()
 	at := map[string][]string{} // paths by blob

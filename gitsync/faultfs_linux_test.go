@@ -14,8 +14,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// faultFS is a file system that passes everything to a folder and fails when told.
-// What a failed fsync was to bring to the disk is lost, as the kernel loses it.
+// faultFS is a file system that passes everything to a folder and fails when told. If an fsync
+// fails, what it was to bring to the disk is lost, as the kernel loses it.
 type faultFS struct {
 	behind string // the folder
 
@@ -27,7 +27,7 @@ type faultFS struct {
 	failed int
 }
 
-// The operations that can fail; the others only read.
+// The operations that can fail. All others only read.
 const (
 	opWrite  = "write"
 	opSync   = "sync"
@@ -35,7 +35,7 @@ const (
 	opRemove = "remove" // or rename, or change
 )
 
-// mountFaults mounts a faultFS; at is where. Root alone can.
+// mountFaults mounts a faultFS, and returns it and its place. Only root can do that.
 func mountFaults(t *testing.T) (f *faultFS, at string) {
 	t.Helper()
 	needsRoot(t)
@@ -71,14 +71,14 @@ func needsRoot(t *testing.T) {
 	}
 }
 
-// failing says what fails from now on; nil: nothing.
+// failing says what fails from now on. With nil, nothing fails.
 func (f *faultFS) failing(fail func(op, path string) syscall.Errno) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fail, f.failed = fail, 0
 }
 
-// count is how often something failed since failing was called.
+// count returns how often something failed since failing was called.
 func (f *faultFS) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *faultFS) ask(op, path string) syscall.Errno {
 	return errno
 }
 
-// sync notes that a file is on the disk, or loses what was not.
+// sync notes that a file is on the disk or, with `lose`, loses what was not there yet.
 func (f *faultFS) sync(path string, lose bool) error {
 	file, err := os.OpenFile(filepath.Join(f.behind, path), os.O_RDWR, 0)
 	if err != nil {
@@ -129,7 +129,7 @@ func (f *faultFS) copyTo(t *testing.T, from, to string) {
 	}
 }
 
-// faultNode is one file or folder of it.
+// faultNode is one file or folder of a faultFS.
 type faultNode struct {
 	*fs.LoopbackNode
 	faults *faultFS
@@ -193,8 +193,8 @@ func (n *faultNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint
 	return watched(f), more, errno
 }
 
-// faultFile is an open file whose writes come through here: the kernel would pass
-// them on by itself.
+// faultFile is an open file. Its writes come through here. Otherwise the kernel would pass them on
+// by itself.
 type faultFile struct{ *fs.LoopbackFile }
 
 // PassthroughFd implements fs.FilePassthroughFder.
@@ -277,8 +277,8 @@ func (n *faultNode) Setattr(ctx context.Context, f fs.FileHandle, in *fuse.SetAt
 	return n.LoopbackNode.Setattr(ctx, f, in, out)
 }
 
-// within reports whether a path begins with one of the names, "*" at its end
-// standing for anything.
+// within returns a function that reports whether a path is one of the names. A name with "*" at its
+// end stands for all paths that begin with the rest.
 func within(names ...string) func(path string) bool {
 	return func(path string) bool {
 		for _, name := range names {

@@ -15,8 +15,8 @@ import (
 
 const flipMessages = 6
 
-// flipHome is a closed home with messages of several commits: as parley packs them,
-// or as the git program does, with deltas.
+// flipHome makes a closed home with messages of several commits. They are packed as parley packs
+// them or, with `repacked`, as the git program does, with deltas.
 func flipHome(t *testing.T, remote string, repacked bool) *home {
 	t.Helper()
 	h := newHome(t, "a", remote)
@@ -31,7 +31,7 @@ func flipHome(t *testing.T, remote string, repacked bool) *home {
 	return h
 }
 
-// copied is a copy of a closed home, not yet open.
+// copied returns a copy of a closed home, not yet open.
 func copied(t *testing.T, h *home) *home {
 	t.Helper()
 	c := &home{opts: h.opts, log: &safeBuffer{}}
@@ -43,7 +43,8 @@ func copied(t *testing.T, h *home) *home {
 	return c
 }
 
-// flips are places in the files of a repository, one or more in each region.
+// flips names places in the files of a repository, one or more in each region. Each function flips
+// a bit there.
 func flips(t *testing.T, h *home) map[string]func(*testing.T, *home) {
 	t.Helper()
 	places := map[string]func(*testing.T, *home){}
@@ -95,8 +96,8 @@ func size(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// readAll wants every message with its own bytes; it returns the first error of the
-// record. Bytes that differ are the one thing that must never be.
+// readAll wants every message with its own bytes, and returns an error of the record if there is
+// one. A message with other bytes is the one thing that must never be.
 func readAll(t *testing.T, h *home) error {
 	t.Helper()
 	seen := map[string]bool{}
@@ -130,8 +131,8 @@ func readAll(t *testing.T, h *home) error {
 	return failed
 }
 
-// TestFlippedBit prevents: a bit that a disk turned over makes a message another
-// one, or a record unusable that has a remote.
+// TestFlippedBit prevents that a bit which a disk turned over makes a message another one, or makes
+// a record unusable that has a remote.
 func TestFlippedBit(t *testing.T) {
 	t.Parallel()
 	for _, repacked := range []bool{false, true} {
@@ -155,8 +156,8 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
-// wantMended opens a damaged home: with a remote all must be well again; without
-// one, either that or an error that says what is damaged.
+// wantMended opens a damaged home. With a remote, all must be well again. Without a remote, all is
+// well again or an error says what is damaged.
 func wantMended(t *testing.T, c *home, shared bool) {
 	t.Helper()
 	c.seen = &seen{}
@@ -191,7 +192,7 @@ func wantMended(t *testing.T, c *home, shared bool) {
 		}
 	}
 	if !shared && slices.ContainsFunc(found, func(d Damage) bool { return !d.Mended }) {
-		return // history that nobody reads; said by Check
+		return // only history that nobody reads is damaged, and Check says so
 	}
 	c.append(t, testMessage(1, flipMessages))
 	c.sync(t)
@@ -204,7 +205,7 @@ func wantMended(t *testing.T, c *home, shared bool) {
 	}
 }
 
-// wantSaid wants the damaged thing to be named.
+// wantSaid wants the text to name what is damaged.
 func wantSaid(t *testing.T, text string) {
 	t.Helper()
 	for _, sign := range []string{"corrupt pack", "cannot read ref", "not in the repository"} {
@@ -215,8 +216,8 @@ func wantSaid(t *testing.T, text string) {
 	t.Errorf("it does not say what is damaged: %s", text)
 }
 
-// It prevents: a message that is in the journal alone and comes back with other bytes,
-// or takes others with it.
+// It prevents: a message that is in the journal alone and comes back with other bytes, or takes
+// other messages with it.
 func TestFlippedBitInTheJournal(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "a", "")
@@ -256,7 +257,7 @@ func TestFlippedBitInTheJournal(t *testing.T) {
 	}
 }
 
-// It prevents: an index that names the place of another object makes that one be
+// It prevents: an index that names the place of another object, so that this other object is
 // served.
 func TestReadChecksTheName(t *testing.T) {
 	h := newHome(t, "a", "")

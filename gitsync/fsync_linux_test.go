@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// faultyHome is a home in a file system that fails when told, with one message that
-// is recorded.
+// faultyHome makes a home in a file system that fails when told. One message is recorded in it.
 func faultyHome(t *testing.T) (*faultFS, *home) {
 	t.Helper()
 	f, at := mountFaults(t)
@@ -29,8 +28,7 @@ func faultyHome(t *testing.T) (*faultFS, *home) {
 	return f, h
 }
 
-// tryMessages appends some messages and returns those that were acknowledged and the
-// last error.
+// tryMessages appends some messages. It returns those that were acknowledged, and the last error.
 func tryMessages(t *testing.T, h *home, from, to int) (stored []MessageFile, failed error) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -43,8 +41,8 @@ func tryMessages(t *testing.T, h *home, from, to int) (stored []MessageFile, fai
 	return stored, failed
 }
 
-// wantOnDisk opens a copy of what the file system has on its disk, as after a crash,
-// and wants these messages in it, each once.
+// wantOnDisk opens a copy of what the file system has on its disk, as after a crash. It wants each
+// of these messages in it once.
 func wantOnDisk(t *testing.T, f *faultFS, h *home, stored []MessageFile) {
 	t.Helper()
 	c := &home{opts: h.opts, log: &safeBuffer{}}
@@ -69,9 +67,9 @@ func wantOnDisk(t *testing.T, f *faultFS, h *home, stored []MessageFile) {
 	wantClean(t, c.repo())
 }
 
-// TestFailedFsync has an fsync fail in each place, and lose what it was to keep. It
-// prevents: a message that is acknowledged because a second fsync of the same file
-// said that all is well; a node that needs a person to go on.
+// TestFailedFsync lets an fsync fail in each place, and lose what it was to keep. It prevents: a
+// message that is acknowledged because a second fsync of the same file said that all is well, and a
+// node that needs a person to go on.
 func TestFailedFsync(t *testing.T) {
 	for name, where := range map[string]func(string) bool{
 		"a segment of the journal":   within("a/journal/*"),
@@ -116,7 +114,7 @@ func TestFailedFsync(t *testing.T) {
 	}
 }
 
-// every picks files and folders by their names, some of them.
+// every returns a function that picks some files and folders by their names.
 func every(n int) func(string) bool {
 	return func(path string) bool {
 		sum := 0
@@ -127,8 +125,8 @@ func every(n int) func(string) bool {
 	}
 }
 
-// wantRefused wants messages that were not acknowledged to be nowhere: their senders
-// were told so.
+// wantRefused wants messages that were not acknowledged to be nowhere. Their senders were told that
+// they were not stored.
 func wantRefused(t *testing.T, h *home, from, to int, stored []MessageFile) {
 	t.Helper()
 	known := map[string]bool{}
@@ -142,9 +140,9 @@ func wantRefused(t *testing.T, h *home, from, to int, stored []MessageFile) {
 	}
 }
 
-// TestDiskThatTakesNothing has the disk be full, or be mounted read-only by the
-// system, while a node runs on it. It prevents: a node that loses messages, takes
-// some that it cannot keep, cannot read any more, or does not go on by itself.
+// TestDiskThatTakesNothing fills the disk, or lets the system mount it read-only, while a node runs
+// on it. It prevents: a node that loses messages, takes some that it cannot keep, cannot read any
+// more, or does not go on by itself.
 func TestDiskThatTakesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		errno syscall.Errno

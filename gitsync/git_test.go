@@ -34,7 +34,7 @@ func TestTwoHostsFillOneRemoteAtOnce(t *testing.T) {
 	}
 }
 
-// sshScript makes a program stand in for ssh.
+// sshScript makes a script stand in for ssh.
 func sshScript(t *testing.T, script string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -55,8 +55,7 @@ func TestErrorsOfSSHAreReadable(t *testing.T) {
 	}
 }
 
-// TestHungRemoteIsKilled prevents: a helper of git that hangs keeps the node
-// from stopping.
+// TestHungRemoteIsKilled prevents that a helper of git which hangs keeps the node from stopping.
 func TestHungRemoteIsKilled(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	sshScript(t, "echo $$ > "+started+"; exec sleep 1000\n")
@@ -83,8 +82,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// TestACutOffPushLeavesNoLock prevents: a node that is stopped in the middle of a push
-// to a path leaves main of the shared repository locked, and nobody can push any more.
+// TestACutOffPushLeavesNoLock prevents that a node which is stopped in the middle of a push to a
+// path leaves main of the shared repository locked. Then nobody could push any more.
 func TestACutOffPushLeavesNoLock(t *testing.T) {
 	remote, started := bareRemote(t), filepath.Join(t.TempDir(), "started")
 	h := newHome(t, "a", remote)
@@ -110,8 +109,8 @@ func TestACutOffPushLeavesNoLock(t *testing.T) {
 	h.sync(t)
 }
 
-// TestInheritedRepositoryIsIgnored prevents: parley started from a git hook
-// works on the repository of the hook.
+// TestInheritedRepositoryIsIgnored prevents that parley, started from a git hook, works on the
+// repository of the hook.
 func TestInheritedRepositoryIsIgnored(t *testing.T) {
 	t.Setenv("GIT_DIR", t.TempDir())
 	t.Setenv("GIT_INDEX_FILE", "x")

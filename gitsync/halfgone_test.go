@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What somebody may do to the files of a record, by name: to those in objects/pack,
-// and to others.
+// halves returns what somebody may do to the files of a record, by name. The files are those in
+// objects/pack, and others.
 func halves() map[string]func(t *testing.T, repo string) {
 	each := func(pattern string, do func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, repo string) {
@@ -40,7 +40,7 @@ func halves() map[string]func(t *testing.T, repo string) {
 		}
 		return os.Truncate(path, info.Size()/2)
 	}
-	first := func(do func(string) error) func(string) error { // the oldest pack: all but one stay
+	first := func(do func(string) error) func(string) error { // the first pack: all others stay
 		done := false
 		return func(path string) error {
 			if done {
@@ -71,8 +71,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// severalPacks is an open home with messages 0 to 9 in two sealed packs and one that is
-// rolling.
+// severalPacks opens a home with messages 0 to 9 in two sealed packs and a rolling one.
 func severalPacks(t *testing.T, remote string) *home {
 	t.Helper()
 	h := newHome(t, "a", remote)
@@ -87,7 +86,8 @@ func severalPacks(t *testing.T, remote string) *home {
 	return h
 }
 
-// movedTo is an open copy of a closed home, whose remote is a copy of that home's.
+// movedTo opens a copy of a closed home. The copy's remote is `remote`, a copy of that home's
+// remote.
 func movedTo(t *testing.T, h *home, remote string) *home {
 	t.Helper()
 	c := copied(t, h)
@@ -100,7 +100,7 @@ func movedTo(t *testing.T, h *home, remote string) *home {
 	return c
 }
 
-// wantMessages wants messages from to to-1 to be readable from what is on the disk now.
+// wantMessages wants messages `from` to `to`-1 to be readable from what is on the disk now.
 func wantMessages(t *testing.T, h *home, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -111,8 +111,8 @@ func wantMessages(t *testing.T, h *home, from, to int) {
 	}
 }
 
-// TestHalfARecord prevents: a node without a remote whose record loses its files
-// underneath says recorded, lets go of its journal, and cannot start again.
+// TestHalfARecord prevents three failures of a node without a remote whose record loses its files
+// underneath. The node says recorded, lets go of its journal, and cannot start again.
 func TestHalfARecord(t *testing.T) {
 	for name, breaks := range halves() {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestHalfARecord(t *testing.T) {
 	}
 }
 
-// wantTold wants each message that cannot be read to be named as lost, itself or by a
+// wantTold wants each message that cannot be read to be named as lost: the message itself, or a
 // folder above it.
 func wantTold(t *testing.T, h *home) {
 	t.Helper()
@@ -164,8 +164,8 @@ func wantTold(t *testing.T, h *home) {
 	}
 }
 
-// It prevents: messages leave the journal although what their commit stands on went
-// between the last look and the commit.
+// What a commit stands on may go between the last look and the commit. It prevents that the
+// commit's messages leave the journal.
 func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
 	h := severalPacks(t, "")
 	var damaged []string
@@ -216,8 +216,8 @@ func TestFilesThatComeBack(t *testing.T) {
 	wantClean(t, h.repo())
 }
 
-// It prevents: what a backup of the lost packs has is not taken in, or agents wait for
-// ever for what is there again.
+// A backup has the packs that were lost. It prevents that the backup is not taken in, or that
+// agents wait for ever for what is there again.
 func TestABackupOfPacksBringsMainBack(t *testing.T) {
 	h := severalPacks(t, "")
 	h.close(t)
@@ -256,9 +256,9 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 	wantClean(t, h.repo())
 }
 
-// TestHalfARecordWithARemote prevents: a node whose record lost its files stays cut off
-// from its remote, or lost what was only in its journal, although everything is on the
-// remote or in the journal.
+// A record has lost its files, and everything is on the remote or in the journal.
+// TestHalfARecordWithARemote prevents that the node stays cut off from its remote, or loses what
+// was only in its journal.
 func TestHalfARecordWithARemote(t *testing.T) {
 	whole := bareRemote(t)
 	a, b := severalPacks(t, whole), newHome(t, "b", whole)
@@ -321,7 +321,7 @@ func TestHalfARecordWithARemote(t *testing.T) {
 	}
 }
 
-// It prevents: loose objects that are removed under a running node go unnoticed.
+// It prevents that loose objects which are removed under a running node go unnoticed.
 func TestLooseObjectsThatGo(t *testing.T) {
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1))
@@ -353,8 +353,8 @@ func TestLooseObjectsThatGo(t *testing.T) {
 	wantSame(t, "lost", h.Lost(), []string{testMessage(1, 1).Path.RepoPath()})
 }
 
-// lostWhileAway is a record that has lost all its packs while its remote could not be
-// reached, opened; back brings the remote back.
+// lostWhileAway opens a record that has lost all its packs while its remote could not be reached.
+// `back` brings the remote back.
 func lostWhileAway(t *testing.T) (h *home, back func()) {
 	t.Helper()
 	remote := bareRemote(t)
@@ -372,8 +372,9 @@ func lostWhileAway(t *testing.T) (h *home, back func()) {
 	return h, func() { t.Helper(); rename(remote+".away", remote) }
 }
 
-// It prevents: what was lost while the remote could not be reached counts as back before
-// what the remote has is in main, and agents answer once more what they have answered.
+// Messages were lost while the remote could not be reached. It prevents that they count as back
+// before what the remote has is in main. Agents would then answer once more what they have
+// answered.
 func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 	t.Parallel()
 	h, back := lostWhileAway(t)
@@ -397,8 +398,8 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 	}
 }
 
-// It prevents: a host whose record was put together anew removes from the remote what
-// others have pushed since it looked last.
+// It prevents that a host whose record was put together anew removes messages and files from the
+// remote: those that others have pushed since the host looked last.
 func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 	t.Parallel()
 	for _, running := range []bool{true, false} {
@@ -462,8 +463,8 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 	}
 }
 
-// It prevents: what even the remote does not have makes a host fetch all of it once a
-// minute, for ever, however large it is.
+// It prevents that a host fetches all of the remote once a minute, for ever, because even the
+// remote does not have something. The remote may be large.
 func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	h.append(t, testMessage(1, 1))
@@ -486,8 +487,8 @@ func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 	}
 }
 
-// It prevents: a kill between the moment when main is put together and the one when that
-// is noted has the next start take what is left for all that there was.
+// A kill may come after main is put together, and before that is noted. It prevents that the next
+// start takes what is left for all that there was.
 func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 	h := severalPacks(t, "")
 	main := gitOut(t, h.repo(), "rev-parse", "main")
@@ -507,8 +508,8 @@ func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 	}
 }
 
-// It prevents: a record does not open because a loose object that it needs at once is
-// gone, which no list of packs shows.
+// It prevents that a record does not open because a loose object is gone that it needs at once. No
+// list of packs shows such an object.
 func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
 	for _, what := range []string{"main:upstream", "main~11", "main~11:upstream"} {
 		t.Run(what, func(t *testing.T) {
@@ -535,7 +536,8 @@ func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
 	}
 }
 
-// It prevents: a pack that a power cut took together with the list of packs is not missed.
+// A power cut may take a pack together with the list of packs. It prevents that this pack is not
+// missed.
 func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 	h := severalPacks(t, "")
 	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testMessage(1, 5).Path.RepoPath())
@@ -554,12 +556,12 @@ func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 	wantTold(t, h)
 }
 
-// It prevents: a message that is known to be lost is forgotten because the remote, which
-// does not have it, was fetched anew.
+// It prevents that a message which is known to be lost is forgotten because the remote was fetched
+// anew. The remote does not have this message.
 func TestWhatTheRemoteLacksStaysLost(t *testing.T) {
 	t.Parallel()
 	h, back := lostWhileAway(t)
-	never := testMessage(3, 1).Path // as one that an operator committed here, not pushed yet
+	never := testMessage(3, 1).Path // like a message that an operator committed here and that is not pushed yet
 	if err := h.NameLost([]protocol.Path{testMessage(1, 1).Path, never}); err != nil {
 		t.Fatal(err)
 	}

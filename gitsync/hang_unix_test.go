@@ -17,7 +17,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// fakeGit puts a script before the git program, which it can reach as $REAL.
+// fakeGit puts a script before the git program. The script can reach the program as $REAL.
 func fakeGit(t *testing.T, script string) {
 	t.Helper()
 	git, err := exec.LookPath("git")
@@ -31,8 +31,9 @@ func fakeGit(t *testing.T, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// hangAt has the git program never end when it is asked for a verb: it, and a helper
-// that keeps its output open, hear no SIGTERM. pid is the helper's, once it runs.
+// hangAt lets the git program hang for ever when it is asked for `verb`. The program ignores
+// SIGTERM, and so does a helper that keeps its output open. `pid` returns the number of the helper
+// once it runs.
 func hangAt(t *testing.T, verb string) (pid func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
@@ -42,21 +43,21 @@ exec $REAL "$@"
 	return func() int { return pidIn(file) }
 }
 
-// hang is what a script does that hangs with a helper, whose number stands in a file.
+// hang returns what a script does that hangs with a helper. The helper's number stands in `file`.
 func hang(file string) string {
 	return fmt.Sprintf("trap '' TERM; sleep 1000 & echo $! >%s.new; mv %s.new %s; wait; sleep 1000", file, file, file)
 }
 
-// pidIn is the number in a file, 0 while there is none.
+// pidIn returns the number in a file, or 0 while there is none.
 func pidIn(file string) int {
 	data, _ := os.ReadFile(file)
 	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 	return n
 }
 
-// endsSoon wants something to be done within the time that a node may take to stop: 4.5 s
-// for what git does and half a second for the rest, to which a busy machine adds. What is
-// looked for took 48 s and more.
+// endsSoon wants something to be done within the time that a node may take to stop: 4.5 s for what
+// git does and half a second for the rest. A busy machine adds to that. The failure that is looked
+// for took 48 s and more.
 func endsSoon(t *testing.T, what string, done <-chan error) {
 	t.Helper()
 	const most = 30 * time.Second
@@ -71,12 +72,12 @@ func endsSoon(t *testing.T, what string, done <-chan error) {
 	}
 }
 
-// TestHangingGitIsGivenUp prevents: a git program that hangs, at whatever it is asked,
-// or a helper of it that keeps its output open, holds up the end of the node. None of
-// them is left behind.
+// TestHangingGitIsGivenUp prevents that a git program which hangs, at whatever it is asked, holds
+// up the end of the node. The same goes for a helper of it that keeps its output open. None of them
+// is left behind.
 func TestHangingGitIsGivenUp(t *testing.T) {
 	verbs, dir := []string{"config", "fetch", "push"}, t.TempDir()
-	homes := map[string]*home{} // that of a verb has its name
+	homes := map[string]*home{} // the home of a verb has the verb's name
 	for _, verb := range verbs {
 		h := newHome(t, verb, bareRemote(t))
 		h.close(t)
@@ -104,9 +105,8 @@ exec $REAL "$@"
 	}
 }
 
-// TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd prevents: a node that is told to stop
-// waits for a fetch that somebody else has asked for, because the last push comes
-// after it.
+// TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd prevents that a node which is told to stop waits for
+// a fetch that somebody else has asked for. The last push comes after that fetch.
 func TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -129,8 +129,8 @@ func TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd(t *testing.T) {
 	}
 }
 
-// TestMendingDoesNotHoldUpTheEnd prevents: a record in which damage was found waits up to
-// 16 minutes for the remote before it closes.
+// TestMendingDoesNotHoldUpTheEnd prevents that a record in which damage was found waits up to 16
+// minutes for the remote before it closes.
 func TestMendingDoesNotHoldUpTheEnd(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	pid := hangAt(t, "fetch")
@@ -145,9 +145,9 @@ func TestMendingDoesNotHoldUpTheEnd(t *testing.T) {
 	}
 }
 
-// TestAHelperMayOutliveGit prevents: a fetch or push that succeeded counts as failed
-// because what git started in the background, a shared connection of ssh or a cache
-// of credentials, keeps its output open.
+// TestAHelperMayOutliveGit prevents that a fetch or push which succeeded counts as failed. Git may
+// start a shared connection of ssh or a cache of credentials in the background, which keeps git's
+// output open.
 func TestAHelperMayOutliveGit(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	file := filepath.Join(t.TempDir(), "pid")

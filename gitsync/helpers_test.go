@@ -21,7 +21,7 @@ import (
 
 const testChannel = protocol.ChannelID("adfe0356-0f71-49a9-80a0-fb76883cd974")
 
-// testPath is the n-th path of a writer; paths of one writer rise.
+// testPath returns the n-th path of a writer. The paths of one writer rise.
 func testPath(writer, n int) protocol.Path {
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC).Add(time.Duration(n) * time.Millisecond)
 	return protocol.NewPath(testChannel, at, uint32(writer)<<24|uint32(n)&0xffffff)
@@ -62,8 +62,8 @@ func gitInput(t *testing.T, dir, input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// ownEnvironment is this process's without what points git at another repository, or
-// has it speak another language.
+// ownEnvironment returns the environment of this process. It leaves out what points git at another
+// repository, and what lets git speak another language.
 func ownEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GIT_") })
 	return append(env, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
@@ -150,8 +150,8 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// isBuiltin reports whether a test runs without the git program as the carrier:
-// as a part of TestBuiltinCarrier.
+// isBuiltin reports whether a test runs without the git program as the carrier, as a part of
+// TestBuiltinCarrier.
 func isBuiltin(t testing.TB) bool { return strings.Contains(t.Name(), "/builtin") }
 
 func newHome(t *testing.T, name, remote string) *home {
@@ -204,7 +204,7 @@ func (h *home) sync(t *testing.T) {
 	}
 }
 
-// run starts Run and returns what stops it.
+// run starts Run and returns a function that stops it.
 func (h *home) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -247,7 +247,7 @@ func wantSame(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// wantClean has the git program check a repository and clone it.
+// wantClean lets the git program check a repository and clone it.
 func wantClean(t *testing.T, repo string) {
 	t.Helper()
 	gitOut(t, repo, "fsck", "--strict", "--no-dangling")

@@ -40,9 +40,9 @@ func (v *vandal) remove(path string) {
 	}
 }
 
-// Whatever somebody does to the messages of the remote, each is there again, under
-// its path and with its bytes, though two hosts notice at the same time; and both
-// are told what was done. It prevents: loss by the right to push.
+// Whatever somebody does to the messages of the remote, each is there again, under its path and
+// with its bytes. This holds though two hosts notice at the same time. Both are told what was done.
+// It prevents: loss by the right to push.
 func TestWhateverIsDoneToTheRemote(t *testing.T) {
 	t.Parallel()
 	t.Run("builtin", testWhateverIsDoneToTheRemote)
@@ -101,7 +101,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 		}, []string{" of operator removed ", one.Path.String()}, nil},
 	} {
 		if isBuiltin(t) && !slices.Contains([]string{"rewritten", "emptied", "removed", "changed"}, c.name) {
-			continue // what differs there is the remote, not how it is reached
+			continue // the other cases differ in the remote, not in how it is reached
 		}
 		t.Run(c.name, func(t *testing.T) {
 			remote := bareRemote(t)
@@ -151,7 +151,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 	}
 }
 
-// preferOf has these messages win their paths, as signed ones do.
+// preferOf returns a rule by which these messages win their paths, as signed ones do.
 func preferOf(messages ...MessageFile) func(protocol.Path, []byte, []byte) bool {
 	return func(p protocol.Path, a, b []byte) bool {
 		for _, l := range messages {
@@ -163,8 +163,8 @@ func preferOf(messages ...MessageFile) func(protocol.Path, []byte, []byte) bool 
 	}
 }
 
-// What only a third host ever fetched before the remote lost it comes back from
-// there, to the remote and to the others.
+// A message that only a third host fetched before the remote lost it comes back from this host, to
+// the remote and to the others.
 func TestAThirdHostPutsBackWhatOnlyItHas(t *testing.T) {
 	remote := bareRemote(t)
 	a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withOwnMounts, in the environment, says that this process has mounts of its own.
+// withOwnMounts is a variable of the environment. It says that this process has mounts of its own.
 const withOwnMounts = "PARLEY_TEST_OWN_MOUNTS"
 
-// ownMounts starts this process anew, in its place, where nobody else sees what it
-// mounts, if it is one whose tests mount file systems. A process that enters a network
-// namespace meanwhile, as the tests of other packages do, would otherwise take a copy
-// of every mount with it, and hold the file systems after they were unmounted here.
-// What is left at the end of the process, however that comes, the system unmounts.
-// Where it returns, mounts are not possible, or it has been done.
+// ownMounts starts this process anew, in its place, where nobody else sees what it mounts, if its
+// tests mount file systems. Otherwise a process that enters a network namespace meanwhile, as the
+// tests of other packages do, would take a copy of every mount with it. It would hold the file
+// systems after they were unmounted here. At the end of the process, however that comes, the system
+// unmounts what is left. If ownMounts returns, no mounts are wanted or possible, or it has been
+// done.
 func ownMounts() {
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Getuid() != 0 || os.Getenv(withOwnMounts) != "" {
 		return
@@ -30,15 +30,15 @@ func ownMounts() {
 	if err != nil {
 		return
 	}
-	runtime.LockOSThread() // the thread that has them is the one that goes on
+	runtime.LockOSThread() // the thread that has the mounts is the one that goes on
 	defer runtime.UnlockOSThread()
 	if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil {
 		_ = unix.Exec(self, os.Args, append(os.Environ(), withOwnMounts+"=1"))
 	}
 }
 
-// unmount unmounts what is at a folder. A program that was just killed, and a loop
-// device, are let go of a moment later.
+// unmount unmounts what is at a folder. A program that was just killed, and a loop device, let go
+// of it a moment later.
 func unmount(t *testing.T, at string) {
 	t.Helper()
 	tick, deadline := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
@@ -63,8 +63,7 @@ func unmount(t *testing.T, at string) {
 	}
 }
 
-// holders are the links of processes into a folder, and the loop devices over a file
-// in it.
+// holders returns the links of processes into a folder, and the loop devices over a file in it.
 func holders(at string) []string {
 	var found []string
 	for _, pattern := range []string{"/proc/[0-9]*/cwd", "/proc/[0-9]*/root", "/proc/[0-9]*/exe", "/proc/[0-9]*/fd/*"} {

@@ -108,8 +108,7 @@ func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
 
 func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
 	a := newHome(t, "a", "")
-	// An object is installed and no ref names it yet: the moment that a gc must
-	// not catch.
+	// An object is installed and no ref names it yet. A gc must not remove it at this moment.
 	var b objects.Builder
 	blob := b.Blob([]byte("not yet referenced\n"))
 	if err := a.store.Install(&b); err != nil {
@@ -196,8 +195,8 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 	})
 }
 
-// A crash of the system can leave the ref of main empty, or naming what was never
-// written. It is put back to what it named; nothing is lost.
+// A crash of the system can leave the ref of main empty, or let it name what was never written. The
+// ref is put back to what it named, and nothing is lost.
 func TestOpenHealsMain(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(t *testing.T, h *home, ref string){
@@ -257,7 +256,7 @@ func TestOpenHealsMain(t *testing.T) {
 	})
 }
 
-// What is remembered of the remote is fetched again where a crash broke it.
+// If a crash broke what is remembered of the remote, it is fetched again.
 func TestOpenForgetsABrokenRemote(t *testing.T) {
 	for name, content := range map[string]string{"empty": "", "a commit that is not there": strings.Repeat("1", 40) + "\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -279,7 +278,7 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 	}
 }
 
-// An object file that a crash left empty would keep git from writing it again.
+// If a crash left an object file empty, git would not write the object again.
 func TestOpenRemovesEmptyObjects(t *testing.T) {
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1))

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// mostPacks is the bound that holds for a record under any load of its own.
+// mostPacks bounds the packs of a record under any load of its own.
 const mostPacks = 50
 
-// watchPacks looks at the pack folder again and again until stop, which returns how
-// many packs it saw at most.
+// watchPacks looks at the pack folder again and again until `stop` is called. Then `stop` returns
+// how many packs there were at most.
 func watchPacks(t *testing.T, repo string) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -39,8 +39,8 @@ func watchPacks(t *testing.T, repo string) (stop func() int) {
 	}
 }
 
-// Each commit writes a new pack. It prevents: hundreds of replaced ones that wait
-// for their removal.
+// Each commit writes a new pack. It prevents: hundreds of replaced packs that wait for their
+// removal.
 func TestFewPacksUnderManyCommits(t *testing.T) {
 	t.Parallel()
 	a := newHome(t, "a", "")
@@ -92,7 +92,7 @@ func TestFewPacksAfterManyFetches(t *testing.T) {
 	wantClean(t, b.repo())
 }
 
-// A remote that is pushed to without the git program has nobody else to tidy it up.
+// If a remote is pushed to without the git program, nobody else tidies it up.
 func TestFewPacksInAnotherFolder(t *testing.T) {
 	t.Parallel()
 	t.Run("builtin", func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestFewPacksInAnotherFolder(t *testing.T) {
 	})
 }
 
-// What others push into the record, a pack each, is joined as well. How many there are
-// meanwhile is up to how fast they push.
+// Others push into the record, a pack each. These packs are joined as well. How many there are
+// meanwhile depends on how fast the others push.
 func TestFewPacksAfterManyPushes(t *testing.T) {
 	t.Parallel()
 	a := newHome(t, "a", "")
@@ -138,7 +138,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 	wantClean(t, a.repo())
 }
 
-// Clones while packs are written, replaced and joined find all that they need.
+// Clones that are made while packs are written, replaced and joined find all that they need.
 func TestClonesDuringJoins(t *testing.T) {
 	t.Parallel()
 	clones := 6

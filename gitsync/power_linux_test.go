@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// powerRig is a disk that can be copied at one moment, as it is when the power goes:
-// an ext4 image in a btrfs that lies in memory. What the system has not brought to
-// the disk yet is not in the copy.
+// powerRig is a disk that can be copied at one moment, as it is when the power goes. It is an ext4
+// image in a btrfs that lies in memory. What the system has not brought to the disk yet is not in
+// the copy.
 type powerRig struct {
 	pool string // where the images are
 	data string // where the disk is mounted
@@ -68,7 +68,7 @@ func run(t *testing.T, args ...string) {
 	}
 }
 
-// mountImage mounts an image until the test ends, or end is called.
+// mountImage mounts an image until the test ends or `end` is called.
 func mountImage(t *testing.T, path, at string) (end func()) {
 	t.Helper()
 	if err := os.MkdirAll(at, 0o700); err != nil {
@@ -100,8 +100,8 @@ func (r *powerRig) cut(t *testing.T, to string) {
 	}
 }
 
-// TestPowerCut cuts the power of a node at random moments. It prevents: an answer
-// "stored" for what the disk does not hold; a home that does not start again.
+// TestPowerCut cuts the power of a node at random moments. It prevents: an answer "stored" for a
+// message that the disk does not hold, and a home that does not start again.
 func TestPowerCut(t *testing.T) {
 	for _, c := range []struct{ name, remote string }{{"alone", ""}, {"shared", bareRemote(t)}} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,8 +118,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// round cuts the power while a node works, looks at what is left, and has the node
-// killed.
+// round cuts the power while a node works, kills the node, and looks at what is left.
 func (r *powerRig) round(t *testing.T, k *crashed) {
 	t.Helper()
 	cmd, out := startChild(t, k.environ()...)
@@ -136,7 +135,7 @@ func (r *powerRig) round(t *testing.T, k *crashed) {
 		}
 	}()
 	<-first
-	<-time.After(rand.N(700 * time.Millisecond)) // the moment, not a synchronisation
+	<-time.After(rand.N(700 * time.Millisecond)) // a random moment, no synchronisation
 	mu.Lock()
 	said := slices.Clone(k.acknowledged)
 	mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestOnlyAPushThatTheRemoteConfirmsCounts prevents: a git program that ends well and has
-// done nothing, or something else, makes messages count as pushed, and the journal lets
-// go of them.
+// A git program may end well and have done nothing, or something else.
+// TestOnlyAPushThatTheRemoteConfirmsCounts prevents that messages then count as pushed, and the
+// journal lets go of them.
 func TestOnlyAPushThatTheRemoteConfirmsCounts(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
 		{"it says and does nothing", `case " $* " in *" push "*) exit 0;; esac`},
@@ -41,8 +41,8 @@ func TestOnlyAPushThatTheRemoteConfirmsCounts(t *testing.T) {
 	}
 }
 
-// TestASilentPushIsLookedFor prevents: a push that the remote has taken counts as failed
-// only because git did not say so in the usual way.
+// TestASilentPushIsLookedFor prevents that a push which the remote has taken counts as failed, only
+// because git did not say so in the usual way.
 func TestASilentPushIsLookedFor(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	fakeGit(t, `case " $* " in *" push "*) exec $REAL "$@" >/dev/null;; esac
@@ -67,8 +67,8 @@ exec $REAL "$@"
 	}
 }
 
-// TestASilentFetchIsLookedFor prevents: a fetch that ended well and brought nothing counts
-// as a look at the remote.
+// TestASilentFetchIsLookedFor prevents that a fetch which ended well and brought nothing counts as
+// a look at the remote.
 func TestASilentFetchIsLookedFor(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)

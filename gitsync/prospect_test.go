@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWhatWasPushedElsewhereIsNotPushedHere prevents: a record that gets another remote
-// takes what the old one has for being on the new one, and its journal lets go of it.
+// TestWhatWasPushedElsewhereIsNotPushedHere prevents that a record with a new remote takes what the
+// old one has for being on the new one. Its journal would then let go of it.
 func TestWhatWasPushedElsewhereIsNotPushedHere(t *testing.T) {
 	old, other := bareRemote(t), bareRemote(t)
 	h := newHome(t, "a", old)
@@ -21,7 +21,7 @@ func TestWhatWasPushedElsewhereIsNotPushedHere(t *testing.T) {
 	if s := h.Status(); h.Place(one.Path) != Recorded || s.RemoteTip != "" || s.Unpushed != 1 {
 		t.Errorf("the message is %s, status %+v", h.Place(one.Path), s)
 	}
-	// Nothing reached the new remote: back at the old one all is there again.
+	// Nothing reached the new remote. Back at the old one, all is there again.
 	h.close(t)
 	h.opts.Remote = old
 	h.open(t)

@@ -13,7 +13,7 @@ import (
 // racer is an operator who works in a record without a pause, with the git program.
 type racer struct {
 	repo  string
-	clone string // a plain clone, from which is pushed into the record
+	clone string // a plain clone, from which the racer pushes into the record
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 
@@ -22,7 +22,7 @@ type racer struct {
 	runs map[string]int
 }
 
-// race begins; end waits for its last command.
+// race starts a racer. Its end waits for its last command.
 func race(t *testing.T, repo string) *racer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -48,7 +48,7 @@ func race(t *testing.T, repo string) *racer {
 	return r
 }
 
-// end stops the operator and returns what git took of him.
+// end stops the operator and returns what git took from the operator.
 func (r *racer) end() []string {
 	r.stop()
 	r.work.Wait()
@@ -97,7 +97,7 @@ func (r *racer) message(dir string, n int) {
 	}
 }
 
-// push commits in the clone and pushes that into the record.
+// push commits in the clone and pushes the commit into the record.
 func (r *racer) push(n int) {
 	if _, ok := r.git(r.clone, "", "fetch", "--quiet", r.repo, "+main:main"); !ok {
 		return

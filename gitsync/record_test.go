@@ -106,8 +106,8 @@ func TestPutFile(t *testing.T) {
 	}
 }
 
-// An update is made of what main has when it is committed. It prevents: what others did
-// to a file is lost if the update was thought of before, and messages wait for an update
+// An update is made of what main has when the update is committed. It prevents: an update that was
+// thought of before and loses what others did to the file, and messages that wait for an update
 // that cannot be made.
 func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
 	const file = "hosts/a.md"

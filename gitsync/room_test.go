@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// It prevents: a full disk that only those learn of who send something, and one that
-// stands in status when there has been room again for long.
+// It prevents: a full disk of which only senders learn, and one that still stands in status long
+// after there is room again.
 func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
 	h := newHome(t, "white", "")
 	var told []string

@@ -36,7 +36,7 @@ func (s *strange) got() (asked int, told string) {
 	return s.asked, s.told
 }
 
-// redirect is the URL of a repository on a server that sends everybody on to another.
+// redirect returns the URL of a repository on a server that sends everybody on to another server.
 func redirect(t *testing.T, to string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to+r.URL.RequestURI(), http.StatusFound)

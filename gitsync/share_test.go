@@ -112,7 +112,7 @@ func TestTwoRecordsInterleaved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n%3 == 0 {
-			// b pushes first without a's knowledge: a's push is rejected.
+			// b pushes first without a's knowledge. So a's push is rejected.
 			b.sync(t)
 			if err := a.share.pushUntilTaken(t.Context()); err != nil {
 				t.Fatal(err)
@@ -245,12 +245,12 @@ func TestRemoteRewritten(t *testing.T) {
 	if !strings.Contains(a.log.String(), "rewritten") {
 		t.Errorf("the log does not say so: %s", a.log)
 	}
-	// Only set back, without anything new.
+	// Main is only set back, without anything new.
 	gitOut(t, remote, "update-ref", carrier.MainRef, first)
 	b.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main")[:2], paths(one, two))
 	wantClean(t, remote)
-	// Gone altogether.
+	// Main is gone altogether.
 	gitOut(t, remote, "update-ref", "-d", carrier.MainRef)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main"), paths(one, two, three))
@@ -265,7 +265,7 @@ func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	gitOut(t, clone, "rm", "--quiet", "-r", "data/channels/"+testChannel.String(), "README.md")
-	// Even a file in the way of the channel's folder does not keep it away.
+	// Even a file in the way of the channel's folder does not keep the folder away.
 	writeFile(t, filepath.Join(clone, "data/channels", testChannel.String()), "in the way\n")
 	gitOut(t, clone, "add", "-A")
 	gitOut(t, clone, "commit", "--quiet", "-m", "vandal")
@@ -471,8 +471,8 @@ func TestRemotePasswordIsNotShown(t *testing.T) {
 	}
 }
 
-// The pauses after a rejected push are those of local/JITTER.md, else those of
-// upstream/JITTER.md, else the seed's.
+// The pauses after a rejected push are those of local/JITTER.md. If it has none, they are those of
+// upstream/JITTER.md, or else those of the seed.
 func TestJitterOfTheRecord(t *testing.T) {
 	const ms = time.Millisecond
 	h := newHome(t, "a", "")
@@ -527,8 +527,8 @@ func TestPushesAreCounted(t *testing.T) {
 	}
 }
 
-// It prevents: a push of many messages that git does not take, or whose failure names the
-// settings instead of what git was to do.
+// It prevents: a push of many messages that git does not take, and an error of such a push that
+// names the settings instead of what git was to do.
 func TestManyMessagesArePushedAtOnce(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -562,8 +562,8 @@ func TestManyMessagesArePushedAtOnce(t *testing.T) {
 	}
 }
 
-// It prevents: after a push of many messages over a slow line the next one waits for minutes,
-// and one that failed is not tried again as soon as others that failed.
+// It prevents that after a push of many messages over a slow line the next push waits for minutes.
+// A push of many that failed must be tried again as soon as any other that failed.
 func TestTheRestAfterAPushOfManyIsBounded(t *testing.T) {
 	end := time.Now()
 	for _, c := range []struct {

@@ -58,8 +58,8 @@ func TestWalkSince(t *testing.T) {
 	}
 }
 
-// A commit that is no ancestor will do: a node's own commits become others when it
-// takes in what the remote has.
+// WalkSince also goes on from a commit that is no ancestor of main. A node's own commits are
+// replaced by others when it takes in what the remote has.
 func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -84,7 +84,8 @@ func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 	}
 }
 
-// What was kept as a conflict may give way; what is gone or was changed may not.
+// A message may give way to another one and be kept as a conflict. If a message is gone or was
+// changed, WalkSince returns ErrNotSince.
 func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	h := newHome(t, "a", "")
 	one, two := testMessage(1, 1), testMessage(1, 2)
@@ -102,7 +103,7 @@ func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Errorf("since the first commit: %q, %v", all, err)
 	}
-	// The commit by hand holds two; main is what came before it.
+	// The commit by hand has one message more. Main is set back to what came before it.
 	after := h.Tip()
 	commitByHand(t, h.repo(), testMessage(3, 3))
 	byHand := gitOut(t, h.repo(), "rev-parse", "main")
@@ -119,8 +120,8 @@ func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 	}
 }
 
-// A message that arrived and could not be told is not passed over: who keeps what it
-// was told must not take main for known.
+// A message that arrived and could not be told is not passed over. A caller that keeps what it was
+// told must not take main for known.
 func TestToldSaysWhatWasNotTold(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -143,7 +144,7 @@ func TestToldSaysWhatWasNotTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(remote); err != nil { // from which it would be brought back
+	if err := os.RemoveAll(remote); err != nil { // else the message would be brought back from it
 		t.Fatal(err)
 	}
 	for _, file := range append(packs, loose...) {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// sshServer runs what it is asked to with a shell, as a host with git does, and gives this
-// process a home with a key for it. It returns host:port.
+// sshServer starts a server that runs what it is asked to run with a shell, as a host with git
+// does. It gives this process a home with a key for the server, and returns host:port.
 func sshServer(t *testing.T) string {
 	t.Helper()
 	hostKey, _ := newSSHKey(t)

@@ -12,13 +12,12 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
-// found is one thing that a crash, a killed program or a failing disk leaves in a
-// home: what makes it, and a part of what the log says of it ("" where there is
-// nothing to say).
+// found is one thing that a crash, a killed program or a failing disk leaves in a home: what makes
+// it, and a part of what the log says of it. The part is "" if there is nothing to say.
 type found struct {
 	makes func(t *testing.T, h *home)
 	says  string
-	gone  []string // below record.git, after the start
+	gone  []string // paths below record.git that are gone after the start
 }
 
 func age(t *testing.T, by time.Duration, paths ...string) {
@@ -31,7 +30,8 @@ func age(t *testing.T, by time.Duration, paths ...string) {
 	}
 }
 
-// leaves makes a file below record.git that is older than any program needs it.
+// leaves returns a function that makes files below record.git. They are older than any program
+// needs them.
 func leaves(names ...string) func(*testing.T, *home) {
 	return func(t *testing.T, h *home) {
 		for _, name := range names {
@@ -49,8 +49,8 @@ func leaves(names ...string) func(*testing.T, *home) {
 	}
 }
 
-// onePack gathers all objects in one pack of the git program and returns its path
-// without ending.
+// onePack gathers all objects in one pack of the git program. It returns the path of the pack
+// without its ending.
 func onePack(t *testing.T, h *home) string {
 	t.Helper()
 	gitOut(t, h.repo(), "repack", "-adq")
@@ -212,8 +212,8 @@ func foundAtStart() map[string]found {
 	}
 }
 
-// TestFoundAtStart prevents: a home that does not start, or not without a person,
-// after what killed programs and failing disks leave behind.
+// TestFoundAtStart prevents that a home does not start, or not without a person, after what killed
+// programs and failing disks leave behind.
 func TestFoundAtStart(t *testing.T) {
 	for name, f := range foundAtStart() {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestFoundAtStart(t *testing.T) {
 	}
 }
 
-// It prevents: a lock that another program holds at this moment is taken from it.
+// It prevents that a lock which another program holds at this moment is taken from it.
 func TestYoungLocksStay(t *testing.T) {
 	h := newHome(t, "a", "")
 	h.close(t)
@@ -261,7 +261,7 @@ func TestYoungLocksStay(t *testing.T) {
 	}
 }
 
-// leftovers are unfinished files and locks below a repository.
+// leftovers returns the unfinished files and locks below a repository.
 func leftovers(t *testing.T, repo string) []string {
 	t.Helper()
 	var left []string
@@ -278,8 +278,8 @@ func leftovers(t *testing.T, repo string) []string {
 	return left
 }
 
-// Locks that a killed program leaves while the node runs. It prevents: a node that
-// neither fetches nor commits until a person removes them.
+// A killed program may leave locks while the node runs. It prevents: a node that neither fetches
+// nor commits until a person removes them.
 func TestLocksLeftWhileItRuns(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)

@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// The killed child of the failpoint tests: two hosts that share one remote go
-// through everything that writes, a step after the other.
+// These are variables for the killed child of the failpoint tests. In the child, two hosts that
+// share one remote go through everything that writes, one step after the other.
 const (
 	stepsHome   = "PARLEY_TEST_STEPS_HOME" // holds the homes a and b
 	stepsRemote = "PARLEY_TEST_STEPS_REMOTE"
 )
 
-// stepsMessage is the n-th message of a home. The fourth fills a pack; the second
-// has the same path in both homes and another content in each.
+// stepsMessage returns message n of a home. Message 4 fills a pack. Message 2 has the same path in
+// both homes, and another content in each.
 func stepsMessage(home string, n int) MessageFile {
 	writer := map[string]int{"a": 1, "b": 2}[home]
 	l := testMessage(writer, n)
@@ -53,7 +53,7 @@ func stepsChild(dir string) error {
 			}
 			fmt.Println("ok", name, n)
 		}
-		// Both commit before either knows of the other's: the second must unite.
+		// Both commit before either knows of the other's commit. So the second one must unite them.
 		for _, name := range []string{"b", "a"} {
 			if err := homes[name].main.commit(ctx, true); err != nil {
 				return err

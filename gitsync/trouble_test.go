@@ -14,11 +14,11 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
-// endOfSSH is how git ends whatever ended ssh: a host that could not be resolved
-// was taken for a right that was missing, with a pause of minutes.
+// endOfSSH is how git ends, whatever ended ssh. Because of it, a host that could not be resolved
+// was taken for a missing right, with a pause of minutes.
 const endOfSSH = "\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"
 
-// What git, ssh, hosting services and our own carrier say, word for word.
+// These texts are what git, ssh, hosting services and our own carrier say, word for word.
 func TestKindsOfTrouble(t *testing.T) {
 	for text, want := range map[string]Kind{
 		"ssh: Could not resolve hostname git.example.org: Name or service not known\nfatal: Could not read from remote repository.": KindUnreachable,
@@ -81,7 +81,7 @@ func TestKindsOfTrouble(t *testing.T) {
 	}
 }
 
-// FuzzKindOfTrouble feeds anything a remote might say to what sorts it.
+// FuzzKindOfTrouble feeds anything that a remote might say to kindOfText.
 func FuzzKindOfTrouble(f *testing.F) {
 	f.Add("! a:b\t[remote rejected] (pre-receive hook declined)\nremote: no\n")
 	f.Fuzz(func(_ *testing.T, output string) { kindOfText(output, true) })
@@ -99,8 +99,8 @@ func TestPausesAreBounded(t *testing.T) {
 	}
 }
 
-// While the remote is away it is tried for ever, with bounded pauses; the log says
-// it once, and messages are recorded all the same.
+// While the remote is away, it is tried for ever, with bounded pauses. The log says once that it is
+// away. Messages are recorded all the same.
 func TestAwayAndBack(t *testing.T) {
 	inBubble(t, testAwayAndBack)
 	t.Run("git", func(t *testing.T) { synctest.Test(t, testAwayAndBack) })
@@ -168,7 +168,7 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Each carrier tells what is wrong with real remotes, the words of a hook with it.
+// Each carrier tells what is wrong with real remotes.
 func TestTroubleOfRealRemotes(t *testing.T) {
 	answer := func(code int) string {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
-// unfitRemotes are repositories that can be reached and cannot be shared, with what is
-// said of them.
+// unfitRemotes makes repositories that can be reached and cannot be shared. With each it returns a
+// part of what is said of it.
 func unfitRemotes(t *testing.T) map[string]struct{ remote, says string } {
 	t.Helper()
 	full := bareRemote(t)
@@ -39,8 +39,8 @@ func unfitRemotes(t *testing.T) map[string]struct{ remote, says string } {
 	}
 }
 
-// TestUnfitRemotesAreNamed prevents: somebody who names a repository through which no
-// record can be shared reads git's riddle about it, or has a half-made home.
+// Somebody may name a repository through which no record can be shared. TestUnfitRemotesAreNamed
+// prevents that they read git's riddle about it, or have a half-made home.
 func TestUnfitRemotesAreNamed(t *testing.T) {
 	remotes := unfitRemotes(t)
 	for _, carrier := range []string{"git", "builtin"} {
@@ -60,8 +60,9 @@ func TestUnfitRemotesAreNamed(t *testing.T) {
 	}
 }
 
-// TestTheRemoteMayCheckWhatItIsGiven prevents: what the docs advise, that a server checks
-// objects, refuses what parley writes; or lets in the commit that it is advised against.
+// The docs advise that a server checks objects. TestTheRemoteMayCheckWhatItIsGiven prevents that
+// such a server refuses what parley writes, or lets in the commit against which the check is
+// advised.
 func TestTheRemoteMayCheckWhatItIsGiven(t *testing.T) {
 	remote := bareRemote(t)
 	gitOut(t, remote, "config", "receive.fsckObjects", "true")
@@ -85,7 +86,8 @@ func TestTheRemoteMayCheckWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// TestUnfitRemotesOverHTTPAreNamed is the same where only git's protocol tells it.
+// TestUnfitRemotesOverHTTPAreNamed prevents the same over HTTP, where only git's protocol tells
+// what is wrong.
 func TestUnfitRemotesOverHTTPAreNamed(t *testing.T) {
 	remotes := unfitRemotes(t)
 	for _, carrier := range []string{"git", "builtin"} {
@@ -105,10 +107,10 @@ func TestUnfitRemotesOverHTTPAreNamed(t *testing.T) {
 	}
 }
 
-// TestARemoteThatBecameUnfit prevents: main of a shared repository that somebody renames
-// to refs/heads/refs/heads/main, where git goes on fetching and pushing as if nothing were
-// wrong, and everybody else finds no main; and a repository that was replaced by a shallow
-// one, from which git fetches nothing and calls that a success.
+// TestARemoteThatBecameUnfit prevents two failures. If somebody renames main of a shared repository
+// to refs/heads/refs/heads/main, git goes on fetching and pushing as if nothing were wrong.
+// Everybody else finds no main. If a repository was replaced by a shallow one, git fetches nothing
+// from it and calls that a success.
 func TestARemoteThatBecameUnfit(t *testing.T) {
 	t.Run("nested", func(t *testing.T) {
 		remote := bareRemote(t)

@@ -15,7 +15,7 @@ var editedFiles = []string{
 
 const editedBase = "---\nname: a\nrole: one\n---\n\ntext\n"
 
-// twoSides is a record and a clone of its remote that both have a file.
+// twoSides makes a record and a clone of its remote. Both have `file`.
 func twoSides(t *testing.T, file string) (h *home, clone string) {
 	t.Helper()
 	remote := bareRemote(t)
@@ -29,7 +29,7 @@ func twoSides(t *testing.T, file string) (h *home, clone string) {
 	return h, clone
 }
 
-// pushEdit has plain git change a file, or with "" remove it.
+// pushEdit lets plain git change a file or, with "", remove it.
 func pushEdit(t *testing.T, clone, file, text string) {
 	t.Helper()
 	if text == "" {
@@ -44,7 +44,7 @@ func pushEdit(t *testing.T, clone, file, text string) {
 
 func edited(old, new string) string { return strings.Replace(editedBase, old, new, 1) }
 
-// wantFile compares a file here, on the remote and in what another host gets.
+// wantFile compares a file here and on the remote.
 func wantFile(t *testing.T, h *home, file, want string) {
 	t.Helper()
 	got, ok, err := h.ReadFile(file)
@@ -74,7 +74,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 	for _, file := range editedFiles {
 		t.Run(strings.ReplaceAll(file, "/", "."), func(t *testing.T) {
 			h, clone := twoSides(t, file)
-			// Different fields: both count, and nobody need know.
+			// Different fields: both changes count, and nobody need know.
 			pushEdit(t, clone, file, edited("name: a", "name: b"))
 			if err := h.WriteFile(t.Context(), file, []byte(edited("role: one", "role: two"))); err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 			if got := conflicts(t, h); len(got) > 0 || strings.Contains(h.log.String(), "elsewhere") {
 				t.Errorf("kept %q; %s", got, h.log)
 			}
-			// The same field: what this node put stays, the other is kept and named.
+			// The same field: what this node put stays. The other text is kept and named.
 			gitOut(t, clone, "pull", "--quiet")
 			theirs, mine := strings.Replace(both, "two", "theirs", 1), strings.Replace(both, "two", "mine", 1)
 			pushEdit(t, clone, file, theirs)
@@ -102,7 +102,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 			if of, ok := ConflictOf(kept); !ok || of != file {
 				t.Errorf("%s is a version of %q, %v", kept, of, ok)
 			}
-			// Another host comes to the same.
+			// Another host gets the same files.
 			other := newHome(t, "b", h.opts.Remote)
 			wantFile(t, other, file, mine)
 			wantFile(t, other, kept, theirs)
@@ -128,8 +128,8 @@ func TestAnEditByHandThatGivesWayIsKept(t *testing.T) {
 	}
 }
 
-// A file that one side removed and the other changed stays, whichever side it is;
-// one that nobody else touched goes.
+// If one side removed a file and the other side changed it, the file stays, whichever side it is. A
+// file that nobody else touched goes.
 func TestFilesRemovedOnOneSide(t *testing.T) {
 	const file = "local/actors/reviewer.md"
 	t.Run("removed there, changed here", func(t *testing.T) {

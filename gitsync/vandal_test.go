@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// moveByHand moves main of a bare repository to a new commit of a tree, as somebody
-// does who may push.
+// moveByHand moves main of a bare repository to a new commit of `tree`, as anybody can who may
+// push.
 func moveByHand(t *testing.T, repo, tree string, parents ...string) string {
 	t.Helper()
 	args := []string{"commit-tree", tree, "-m", "by hand"}
@@ -19,7 +19,7 @@ func moveByHand(t *testing.T, repo, tree string, parents ...string) string {
 	return commit
 }
 
-// treeWithout is the tree of main without one of its folders.
+// treeWithout returns the tree of main without one of its folders.
 func treeWithout(t *testing.T, repo, folder string) string {
 	t.Helper()
 	var left []string
@@ -31,7 +31,7 @@ func treeWithout(t *testing.T, repo, folder string) string {
 	return gitInput(t, repo, strings.Join(left, "\n")+"\n", "mktree")
 }
 
-// The same holds for the file that says whose record it is.
+// One file says whose record it is. If a commit takes it out, it is put back, as the version is.
 func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -47,9 +47,8 @@ func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
 	}
 }
 
-// A commit that takes the record's version away is answered by putting it back. It
-// prevents: one "git rm -r upstream" of somebody who may push keeps every host of the
-// fleet from starting again.
+// If a commit takes the record's version away, the version is put back. It prevents that one "git
+// rm -r upstream" of somebody who may push keeps every host of the fleet from starting again.
 func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -75,7 +74,7 @@ func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 	wantClean(t, remote)
 }
 
-// What is written over the version and is none is answered like its removal.
+// If something that is no version is written over the version, this is answered like its removal.
 func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
 	for _, text := range []string{"", "5.0\n\n", "5.0\r\n", "nothing\n"} {
 		remote := bareRemote(t)
@@ -94,9 +93,9 @@ func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
 	}
 }
 
-// A record whose version was taken out, or overwritten with what is no version, is
-// opened and gets it again. It prevents: a home that took such a commit in cannot be
-// started until somebody mends record.git by hand.
+// A version may be taken out of a record, or overwritten with something that is no version. The
+// record is opened and gets its version again. It prevents that a home which took such a commit in
+// cannot be started until somebody mends record.git by hand.
 func TestOpenPutsTheVersionBack(t *testing.T) {
 	a := newHome(t, "a", "")
 	message := testMessage(1, 1)
@@ -113,9 +112,9 @@ func TestOpenPutsTheVersionBack(t *testing.T) {
 	wantClean(t, a.repo())
 }
 
-// A history that has nothing to do with the record may be merged in front of it; the
-// next host that sees it puts the record first again. It prevents: who joins takes the
-// other history's first commit for the record's name, and refuses all signatures.
+// A history that has nothing to do with the record may be merged in front of it. The next host that
+// sees this puts the record first again. It prevents that a host which joins takes the other
+// history's first commit for the record's name, and refuses all signatures.
 func TestAnotherHistoryMergedInFront(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -137,8 +136,8 @@ func TestAnotherHistoryMergedInFront(t *testing.T) {
 	wantClean(t, remote)
 }
 
-// Git reads a commit that ends with its header, and lets it be pushed. It prevents: one
-// such commit keeps all hosts from taking in the remote, for ever.
+// Git reads a commit that ends with its header, and lets it be pushed. It prevents that one such
+// commit keeps all hosts from taking in the remote, for ever.
 func TestACommitWithoutAMessage(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -156,8 +155,8 @@ func TestACommitWithoutAMessage(t *testing.T) {
 	}
 }
 
-// A record of another version is left alone by who does not know it. It prevents: an old
-// program puts its version back into a record that was upgraded.
+// A host that does not know a version leaves a record of that version alone. It prevents that an
+// old program puts its version back into a record that was upgraded.
 func TestAnotherVersionStays(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -176,9 +175,9 @@ func TestAnotherVersionStays(t *testing.T) {
 	}
 }
 
-// An operator may rewrite the whole of main in record.git ("git filter-branch"), while
-// the node runs or not: main is put back, and what they made is kept. It prevents: the
-// host commits no more, and after a start takes the remote for that of another fleet.
+// An operator may rewrite the whole of main in record.git ("git filter-branch"), while the node
+// runs or not. Main is put back, and what the operator made is kept. It prevents that the host
+// commits no more, and after a start takes the remote for that of another fleet.
 func TestOperatorRewritesMainFromItsBeginning(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		remote := bareRemote(t)

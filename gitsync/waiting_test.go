@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// What waits is as old as the oldest of it, in the journal or in a commit that the remote
-// lacks.
+// What waits is as old as its oldest part, in the journal or in a commit that the remote lacks.
 func TestWaitingSince(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)

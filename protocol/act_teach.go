@@ -33,7 +33,7 @@ func parseLesson(body string) (Lesson, error) {
 	return l, nil
 }
 
-// label is the label beside the heading, or "" if there is none that can be read.
+// label returns the label beside the heading, or "" if there is none that can be read.
 func (f *form) label() Label {
 	l, err := ParseLabel(strings.Trim(f.head("label"), "[]"))
 	if err != nil {

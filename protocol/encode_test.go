@@ -131,8 +131,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// readIndependently reads the frontmatter as any YAML program would, without
-// parley's insistence on literal text.
+// readIndependently reads the frontmatter as any YAML program would. Parley insists on literal
+// text, and such a program does not.
 func readIndependently(t *testing.T, m *protocol.Message, data []byte) {
 	t.Helper()
 	front, _, _ := strings.Cut(strings.TrimPrefix(string(data), "---\n"), "\n---\n")
@@ -177,9 +177,8 @@ func checkNamesRead(t *testing.T, got any, want []string) {
 	}
 }
 
-// number is what some YAML reader takes for a number, a date or a broken one:
-// YAML 1.1 and 1.2 differ, and a reader's float overflows where another's does
-// not.
+// number matches what some YAML reader takes for a number, a date or a broken one. YAML 1.1 and 1.2
+// differ. The float of one reader overflows where that of another does not.
 var number = regexp.MustCompile(`^[-+]?(\.?[0-9][0-9_.]*([eE][-+]?[0-9]+)?|0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+|0[bB][01_]+|\._|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*)$`)
 
 func TestQuote(t *testing.T) {
@@ -197,7 +196,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// checkQuoted reads q back as a field's value and as one of a list.
+// checkQuoted reads `q` back as a field's value and as one of a list.
 func checkQuoted(t *testing.T, s, q string) {
 	t.Helper()
 	var read struct {

@@ -57,8 +57,8 @@ func TestChannelFile(t *testing.T) {
 	}
 }
 
-// Members are names, one a line; what is none is passed over, as a program that does
-// not know the field passes over all of it.
+// Members are names, one a line. What is no name is passed over, as a program that does not know
+// the field passes over all of it.
 func TestChannelMembers(t *testing.T) {
 	c := ChannelFile{Name: "sprint", Members: []string{"mawjs", "on", "Dr. No", "李"}}
 	data, err := EncodeChannelFile(c)
@@ -86,8 +86,8 @@ func TestChannelMembers(t *testing.T) {
 	}
 }
 
-// Other members leave everything else in a CHANNEL.md as others wrote it: a peer's own
-// fields were lost where the file was written anew.
+// If members are set, everything else in a CHANNEL.md stays as others wrote it. A peer's own fields
+// were lost when the file was written anew.
 func TestSetChannelMembersKeepsTheRest(t *testing.T) {
 	old := "---\n# by hand\nname: sprint\nmood: [good, \"007\"]\nnested:\n  a: b\ncreated_at: 2026-05-24T17:00:00.000Z\n---\n\nWhat we do.\n\n---\n\nMore.\n"
 	with, err := SetChannelMembers([]byte(old), []string{"mawjs", "volt"})
@@ -102,7 +102,7 @@ func TestSetChannelMembersKeepsTheRest(t *testing.T) {
 	}
 }
 
-// Members that make a CHANNEL.md too long to be read are refused: it was written, and the
+// Members that make a CHANNEL.md too long to be read are refused. Such a file was written, and the
 // channel had no name any more.
 func TestSetChannelMembersRefusesWhatCannotBeRead(t *testing.T) {
 	var members []string
@@ -210,8 +210,8 @@ func TestFilesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzFiles: whatever stands in a file of the record is read or refused, and
-// what was read of a channel or memory can be written and read again.
+// FuzzFiles checks that whatever stands in a file of the record is read or refused. What was read
+// of a channel or memory can be written and read again.
 func FuzzFiles(f *testing.F) {
 	for _, seed := range []string{seedChannel, seedMemory, seedActor} {
 		f.Add([]byte(seed))

@@ -19,8 +19,8 @@ const (
 	testRel     = "2026/05/23/190100000Z-b2c3d4e5.md"
 )
 
-// sameMessage compares two messages. An absent list and an empty one are the
-// same file, and so are times within a millisecond.
+// sameMessage compares two messages. An absent list and an empty one make the same file, and so do
+// times within a millisecond.
 func sameMessage(a, b *protocol.Message) string {
 	return cmp.Diff(a, b, cmpopts.EquateEmpty(),
 		cmp.Comparer(func(p, q protocol.Path) bool { return p == q }),
@@ -38,13 +38,13 @@ func path(t testing.TB, s string) protocol.Path {
 	return p
 }
 
-// testPath is the path that most tests use.
+// testPath returns the path that most tests use.
 func testPath(t testing.TB) protocol.Path {
 	t.Helper()
 	return path(t, testChannel+"/"+testRel)
 }
 
-// testKey is a key that is the same in every run.
+// testKey returns a key that is the same in every run.
 func testKey(t testing.TB, n byte) nkeys.KeyPair {
 	t.Helper()
 	var raw [32]byte
@@ -58,7 +58,7 @@ func testKey(t testing.TB, n byte) nkeys.KeyPair {
 	return key
 }
 
-// sample is a signed host's message with every kind of field but a signature.
+// sample returns a message of a host that signs, with every kind of field but a signature.
 func sample(t testing.TB) *protocol.Message {
 	t.Helper()
 	return &protocol.Message{
@@ -78,9 +78,8 @@ func sample(t testing.TB) *protocol.Message {
 	}
 }
 
-// trapNames are names that a YAML reader or a careless writer gets wrong.
-// Those with a colon stand alone in colonNames: as addressees they read as
-// "alias:name".
+// trapNames returns names that a YAML reader or a careless writer gets wrong. Names with a colon
+// stand apart in colonNames, because as addressees they read as "alias:name".
 func trapNames() []string {
 	return []string{
 		"yes", "No", "on", "OFF", "y", "N", "true", "False", "null", "NULL", "Null", "~",
@@ -166,7 +165,7 @@ func (g generator) message(t testing.TB) *protocol.Message {
 	return m
 }
 
-// optional gives m fields that any participant may write.
+// optional gives `m` fields that any participant may write.
 func (g generator) optional(m *protocol.Message) {
 	texts := append(append(trapNames(), colonNames()...), "a\nb", "a\tb", " padded ", "\u0085", "a\u0085b", "\x7f", "\x1b[0m", "nat@white")
 	for _, to := range []*string{&m.Via, &m.Re, &m.Human} {
@@ -181,7 +180,7 @@ func (g generator) optional(m *protocol.Message) {
 	}
 }
 
-// node gives m the fields that a parley node writes.
+// node gives `m` the fields that a parley node writes.
 func (g generator) node(m *protocol.Message) {
 	m.Hops = g.IntN(9)
 	m.Host = pick(g, []protocol.Name{"white", "12345678", "1e5", "null", "yes", "0x1f"})

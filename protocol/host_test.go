@@ -69,7 +69,7 @@ func TestSmallestHostBody(t *testing.T) {
 	}
 }
 
-// A host cannot say a line that it does not mean through a field's text.
+// Through a field's text, a host cannot say a line that it does not mean.
 func TestHostFieldsStayOnTheirLine(t *testing.T) {
 	h := hostState()
 	h.Hostname = "white\nagent: evil, opus*1"
@@ -92,8 +92,8 @@ func TestParseHostRefuses(t *testing.T) {
 	}
 }
 
-// A line that cannot be read is left out alone. Before, the whole announcement was
-// refused for it, and all agents of its host vanished.
+// A line that cannot be read is left out alone. Before, the whole announcement was refused because
+// of it, and all agents of its host vanished.
 func TestUnreadableLinesOfAHostAreLeftOut(t *testing.T) {
 	for _, body := range []string{
 		hostBody + "\nhuman: Nat W.", hostBody + "\nhuman: ", hostBody + "\nagent: ", hostBody + "\nagent: all", hostBody + "\nagent: mawjs, opus*1",
@@ -117,8 +117,8 @@ func TestUnreadableLinesOfAHostAreLeftOut(t *testing.T) {
 	}
 }
 
-// An agent whose tier parley 0.1.0 cannot read stands on a line that it passes over, so
-// that it still reads the others; what 0.1.0 wrote of such an agent is read.
+// If parley 0.1.0 cannot read a tier of an agent, the agent stands on a line that 0.1.0 passes
+// over. So 0.1.0 still reads the other agents. What 0.1.0 wrote of such an agent is read.
 func TestTiersAreCalledLikeModels(t *testing.T) {
 	h := protocol.HostState{Host: "white", Agents: []protocol.HostedAgent{
 		{Name: "a", Tiers: []protocol.Tier{{Name: "opus", Count: 1}}},
@@ -141,7 +141,7 @@ func FuzzParseHost(f *testing.F) {
 	f.Add(strings.ReplaceAll(hostBody, "\n", "\r\n"))
 	f.Add("HOST-AGENTS | host: a\naddress: [::1]:1\naddress: localhost:65535")
 	f.Add("HOST-AGENTS | host: a\nagent: b, c*1024\nhostname: \r\nkey: \t")
-	// What could not be read was read by who started from an archive, and not by others.
+	// A host that started from an archive read this, and other hosts could not read it.
 	f.Add("HOST-AGENTS | host: a\nagent: b, c*1\r\r\nhuman: eve\r\r\nhuman: ")
 	f.Fuzz(func(t *testing.T, body string) {
 		h, err := protocol.ParseHost(body)
@@ -159,8 +159,8 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
-// A host of an earlier version passes over the line that says that a host was removed,
-// and one of this version reads it back.
+// A host of an earlier version passes over the line that says that a host was removed. A host of
+// this version reads it back.
 func TestTheRevocationOfARemovedHost(t *testing.T) {
 	of := protocol.HostKey{Host: "white", Key: "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"}
 	r := protocol.Revocation{Host: "oracle-world", Revokes: of, Removed: true}

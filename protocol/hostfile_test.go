@@ -101,7 +101,7 @@ func checkHostYAML(t *testing.T, file string) {
 	}
 }
 
-// R12: what a person wrote stays; commands are never written.
+// R12: what a person wrote stays. Commands are never written.
 func TestHostFileKeepsWhatAPersonWrote(t *testing.T) {
 	old := strings.Replace(seedHostFile, "alias: cachy", "# mine\nlocation: Berlin # the flat\nalias: cachy\nmeta:\n  rack: [1, {a: b}]", 1) + "\nAsk Steve.\n\nTwice.\n"
 	h := hostState()
@@ -125,8 +125,8 @@ func TestHostFileKeepsWhatAPersonWrote(t *testing.T) {
 	}
 }
 
-// The YAML encoder puts a comment that stood beside the replaced map between a
-// key and its value, which nobody can read.
+// If a comment stood beside the replaced map, the YAML encoder puts it between a key and its value.
+// Nobody can read that.
 func TestHostFileWithACommentBesideAMapStaysReadable(t *testing.T) {
 	old := strings.Replace(seedHostFile, "actors:", "actors: # who works here", 1)
 	h := hostState()
@@ -157,8 +157,8 @@ func TestParseHostFileRefuses(t *testing.T) {
 	}
 }
 
-// What cannot be read of a host file is left out alone, and other programs call hosts,
-// actors and tiers as they like: a capital or a dot made the whole file unreadable.
+// What cannot be read of a host file is left out alone. Other programs call hosts, actors and tiers
+// as they like. A capital or a dot made the whole file unreadable.
 func TestForeignHostFile(t *testing.T) {
 	const file = "---\nalias: MacBook-Pro.local\nhostname: MacBook-Pro.local\nactors:\n  Architect:\n    gpt-4.1: codex exec\n  qa.bot:\n    Opus: {count: 2}\n" +
 		"  a@b:\n    x: y\n  all:\n    x: y\n  dev:\n    o pus: x\n    fine: {count: 0}\n    ok: x\nhumans: [Nat W., \"\"]\n---\n"
@@ -177,8 +177,8 @@ func TestForeignHostFile(t *testing.T) {
 	}
 }
 
-// A host that listens no longer must not be dialled because of an old file, and
-// what nobody could dial is passed over.
+// A host that listens no longer must not be dialled because of an old file. An address that nobody
+// could dial is passed over.
 func TestHostFileAddresses(t *testing.T) {
 	h := hostState()
 	file := update(t, "", h)
@@ -225,7 +225,7 @@ func FuzzParseHostFile(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, file)
 		}
-		h.Unread = nil // is not written again
+		h.Unread = nil // it is not written again
 		if diff := sameHost(h, back); diff != "" {
 			t.Fatalf("(-first +again)\n%s\n%s", diff, file)
 		}

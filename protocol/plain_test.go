@@ -49,7 +49,7 @@ var plainExamples = map[string]bool{
 	strings.Repeat("a", 65) + ": b\n":                                                false,
 }
 
-// What is read without the YAML library is read as that library would.
+// What is read without the YAML library is read as the library would read it.
 func TestPlainFields(t *testing.T) {
 	for front, want := range plainExamples {
 		if _, plain := plainFields([]byte(front)); plain != want {
@@ -81,8 +81,8 @@ func wantSame(t *testing.T, front string) {
 	}
 }
 
-// What parley writes itself is read without the library, but for names and other texts
-// that need an escape or are in other scripts.
+// What parley writes itself is read without the library. Names and other texts that need an escape
+// or are in other scripts are the exception.
 func TestWhatIsWrittenIsPlain(t *testing.T) {
 	channel := DeriveChannel("0123456789abcdef0123456789abcdef01234567", "a", "b")
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
@@ -103,8 +103,8 @@ func TestWhatIsWrittenIsPlain(t *testing.T) {
 	}
 }
 
-// BenchmarkDecodeFrontmatter is what reading the fields of a usual message costs, beside
-// the YAML library.
+// BenchmarkDecodeFrontmatter measures what it costs to read the fields of a usual message, and
+// beside that what it costs the YAML library.
 func BenchmarkDecodeFrontmatter(b *testing.B) {
 	front := []byte("from: nat\nto: all\ntype: text\ntimestamp: 2026-05-23T19:01:00.000Z\nhost: oracle-world\nrun: 0badcafe\nseq: 7\n" +
 		"prev: " + strings.Repeat("ab", 32) + "\nkey: U" + strings.Repeat("A", 55) + "\nsig: " + strings.Repeat("a", 86) + "\n")
@@ -126,8 +126,8 @@ func FuzzPlainFields(f *testing.F) {
 	f.Fuzz(wantSame)
 }
 
-// It prevents: a field that is written otherwise than it was signed, or than YAML reads it,
-// because it was taken for text that needs no look of the library.
+// A field may be taken for text that needs no look of the library. It prevents that such a field is
+// written otherwise than it was signed, or than YAML reads it.
 func TestPlainTextIsWhatYAMLTakesForText(t *testing.T) {
 	words := regexp.MustCompile(`^[\p{L}\p{N}./][\p{L}\p{N} ./@=+()_-]*$`)
 	parts := []string{"", "0", "1", "9", "a", "b", "e", "f", "x", "o", "X", "-", "_", ".", "/", " ", "+", "=", "e5", "0x", "t", "Z", "q", "inf", "ก", "٣", "é", "~", ":", "2026-05-23", "true", "..."}

@@ -19,8 +19,8 @@ func sign(t testing.TB, m *protocol.Message) []byte {
 	return data
 }
 
-// check decodes data as a file at p and checks its signature. A file that
-// cannot be read counts as refused.
+// check decodes `data` as a file at `p` and checks its signature. A file that cannot be read counts
+// as refused.
 func check(p protocol.Path, record string, data []byte) protocol.Signature {
 	m, err := protocol.Decode(p, data)
 	if err != nil {
@@ -55,8 +55,8 @@ func TestSigningTwiceGivesTheSameFile(t *testing.T) {
 	}
 }
 
-// Without this, one bit of a signature could be turned without breaking it, and
-// two files would be valid for one message.
+// If a byte could change, one bit of a signature could be turned without breaking it. Then two
+// files would be valid for one message.
 func TestNoByteOfASignedFileCanChange(t *testing.T) {
 	m := sample(t)
 	data := sign(t, m)
@@ -233,7 +233,7 @@ func TestSpoiledLetterDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A letter's signature must not pass for a message's, nor the other way round.
+// A message's signature must not pass for a letter's.
 func TestLetterIsNoMessage(t *testing.T) {
 	m := sample(t)
 	data := sign(t, m)

@@ -12,10 +12,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Nothing is written that its own reader refuses or reads otherwise: what hosts say of
-// themselves and of each other, host files, messages, receipts, memories and what
-// channels are for. A tier called gpt-4.1 was published in an announcement that no
-// parley could read, and the host's agents vanished.
+// Nothing is written that its own reader refuses or reads otherwise: what hosts say of themselves,
+// host files, messages, receipts, memories and what channels are for. A tier called gpt-4.1 was
+// published in an announcement that no parley could read, and the host's agents vanished.
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	g := newGenerator(22)
 	for range 700 {
@@ -30,7 +29,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// What becomes too long with its signature was written, and refused by every reader.
+// A message that becomes too long with its signature was written, and every reader refused it.
 func TestSignedMessageIsNotTooLongToBeRead(t *testing.T) {
 	m := sample(t)
 	for n := range 400 {
@@ -63,7 +62,7 @@ func (g generator) name() protocol.Name {
 	return pick(g, []protocol.Name{"white", "nat", "12345678", "1e5", "null", "yes", "0x1f", "a_-"})
 }
 
-// host is anything that a host can say of itself by its configuration.
+// host returns anything that a host can say of itself by its configuration.
 func (g generator) host() protocol.HostState {
 	h := protocol.HostState{Host: g.name(), Key: "UAKEY", Hostname: pick(g, []string{"", "white.example", "1.5", "Steve's Mac", "null"})}
 	h.Addresses = pick(g, [][]string{nil, {"192.0.2.7:4223"}, {"[2001:db8::7]:4223", "white.example:4223"}})

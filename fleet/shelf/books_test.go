@@ -30,13 +30,13 @@ func (nobody) Suggest(string) string { return "" }
 
 func emptyChannels() *Channels { return NewChannels("a record", nobody{}, nobody{}) }
 
-// channelOf is the channel that tests give that name.
+// channelOf returns the channel to which tests give that name.
 func channelOf(name string) protocol.ChannelID {
 	sum := sha256.Sum256([]byte(name))
 	return protocol.NewChannelID([16]byte(sum[:16]))
 }
 
-// permutations are all orders of n things.
+// permutations returns all orders of n things.
 func permutations(n int) [][]int {
 	if n == 0 {
 		return [][]int{nil}
@@ -50,8 +50,7 @@ func permutations(n int) [][]int {
 	return all
 }
 
-// memoryAt makes a memory that was written at a minute, with the hex digits of
-// its file's name.
+// memoryAt makes a memory that was written at `minute`. The name of its file has the digits `hex`.
 func memoryAt(minute int, hex, supersedes string) protocol.Memory {
 	at := time.Date(2026, 5, 23, 19, minute, 0, 0, time.UTC)
 	stamp, _, _ := strings.Cut(protocol.MemoryFileName(at, 0), "-")
@@ -70,9 +69,9 @@ func held(s *Memories, f MemoryFilter) []string {
 	return names
 }
 
-// R10, in every order of arrival: a file that is superseded is dropped, of two
-// that supersede the same the newer holds, then the greater name; chains drop all
-// but the last.
+// R10, in every order of arrival: a superseded file is dropped. Of two files that supersede the
+// same one, the newer one holds, and if they are equally old, the one with the greater name. In a
+// chain only the last file holds.
 func TestMemoriesThatHold(t *testing.T) {
 	first := memoryAt(0, "aaaaaaaa", "")
 	older, newer := memoryAt(1, "bbbbbbbb", first.File), memoryAt(2, "cccccccc", first.File)
@@ -194,7 +193,7 @@ func TestFindChannelAndFound(t *testing.T) {
 	}
 }
 
-// Purposes end where CHANNEL.md files name each other as parents.
+// Purposes ends even if CHANNEL.md files name each other as parents.
 func TestPurposesOfACircle(t *testing.T) {
 	s := emptyChannels()
 	s.Set(channelOf("a"), protocol.ChannelFile{Name: "a", Parent: channelOf("b")})
@@ -208,8 +207,8 @@ func TestPurposesOfACircle(t *testing.T) {
 	}
 }
 
-// The fleet's own profile stands before the program's; two of one folder with the
-// same name are a clash that names both.
+// The fleet's own profile stands before the program's. Two profiles of one folder with the same
+// name are a clash, which names both files.
 func TestProfiles(t *testing.T) {
 	s := NewProfiles()
 	s.Set("upstream/actors/guide.md", protocol.Actor{Name: "guide", Body: "program's"})

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// dieChild goes through everything that a journal does, and prints what it was told
-// is stored and what it then said is done.
+// dieChild goes through everything that a journal does. It prints what it was told is stored, and
+// what it then says is done.
 func dieChild(dir string) error {
 	j, err := Open(dir, Options{SegmentBytes: 2000, CompactBytes: 4000})
 	if err != nil {
@@ -52,8 +52,8 @@ func dieChild(dir string) error {
 	return j.Close()
 }
 
-// TestDieInTheJournal prevents: an entry that was acknowledged and is lost when the
-// process dies while segments are begun, compacted or removed.
+// TestDieInTheJournal prevents that an acknowledged entry is lost when the process dies while
+// segments are begun, compacted or removed.
 func TestDieInTheJournal(t *testing.T) {
 	for _, p := range failpoint.All() {
 		if !strings.HasPrefix(string(p), "journal/") {
@@ -79,7 +79,7 @@ func TestDieInTheJournal(t *testing.T) {
 	}
 }
 
-// wantKept wants what was stored and not done.
+// wantKept wants every entry that was stored and is not done.
 func wantKept(t *testing.T, dir string, said []byte) {
 	t.Helper()
 	kept := map[int]bool{}

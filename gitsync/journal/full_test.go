@@ -24,8 +24,8 @@ func (f fullDisk) Write(data []byte) (int, error) {
 	return n, errors.Join(err, syscall.ENOSPC)
 }
 
-// TestDiskFullAndFreed prevents: a message that is taken and only half written; a
-// journal that takes nothing any more once there is room again.
+// TestDiskFullAndFreed prevents: a message that is taken and only half written, and a journal that
+// takes nothing any more once there is room again.
 func TestDiskFullAndFreed(t *testing.T) {
 	for room := range 3 * headerSize {
 		dir := t.TempDir()
@@ -52,8 +52,8 @@ func TestDiskFullAndFreed(t *testing.T) {
 	}
 }
 
-// It prevents: an entry is read from another's place after a part of its segment
-// was damaged.
+// It prevents that an entry is read from the place of another one after a part of its segment was
+// damaged.
 func TestReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	j, _, _ := open(t, dir, Options{})

@@ -198,7 +198,7 @@ func TestCorruptRecordInTheMiddle(t *testing.T) {
 	}
 }
 
-// flipByte changes a file where a text stands in it.
+// flipByte changes a file at the place where `text` stands in it.
 func flipByte(t *testing.T, path, text string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -211,8 +211,8 @@ func flipByte(t *testing.T, path, text string) {
 	}
 }
 
-// TestRecordInsideAMessage prevents: bytes of a message that look like a record
-// are taken for one when what is around them is damaged.
+// Bytes of a message may look like a record. TestRecordInsideAMessage prevents that they are taken
+// for one when what is around them is damaged.
 func TestRecordInsideAMessage(t *testing.T) {
 	dir := t.TempDir()
 	j, _, _ := open(t, dir, Options{})
@@ -293,7 +293,7 @@ func TestFailedSync(t *testing.T) {
 	if len(trouble) != 1 || !strings.Contains(trouble[0], "never acknowledged") {
 		t.Errorf("trouble: %q", trouble)
 	}
-	// The segment that knows what is valid in the one before does not go first.
+	// A segment knows what is valid in the segment before it. It must not go first.
 	j2, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -355,8 +355,8 @@ func testGroupCommit(t *testing.T) {
 	}
 }
 
-// counting counts syncs; only the writer goroutine syncs. Each takes until all others
-// wait for one, as on a disk that is slow.
+// counting counts syncs. Only the writer goroutine syncs. Each sync takes until all others wait for
+// one, as on a slow disk.
 type counting struct {
 	file
 	syncs *int
@@ -433,7 +433,7 @@ func FuzzScanSegment(f *testing.F) {
 		if s.valid > len(data) || s.valid < headerSize {
 			t.Fatalf("valid is %d of %d", s.valid, len(data))
 		}
-		// What was read, written again, reads the same.
+		// What was read and is written again reads the same.
 		out := s.header.encode()
 		for _, r := range s.records {
 			out = appendRecord(out, s.header.nonce, r.entries)

@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// manyObjects is a store with n small blobs in a few packs.
+// manyObjects makes a store with n small blobs in a few packs.
 func manyObjects(b *testing.B, n int) *Store {
 	b.Helper()
 	s := newStore(b)
@@ -98,8 +98,8 @@ func BenchmarkJoin(b *testing.B) {
 	b.SetBytes(size / int64(b.N))
 }
 
-// BenchmarkNewestTree measures the first reading of a day with many messages after
-// a start: the last of a row of deltas.
+// BenchmarkNewestTree measures the first reading, after a start, of a day with many messages. The
+// day is the last of a row of deltas.
 func BenchmarkNewestTree(b *testing.B) {
 	h := newHistory(b)
 	h.commit(b, "day", 10_000)

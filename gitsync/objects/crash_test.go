@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(scratch.InMemory(m).Run())
 }
 
-// crashChild commits, seals and joins without end, and prints each commit that main
-// names.
+// crashChild commits, seals and joins without end. It prints each commit once main names it.
 func crashChild(dir string) error {
 	s, err := Open(dir, zerolog.Nop())
 	if err != nil {
@@ -74,8 +73,8 @@ func crashChild(dir string) error {
 	}
 }
 
-// TestKillDuringJoins kills a process that does little else than joining at random
-// moments. It prevents: an object that a crash between the packs loses.
+// TestKillDuringJoins kills a process at random moments. The process does little else than joining.
+// It prevents: an object that a crash between the packs loses.
 func TestKillDuringJoins(t *testing.T) {
 	rounds := 20
 	if os.Getenv("PARLEY_SOAK") != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// randomTree has entries in git's order; some names are those of messages.
+// randomTree returns entries in git's order. Some names are those of messages.
 func randomTree(random *rand.Rand, n int) []Entry {
 	var entries []Entry
 	for range n {
@@ -32,7 +32,7 @@ func tidyTree(entries []Entry) []Entry {
 	return slices.CompactFunc(entries, func(a, b Entry) bool { return a.Name == b.Name })
 }
 
-// changedTree is a tree after a few changes of each kind.
+// changedTree returns a tree after a few changes of each kind.
 func changedTree(random *rand.Rand, entries []Entry) []Entry {
 	out := slices.Clone(entries)
 	for range random.IntN(4) {
@@ -91,7 +91,7 @@ func FuzzTreeDelta(f *testing.F) {
 		}
 		delta := treeDelta(old, entries)
 		if len(entries) == 0 {
-			return // no delta makes nothing
+			return // no delta makes an empty tree
 		}
 		got, err := packfile.PatchDelta(encodeTree(old), delta)
 		if err != nil || !bytes.Equal(got, encodeTree(entries)) {
@@ -100,8 +100,8 @@ func FuzzTreeDelta(f *testing.F) {
 	})
 }
 
-// Trees that came from each other one by one, through more than one pack, read
-// back whole, and git agrees.
+// Trees that came from each other one by one, through more than one pack, are read back whole. Git
+// agrees.
 func TestTreesInARowAreDeltas(t *testing.T) {
 	s := newStore(t)
 	random := rand.New(rand.NewPCG(13, 14))

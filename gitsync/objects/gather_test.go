@@ -18,9 +18,8 @@ func (s *Store) looseFiles(t testing.TB) []string {
 	return names
 }
 
-// Loose objects, such as an operator's commits and small pushes leave, are gathered
-// when they are many; those that are young stay, because a commit may be about to
-// name them.
+// Loose objects, such as those that an operator's commits and small pushes leave, are gathered when
+// there are many. Young ones stay, because a commit may be about to name them.
 func TestManyLooseObjectsAreGathered(t *testing.T) {
 	h := newHistory(t)
 	for range 20 {
@@ -92,9 +91,8 @@ func TestManyLooseObjectsAreGathered(t *testing.T) {
 	}
 }
 
-// What is held is not the gc's, however long it takes and whatever is joined
-// meanwhile. It prevents: a long fetch whose first packs a gc drops before a ref
-// names them.
+// A gc must not take what is held, however long this takes and whatever is joined meanwhile. It
+// prevents: a long fetch whose first packs a gc drops before a ref names them.
 func TestHoldKeepsWhatNoRefNames(t *testing.T) {
 	h := newHistory(t)
 	h.commit(t, "data", 1)

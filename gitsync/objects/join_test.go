@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// history is a main that grows, and every object that it is made of.
+// history is a main that grows, and all objects that it is made of.
 type history struct {
 	*Store
 	tip, tree Hash
@@ -57,7 +57,7 @@ func (h *history) commit(t testing.TB, folder string, files int) {
 	h.tip, h.tree = next, tree
 }
 
-// seal makes a pack of its own of what was committed since.
+// seal makes a pack of its own of what was committed since the last one.
 func (h *history) seal(t testing.TB) {
 	t.Helper()
 	if err := h.Seal(); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) settle(t testing.TB) {
 	}
 }
 
-// wantAll reads every object anew and has git look for faults.
+// wantAll reads every object anew and lets git look for faults.
 func (h *history) wantAll(t testing.TB) {
 	t.Helper()
 	again, err := Open(h.dir, zerolog.Nop())
@@ -132,7 +132,7 @@ func TestJoinKeepsEveryObject(t *testing.T) {
 	}
 }
 
-// Packs of git have deltas of both kinds, and the same object in several.
+// Packs of git have deltas of both kinds, and the same object stands in several of them.
 func TestJoinPacksOfGit(t *testing.T) {
 	h := newHistory(t)
 	for n := range 2 * joinAbove {
@@ -154,8 +154,7 @@ func TestJoinPacksOfGit(t *testing.T) {
 	}
 }
 
-// The rest of what git keeps beside a pack goes with it, and packs that others keep
-// are left alone.
+// What else git keeps beside a pack goes with the pack. Packs that others keep are left alone.
 func TestJoinLeavesWhatOthersKeep(t *testing.T) {
 	h := newHistory(t)
 	for range joinAbove + 6 {
@@ -192,8 +191,8 @@ func TestJoinLeavesWhatOthersKeep(t *testing.T) {
 	}
 }
 
-// Where all is in one of the packs already, the joined one would be that pack
-// again: one that a gc may be about to remove. It must be another.
+// If one of the packs has all objects already, the joined pack would be that pack again. A gc may
+// be about to remove it. So the joined pack must be another one.
 func TestJoinNeverBringsAPackBack(t *testing.T) {
 	h := newHistory(t)
 	for range joinAbove + 1 {
@@ -229,7 +228,7 @@ func TestJoinNeverBringsAPackBack(t *testing.T) {
 	}
 }
 
-// A damaged pack is never copied: its check sums would be made right.
+// A damaged pack is never copied, because the copy would have right check sums.
 func TestJoinDoesNotCopyDamage(t *testing.T) {
 	h := newHistory(t)
 	for range joinAbove + 2 {
@@ -256,8 +255,8 @@ func TestJoinDoesNotCopyDamage(t *testing.T) {
 	}
 }
 
-// While the packs that a joined one replaces are still there, a gc leaves out what
-// they hold or what it holds: neither may go before the others cannot be missed.
+// The packs that a joined pack replaces may still be there. Then a gc leaves out what they hold, or
+// what the joined pack holds. Neither may go as long as an object would be missed without it.
 func TestGcBetweenJoinAndRemoval(t *testing.T) {
 	for _, repack := range [][]string{{"repack", "-adq"}, {"gc", "--quiet", "--prune=now"}, {"repack", "-dq", "--geometric=2"}} {
 		h := newHistory(t)
@@ -279,7 +278,7 @@ func TestGcBetweenJoinAndRemoval(t *testing.T) {
 	}
 }
 
-// A crash leaves a join at some point of its way: each is brought to its end.
+// A crash leaves a join at some point of its way. From each point it is brought to its end.
 func TestRepairFinishesAJoin(t *testing.T) {
 	for name, crash := range map[string]func(t *testing.T, base string, sources []string){
 		"none is gone": func(*testing.T, string, []string) {},
@@ -357,7 +356,7 @@ func TestRepairFinishesAJoin(t *testing.T) {
 	})
 }
 
-// What git writes over many packs must not name one that goes.
+// What git writes over many packs must not name a pack that goes.
 func TestMultiPackIndexNamesNoPackThatGoes(t *testing.T) {
 	for _, write := range [][]string{{"multi-pack-index", "write"}, {"repack", "-q", "--write-midx", "--write-bitmap-index"}} {
 		h := newHistory(t)
@@ -386,8 +385,8 @@ func TestMultiPackIndexNamesNoPackThatGoes(t *testing.T) {
 	}
 }
 
-// It prevents: a start that removes a pack which a crash left replaced, and leaves
-// an index that names it, so that git misses its objects.
+// It prevents: a start that removes a pack which a crash left replaced, and leaves an index that
+// names it. Git would then miss the objects of the pack.
 func TestMultiPackIndexAfterACrash(t *testing.T) {
 	h := newHistory(t)
 	h.commit(t, "data", 5)
@@ -406,8 +405,8 @@ func TestMultiPackIndexAfterACrash(t *testing.T) {
 	h.wantAll(t)
 }
 
-// TestAnyOrderOfWork does commits, joins, gc by git, crashes and restarts in random
-// order; every object stays readable at every step.
+// TestAnyOrderOfWork does commits, joins, gc by git, crashes and restarts in random order. Every
+// object stays readable at every step.
 func TestAnyOrderOfWork(t *testing.T) {
 	rounds := 40
 	if os.Getenv("PARLEY_SOAK") != "" {

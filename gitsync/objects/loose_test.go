@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// What is damaged does not become too large by what its header says. It prevents: damage
+// A damaged object does not count as too large because of what its header says. It prevents: damage
 // that is never mended.
 func TestDamagedLooseObjectIsNotLarge(t *testing.T) {
 	for what, text := range map[string]string{

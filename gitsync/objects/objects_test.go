@@ -54,8 +54,8 @@ func install(t testing.TB, s *Store, b *Builder) {
 	}
 }
 
-// TestUpdateAndDiffAgreeWithGit makes random changes to a tree, by Update and
-// by git itself, and compares names, differences and lookups.
+// TestUpdateAndDiffAgreeWithGit makes random changes to a tree, by Update and by git itself. It
+// compares names, differences and lookups.
 func TestUpdateAndDiffAgreeWithGit(t *testing.T) {
 	s := newStore(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -111,7 +111,7 @@ func TestUpdateAndDiffAgreeWithGit(t *testing.T) {
 	git(t, s.dir, "", "fsck", "--strict", "--no-dangling", tree.String())
 }
 
-// conflicts says that a change stands above or below another one.
+// conflicts reports whether a path stands at, above or below that of another change.
 func conflicts(changes map[string]Change, path string) bool {
 	for other := range changes {
 		if other == path || strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {
@@ -270,8 +270,8 @@ func TestRollingPackAndItsKeep(t *testing.T) {
 	}
 }
 
-// While packs that were replaced are still there, a gc leaves out what they hold:
-// so the full one that holds it too must not be the gc's to remove.
+// While packs that were replaced are still there, a gc leaves out what they hold. So the full pack
+// that holds it too must not be the gc's to remove.
 func TestGcOfAFullPackKeepsWhatItReplaced(t *testing.T) {
 	s := newStore(t)
 	var tip Hash
@@ -305,8 +305,8 @@ func TestGcOfAFullPackKeepsWhatItReplaced(t *testing.T) {
 	}
 }
 
-// "git repack -d" takes a pack that it sees without .keep for one that it may
-// remove, however long it takes until then.
+// If "git repack -d" sees a pack without .keep, it takes the pack for one that it may remove,
+// however much later that is.
 func TestKeepComesBeforeThePack(t *testing.T) {
 	s := newStore(t)
 	var b Builder
@@ -374,8 +374,8 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// TestAncestryAgreesWithGit compares merge bases and commit lists on a random
-// history whose dates lie a little.
+// TestAncestryAgreesWithGit compares merge bases and commit lists on a random history. The dates of
+// the commits lie a little.
 func TestAncestryAgreesWithGit(t *testing.T) {
 	s := newStore(t)
 	random := rand.New(rand.NewPCG(7, 8))

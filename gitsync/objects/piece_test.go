@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A folder of which there are many versions without a commit, so that nobody knows which
-// is the newest. It prevents: messages that can be read are left out of a record that is
-// put together, because only the first few versions are looked at.
+// A folder may have many versions without a commit. Then nobody knows which one is the newest. It
+// prevents that readable messages are left out of a record that is put together, because only the
+// first few versions are looked at.
 func TestPieceTogetherLooksAtAllWithoutOrder(t *testing.T) {
 	const many = 3 * enough
 	s := newStore(t)
@@ -26,7 +26,7 @@ func TestPieceTogetherLooksAtAllWithoutOrder(t *testing.T) {
 	}
 	nowhere := func(path string) { t.Errorf("%s is said to be lost", path) }
 	all := func(string) bool { return true }
-	for _, ordered := range []int{0, 1} { // of the versions, at the end
+	for _, ordered := range []int{0, 1} { // so many versions at the end are in order
 		made, ok := s.Survey().PieceTogether(versions, many-ordered, false, all, nowhere, &b)
 		if !ok {
 			t.Fatal("nothing is made")
