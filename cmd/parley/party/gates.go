@@ -88,7 +88,7 @@ func (s *session) gate(g control.Gate) {
 	}
 	switch {
 	case g.Outcome == "contested":
-		out.Printf("  %s\n", out.Warn("two answers contradict each other; answer it again to settle it"))
+		out.Printf("  %s\n", out.Warn("two answers contradict each other, or the host's key is used on two machines; answer it again to settle it"))
 	case g.DecidedBy != "":
 		out.Printf("  %s by %s, %s%s\n", g.Outcome, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.TimeForm), reasoned(g.Reason))
 	}

@@ -228,7 +228,7 @@ func (s *session) gateLine(g control.Gate) {
 	case "expired":
 		s.view.Out.Printf("⏱ No answer in time: %s (asked %s; a late one counts)\n", name, s.view.Age(g.Time))
 	case "contested":
-		s.view.Out.Printf("%s\n", s.view.Out.Warn("⚠ Contested: "+name+": "+decider(g)+" has said two things, and is asked again"))
+		s.view.Out.Printf("%s\n", s.view.Out.Warn("⚠ Contested: "+name+": "+decider(g)+" is asked again: two answers contradict each other, or the host's key is used on two machines"))
 	case "declined":
 		why := ""
 		if g.Reason != "" {
