@@ -31,7 +31,7 @@ func newRun(t *testing.T) *clitest.Run {
 	return r
 }
 
-// What agents have to do and have failed on is shown in columns that fit; what others
+// What agents have to do, and what they have failed on, is shown in columns that fit. What others
 // wrote moves no cursor.
 func TestWorkForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
@@ -75,7 +75,7 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 	}
 }
 
-// What another host has claimed and does not do is listed as that, and not as tried.
+// A message that another host has claimed and does not work on is listed as that, and not as tried.
 func TestAbandonedClaimsForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"dlq list", `
@@ -100,7 +100,7 @@ next: parley dlq retry b2c3d4e5   have it tried again
 	}
 }
 
-// What the command line says is what the node is asked.
+// The node is asked exactly what the command line says.
 func TestWorkAsked(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue mawjs", `queue {"agent":"mawjs"}`},
