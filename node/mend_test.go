@@ -18,7 +18,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// linkedPair is two running nodes on one remote, the second linked to the first.
+// linkedPair runs two nodes on one remote. The second is linked to the first.
 func linkedPair(t testing.TB) (a, b *Node) {
 	t.Helper()
 	remote := bareRemote(t)
