@@ -37,7 +37,7 @@ func isAt(t *testing.T, n control.Service, session string, state control.AgentSt
 	}
 }
 
-// What an agent is doing follows from what its sessions say, the busiest session first. If they say
+// The state of an agent follows from what its sessions say, the busiest session first. If they say
 // nothing, it follows from when the agent asks for its mail.
 func TestPresenceOfAnAgent(t *testing.T) {
 	var ahead atomic.Int64

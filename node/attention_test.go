@@ -200,8 +200,8 @@ func TestDigestAtTheEndOfWork(t *testing.T) {
 	}
 }
 
-// What agents have written to each other for too long wakes nobody. The next digest has it. It
-// prevents: two agents that wake each other for ever.
+// Agents that have written to each other for too long wake nobody by it. The next digest has these
+// messages. It prevents: two agents that wake each other for ever.
 func TestWakesEnd(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	given, dir := wakes(t, n)

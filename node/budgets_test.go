@@ -120,7 +120,7 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 		t.Error("status does not say it")
 	}
 
-	// What a human writes is not held back, and is not counted.
+	// A message that a human writes is not held back, and is not counted.
 	answerTo(t, n, say(t, n, "worker", "mine").Path)
 	answerTo(t, n, say(t, n, "worker", "mine too").Path)
 
@@ -201,9 +201,9 @@ func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
 	}
 }
 
-// What waits for an agent's budget goes on an hour after the first run that counts, also if the
-// clock was put back meanwhile. When the last of what waits is canceled, status warns of it no
-// more. It prevents: a message that waits for ever, and a warning that stays for ever.
+// A message that waits for an agent's budget goes on an hour after the first run that counts, also
+// if the clock was put back meanwhile. When the last waiting message is canceled, status warns of
+// it no more. It prevents: a message that waits for ever, and a warning that stays for ever.
 func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)

@@ -632,9 +632,9 @@ func TestWhatARemovedAgentHadClaimed(t *testing.T) {
 	g.wantOnce(t, 1)
 }
 
-// What waits for an agent that is removed is done by another host that serves the agent. If there
-// is none, it is a dead letter and its sender is told. It prevents: it waits for ever, and nobody
-// is told.
+// A message that waits for an agent that is removed is done by another host that serves the agent.
+// If there is none, the message is a dead letter and its sender is told. It prevents: the message
+// waits for ever, and nobody is told.
 func TestMailOfARemovedAgent(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)

@@ -39,8 +39,8 @@ func editPushed(t *testing.T, remote, path string, edit func(string) string) {
 	push(t, clone)
 }
 
-// What a person wrote into a host file stays when the host publishes it anew at the same time
-// (R12). It prevents: a field of plain git that the next agent wipes out. Crosstalk C14.
+// A field that a person wrote into a host file stays when the host publishes the file anew at the
+// same time (R12). It prevents: a field of plain git that the next agent wipes out. Crosstalk C14.
 func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

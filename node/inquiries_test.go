@@ -257,7 +257,7 @@ func TestInquiryLosesAHost(t *testing.T) {
 	}
 }
 
-// Whatever an inquiry is doing when its coordinator's node ends, it goes on after the next start.
+// An inquiry goes on after the next start, whatever it is doing when its coordinator's node ends.
 // It does so from the record alone. No member runs twice except one that was cut short.
 // Frame F84.
 func TestInquiryOutlivesItsNode(t *testing.T) {
@@ -504,8 +504,8 @@ func TestInquiryByOneWayAlone(t *testing.T) {
 	}
 }
 
-// What comes while no command may run, as during a fetch that is taken in, is begun as soon as a
-// command may run. It prevents: an inquiry that stands still although nothing is wrong.
+// A call that comes while no command may run, as during a fetch that is taken in, is begun as soon
+// as a command may run. It prevents: an inquiry that stands still although nothing is wrong.
 func TestInquiryGoesOnAfterAHalt(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)

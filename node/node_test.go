@@ -309,7 +309,8 @@ func TestNoTwoRecordsAreAlike(t *testing.T) {
 	}
 }
 
-// Of two inits at a time one makes the home. The other must neither break it nor take it away.
+// Two inits run at a time. One of them makes the home, and the other must neither break it nor take
+// it away.
 func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
 	results := make(chan error, 4)

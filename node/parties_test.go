@@ -136,8 +136,9 @@ func (s *sitting) who(party string) control.Party {
 	return v
 }
 
-// What an agent wanted to tell is told once, also if its human agrees to several things at the same
-// moment. It prevents: each agreement looks for what is still to be told, and tells all of it.
+// An announcement that an agent wanted is made once, also if its human agrees to several things at
+// the same moment. It prevents: each agreement looks for what is still to be told, and tells all of
+// it.
 func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -183,8 +184,8 @@ func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	}
 }
 
-// What an agent wanted to tell is told to nobody if the party's rules say so when its human agrees.
-// It prevents: an old yes goes around a rule that was set since.
+// An announcement that an agent wanted is made to nobody if the party's rules say so when its human
+// agrees. It prevents: an old yes goes around a rule that was set since.
 func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))

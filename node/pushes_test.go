@@ -79,9 +79,9 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 	return said
 }
 
-// Whatever is pushed, changed or taken away of the files that are no messages, a node that ran
-// meanwhile answers like a node that starts afterwards. It prevents: only one of the two knows that
-// the host file of another program is gone, or that a file was mended for which a warning stands.
+// A node that ran answers like a node that starts afterwards, whatever was pushed, changed or taken
+// away of the files that are no messages. It prevents: only one of the two knows that the host file
+// of another program is gone, or that a file was mended for which a warning stands.
 func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

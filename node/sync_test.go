@@ -195,8 +195,8 @@ func TestForWhomSyncActs(t *testing.T) {
 	}
 }
 
-// What goes wrong with one partner is told, and the others are waited for. It prevents: it ends the
-// sync of all.
+// A failure with one partner is told, and the others are waited for. It prevents: the failure ends
+// the sync of all.
 func TestSyncGoesOnWhereOnePartnerFails(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")

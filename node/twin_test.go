@@ -145,8 +145,8 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	wantRunning(t, first, firstEnded, "it is told to stay out")
 }
 
-// What a host announced before it was started anew is no other node, whoever repeats it. It
-// prevents: a replayed letter ends the node.
+// A presence that a host announced before it was started anew is no sign of another node, whoever
+// repeats it. It prevents: a replayed letter ends the node.
 func TestAnOldPresenceIsNoTwin(t *testing.T) {
 	n, ended := startNode(t, initHome(t, func(o *homes.Options) { o.Alias = "leaf" }))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
@@ -174,7 +174,7 @@ func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 	say(t, second, "all", "so am I")
 	wantExpelled(t, ended, "writes into the record")
 	wantRunning(t, first, firstEnded, "writes into the record")
-	// What the second node had accepted is not lost.
+	// The message that the second node had accepted is not lost.
 	eventually(t, "its message is there", func() bool {
 		all := everything(t, first)
 		return first.record.Status().Unpushed == 0 && slices.ContainsFunc(all, func(m control.Message) bool { return m.Body == "so am I" })

@@ -17,8 +17,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Of many hosts that see others join, one vouches for each: the founder, or the most senior of the
-// hosts that are there.
+// Many hosts see others join. One host vouches for each of these: the founder, or the most senior
+// of the hosts that are there.
 func TestManyHostsVouchOnce(t *testing.T) {
 	const hosts = 60
 	now := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)

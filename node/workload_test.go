@@ -65,8 +65,9 @@ func wantOneByOne(t *testing.T, n *Node, jobs []control.Job) {
 	})
 }
 
-// What an agent has to do is listed, with the reason why it waits. It ends when somebody cancels
-// it: what runs ends with all that it has started, what waits ends without a start.
+// The messages on which an agent has to work are listed, with the reason why they wait. Such work
+// ends when somebody cancels it: a run ends with all that it has started, and a waiting message
+// ends without a start.
 func TestQueueAndCancel(t *testing.T) {
 	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), retryPause: time.Hour})
 	dir := t.TempDir()
@@ -158,7 +159,7 @@ func TestAReasonThatIsTooLong(t *testing.T) {
 	wantCanceled(t, n, m.Path, "busy", control.JobRunning)
 }
 
-// What is canceled stays canceled when the node starts anew.
+// A canceled message stays canceled when the node starts anew.
 func TestCanceledForGood(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := trying(t, home)

@@ -136,8 +136,8 @@ func TestWhatIsToldWhileTheWriterClosesIsAnswered(t *testing.T) {
 	}
 }
 
-// What one fsync serves is folded in one look at the state. Each request gets its own messages
-// back, also beside a request that is refused.
+// The messages that one fsync serves are folded in one look at the state. Each request gets its own
+// messages back, also beside a request that is refused.
 func TestABatchIsPublishedAtOnceAndEachRequestGetsItsOwn(t *testing.T) {
 	var published [][]written
 	w := &writer{writerOptions: writerOptions{publish: func(ws []written) {

@@ -276,7 +276,7 @@ func TestStrangersWithARevokedKey(t *testing.T) {
 		}
 	})
 
-	// What the thief signs and pushes is refused everywhere, whatever its date.
+	// A message that the thief signs and pushes is refused everywhere, whatever its date.
 	v := newVandal(t, f.remote.Dir, hub.status().Record.ID)
 	v.key = key
 	channel := protocol.DeriveChannel(v.record, "nat-"+robbed.alias, "nat-"+hub.alias)

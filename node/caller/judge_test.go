@@ -160,8 +160,8 @@ func TestLastGiven(t *testing.T) {
 	}
 }
 
-// Whatever stands in PARLEY_TOKEN is refused, unless it is, byte for byte, a token that the node
-// has made, now or before it was started anew.
+// A text in PARLEY_TOKEN is refused, unless it is, byte for byte, a token that the node has made,
+// now or before it was started anew.
 func FuzzToken(f *testing.F) {
 	b := book(nil)
 	good := b.Begin("mawjs", letter(1), time.Minute).Token

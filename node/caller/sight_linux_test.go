@@ -183,7 +183,7 @@ func TestRemembered(t *testing.T) {
 	if top, ok := d.peer.Remembered(); !ok || top != d.peer.ID {
 		t.Errorf("remembered is %v, %v; want the process itself", top, ok)
 	}
-	// What the processes themselves do not tell is asked again.
+	// The state that the processes themselves do not show is asked for again.
 	b.loosen(process.ID{PID: 1, Start: 1})
 	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
 	d.end()

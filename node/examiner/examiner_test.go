@@ -152,7 +152,7 @@ func TestEvidenceNamesFileAndLine(t *testing.T) {
 	}
 }
 
-// What was decided counts before what was written.
+// A decision counts before anything that was written.
 func TestDecisionsCount(t *testing.T) {
 	said := Text{Where: "n.md", First: 1, Body: "The port is 4222."}
 	for word, want := range map[Word]string{

@@ -130,7 +130,7 @@ func TestSinceOfManyComments(t *testing.T) {
 	}
 }
 
-// What strangers wrote is bounded, and no bytes come through that are no text.
+// Text of strangers is bounded, and no bytes come through that are no text.
 func TestHugeComments(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"comments": 30})
@@ -208,7 +208,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// What goes wrong is said in one line.
+// A failure is said in one line.
 func TestTroubles(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"not signed in": {"echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4", "cannot look at nat/maw-js#332: gh is not signed in: gh auth login"},

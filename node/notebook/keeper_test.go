@@ -379,7 +379,7 @@ func TestWhatAKillLeft(t *testing.T) {
 	}
 }
 
-// What happens in a topic writes the files only of the agents whose topic it is. It prevents: a
+// A message of a topic writes the files only of the agents whose topic it is. It prevents: a
 // message of any topic writes the files of all agents.
 func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
 	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"))

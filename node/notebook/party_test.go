@@ -200,7 +200,7 @@ func TestAPartysFileKeptByHand(t *testing.T) {
 	}
 }
 
-// What a kill left of a party's file is nobody's words, and is removed.
+// The parts of a party's file that a kill left are nobody's words, and are removed.
 func TestWhatAKillLeftOfAParty(t *testing.T) {
 	d, files := partyDesk(t)
 	p := gathered("tmux-design", 0, 1)

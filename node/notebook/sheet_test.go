@@ -46,8 +46,8 @@ func TestProseSurvives(t *testing.T) {
 	}
 }
 
-// What somebody writes into a section is moved below it, with the command that would do what they
-// want.
+// Lines that somebody writes into a section are moved below it, with the command that would do what
+// they want.
 func TestWordsInASectionAreNotTakenIn(t *testing.T) {
 	file := string(sheet("- [A1] one", "- [A2] two").Render(nil))
 	file = strings.Replace(file, "- [A1] one", "- [A1] one, but better\n- I also want this", 1)

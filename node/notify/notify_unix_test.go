@@ -87,7 +87,8 @@ func TestEachIsToldOnce(t *testing.T) {
 	h.hears("gate: another")
 }
 
-// What comes in quiet hours is told together when they end. A flood is told as one.
+// The matters that come in quiet hours are told together when these hours end. A flood is told as
+// one.
 func TestQuietHoursAndFloods(t *testing.T) {
 	h := newHuman(t)
 	quiet := h.command()

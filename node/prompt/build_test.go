@@ -80,8 +80,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// What two texts have in common is a part of its own in both, so that a store of texts keeps it
-// once. Put together, the parts are the text.
+// A text that two prompts have in common is a part of its own in both, so that a store of prompts
+// keeps it once. Put together, the parts are the text.
 func TestParts(t *testing.T) {
 	first, second := fullRequest(), fullRequest()
 	second.Message.Body, second.Fence = "another question", strings.Repeat("f", 32)

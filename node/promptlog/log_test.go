@@ -117,8 +117,8 @@ func TestWhatWasGivenIsFound(t *testing.T) {
 	}
 }
 
-// What prompts have in common is kept once. It prevents: a thousand runs of one agent store its
-// profile a thousand times.
+// Parts that prompts have in common are kept once. It prevents: a thousand runs of one agent store
+// its profile a thousand times.
 func TestWhatPromptsHaveInCommonIsKeptOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "prompts")
 	l := open(t, dir)

@@ -342,7 +342,7 @@ func TestAFailedFsyncIsNotForGood(t *testing.T) {
 	}
 }
 
-// Whatever stands in the file, the log opens, and what is noted then is read again.
+// The log opens whatever stands in its file, and what is noted then is read again.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"time":"2026-05-23T19:00:00Z","path":"7a1c3b8e-52d6-4f7a-9a0e-0d8f6b2c4e10/2026/05/23/190100000Z-b2c3d4e5.md","agent":"mawjs","step":"started","attempt":-3}` + "\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {

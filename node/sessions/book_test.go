@@ -50,8 +50,8 @@ func wantFree(t *testing.T, b *Book, p protocol.Path) {
 	}
 }
 
-// What one session took is given to no other session, and not to itself again. In somebody else's
-// mail, the same message is another matter.
+// A message that one session took is given to no other session, and not to this one again. In
+// somebody else's mail, the same message is another matter.
 func TestTakenOnce(t *testing.T) {
 	w, b := newWorld()
 	if !b.Take("mawjs", letter(1), w.claim(one)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a human types at a gate becomes an answer that the gate takes. It prevents: a human who
-// chooses no perspective is asked for their passphrase and then refused, and a "q" for later is
+// The words that a human types at a gate become an answer that the gate takes. It prevents: a human
+// who chooses no perspective is asked for their passphrase and then refused, and a "q" for later is
 // written down as their own words.
 func TestWhatIsTypedAtAGate(t *testing.T) {
 	question := func(id string, multi bool, keys ...string) protocol.InquiryQuestion {

@@ -310,9 +310,9 @@ func core() []control.Party {
 	}
 }
 
-// Work-with W156, W157, W158, W159, W160, W161: a team lists its parties, each with its members
-// out of members and invited, the mean of their decayed scores, and its status. It lists the members
-// of all parties, sorted. The team's mean is over each party and member. Members that were never
+// Work-with W156, W157, W158, W159, W160, W161: a team lists its parties, each with its members out
+// of members and invited, the mean of their decayed scores, and its status. It lists the members of
+// all parties, sorted. The team's mean is over each party and member. Members that were never
 // synced are counted, and are not in the mean. A party that is over is shown, and is not in the
 // mean either.
 func TestTeam(t *testing.T) {

@@ -31,8 +31,8 @@ func newRun(t *testing.T) *clitest.Run {
 	return r
 }
 
-// What agents have to do, and what they have failed on, is shown in columns that fit. What others
-// wrote moves no cursor.
+// The messages that agents have to work on, and those on which they have failed, are shown in
+// columns that fit. Text of others moves no cursor.
 func TestWorkForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue", `

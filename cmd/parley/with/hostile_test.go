@@ -46,7 +46,7 @@ func filled[T any]() (v T) {
 	return v
 }
 
-// Whatever stands in a record, no display of topics hands a terminal anything that it obeys. It
+// No display of topics hands a terminal anything that it obeys, whatever stands in a record. It
 // prevents: the names of partners and agents in "what was done" do so.
 func TestNoDisplayObeysARecord(t *testing.T) {
 	topic := filled[control.Topic]()

@@ -88,8 +88,8 @@ func TestWhatMembersAreNotGiven(t *testing.T) {
 	}
 }
 
-// What the human adds is a source of its own. An inquiry that goes deeper is told what was talked
-// over.
+// A text that the human adds is a source of its own. An inquiry that goes deeper is told what was
+// talked over.
 func TestAnInquiryThatGoesOn(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until(inquiries.GateRoute)
@@ -417,7 +417,7 @@ func TestPromptsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever is answered, reading it never panics. What is read is either refused for reasons of
+// Reading an answer never panics, whatever it says. What is read is either refused for reasons of
 // rules, or it is no void deed.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.md")
