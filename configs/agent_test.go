@@ -26,7 +26,7 @@ func agents(dir string) []Agent {
 			Tiers: []Tier{
 				{Name: "haiku", Count: 5, Exec: "python3 -c 'print(\"ψ: #1\")\n\tprint(2)\n'"},
 				{Name: "2.5-flash", Count: 1, Exec: "true"},
-				{Name: "lines", Count: 1, Exec: "\n x\n"}, // a block of YAML would lose the first
+				{Name: "lines", Count: 1, Exec: "\n x\n"}, // a block of YAML would lose the first line
 			},
 			DispatchSince: strings.Repeat("0123456789", 4), Added: added,
 			Env:    Variables{"PATH", "AWS_*", "NOTE=a: #b, \"c\"", "NO=", "yes"},
@@ -42,7 +42,7 @@ func agents(dir string) []Agent {
 	}
 }
 
-// What would run nothing, or everything, by a slip is refused.
+// A slip that would have an agent run nothing, or everything, is refused.
 func TestWhoWakesAnAgent(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Agent)
@@ -68,7 +68,7 @@ func TestWhoWakesAnAgent(t *testing.T) {
 	}
 }
 
-// A command that asks for a prompt would be given its own placeholder.
+// It prevents: a command that asks for a prompt is given its own placeholder.
 func TestPlaceholderNeedsPrompt(t *testing.T) {
 	a := Agent{Name: "sage", Door: DoorExec, Tiers: []Tier{{Name: "default", Count: 1, Exec: "aider --message {prompt}"}}}
 	if err := a.Validate(); err == nil || !strings.Contains(err.Error(), "input: prompt") {
@@ -117,7 +117,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// What the program writes is for people to read, too.
+// People read what the program writes, too.
 func TestAgentText(t *testing.T) {
 	got, err := renderAgent(agents("/srv/mawjs")[0])
 	if err != nil {
@@ -188,7 +188,7 @@ func TestWriteAgentRefuses(t *testing.T) {
 	}
 }
 
-// Removing an agent keeps its file, and another of the same name later.
+// The file of an agent that is removed is kept, and so is that of a later agent of the same name.
 func TestRemoveAgent(t *testing.T) {
 	dir := t.TempDir()
 	a := Agent{Name: "bc", Door: DoorInbox}
@@ -238,7 +238,7 @@ func FuzzAgent(f *testing.F) {
 		}
 		text, err := renderAgent(a)
 		if err != nil {
-			return // larger than a file may be
+			return // it is larger than a file may be
 		}
 		again, problems := parseAgent(text)
 		if err := asError("", problems); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// It prevents: one setting that is changed by a command, or an agent that is paused, takes
-// the comments and the order of its file away.
+// It prevents: a command that changes one setting, or that pauses an agent, takes the comments and
+// the order of the agent's file away.
 func TestAChangedAgentKeepsItsFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "sage.yaml")
@@ -51,7 +51,7 @@ added: 2026-05-23T19:01:00Z
 	if diff := cmp.Diff(after, string(got)); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
 	}
-	// What cannot be kept gives way to what is meant.
+	// A file that cannot be kept is replaced by the settings that are meant.
 	if err := os.WriteFile(file, []byte("name: [\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// full is a configuration in which nothing has its default.
+// full is a configuration in which no setting has its default.
 func full() Config {
 	return Config{
 		Fleet: "0123", Alias: "white", Human: "true", Remote: "git@example.org:a b/record.git",
@@ -26,7 +26,7 @@ func full() Config {
 	}
 }
 
-// write puts a config.yaml into a folder of its own and returns its path.
+// write writes a config.yaml in a folder of its own and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

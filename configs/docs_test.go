@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// settingsInDocs finds the parts of a page that are to be written into config.yaml:
-// they begin with a key of that file which no other file in the docs has.
+// settingsInDocs finds the parts of a page that are for config.yaml. They begin with a key of that
+// file that no other file in the docs has.
 var settingsInDocs = regexp.MustCompile("(?ms)^```yaml\n((?:bus|notify|metrics):.*?)^```$")
 
-// A reader copies what a page says into config.yaml, so that must load there.
+// A reader copies what a page says into config.yaml, so it must load there.
 func TestSettingsInDocsLoad(t *testing.T) {
 	docs, found := filepath.Join("..", "docs"), 0
 	err := filepath.WalkDir(docs, func(path string, d fs.DirEntry, err error) error {

@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Each file in testdata/errors is a config.yaml (agent-*: an agent's file) that
-// is wrong; what is said about it stands in the .golden file beside it.
+// Each file in testdata/errors is a config.yaml (agent-*: an agent's file) that is wrong. The
+// .golden file beside it has what is said about it.
 func TestErrorTexts(t *testing.T) {
 	files, err := filepath.Glob("testdata/errors/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -23,7 +23,7 @@ const (
 	NotifyDeadLetter = "dead-letter" // an agent of this host has failed for good on a message
 )
 
-// NotifiedOf are all matters of which a human can be notified.
+// NotifiedOf returns all matters of which a human can be notified.
 func NotifiedOf() []string {
 	return []string{NotifyGate, NotifyMention, NotifyFailure, NotifyDeadLetter}
 }
@@ -31,7 +31,7 @@ func NotifiedOf() []string {
 // IsFor reports whether the command is run for that matter.
 func (n Notification) IsFor(what string) bool { return len(n.For) == 0 || slices.Contains(n.For, what) }
 
-// maxNotify bounds how many commands there are: each is run for each matter.
+// maxNotify bounds how many commands there are. Each command may be run for each matter.
 const maxNotify = 16
 
 // notifySetting is the list of those commands.

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Each way in which a home can be elsewhere than it was has words of its own: who reads
-// them decides whether two nodes may run.
+// Each way in which a home can be elsewhere than it was has words of its own. A person who reads
+// these words decides whether two nodes may run.
 func TestAHomeThatIsElsewhere(t *testing.T) {
 	now := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		change func(t *testing.T, h Home, file string) string
-		want   string // "": it is where it was
+		want   string // "": the home is where it was
 	}{
 		"where it was": {func(_ *testing.T, _ Home, file string) string { return file }, ""},
 		"a system without an id": {func(_ *testing.T, _ Home, file string) string {
@@ -63,7 +63,7 @@ func TestAHomeThatIsElsewhere(t *testing.T) {
 	}
 }
 
-// without leaves out the lines that begin so.
+// without returns a file without the lines that begin so.
 func without(file, begins string) string {
 	var kept []string
 	for line := range strings.Lines(file) {
@@ -74,7 +74,7 @@ func without(file, begins string) string {
 	return strings.Join(kept, "")
 }
 
-// A file that says nothing of the sort is no reason to run beside the first node.
+// A file from which no origin can be read is no reason to run beside the first node.
 func TestAnOriginThatCannotBeRead(t *testing.T) {
 	h := Home{Dir: t.TempDir()}
 	if known, err := h.CheckOrigin(); known || err != nil {

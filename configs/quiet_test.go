@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the table is of places whose clocks are changed, on every machine
+	_ "time/tzdata" // so that every machine knows the places of the table, whose clocks are changed
 )
 
 func quiet(t *testing.T, texts ...string) QuietHours {
@@ -16,7 +16,7 @@ func quiet(t *testing.T, texts ...string) QuietHours {
 	return q
 }
 
-// Quiet hours go by the clock on the wall: several a day, across midnight, and through
+// Quiet hours go by the clock on the wall. There may be several a day, also across midnight, and in
 // the nights in which clocks are changed.
 func TestQuietHours(t *testing.T) {
 	night, two := quiet(t, "22:00-07:00"), quiet(t, "12:00-13:00", "22:00-24:00")
@@ -83,7 +83,7 @@ func TestQuietIsNoSpan(t *testing.T) {
 	}
 }
 
-// What is read is written so that it is read the same.
+// A quiet span that was read is written in such a way that it is read as the same span.
 func FuzzQuiet(f *testing.F) {
 	for _, seed := range []string{"22:00-07:00", "0:00-24:00", " 9:15 - 10:00 ", "22:00-22:00", "++:00-07:00"} {
 		f.Add(seed)

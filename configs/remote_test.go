@@ -56,7 +56,7 @@ func TestSetRemoteKeepsWhatPeopleWrote(t *testing.T) {
 	}
 }
 
-// What cannot be changed by one line, and what is wrong already, stays as it is.
+// A file that cannot be changed by one line, or that is already wrong, stays as it is.
 func TestSetRemoteRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ before, url, says string }{
 		"one line for all":     {"{fleet: demo, alias: white, human: nat}\n", "/srv/x", "not written line by line"},
@@ -85,7 +85,7 @@ func TestSetRemoteRefuses(t *testing.T) {
 	}
 }
 
-// A file that is kept elsewhere stays there.
+// If config.yaml is a link to a file that is kept elsewhere, the link stays.
 func TestSetRemoteFollowsALink(t *testing.T) {
 	dir := t.TempDir()
 	kept, path := filepath.Join(dir, "kept.yaml"), filepath.Join(dir, "config.yaml")
@@ -103,8 +103,7 @@ func TestSetRemoteFollowsALink(t *testing.T) {
 	}
 }
 
-// FuzzSetRemote: whatever a file says, either it means the same but for the remote, or
-// it is as it was.
+// FuzzSetRemote checks that a file means the same but for the remote afterwards, or is as it was.
 func FuzzSetRemote(f *testing.F) {
 	f.Add(threeNames+"remote: 'a''b' # c\n", "/srv/x")
 	f.Add(threeNames+"remote: >-\n  x\n", "git@host:x")

@@ -25,8 +25,8 @@ func loadText(t *testing.T, text []byte) Config {
 	return c
 }
 
-// The example is the reference: it has every key, in the order of the struct,
-// with the defaults as values, and each key is explained by a comment.
+// The example is the reference. It has every key, in the order of the struct, with the defaults as
+// values, and a comment explains each key.
 func TestExample(t *testing.T) {
 	got := loadText(t, []byte(Example()))
 	want := Default()
@@ -62,12 +62,11 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// settings names every field of Config: one that it leaves out would keep its zero
-// here.
+// settings names every field of Config. A field that it left out would keep its zero here.
 func TestSettingsAreComplete(t *testing.T) {
 	var got Config
 	from := full()
-	b := &from.Bus // of all ways to reach a NATS system at once, for here nobody checks them
+	b := &from.Bus // it has all ways to reach a NATS system at once, for nobody checks them here
 	b.URL, b.Creds, b.NKey, b.CA, b.Context = "nats://127.0.0.1:4222", "/c", "/n", "/a", "context"
 	for _, of := range []reflect.Value{reflect.ValueOf(from), reflect.ValueOf(from.Bus)} {
 		for i := range of.NumField() {
@@ -139,8 +138,8 @@ func TestWriteConfig(t *testing.T) {
 	}
 }
 
-// Any bytes are read without a panic, and what is accepted means the same when
-// it is written and read again.
+// Any bytes are read without a panic. What is accepted means the same when it is written and read
+// again.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(Example()))
 	f.Add(Render(full()))

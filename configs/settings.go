@@ -18,7 +18,7 @@ type setting struct {
 	show func() string // YAML
 }
 
-// settings are all keys of config.yaml, bound to c, in the order of the file.
+// settings returns all keys of config.yaml, bound to c, in the order of the file.
 func settings(c *Config) []setting {
 	return []setting{
 		nameSetting("fleet", &c.Fleet),
@@ -94,7 +94,7 @@ func durationSetting(key string, at *time.Duration) setting {
 	return valueSetting(key, at, parseDuration, span.Exact)
 }
 
-// autoSetting is a duration that is written "auto" if it is 0.
+// autoSetting is a duration that is written as "auto" if it is 0.
 func autoSetting(key string, at *time.Duration) setting {
 	parse := func(s string) (time.Duration, error) {
 		if s == "auto" {
@@ -127,7 +127,7 @@ func parseNumber(s string) (int, error) {
 	return n, nil
 }
 
-// autoNumberSetting is a number above 0 that is written "auto" if it is 0.
+// autoNumberSetting is a number above 0. If it is 0, it is written as "auto".
 func autoNumberSetting(key string, at *int) setting {
 	parse := func(s string) (int, error) {
 		if s == "auto" {

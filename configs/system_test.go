@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// place is a folder of a person with files in it; getenv answers as in a shell
-// of that person.
+// place makes a person's folder with files in it. getenv answers as in a shell of that person.
 func place(t *testing.T, files map[string]string) (dir string, getenv func(string) string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -92,8 +91,7 @@ func TestContextsOfXDG(t *testing.T) {
 	}
 }
 
-// What cannot be used is named with its setting and what to try, and no secret
-// is shown.
+// A setting that cannot be used is named, with what to try. No secret is shown.
 func TestSystemErrors(t *testing.T) {
 	context := func(text string) map[string]string { return map[string]string{labContext: text} }
 	lab := Bus{Context: "lab"}

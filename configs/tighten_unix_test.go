@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A key that others could read was used without a word, and chmod 755 on the home made
+// It prevents: a key that others can read is used without a word, and chmod 755 on the home makes
 // the record readable for everybody.
 func TestTighten(t *testing.T) {
 	h := Home{Dir: filepath.Join(t.TempDir(), "home")}

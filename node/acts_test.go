@@ -8,9 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a node says by itself nobody has it say by sending a message. It prevents: that an
-// agent, which may do no more than speak, has the host revoke its key or declare agents, or has
-// what another agent failed on tried again.
+// Nobody can send a message that only a node writes by itself. It prevents: an agent, which may do
+// no more than speak, has the host revoke its key or declare agents, or has what another agent
+// failed on tried again.
 func TestNobodySendsWhatANodeSays(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "mawjs", "cat")

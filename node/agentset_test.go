@@ -13,8 +13,8 @@ import (
 
 func given[T any](v T) *T { return &v }
 
-// It prevents: who changes an agent has to stop its node, loses what its file said besides,
-// or what waits for it; or a command that runs is ended by that.
+// It prevents: changing an agent needs a stop of its node, loses what else the agent's file said or
+// what waits for the agent, or ends a command that runs.
 func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -87,8 +87,7 @@ func readAgents(t *testing.T, home configs.Home) []configs.Agent {
 	return all
 }
 
-// Tiers are told to the fleet, and a door can be changed: what waited in an inbox is not
-// run then.
+// Tiers are told to the fleet, and a door can be changed. What waited in an inbox is then not run.
 func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -126,8 +125,8 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	}
 }
 
-// It prevents: a host whose node cannot run, because of an agent, and whose agents can only
-// be changed while it runs.
+// It prevents: a host whose node cannot run because of an agent, while its agents can only be
+// changed when the node runs.
 func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Only what asks for the mail of an agent with an inbox counts as a sign of it: neither
-// what others look at nor what a program runs for its mail.
+// Only a request for the mail of an agent with an inbox counts as a sign of the agent. Requests of
+// others do not count, and neither does an agent whose mail a program is run for.
 func TestWhenAnInboxWasAsked(t *testing.T) {
 	now := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return now })

@@ -15,14 +15,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// trying runs a node that pauses for a moment only between attempts.
+// trying runs a node that pauses only for a moment between attempts.
 func trying(t *testing.T, home configs.Home) (n *Node, stop func()) {
 	t.Helper()
 	return runNodeWith(t, Options{Home: home, retryPause: time.Millisecond})
 }
 
-// counting is a command that adds a line to a file each time it starts, and then does what
-// the script says, in which $n is which time it is.
+// counting is a command that adds a line to a file each time it starts, and then does what the
+// script says. In the script, $n is the number of this start.
 func counting(file, script string) string {
 	return fmt.Sprintf("sh -c 'echo x >> %s; n=$(grep -c x %s); %s'", file, file, script)
 }
@@ -45,14 +45,14 @@ func deadLettersOf(t *testing.T, n control.Service, r control.DeadLettersRequest
 	return dead
 }
 
-// A command that fails is tried again; what it failed on for good is a dead letter, and
+// A command that fails is tried again. A message on which it failed for good is a dead letter, and
 // its sender is told once. Crosstalk C20.
 func TestACommandThatFailsIsTriedAgain(t *testing.T) {
 	n, _ := trying(t, initHome(t, nil))
 	for _, c := range []struct {
 		name, script string
 		starts       int
-		answer       string // "" where it is given up
+		answer       string // "" if the message is given up
 		problem      string
 	}{
 		{"third", `test $n -lt 3 && exit 1; echo done`, 3, "done", ""},
@@ -84,8 +84,8 @@ func TestACommandThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-// What an agent failed on is tried again when somebody says so, and put away when
-// somebody says so; both in the record, so a node that starts anew knows it. Crosstalk C21.
+// A message on which an agent failed is tried again, or put away, when somebody says so. Both are
+// in the record, so a node that starts anew knows of them. Crosstalk C21.
 func TestADeadLetterIsTriedAgain(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := trying(t, home)
@@ -133,7 +133,7 @@ func TestADeadLetterIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An agent that is asked while one message waits for its next attempt goes on with others.
+// While one message waits for its next attempt, the agent goes on with others.
 func TestAPauseHoldsUpNoOtherMessage(t *testing.T) {
 	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), retryPause: time.Hour})
 	addExec(t, n, "picky", `sh -c 'read word; test "$word" = bad && exit 1; echo done'`)
@@ -146,9 +146,9 @@ func TestAPauseHoldsUpNoOtherMessage(t *testing.T) {
 	}
 }
 
-// Where the disk does not take that a command starts, none is started; the agent says why,
-// what waits for it can be canceled and the agent removed, and it all goes on once the disk
-// is well. One failed fsync hung all that until the node was started anew.
+// If the disk does not take the note that a command starts, no command is started, and the agent
+// says why. What waits for the agent can be canceled, and the agent removed. All goes on once the
+// disk is well. It prevents: one failed fsync stops all that until the node is started anew.
 func TestADiskThatTakesNoNoteOfStarts(t *testing.T) {
 	var fails atomic.Bool
 	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), syncRuns: func(f *os.File) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// presenceOf is what an agent is at, as a host of the fleet lists it.
+// presenceOf is what an agent is doing, as a host of the fleet lists it.
 func presenceOf(t *testing.T, n control.Service, agent string) control.AgentState {
 	t.Helper()
 	all, err := control.List.Ask(t.Context(), n, control.HostsRequest{})
@@ -37,8 +37,8 @@ func isAt(t *testing.T, n control.Service, session string, state control.AgentSt
 	}
 }
 
-// What an agent is at follows from what its sessions say, the busiest first, else from
-// when it asks for its mail.
+// The state of an agent follows from what its sessions say, the busiest session first. If they say
+// nothing, it follows from when the agent asks for its mail.
 func TestPresenceOfAnAgent(t *testing.T) {
 	var ahead atomic.Int64
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
@@ -72,7 +72,7 @@ func TestPresenceOfAnAgent(t *testing.T) {
 	wantPresence(t, n, "mawjs", control.AgentAway)
 
 	isAt(t, n, "lost", control.AgentRunning)
-	ahead.Add(int64(13 * time.Hour)) // of a session that nobody saw end
+	ahead.Add(int64(13 * time.Hour)) // too long for a session that nobody saw end
 	eventually(t, "a word of long ago counts no more", func() bool { return presenceOf(t, n, "mawjs") == control.AgentAway })
 }
 
@@ -86,7 +86,7 @@ func TestPresenceOfACommand(t *testing.T) {
 	eventually(t, "its command runs", func() bool { return presenceOf(t, n, "calc") == control.AgentRunning })
 }
 
-// The other hosts learn what an agent is at when it says so, not seconds later.
+// The other hosts learn what an agent is doing when it says so, not seconds later.
 func TestPresenceTravels(t *testing.T) {
 	t.Parallel()
 	here, _ := aHub(t)

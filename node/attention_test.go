@@ -11,9 +11,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// wakes is an agent with an inbox whose wake command appends what it is given to a file,
-// and a line with three dashes. It ends once the file "go" is there, and fails where "fail"
-// is.
+// wakes adds an agent with an inbox. Its wake command appends what it is given to a file, and then
+// a line with three dashes. The command ends once the file "go" is there, and fails if the file
+// "fail" is.
 func wakes(t *testing.T, n control.Service, quiet ...string) (given func() string, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -39,7 +39,7 @@ func touch(t *testing.T, dir, name string) {
 	}
 }
 
-// woken is how often the wake command was run, once it has read what it was given.
+// woken is how often the wake command has run and read what it was given.
 func woken(given string) int { return strings.Count(given, "---\n") }
 
 func wantDigest(t *testing.T, given string, parts ...string) {
@@ -51,8 +51,8 @@ func wantDigest(t *testing.T, given string, parts ...string) {
 	}
 }
 
-// An agent that is away is woken at once; what comes while its wake command runs is one
-// more digest at the end, and what it was told of wakes it no more.
+// An agent that is away is woken at once. What comes while its wake command runs is one more digest
+// at the end. Messages that the agent was told of wake it no more.
 func TestWakeAtOnceThenADigest(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	given, dir := wakes(t, n)
@@ -77,8 +77,8 @@ func TestWakeAtOnceThenADigest(t *testing.T) {
 	wantDigest(t, given(), fourth.Path.String())
 }
 
-// A program at work, or one that waits for a human, is left alone; at the end it is given
-// one digest.
+// A program that works, or that waits for a human, is left alone. At the end it is given one
+// digest.
 func TestNotWokenAtWork(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	given, dir := wakes(t, n)
@@ -89,7 +89,7 @@ func TestNotWokenAtWork(t *testing.T) {
 	say(t, n, "mawjs", "second")
 	isAt(t, n, "right", control.AgentIdle) // the other session still waits
 	addExec(t, n, "echo", "cat")
-	answerTo(t, n, say(t, n, "echo", "hi").Path) // runs of others are looked at too
+	answerTo(t, n, say(t, n, "echo", "hi").Path) // runs of other agents are looked at too
 	if got := woken(given()); got != 0 {
 		t.Fatalf("it was woken %d times at work", got)
 	}
@@ -98,7 +98,7 @@ func TestNotWokenAtWork(t *testing.T) {
 	wantDigest(t, given(), "2 new in the inbox", ": first", ": second")
 }
 
-// A wake command that fails is said in status and tried again after a pause.
+// If a wake command fails, status says so, and the command is tried again after a pause.
 func TestWakeFails(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, nil), c.now)
@@ -129,8 +129,8 @@ func quietNow(now time.Time) string {
 	return configs.QuietSpan{From: minute(now.Add(-10 * time.Minute)), To: minute(now.Add(50 * time.Minute))}.String()
 }
 
-// In quiet hours nobody is woken, and no command is run for what agents cause; what a human
-// writes is run.
+// In quiet hours nobody is woken, and no command is run for what agents cause. A command is run for
+// what a human writes.
 func TestQuietHoursHold(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, nil), c.now)
@@ -169,7 +169,7 @@ func TestQuietHoursHold(t *testing.T) {
 	wantDigest(t, given(), ": first")
 }
 
-// An agent without a wake command is told at the end of its work what came meanwhile, once.
+// At the end of its work, an agent without a wake command is told once what came meanwhile.
 func TestDigestAtTheEndOfWork(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "mawjs")
@@ -200,8 +200,8 @@ func TestDigestAtTheEndOfWork(t *testing.T) {
 	}
 }
 
-// What agents have written to each other for too long wakes nobody: two that wake each
-// other went on for ever. The next digest has it.
+// Agents that have written to each other for too long wake nobody by it. The next digest has these
+// messages. It prevents: two agents that wake each other for ever.
 func TestWakesEnd(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	given, dir := wakes(t, n)

@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A host that was away while its agent got much mail catches up by git, and the agent
-// answers what it owes in the order of the record, each once.
+// A host that was away while its agent got much mail catches up by git. The agent answers what it
+// owes in the order of the record, each message once.
 func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	const count = 120
@@ -53,8 +53,8 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	})
 }
 
-// What the bus lost and brings again a moment later is answered before what followed
-// it. Where it never comes, the rest goes on without it.
+// A message that the bus lost and brings again a moment later is answered before those that
+// followed it. If it never comes, the rest goes on without it.
 func TestAgentWaitsForWhatTheBusLost(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))

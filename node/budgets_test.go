@@ -33,8 +33,8 @@ func configured(t *testing.T, home configs.Home, was, is string) {
 	}
 }
 
-// guarded is a node with an agent "worker", whose command notes each start in a file, and
-// an agent "boss" that asks for its mail.
+// guarded runs a node with two agents. The command of "worker" notes each start in a file. "boss"
+// asks for its mail.
 func guarded(t *testing.T, home configs.Home, now func() time.Time) (n *Node, stop func(), ran string) {
 	t.Helper()
 	n, stop = runNodeAt(t, home, now)
@@ -56,8 +56,7 @@ func asks(t *testing.T, n control.Service, re protocol.Path, body string) protoc
 	return m.Path
 }
 
-// waits is how an agent stands once so many of its messages wait for a budget and nothing
-// is at work.
+// waits waits until so many messages of an agent wait for a budget and nothing is at work.
 func waits(t *testing.T, n control.Service, agent string, over int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d messages of %s wait for a budget", over, agent), func() bool {
@@ -74,7 +73,7 @@ func waits(t *testing.T, n control.Service, agent string, over int) {
 	})
 }
 
-// told are the messages of an act.
+// told returns the messages of an act.
 func told(t *testing.T, n control.Service, act protocol.Act) (all []control.Message) {
 	t.Helper()
 	for _, m := range everything(t, n) {
@@ -94,8 +93,8 @@ func warned(t *testing.T, n control.Service, of string) bool {
 	return strings.Contains(strings.Join(s.Warned, "\n"), of)
 }
 
-// What agents cause is run so often in an hour and no more; what is over waits, over a
-// restart too, until that time passes or somebody lets it go on. It is told once (R13).
+// Runs that agents cause are bounded for an hour. What is over the bound waits, also across a
+// restart, until that time passes or somebody lets it go on. It is told once (R13).
 func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -121,7 +120,7 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 		t.Error("status does not say it")
 	}
 
-	// What a human writes is not held back, and is not counted.
+	// A message that a human writes is not held back, and is not counted.
 	answerTo(t, n, say(t, n, "worker", "mine").Path)
 	answerTo(t, n, say(t, n, "worker", "mine too").Path)
 
@@ -132,7 +131,7 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 		t.Errorf("it was started %d times after the restart, want 4", starts)
 	}
 
-	// Somebody lets it go on.
+	// Somebody lets the agent go on.
 	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "worker"}); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +142,7 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	}
 	eventually(t, "status is content", func() bool { return !warned(t, n, "max_runs") })
 
-	// Or an hour passes.
+	// The agent also goes on when an hour has passed.
 	late := asks(t, n, q.Path, "late")
 	waits(t, n, "worker", 1)
 	ahead.Store(int64(time.Hour + time.Minute))
@@ -154,8 +153,8 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	waits(t, n, "worker", 0)
 }
 
-// What is under way on another host is not counted, and all that has come of runs there is:
-// two hosts may each begin the last run of a conversation, and none begins one more (R13).
+// A conversation counts all that has come of runs on another host, and not what is under way there.
+// Two hosts may each begin the last run of a conversation, and neither begins one more (R13).
 func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
 	t.Parallel()
 	one := func(home configs.Home) configs.Home {
@@ -202,9 +201,9 @@ func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
 	}
 }
 
-// What waits for an agent's budget goes on an hour after the first run that counts, also
-// where the clock was put back meanwhile; and when the last of it is canceled, status warns
-// of it no more. It waited for ever, and status warned for ever.
+// A message that waits for an agent's budget goes on an hour after the first run that counts, also
+// if the clock was put back meanwhile. When the last waiting message is canceled, status warns of
+// it no more. It prevents: a message that waits for ever, and a warning that stays for ever.
 func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -229,7 +228,7 @@ func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 	waits(t, n, "worker", 1)
 	queue, again := n.doors.of("worker").queue, false
 	n.folded(func(s *fleet.State) {
-		queue.over.again.Stop() // as where it came too early, because the clock was put back
+		queue.over.again.Stop() // as if it came too early, because the clock was put back
 		queue.reopen(s)
 		again = queue.over.again.Stop()
 	})
@@ -246,8 +245,8 @@ func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 	}
 }
 
-// A message that is canceled while the receipt is awaited which may say what it answers
-// leaves nothing behind.
+// A message can be canceled while its agent awaits the receipt that may say what the message
+// answers. The canceled message leaves nothing behind.
 func TestACanceledMessageAwaitsNoReceipt(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -272,8 +271,9 @@ func soon(t *testing.T, n *Node, agent protocol.Name, count int) {
 	})
 }
 
-// What waits for another agent's run in its conversation goes on when that is over, or a
-// human speaks: nobody told its agent, so it waited until that was asked something else.
+// A message that waits for another agent's run in its conversation goes on when that run is over,
+// or when a human speaks. It prevents: nobody tells its agent, so that it waits until the agent is
+// asked something else.
 func TestABudgetThatFreesUpWakesEveryAgent(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -299,7 +299,7 @@ func TestABudgetThatFreesUpWakesEveryAgent(t *testing.T) {
 	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: slow.String()}); err != nil {
 		t.Fatal(err)
 	}
-	answerTo(t, n, waiting) // what somebody has canceled is not counted
+	answerTo(t, n, waiting) // a canceled message is not counted
 
 	re, slow, waiting := talk(2)
 	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{Re: re.String(), Body: "go on"}); err != nil {
@@ -318,8 +318,8 @@ func TestABudgetThatFreesUpWakesEveryAgent(t *testing.T) {
 	}
 }
 
-// Agents go on in a conversation for so long and no longer without a human, who is told
-// once and lets it go on by a word (R13).
+// Agents go on in a conversation without a human only for so long. Then the human is told once, and
+// lets them go on by a word (R13).
 func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -338,7 +338,7 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 		t.Error("status does not say it")
 	}
 
-	// What waits says why, and can be canceled.
+	// A message that waits says why, and can be canceled.
 	canceled := asks(t, n, q.Path, "never mind")
 	waits(t, n, "worker", 3)
 	jobs, err := control.Queue.Ask(t.Context(), n, control.QueueRequest{Agent: "worker"})
@@ -364,7 +364,7 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 		t.Errorf("it was told %d times, want once", len(held))
 	}
 
-	// A human lets it go on; the count begins anew.
+	// A human lets the conversation go on. The count begins anew.
 	r := control.PauseRequest{Name: "worker", Conversation: q.Path.String()}
 	if a, err := control.PauseAgent.Ask(t.Context(), n, r); err != nil || a.Paused {
 		t.Fatal(a, err)
@@ -378,7 +378,7 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 	last := asks(t, n, q.Path, "the fourth")
 	waits(t, n, "worker", 1)
 
-	// To write in it does the same.
+	// A human who writes in the conversation does the same.
 	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{Re: q.Path.String(), Body: "go on"}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// BenchmarkBurst is what a message costs two linked hosts in this process, from Send
-// at full speed until the other host has it: processor time besides the time that
-// passes.
+// BenchmarkBurst measures what a message costs two linked hosts in this process, from Send at full
+// speed until the other host has it. It reports processor time beside the time that passes.
 func BenchmarkBurst(b *testing.B) {
 	const senders = 16
 	from, to := linkedPair(b)
@@ -39,7 +38,7 @@ func BenchmarkBurst(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// processorTime is what this process has used.
+// processorTime is the processor time that this process has used.
 func processorTime(b *testing.B) time.Duration {
 	used, err := usedTime()
 	if err != nil {
@@ -48,7 +47,7 @@ func processorTime(b *testing.B) time.Duration {
 	return used
 }
 
-// usedTime is what this process has used of the processors.
+// usedTime returns the processor time that this process has used.
 func usedTime() (time.Duration, error) {
 	var used syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)

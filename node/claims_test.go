@@ -22,7 +22,7 @@ import (
 
 const claimsChannel = "aaaaaaaa-0000-4000-8000-000000000077"
 
-// group is two hosts that serve mawjs, whose commands write the messages into one file.
+// group is two hosts that serve mawjs. Their commands write the messages into one file.
 type group struct {
 	hub, white           *Node
 	hubClock, whiteClock *clock
@@ -32,7 +32,7 @@ type group struct {
 	sent                 int // messages of mailFor
 }
 
-// aGroup makes such hosts. Where they are not linked they meet at the remote alone.
+// aGroup makes such hosts. If they are not linked, they meet at the remote alone.
 func aGroup(t *testing.T, linked bool) *group {
 	t.Helper()
 	return aGroupWith(t, linked, func(g *group, n *Node) { addExec(t, n, "mawjs", g.command(n)) })
@@ -81,7 +81,7 @@ func (g *group) awaitServed(t *testing.T, n *Node, hosts int) {
 	})
 }
 
-// chosenFor is which host is to act on the messages, as a node sees it.
+// chosenFor is the host that is to act on a message, as a node sees it.
 func chosenFor(n *Node, p protocol.Path) (host protocol.Name) {
 	n.folded(func(s *fleet.State) {
 		if it, ok := s.Ledger.Item(p); ok {
@@ -91,7 +91,7 @@ func chosenFor(n *Node, p protocol.Path) (host protocol.Name) {
 	return host
 }
 
-// mail pushes unpinned mail, each with another body.
+// mail pushes mail that names no host, each message with another body.
 func (g *group) mail(t *testing.T, count int) (all []protocol.Path) {
 	t.Helper()
 	clone := cloneOf(t, g.hub.cfg.Remote)
@@ -102,7 +102,7 @@ func (g *group) mail(t *testing.T, count int) (all []protocol.Path) {
 	return all
 }
 
-// runs are how often each word was given to a command.
+// runs counts how often each word was given to a command.
 func (g *group) runs(t *testing.T) map[string]int {
 	t.Helper()
 	runs := map[string]int{}
@@ -132,9 +132,9 @@ func refsOf(t *testing.T, remote string) []string {
 	return strings.Fields(string(out))
 }
 
-// Mail that came by plain git to a name of two hosts is run once, by the one that has
-// claimed it, whether the hosts hear each other or not: two hosts that disagree for a
-// moment about who serves the name ran one paid command twice (crosstalk C15).
+// Mail that came by plain git to a name of two hosts is run once, by the host that has claimed it,
+// whether the hosts hear each other or not. It prevents: two hosts that disagree for a moment about
+// who serves the name run one paid command twice (crosstalk C15).
 func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
 	t.Parallel()
 	for _, linked := range []bool{true, false} {
@@ -162,11 +162,11 @@ func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
 	}
 }
 
-// What a host alone serves, or whose instance its sender chose, costs no claim.
+// Mail costs no claim if only one host serves its agent, or if its sender chose the instance.
 func TestMostMailNeedsNoClaim(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
-	g.hubClock.forward(20 * time.Second) // after the start nobody can have been taken for gone
+	g.hubClock.forward(20 * time.Second) // so long after the start nobody can have been taken for gone
 	addExec(t, g.hub, "alone", "echo here")
 	answerTo(t, g.hub, say(t, g.hub, "mawjs", "word0").Path)
 	clone := cloneOf(t, g.hub.cfg.Remote)
@@ -178,8 +178,8 @@ func TestMostMailNeedsNoClaim(t *testing.T) {
 	}
 }
 
-// pass has time pass for a node that is awake. It looks far more often than it must, since one
-// that a busy machine holds up for gapLeast counts as having slept.
+// pass has time pass for a node that is awake. It looks far more often than it must. A node that a
+// busy machine holds up for gapLeast would count as having slept.
 func pass(n *Node, c *clock, by time.Duration) {
 	const step = gapLeast / 5
 	for ; by > 0; by -= step {
@@ -189,11 +189,11 @@ func pass(n *Node, c *clock, by time.Duration) {
 	wakeClaims(n)
 }
 
-// wakeClaims has what was found be settled.
+// wakeClaims settles what was found.
 func wakeClaims(n *Node) { n.claims.rosterMoved() }
 
-// The work of a host that is gone is taken over after a while, mail that its sender chose
-// that host for as well, and what it finds when it comes back it does not run again.
+// The work of a host that is gone is taken over after a while, also the mail for which its sender
+// chose that host. When the host comes back, it does not run again what it finds.
 func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
 	t.Parallel()
 	const count = 6
@@ -203,7 +203,7 @@ func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
 	g.awaitServed(t, sender, 2)
 	g.stopWhite()
 	var all []protocol.Path
-	for i := range count { // chosen by their paths
+	for i := range count { // their paths choose the host
 		all = append(all, say(t, sender, "mawjs", fmt.Sprintf("word%d", i)).Path)
 	}
 	var whites []protocol.Path
@@ -237,9 +237,9 @@ func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
 	g.wantOnce(t, count)
 }
 
-// Mail for an agent that asks for it, chosen for a host that is gone, lay there unseen though
-// a session of the agent waited on another host. It is handed over to a session that is
-// there, and to none where nobody asks.
+// Mail that was chosen for a host that is gone is handed over to a session that is there, and to
+// none if no session asks. It prevents: such mail lies unseen though a session of its agent waits
+// on another host.
 func TestMailOfAHostThatIsGoneIsReadElsewhere(t *testing.T) {
 	t.Parallel()
 	g := aGroupWith(t, true, func(_ *group, n *Node) { addInbox(t, n, "mawjs") })
@@ -269,7 +269,7 @@ func TestMailOfAHostThatIsGoneIsReadElsewhere(t *testing.T) {
 		}
 		return all
 	}
-	for _, own := range mail(0) { // asking is what makes the session be there
+	for _, own := range mail(0) { // a session is there because it asks
 		if _, err := control.Read.Ask(t.Context(), g.hub, control.ReadRequest{As: "mawjs", Path: own.String()}); err != nil {
 			t.Fatal(err)
 		}
@@ -280,8 +280,8 @@ func TestMailOfAHostThatIsGoneIsReadElsewhere(t *testing.T) {
 	}
 }
 
-// A host that slept while another one took its work over runs nothing twice: it claims what
-// waited before it starts it.
+// A host that slept while another host took its work over runs nothing twice. It claims what waited
+// before it starts it.
 func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, false) // the hosts do not hear each other
@@ -293,11 +293,11 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 	pass(g.hub, g.hubClock, 11*time.Minute)
 	answerTo(t, g.hub, mine)
 	g.wantOnce(t, 1)
-	// By the hub's clock white is gone still: its next look would take the rest over as well.
+	// By the hub's clock white is still gone. Its next look would take the rest over as well.
 	if _, err := control.PauseAgent.Ask(t.Context(), g.hub, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
 		t.Fatal(err)
 	}
-	// It has not heard of it: it sleeps, and what came meanwhile comes only now.
+	// White has not heard of it: it sleeps, and what came meanwhile comes only now.
 	other := say(t, g.white, "mawjs", "word1").Path
 	awaitHas(t, g.hub, other)
 	name := protocol.ClaimName(other, "mawjs", 0)
@@ -309,7 +309,7 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := say(t, g.white, "mawjs", "word2")
-	answerTo(t, g.white, last.Path) // nobody else has claimed that
+	answerTo(t, g.white, last.Path) // no other host has claimed it
 	if runs := g.runs(t); runs["word1"] != 0 || runs["word0"] != 1 {
 		t.Errorf("what another host has claimed was run: %v", linesOf(t, g.ran))
 	}
@@ -354,8 +354,8 @@ func TestNoClaimNoRun(t *testing.T) {
 	g.wantOnce(t, 2)
 }
 
-// What a host has claimed and not done is left alone, until a person has it tried again:
-// then it is another claim.
+// A message that a host has claimed and not done is left alone until a person has it tried again.
+// Then there is another claim.
 func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -385,7 +385,8 @@ func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 	}
 }
 
-// mailFor pushes unpinned mail until there is one on which that host is to act.
+// mailFor pushes mail that names no host, until there is a message on which the given host is to
+// act.
 func (g *group) mailFor(t *testing.T, host protocol.Name) (p protocol.Path) {
 	t.Helper()
 	for ; p.IsZero() || chosenFor(g.hub, p) != host; g.sent++ {
@@ -414,9 +415,9 @@ func claimAs(t *testing.T, n *Node, p protocol.Path) work {
 	return w
 }
 
-// What a host has claimed and never told of, because it was destroyed before, is listed by
-// the others after a while with the command that ends the claim, and that command works: it
-// waited for ever, and status said to send it again.
+// A host claims a message and is destroyed before it tells of that. The others list the message
+// after a while, with the command that ends the claim, and that command works. It prevents: the
+// message waits for ever, and status says to send it again.
 func TestAClaimThatNobodyTellsOf(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -453,7 +454,8 @@ func TestAClaimThatNobodyTellsOf(t *testing.T) {
 	}
 }
 
-// What a host says to have claimed and not done is listed too, once that host is gone.
+// A message that a host says to have claimed and has not done is listed too, once that host is
+// gone.
 func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -480,9 +482,10 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	}
 }
 
-// A claim of what others are to do, because their host came back or the agent is not served
-// here any more, is given up in the end, also where the remote does not take that at first,
-// and those who had lost it ask for it again. The ref stayed, and nobody ran the message.
+// A host may hold a claim of work that others are to do, because their host came back, or because
+// the agent is not served here any more. The claim is given up in the end, also if the remote does
+// not take that at first. Those who had lost the claim ask for it again. It prevents: the ref
+// stays, and nobody runs the message.
 func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -506,7 +509,7 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	// It waits while there is something to push, and is looked at again a minute later.
+	// Giving up waits while there is something to push. It is tried again a minute later.
 	eventually(t, "the hub has given the claim up", func() bool {
 		pass(g.hub, g.hubClock, 2*time.Minute)
 		return !slices.Contains(refsOf(t, g.hub.cfg.Remote), ref)
@@ -520,7 +523,7 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	}
 
 	pause(t, g.white, "mawjs", true)
-	q := g.mailFor(t, "white") // another one
+	q := g.mailFor(t, "white") // another message
 	w := claimAs(t, g.hub, q)
 	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
 		t.Fatal(err)
@@ -533,8 +536,8 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	}
 }
 
-// Claims of what is done are removed from the remote after seven days, by the host that
-// made them, and the others stay.
+// A host removes its claims of what is done from the remote after seven days. The other claims
+// stay.
 func TestOldClaimsAreRemoved(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -562,8 +565,8 @@ func TestOldClaimsAreRemoved(t *testing.T) {
 	}
 }
 
-// A claim whose asking was ended is asked for again: its message was forgotten until the
-// node was started anew.
+// A claim whose asking was ended is asked for again. It prevents: its message is forgotten until
+// the node is started anew.
 func TestAClaimWhoseAskingWasEnded(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -571,7 +574,7 @@ func TestAClaimWhoseAskingWasEnded(t *testing.T) {
 	p := g.mailFor(t, g.hub.cfg.Alias)
 	o := g.hub.claims.claimsOptions
 	o.record = endedAsking{o.record.(*gitsync.Record)}
-	c := newClaims(o, g.hub.claims.vigil) // beside the node's own, and not started
+	c := newClaims(o, g.hub.claims.vigil) // it stands beside the node's own, and is not started
 	w := work{p, "mawjs", 0}
 	c.want(w, g.hub.cfg.Alias)
 	for range 2 {
@@ -590,7 +593,7 @@ func TestAClaimWhoseAskingWasEnded(t *testing.T) {
 	}
 }
 
-// endedAsking is a record whose claims are ended by somebody before there is an answer.
+// endedAsking is a record whose asking for claims is ended before there is an answer.
 type endedAsking struct{ *gitsync.Record }
 
 func (endedAsking) Claim(context.Context, string, string) (bool, error) {
@@ -609,8 +612,8 @@ func (c *claims) wants(w work) bool {
 	return c.works[w] != nil
 }
 
-// What a host has claimed and not begun goes to another one when the agent is removed
-// there: the claim kept everybody else from it.
+// A message that a host has claimed and not begun goes to another host when the agent is removed
+// there. It prevents: the claim keeps everybody else from the message.
 func TestWhatARemovedAgentHadClaimed(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -629,8 +632,9 @@ func TestWhatARemovedAgentHadClaimed(t *testing.T) {
 	g.wantOnce(t, 1)
 }
 
-// What waits for an agent that is removed is done by another host that serves it, else it
-// is a dead letter and its sender told: it waited for ever, and nobody was told.
+// A message that waits for an agent that is removed is done by another host that serves the agent.
+// If there is none, the message is a dead letter and its sender is told. It prevents: the message
+// waits for ever, and nobody is told.
 func TestMailOfARemovedAgent(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -659,9 +663,9 @@ func TestMailOfARemovedAgent(t *testing.T) {
 	}
 }
 
-// Mail is looked through for what hosts that are gone left undone only where that may be
-// more than the last time. It prevents: that all mail of an agent is gone through every five
-// seconds for ever, with the whole node waiting, once any host has left the fleet.
+// Mail is searched for what hosts that are gone left undone only if there may be more than the last
+// time. It prevents: once any host has left the fleet, all mail of an agent is gone through every
+// five seconds for ever, with the whole node waiting.
 func TestMailIsNotLookedThroughInVain(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
@@ -674,7 +678,7 @@ func TestMailIsNotLookedThroughInVain(t *testing.T) {
 	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
 		t.Fatal(err)
 	}
-	addExec(t, g.hub, "mawjs", g.command(g.hub)) // what the record has by now is not its to do
+	addExec(t, g.hub, "mawjs", g.command(g.hub)) // what the record has by now is not for it to run
 	g.awaitServed(t, g.hub, 2)
 	g.stopWhite()
 	pass(g.hub, g.hubClock, 11*time.Minute)

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Two hosts whose clocks are a day apart talk as others do: messages and answers both
-// ways, in one order on both, presence, questions, doors; and both say that the clocks
+// Two hosts whose clocks are a day apart talk as others do. Messages and answers go both ways, in
+// one order on both hosts, and so do presence, questions and doors. Both say that the clocks
 // differ.
 func TestClocksADayApart(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestClocksADayApart(t *testing.T) {
 	}
 }
 
-// The number of a start rises whatever the clock does, and without its file.
+// The number of a start rises whatever the clock does, and also without its file.
 func TestStartsRise(t *testing.T) {
 	home := initHome(t, nil)
 	now := time.Now()

@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// allowCommands has as many commands run at once, whatever the machine is.
+// allowCommands has at most this many commands run at once, whatever the machine is.
 func allowCommands(t *testing.T, home configs.Home, most string) {
 	t.Helper()
 	config, err := os.ReadFile(home.Config())
@@ -25,7 +25,7 @@ func allowCommands(t *testing.T, home configs.Home, most string) {
 	}
 }
 
-// One message to many agents had started as many commands at once.
+// It prevents: one message to many agents starts as many commands at once.
 func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
 	home := initHome(t, nil)
 	allowCommands(t, home, "2")

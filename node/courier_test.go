@@ -17,8 +17,8 @@ import (
 
 const fleetSize = 8
 
-// fleetOf starts hosts h1 to h8 on one remote; with linked the first is the hub
-// that the others link to.
+// fleetOf starts hosts h1 to h8 on one remote. If they are linked, the first is the hub to which
+// the others link.
 func fleetOf(t testing.TB, linked bool) (remote string, nodes []*Node) {
 	t.Helper()
 	remote = bareRemote(t)
@@ -45,8 +45,8 @@ func fleetOf(t testing.TB, linked bool) (remote string, nodes []*Node) {
 	return remote, nodes
 }
 
-// burst has every host store that many messages as fast as it can. It returns how
-// long after its last message was stored the slowest knew all of its to be pushed.
+// burst has every host store that many messages as fast as it can. It returns how long the slowest
+// host took, after it had stored its last message, to know that all its messages are pushed.
 func burst(t testing.TB, nodes []*Node, each int) (slowest time.Duration) {
 	t.Helper()
 	took := make([]time.Duration, len(nodes))
@@ -74,7 +74,7 @@ func burst(t testing.TB, nodes []*Node, each int) (slowest time.Duration) {
 	return slices.Max(took)
 }
 
-// counted are the pushes of all hosts so far.
+// counted returns the pushes of all hosts so far.
 func counted(nodes []*Node) (pushes, rejected int) {
 	for _, n := range nodes {
 		s := n.record.Status()
@@ -84,8 +84,8 @@ func counted(nodes []*Node) (pushes, rejected int) {
 	return pushes, rejected
 }
 
-// wantBursts checks that the remote has each message of the bursts once, as the git
-// program sees it.
+// wantBursts checks that the remote has each message of the bursts once, as the git program sees
+// it.
 func wantBursts(t testing.TB, remote string, count int) {
 	t.Helper()
 	cmd := exec.Command("git", "-C", remote, "grep", "-h", "^burst [0-9]* [0-9]*$", "main", "--", "data/channels")
@@ -100,8 +100,7 @@ func wantBursts(t testing.TB, remote string, count int) {
 	}
 }
 
-// With the bus up one host pushes for all; without it all push, and nothing is
-// lost either.
+// If the bus is up, one host pushes for all. Without it all hosts push, and nothing is lost either.
 func TestEightHostsPushOnce(t *testing.T) {
 	t.Parallel()
 	const each = 10
@@ -121,8 +120,8 @@ func TestEightHostsPushOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkEightHosts reports how long messages of eight hosts take to the remote,
-// with and without the bus.
+// BenchmarkEightHosts reports how long messages of eight hosts take to the remote, with and without
+// the bus.
 func BenchmarkEightHosts(b *testing.B) {
 	for _, linked := range []bool{true, false} {
 		b.Run(fmt.Sprint("linked=", linked), func(b *testing.B) {

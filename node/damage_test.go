@@ -16,9 +16,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: one message that the disk has lost keeps a whole node from starting,
-// so that nobody can even ask what is damaged; or an agent is run again because its
-// receipt was lost.
+// It prevents: one message that the disk has lost keeps a whole node from starting, so that nobody
+// can even ask what is damaged; or an agent is run again because its receipt was lost.
 func TestStartWithADamagedMessage(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -67,9 +66,9 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	}
 }
 
-// damagedMail is a node with an agent, and a message for it whose object the disk has lost.
-// The agent is paused. The node was started again in between: it would write the pack that
-// grows from what it holds in memory, and so mend it with the next commit.
+// damagedMail returns a node with a paused agent, and a message for this agent whose object the
+// disk has lost. The node was started again in between. Otherwise it would write the growing pack
+// from what it holds in memory, and so mend the pack with the next commit.
 func damagedMail(t *testing.T, pauses time.Duration) (n *Node, bad protocol.Path) {
 	t.Helper()
 	home := initHome(t, nil)
@@ -84,8 +83,8 @@ func damagedMail(t *testing.T, pauses time.Duration) (n *Node, bad protocol.Path
 	return n, bad
 }
 
-// A message that cannot be read is seen where it waits and holds up nothing else: it
-// vanished from the queue of its agent, its sender waited for ever, or no queue could be
+// A message that cannot be read is seen where it waits, and holds up nothing else. It prevents: the
+// message vanishes from the queue of its agent, its sender waits for ever, or no queue can be
 // listed at all.
 func TestAMessageThatCannotBeReadIsSeen(t *testing.T) {
 	n, bad := damagedMail(t, time.Hour)
@@ -111,7 +110,7 @@ func TestAMessageThatCannotBeReadIsSeen(t *testing.T) {
 	}
 }
 
-// What stays unreadable is a dead letter in the end, with the reason, which can be listed
+// A message that stays unreadable is a dead letter in the end, with the reason. It can be listed
 // with the others.
 func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
 	n, bad := damagedMail(t, time.Millisecond)
@@ -126,7 +125,7 @@ func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
 	eventually(t, "status warns of it no more", func() bool { return !warned(t, n, bad.String()) })
 }
 
-// What can be read again, as when the record has brought it back, is answered as if
+// A message that can be read again, as when the record has brought it back, is answered as if
 // nothing had been.
 func TestAMessageThatIsReadAgainIsAnswered(t *testing.T) {
 	n, _ := trying(t, initHome(t, nil))
@@ -156,7 +155,7 @@ func gitSays(t *testing.T, repo string, args ...string) string {
 	return string(out)
 }
 
-// damageObject turns bits over in the pack, where an object begins.
+// damageObject turns bits over in the pack, at the beginning of an object.
 func damageObject(t *testing.T, repo, name string) {
 	t.Helper()
 	hash := strings.TrimSpace(gitSays(t, repo, "rev-parse", name))

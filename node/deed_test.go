@@ -13,9 +13,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Of many who put a question to the vote at one moment, in one channel, one succeeds and
-// the others are told that there is one: commands of one affair take turns. A node that
-// is started again knows what came of it.
+// Many people put a question to the vote at one moment, in one channel. One succeeds, and the
+// others are told that there is a question: commands of one affair take turns. A node that is
+// started again knows what came of it.
 func TestCommandsOfAnAffairTakeTurns(t *testing.T) {
 	home := initHome(t, nil)
 	options := Options{Home: home, Version: "test", affairs: []affair.Any{ballot.Kind()}}

@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Old messages that are imported after the agent was added are run once each where nobody
-// acknowledged them, and not where somebody did: 40 commands ran for 20. There are more of
-// them than a fetch tells at a time, the receipts last.
+// Old messages are imported after the agent was added. Each is run once if nobody acknowledged it,
+// and not if somebody did. There are more messages than a fetch tells at a time, and the receipts
+// come last. It prevents: 40 commands run for 20.
 func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
@@ -61,8 +61,8 @@ func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
 	}
 }
 
-// Mail whose author names a host too is answered once, and nothing is run whose answer
-// could not be addressed: both were run again at each start, without answer or receipt.
+// Mail whose author names a host too is answered once. A message whose answer could not be
+// addressed is not run. It prevents: both are run again at each start, without answer or receipt.
 func TestSendersThatAreHardToAnswer(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
@@ -84,7 +84,7 @@ func TestSendersThatAreHardToAnswer(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(s.Warned, func(w string) bool { return strings.Contains(w, nobody.String()) && strings.Contains(w, "not run") }) {
 			t.Errorf("warned of %q, %v", s.Warned, err)
 		}
-		answerTo(t, n, say(t, n, "shout", "again").Path) // what waited before it was taken first
+		answerTo(t, n, say(t, n, "shout", "again").Path) // what waited was taken before it
 		stop()
 		n, stop = runNode(t, home)
 	}

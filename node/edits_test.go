@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// shown is a file of the shared repository, "" where there is none.
+// shown returns a file of the shared repository, "" if there is none.
 func shown(t *testing.T, remote, path string) string {
 	t.Helper()
 	out, err := exec.Command("git", "-C", remote, "show", "main:"+path).Output()
@@ -39,15 +39,15 @@ func editPushed(t *testing.T, remote, path string, edit func(string) string) {
 	push(t, clone)
 }
 
-// What a person wrote into a host file stays when the host publishes it anew at
-// the same time (R12). It prevents: a field of plain git that the next agent wipes out. Crosstalk C14.
+// A field that a person wrote into a host file stays when the host publishes the file anew at the
+// same time (R12). It prevents: a field of plain git that the next agent wipes out. Crosstalk C14.
 func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", remote })
 	path := protocol.HostFilePath("white")
 	fastFetch(t, home)
-	// Between two looks at the remote: the node is down for the edit.
+	// The edit comes between two looks at the remote, while the node is down.
 	editPushed(t, remote, path, func(text string) string { return strings.Replace(text, "---\n", "---\nrack: cellar\n", 1) })
 	n, _ := runNode(t, home)
 	addExec(t, n, "blob", "true")
@@ -55,7 +55,7 @@ func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 		text := shown(t, remote, path)
 		return strings.Contains(text, "rack: cellar\n") && strings.Contains(text, "blob")
 	})
-	// The node's own field is its own: an edit of it is put right.
+	// A field of the node belongs to the node: an edit of it is put right.
 	editPushed(t, remote, path, func(text string) string { return strings.ReplaceAll(text, "blob", "blub") })
 	eventually(t, "its own field is right again", func() bool {
 		text := shown(t, remote, path)
@@ -63,9 +63,9 @@ func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 	})
 }
 
-// What a host says of itself is put into its file as that is when it is committed. It
-// prevents: an edit that was fetched between the rendering and the commit is lost, and
-// an agent that was removed meanwhile stays in the file.
+// The host file is made from what the host says of itself at the moment of the commit. It prevents:
+// an edit that was fetched between the rendering and the commit is lost, and an agent that was
+// removed meanwhile stays in the file.
 func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -101,8 +101,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	}
 }
 
-// Two sides that change one field of a profile: both versions are kept, and every
-// host says so.
+// Two sides change one field of a profile. Both versions are kept, and every host says so.
 func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A host's words that come before its key are held, not lost, and read once the
-// record brings the key.
+// Messages of a host that come before its key are held, not lost. They are read once the record
+// brings the key.
 func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "white")
@@ -32,14 +32,14 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	}
 }
 
-// What a host did not sign for exactly this place is refused, counted and shown, and
+// A message that a host did not sign for exactly this place is refused, counted and shown, and
 // changes nothing.
 func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "white")
 	n.Receive([]gitsync.MessageFile{g.join("alice")}, byBus)
 	word := onBus(t, n, g.say("alice", "hello"))
-	// What others wrote: this node may vouch for the new host meanwhile.
+	// Only what others wrote is counted: this node may vouch for the new host meanwhile.
 	others := func() (count int) {
 		for _, m := range everything(t, n) {
 			if m.Host != n.cfg.Alias {

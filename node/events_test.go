@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// eventsOf is a stream of events that has begun.
+// eventsOf returns a stream of events that has begun.
 func eventsOf(t *testing.T, n control.Service, r control.EventsRequest) <-chan control.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func eventsOf(t *testing.T, n control.Service, r control.EventsRequest) <-chan c
 	return events
 }
 
-// until takes events until one is as it should be, which is the last of them.
+// until takes events until one of them satisfies so. That event is the last of those it returns.
 func until(t *testing.T, events <-chan control.Event, what string, so func(control.Event) bool) (all []control.Event) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -58,8 +58,8 @@ func until(t *testing.T, events <-chan control.Event, what string, so func(contr
 	}
 }
 
-// A message comes, is heard, recorded, pushed, read and answered, each told once at the
-// host that wrote it.
+// A message comes, is heard, recorded, pushed, read and answered. The host that wrote it is told of
+// each once.
 func TestEventsOfAllStagesOfAMessage(t *testing.T) {
 	t.Parallel()
 	here, white := linkedPair(t)
@@ -104,8 +104,8 @@ func TestEventsOfAllStagesOfAMessage(t *testing.T) {
 	}
 }
 
-// Runs are told of with the message that they are for and how they ended; of another
-// agent there is nothing.
+// An event of a run says for which message the run is and how it ended. A follower of one agent
+// hears nothing of another agent.
 func TestEventsOfRuns(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -146,7 +146,7 @@ func TestEventsOfRuns(t *testing.T) {
 	}
 }
 
-// A host comes and, when it is killed, goes. One that is started anew came again.
+// A host comes, and goes when it is killed. A host that is started anew comes again.
 func TestEventsOfHosts(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)
@@ -167,7 +167,7 @@ func TestEventsOfHosts(t *testing.T) {
 	}
 }
 
-// What is wrong is told when it begins and when it ends, with the same words.
+// A trouble is told when it begins and when it ends, with the same words.
 func TestEventsOfTroubles(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -213,7 +213,7 @@ func TestEventsOfTroubles(t *testing.T) {
 	}
 }
 
-// Who does not take what comes holds up nobody, and is told how much it missed, at the
+// A follower that does not take what comes holds up nobody. It is told how much it missed, at the
 // place where that is missing.
 func TestAFollowerThatIsSlowMissesEvents(t *testing.T) {
 	t.Parallel()
@@ -274,7 +274,7 @@ func TestEventsThatThereAreNone(t *testing.T) {
 		`cannot find "@": address "@": a name is empty`: {Agent: "@"},
 	} {
 		err := control.Events.Ask(t.Context(), n, r, func(e control.Event) error {
-			return fmt.Errorf("it is told %+v", e) // and ends, where it would follow for ever
+			return fmt.Errorf("it is told %+v", e) // ends the asking, which would follow for ever
 		})
 		if err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", r, err, want)

@@ -19,12 +19,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// working is one agent of a node who works with another one on "tmux design".
+// working is an agent of a node that works with another agent on "tmux design".
 func working(n *Node, me, with string) topics.Speaker {
 	return topics.Speaker{Record: n.record.ID(), Me: me, With: with, Topic: "tmux design"}
 }
 
-// do carries commands of topics out.
+// do carries out commands of topics.
 func do(t testing.TB, n *Node, commands ...affair.Command) (last protocol.Path) {
 	t.Helper()
 	for _, c := range commands {
@@ -56,7 +56,7 @@ func resultOf(t testing.TB, n *Node, check protocol.Path) (r *topics.Result) {
 	return r
 }
 
-// rowsText is what a result says, a line each row.
+// rowsText is what a result says, one row a line.
 func rowsText(r *topics.Result) string {
 	var b strings.Builder
 	for _, row := range r.Rows {
@@ -65,7 +65,7 @@ func rowsText(r *topics.Result) string {
 	return b.String()
 }
 
-// addExamined serves an agent whose sync-checks the node answers; the folder is where it works.
+// addExamined adds an agent whose sync-checks the node answers. dir is where the agent works.
 func addExamined(t testing.TB, n *Node, name, exec, dir string) {
 	t.Helper()
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: exec, Inbox: exec == "", Examiner: "mechanical", Dir: dir}); err != nil {
@@ -83,9 +83,9 @@ func as(t testing.TB, n *Node, who, to, body string) control.Message {
 	return m
 }
 
-// Work-with W38, W190: where the operator set `examiner: mechanical` the node answers by what
-// the agent itself wrote, decided and remembers, and starts no run; never by the words of who
-// asks, nor by those of others who use the agent's name (R66).
+// Work-with W38, W190: if the operator set `examiner: mechanical`, the node answers by what the
+// agent itself wrote, decided and remembers, and starts no run. It never answers by the words of
+// the one who asks, nor by the words of others who use the agent's name (R66).
 func TestAMechanicalExaminer(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 			"Pane titles show a team tag", "Nobody ever said this one",
 		}, 0, 0))
 	r := resultOf(t, n, check)
-	// A3 is rejected: it is not claimed any more. P1 are words of the seed's.
+	// A3 is rejected, so it is not claimed any more. The words of P1 are the seed's.
 	want := "P1 0.0 REJECT not in memory\nA1 1.0 ACCEPT \nA2 0.0 REJECT not in memory\nC1 1.0 ACCEPT \nC2 0.2 PARTIAL \nC3 1.0 ACCEPT \n" +
 		"C4 0.0 REJECT not in memory\nC5 0.0 REJECT not in memory\nC6 0.2 PARTIAL \nC7 0.0 REJECT not in memory\n"
 	if got := rowsText(r); got != want || !r.Mechanical {
@@ -135,7 +135,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the agent's command was run for the check")
 	}
-	// The line that a message's evidence names is that of its file.
+	// The line that the evidence of a message names is the line in the message's file.
 	data, err := n.record.Get(said.Path)
 	if err != nil {
 		t.Fatal(err)
@@ -144,15 +144,15 @@ func TestAMechanicalExaminer(t *testing.T) {
 	if !strings.Contains(r.Rows[3].Evidence, fmt.Sprintf(".md:%d “", line)) {
 		t.Errorf("evidence %q, want line %d", r.Rows[3].Evidence, line)
 	}
-	// Taken back: what it wrote elsewhere weighs no more than what it decided.
+	// A1 is taken back: what the agent wrote elsewhere weighs no more than what it decided.
 	check = do(t, n, mawjs.Revoke("A1", "we need it off", 0), skills.Check(nil, 0, 0))
 	if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, "A1 0.2 PARTIAL") {
 		t.Errorf("after it is taken back:\n%s", got)
 	}
 }
 
-// A check that came while nothing could be answered is answered at the next start, once, and
-// never waits for the agent's command meanwhile.
+// A check came while nothing could be answered. It is answered once, at the next start, and never
+// waits for the agent's command meanwhile.
 func TestAnExaminationAfterAStart(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -214,8 +214,8 @@ func TestForgedWordsAreNoEvidence(t *testing.T) {
 	}
 }
 
-// Work-with W34: what an agent's command answers to a check in its form counts as the result,
-// whatever stands around it; prose stays a reply, and the check is unanswered (R65).
+// Work-with W34: an answer of an agent's command to a check counts as the result if it has the
+// check's form, whatever stands around it. Prose stays a reply, and the check is unanswered (R65).
 func TestAnAgentsAnswerToACheck(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	answers, err := filepath.Abs("../protocol/testdata/sync-answers")
@@ -246,8 +246,8 @@ func TestAnAgentsAnswerToACheck(t *testing.T) {
 	}
 }
 
-// Two agents that work in one folder have one ψ: a note there that anybody of them may have
-// written once made a claim certain for each of them.
+// Two agents that work in one folder have one ψ. It prevents: a note there, which either of them
+// may have written, makes a claim certain for both.
 func TestNotesOfASharedFolderProveNothing(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	dir, own := t.TempDir(), t.TempDir()
@@ -274,7 +274,7 @@ func TestNotesOfASharedFolderProveNothing(t *testing.T) {
 	}
 }
 
-// A ψ of many files once kept a node from ending until all of them were read.
+// It prevents: a ψ of many files keeps a node from ending until all of them are read.
 func TestReadingNotesEndsWithTheNode(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "keys.md"), []byte("Four."), 0o600); err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whoever may push brings what was signed to another path and another channel, with
-// other bytes at its own path and at a new one, mail with other bytes, a second message
-// of one number, and what is no message. Each is counted by its kind and named by
-// verify, on hosts that were there, after a start too, and on one that joins afterwards.
-// It prevents: something wrong in the record that only one of them tells of, or nobody.
+// Somebody who may push brings wrong files: a signed message at another path, in another channel,
+// with other bytes at its own path and at a new path; mail with other bytes; a second message of
+// one number; and something that is no message. Each is counted by its kind and named by verify: on
+// hosts that were there, also after a start, and on a host that joins afterwards. It prevents:
+// something wrong in the record of which only one host tells, or none.
 func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -107,8 +107,7 @@ func pushAll(t *testing.T, clone string) {
 	push(t, clone)
 }
 
-// verified wants record verify to say of each of these paths that something is wrong,
-// in these words.
+// verified checks that record verify calls each of these paths wrong, in these words.
 func verified(t *testing.T, n *Node, words map[protocol.Path]string) {
 	t.Helper()
 	v, err := n.audits.Verify(t.Context())

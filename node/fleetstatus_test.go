@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// fleetRows asks for the status of the fleet, by host.
+// fleetRows asks for the status of the fleet, and returns it by host.
 func fleetRows(t *testing.T, n *Node) map[protocol.Name]control.FleetHost {
 	t.Helper()
 	f, err := control.AskFleet.Ask(t.Context(), n, control.HostsRequest{All: true})
@@ -59,7 +59,7 @@ func TestFleetStatus(t *testing.T) {
 		}
 	}
 	eventually(t, "the round trip to black is known", func() bool {
-		fleetRows(t, hub) // which measures it
+		fleetRows(t, hub) // the question measures it
 		return seenAs(t, hub, "black", control.HostLive).RTT > 0
 	})
 	stopWhite()
@@ -89,8 +89,8 @@ func TestFleetStatusSaysWhoIsSilent(t *testing.T) {
 	}
 }
 
-// A host of an older version does not know the question. It is live, and it is said
-// why nothing more is known.
+// A host of an older version does not know the question. It counts as live, and the report says why
+// nothing more is known.
 func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
@@ -105,8 +105,8 @@ func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 	}
 }
 
-// A host that no link leads to, and that writes, is reached by git alone; what a
-// host wrote before it stopped does not make it one.
+// A host that writes, and to which no link leads, is reached by git alone. What a host wrote before
+// it stopped does not make it such a host.
 func TestAHostIsReachedByGitAlone(t *testing.T) {
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
@@ -124,8 +124,8 @@ func TestAHostIsReachedByGitAlone(t *testing.T) {
 	stop()
 }
 
-// Fifty hosts are asked at once: all answer within the time that one has. Their
-// homes and joins take longest, so it is run on request.
+// Fifty hosts are asked at once. All answer within the time that one host has. The test is run on
+// request, because making the homes and the joins takes long.
 func TestFleetStatusOfFiftyHosts(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("makes fifty nodes; set PARLEY_SOAK=1")

@@ -14,9 +14,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Who pushes very many files, under whatever names, delays signed mail by one run at a
-// time: 10,000 of them kept it unanswered for over a minute. Mail of one author keeps its
-// order all the same.
+// Somebody who pushes very many files, under whatever names, delays signed mail by one run at a
+// time. Mail of one author keeps its order all the same. It prevents: 10,000 such files keep signed
+// mail unanswered for over a minute.
 func TestAFloodDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
@@ -61,8 +61,8 @@ func TestAFloodDelaysNobodyElse(t *testing.T) {
 	}
 }
 
-// pushFlood pushes that many messages to the agent shout, by a hundred authors whom nobody
-// vouches for.
+// pushFlood pushes that many messages to the agent shout, by a hundred authors for whom nobody
+// vouches.
 func pushFlood(t testing.TB, remote string, many int) {
 	t.Helper()
 	clone := cloneOf(t, remote)
@@ -83,9 +83,9 @@ func pushFlood(t testing.TB, remote string, many int) {
 	push(t, clone)
 }
 
-// BenchmarkFlood is how long signed mail waits for its answer that is said when a push of
-// 10,000 unsigned messages to its agent comes: from the fetch on, beside a bare git fetch of
-// that push.
+// BenchmarkFlood measures how long signed mail waits for its answer if it is said while a push of
+// 10,000 unsigned messages to its agent comes. It measures from the fetch on, beside a bare git
+// fetch of that push.
 func BenchmarkFlood(b *testing.B) {
 	const flood = 10_000
 	for range b.N {
@@ -110,7 +110,7 @@ func BenchmarkFlood(b *testing.B) {
 			_, err := control.Wake.Ask(b.Context(), n, control.WakeRequest{})
 			fetched <- err
 		}()
-		// It comes when the flood is there, and not before it.
+		// The mail is sent when the flood is there, and not before.
 		eventually(b, "the flood begins to be told", func() bool {
 			n.halts.mu.Lock()
 			defer n.halts.mu.Unlock()

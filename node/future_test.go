@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Plain mail dated 9999 is answered like any other. It prevents: a host that is
-// dragged to the end of all times, where all it writes later stands too.
+// Plain mail dated 9999 is answered like any other. It prevents: a host that is dragged to the end
+// of all times, where all that it writes later stands too.
 func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
@@ -50,8 +50,8 @@ func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
 	}
 }
 
-// Mail that any key signed and dated 9998 is answered like any other. It prevents: its
-// signature exempted it, and who had answered it once stood behind it for ever.
+// Mail that some key signed and dated 9998 is answered like any other. It prevents: its signature
+// exempts it, and a host that has answered it once stands behind it for ever.
 func TestSignedMailFromTheYear9998DragsNobodyAlong(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -80,13 +80,13 @@ func TestSignedMailFromTheYear9998DragsNobodyAlong(t *testing.T) {
 	}
 }
 
-// Who has a host's key can date a message at the end of all times. The host writes on when
-// it is started anew, so that it can change its key. It prevents: a host that can say
+// Somebody who has a host's key can date a message at the end of all times. The host goes on
+// writing when it is started anew, so that it can change its key. It prevents: a host that can say
 // nothing any more, because no path comes after that one.
 func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
-	say(t, n, protocol.All, "first") // of two with one key who wrote first stays
+	say(t, n, protocol.All, "first") // of two hosts with one key, the host that wrote first stays
 	thief := newGhost(t, n, n.cfg.Alias)
 	thief.key, thief.now = n.signsWith.Load().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16

@@ -21,7 +21,7 @@ type garbler struct {
 	*ghost
 	conn *nats.Conn
 	dice *rand.Rand
-	word gitsync.MessageFile // one that is right
+	word gitsync.MessageFile // a message that is right
 }
 
 func (g *garbler) bytes(most int) []byte {
@@ -34,7 +34,7 @@ func (g *garbler) bytes(most int) []byte {
 
 func (g *garbler) text(most int) string { return base64.StdEncoding.EncodeToString(g.bytes(most)) }
 
-// spit sends one piece of garbage: of any kind, with any bytes, headers and size.
+// spit sends one piece of garbage, of any kind, with any bytes, headers and size.
 func (g *garbler) spit() {
 	kinds := []string{
 		"hey.mawjs", "wormhole.hub.mawjs", "channel." + g.word.Path.Channel().String(), "broadcast", "receipt", "presence", "heard", "head",
@@ -43,7 +43,7 @@ func (g *garbler) spit() {
 	rest := kinds[g.dice.IntN(len(kinds))]
 	var msg *nats.Msg
 	switch g.dice.IntN(4) {
-	case 0: // a letter that is signed, of garbage
+	case 0: // a signed letter of garbage
 		msg = g.letter(rest, time.Now(), g.bytes(2000))
 	case 1: // a message that is right, with some of its bytes changed
 		msg = nats.NewMsg("parley.demo." + g.alias.String() + "." + rest)
@@ -69,10 +69,10 @@ func (g *garbler) spit() {
 	}
 }
 
-// A host with a key that sends garbage on every kind of subject is counted; it ends
+// A host with a key sends garbage on every kind of subject. The garbage is counted. It ends
 // nothing, takes no memory, and keeps nobody from talking.
 func TestGarbageOfAHostWithAKey(t *testing.T) {
-	// Beside no other test: what they keep would count as what garbage takes.
+	// The test runs beside no other test: what others keep would count as what garbage takes.
 	const pieces = 2000
 	hub, white := linkedPair(t)
 	g := &garbler{ghost: newGhost(t, hub, "eve"), dice: rand.New(rand.NewPCG(1, 2))}
@@ -121,7 +121,7 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 	}
 }
 
-// memory is what lives on the heap of this process.
+// memory is the size of what lives on the heap of this process.
 func memory() int {
 	runtime.GC()
 	var m runtime.MemStats

@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ghost writes messages as a host does, without a node: what it signed can be held
-// back, lost, or come in any order.
+// ghost writes messages as a host does, without a node. What it signed can be held back, be lost,
+// or come in any order.
 type ghost struct {
 	t      testing.TB
 	record string
@@ -25,7 +25,7 @@ type ghost struct {
 	now    time.Time
 }
 
-// newGhost is a host that n has not heard of.
+// newGhost returns a host of which n has not heard.
 func newGhost(t testing.TB, n *Node, alias protocol.Name) *ghost {
 	t.Helper()
 	key, err := nkeys.CreateUser()
@@ -47,7 +47,7 @@ func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Mes
 	return gitsync.MessageFile{Path: m.Path, Data: data, Peer: true}
 }
 
-// join is the host's first word: its key, and the human who speaks there.
+// join is the host's first message: its key, and the human who speaks there.
 func (g *ghost) join(human protocol.Name) gitsync.MessageFile {
 	g.t.Helper()
 	public, err := g.key.PublicKey()
@@ -61,14 +61,14 @@ func (g *ghost) join(human protocol.Name) gitsync.MessageFile {
 	}, protocol.SystemChannel(g.record))
 }
 
-// say writes to everybody.
+// say writes a message to everybody.
 func (g *ghost) say(from, body string) gitsync.MessageFile {
 	g.t.Helper()
 	return g.sign(protocol.Message{From: from, To: []protocol.Address{{Name: protocol.All}}, Act: protocol.ActHey, Body: body},
 		protocol.DeriveChannel(g.record, protocol.All))
 }
 
-// letter signs a letter between hosts, or a question, of that time.
+// letter signs a letter between hosts, or a question, with the given time.
 func (g *ghost) letter(rest string, at time.Time, data []byte) *nats.Msg {
 	g.t.Helper()
 	subject := "parley.demo." + g.alias.String() + "." + rest
@@ -90,7 +90,7 @@ func (g *ghost) letter(rest string, at time.Time, data []byte) *nats.Msg {
 	return msg
 }
 
-// onBus is a letter as the bus brings it.
+// onBus returns a message as the bus brings it.
 func onBus(t testing.TB, n *Node, l gitsync.MessageFile) bus.Incoming {
 	t.Helper()
 	m, err := protocol.Decode(l.Path, l.Data)

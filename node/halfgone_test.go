@@ -26,9 +26,9 @@ func emptyFolder(t *testing.T, dir string) {
 	}
 }
 
-// A node without a remote whose packs, or whose whole record, is removed while it runs.
-// It prevents: it goes on as if all were well, lets go of what is stored after, runs
-// agents that may have answered already, and does not start again.
+// The packs, or the whole record, of a node without a remote are removed while the node runs. It
+// prevents: the node goes on as if all were well, lets go of what is stored after that, runs agents
+// that may have answered already, and does not start again.
 func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"objects/pack", "objects", "."} {
@@ -88,12 +88,12 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 	}
 }
 
-// isLost tells the finding that a message is lost.
+// isLost returns a function that tells the finding that a message is lost.
 func isLost(m control.Message) func(control.Finding) bool {
 	return func(f control.Finding) bool { return f.Path == m.Path && f.Kind == control.FindingDamaged }
 }
 
-// The same with a remote: the node puts itself right while it runs. It prevents: agents
+// The same happens with a remote: the node puts itself right while it runs. It prevents: agents
 // that stay paused, and a host that stays cut off until somebody repairs it.
 func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
 	t.Parallel()

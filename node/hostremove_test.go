@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// aliases are the hosts that a node lists.
+// aliases returns the hosts that a node lists, each with its state.
 func aliases(t *testing.T, n *Node, all bool) (list []string) {
 	t.Helper()
 	hosts, err := control.Hosts.Ask(t.Context(), n, control.HostsRequest{All: all})
@@ -25,8 +25,8 @@ func aliases(t *testing.T, n *Node, all bool) (list []string) {
 	return list
 }
 
-// A machine that is retired takes its leave as its last word: all that it wrote counts,
-// on every host, also what its agents answered a moment before.
+// A machine that is retired takes its leave with its last message. All that it wrote counts on
+// every host, also what its agents answered a moment before.
 func TestAHostRemovesItself(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)
@@ -72,7 +72,7 @@ func TestAHostRemovesItself(t *testing.T) {
 	}
 }
 
-// wantOnlyHere looks for a host that was removed where it should stand no more.
+// wantOnlyHere checks that a removed host no longer stands anywhere but in the list of all hosts.
 func wantOnlyHere(t *testing.T, n *Node) {
 	t.Helper()
 	if got := aliases(t, n, false); !slices.Equal(got, []string{"oracle-world here"}) {
@@ -98,8 +98,8 @@ func wantOnlyHere(t *testing.T, n *Node) {
 	})
 }
 
-// A machine that is gone is removed where the record was begun, with what waits for it
-// said; elsewhere it is said where.
+// A machine that is gone is removed on the host that began the record, and the answer says what
+// waits for it. Another host says where to remove it.
 func TestAHostThatIsGoneIsRemoved(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)

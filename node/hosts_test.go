@@ -22,7 +22,7 @@ type clock struct{ ahead atomic.Int64 }
 func (c *clock) now() time.Time           { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) forward(by time.Duration) { c.ahead.Add(int64(by)) }
 
-// linkedTo makes the home of a host that links to the hub.
+// linkedTo makes the home of a host that links to the hub, and runs its node.
 func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *clock) {
 	t.Helper()
 	c = new(clock)
@@ -30,7 +30,7 @@ func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *c
 	return n, stop, c
 }
 
-// homeLinkedTo is the home of a host that dials hub.
+// homeLinkedTo makes the home of a host that dials the hub.
 func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
 	t.Helper()
 	home := initHome(t, func(o *homes.Options) {
@@ -40,7 +40,7 @@ func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
 	return home
 }
 
-// aHub is a host that others can link to, and its clock.
+// aHub runs a host to which others can link, and returns its clock too.
 func aHub(t *testing.T) (*Node, *clock) {
 	t.Helper()
 	c := new(clock)
@@ -50,7 +50,7 @@ func aHub(t *testing.T) (*Node, *clock) {
 	return n, c
 }
 
-// seenAs waits until a host is in that state, as the node sees it.
+// seenAs waits until a node sees a host in that state.
 func seenAs(t *testing.T, n *Node, alias string, state control.HostState) control.Host {
 	t.Helper()
 	var h control.Host
@@ -99,9 +99,9 @@ func TestPingOfTheWrongHost(t *testing.T) {
 	wantNoPing(t, n, control.PingRequest{Alias: "oracle-world"}, control.KindUsage, "that is this host itself")
 }
 
-// A host that was killed is away as soon as its link has ended and it does not come
-// back, whatever it said last: at the hub that has no other link, and at one that has.
-// The hub's clock stands still, so that it is not the time that does it.
+// A host that was killed is away as soon as its link has ended and it does not come back, whatever
+// it said last. This holds at a hub that has no other link, and at a hub that has one. The hub's
+// clock stands still, so that no time passes that could do it.
 func TestAKilledHostIsAway(t *testing.T) {
 	t.Parallel()
 	stands := time.Now()
@@ -122,8 +122,8 @@ func TestAKilledHostIsAway(t *testing.T) {
 	seenAs(t, hub, "black", control.HostLive)
 }
 
-// A host that is killed is away soon for those, too, who heard it through another one.
-// Their clock stands still, so that it is not the time that does it.
+// A host that is killed is soon away also for hosts that heard it through another host. Their clock
+// stands still, so that no time passes that could do it.
 func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)
@@ -135,8 +135,8 @@ func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 	if err := white.currentBus().Close(); err != nil {
 		t.Fatal(err)
 	}
-	// A last word of white may reach the hub behind the news that its link has ended: then the
-	// hub itself would know by time alone.
+	// A last word of white may reach the hub after the news that its link has ended. Then the hub
+	// itself would know by time alone.
 	eventually(t, "the hub has noticed", func() bool {
 		hub.presence.LookFor(t.Context(), "white", hub.now())
 		_, live := hub.live.PresenceOf("white")
@@ -146,12 +146,11 @@ func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 	seenAs(t, black, "oracle-world", control.HostLive)
 }
 
-// A link that is made anew at once, or a host that is heard another way, takes nobody
-// away.
+// A host stays live if its link is made anew at once, or if it is heard another way.
 func TestAHostThatIsThereStaysLive(t *testing.T) {
 	hub, white := linkedPair(t)
 	seen, _ := hub.live.PresenceOf("white")
-	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // it has spoken since; it answers
+	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // the host has spoken since; the host answers
 		hub.presence.LookFor(t.Context(), "white", ended)
 		if _, live := hub.live.PresenceOf("white"); !live {
 			t.Errorf("%s is away, after a link that ended %s after its last word", white.cfg.Alias, ended.Sub(seen.Seen))
@@ -208,8 +207,8 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	}
 }
 
-// Whoever may push can add hosts of any name with addresses where nobody answers. It
-// prevents: a host that dials hundreds of those before the hub that is there.
+// Anybody who may push can add hosts of any name, with addresses where nobody answers. It prevents:
+// a host that dials hundreds of those before the hub that is there.
 func TestSeniorHubsAreDialledFirst(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	for i, alias := range []protocol.Name{"white", "a-stranger", "black"} {

@@ -25,8 +25,8 @@ func claim(ctx context.Context, n control.Service, session string, patience time
 	return control.Inbox.Ask(ctx, n, control.InboxRequest{As: "mawjs", Claim: true, Limit: 1, Session: session, Within: patience})
 }
 
-// Mail that comes while sessions begin to wait wakes them, each message one of them: a
-// session that looked just before a message came slept beside it.
+// Mail that comes while sessions begin to wait wakes them, and each message wakes one. It prevents:
+// a session that looked just before a message came sleeps beside it.
 func TestClaimsAreShared(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "mawjs")
@@ -74,8 +74,8 @@ func TestClaimsAreShared(t *testing.T) {
 	}
 }
 
-// A claim ends with its time, and with whoever asked where it gives up first: a message
-// that was taken for nobody stayed away from all others.
+// A claim ends when its time is over, or before that when the one who asked gives up. It prevents:
+// a message that was taken for nobody stays away from all others.
 func TestClaimsEnd(t *testing.T) {
 	var ahead atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -115,7 +115,7 @@ func TestClaimsEnd(t *testing.T) {
 	}
 }
 
-// A node that is started anew has given all claims back.
+// A node that is started anew has given back all claims.
 func TestClaimsEndWithTheNode(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -131,9 +131,9 @@ func TestClaimsEndWithTheNode(t *testing.T) {
 	}
 }
 
-// What waits for mail looks into the inbox when some came, and not for each message between
-// others. It prevents: that each message of a busy fleet has each waiting session go through
-// all mail that its agent ever had, with the whole node waiting.
+// A session that waits for mail looks into the inbox when mail has come, and not for each message
+// between others. It prevents: each message of a busy fleet has each waiting session go through all
+// mail that its agent ever had, with the whole node waiting.
 func TestOnlyMailIsNews(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "mawjs")

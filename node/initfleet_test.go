@@ -25,10 +25,10 @@ func initIn(t *testing.T, o homes.Options) homes.Result {
 	return r
 }
 
-// TestTheDefaultFleet prevents: every fleet of people who were not asked is called the
-// same, and two of them that meet on one NATS system are one; or the hosts of a record that
-// names no fleet each call it something else, and do not hear each other: it is taken over
-// first, which writes the name into it.
+// TestTheDefaultFleet prevents two things. First, every fleet of people who were not asked has the
+// same name, and two such fleets that meet on one NATS system are one. Second, the hosts of a
+// record that names no fleet each give it another name, and do not hear each other. Such a record
+// is taken over first, which writes the name into it.
 func TestTheDefaultFleet(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// Who ends a join when the remote has it already keeps the key, and goes on with "parley
+// A user who ends a join when the remote has it already keeps the key, and goes on with "parley
 // up". It prevents: a name in the record whose key nobody has any more.
 func TestJoinCutShortAfterThePush(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -62,7 +62,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	eventually(t, "what it says is on the remote", func() bool { return shown(t, remote, m.Path.RepoPath()) != "" })
 }
 
-// Ctrl-C while the remote was looked at was answered with advice about the URL.
+// It prevents: Ctrl-C while the remote is looked at is answered with advice about the URL.
 func TestInterruptedInit(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

@@ -9,8 +9,8 @@ import (
 )
 
 // In a partition both sides resume an inquiry, each for its own half of the fleet, and go on. When
-// it has healed all hosts say the same: one of the two coordinates, nothing that the other did
-// meanwhile counts, and the inquiry comes to its end once.
+// the partition has healed, all hosts say the same: one of the two coordinates, nothing that the
+// other did meanwhile counts, and the inquiry comes to its end once.
 // Frame F82, R54.
 func TestInquiryHasOneCoordinatorAfterAPartition(t *testing.T) {
 	t.Parallel()

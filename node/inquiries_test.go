@@ -64,7 +64,7 @@ func (s stage) awaitRuns(what string, want int) {
 	eventually(s, what+" is asked for", func() bool { return s.ran(what) >= want })
 }
 
-// frames begins an inquiry as the human, by the agent chair.
+// frames begins an inquiry as the human, with the agent chair as coordinator.
 func (s *sitting) frames(agents ...string) control.Frame {
 	s.Helper()
 	r := control.FrameRequest{Question: "Which of the two stores should we keep?", Coordinator: "chair", Agents: agents, Try: true}
@@ -100,12 +100,12 @@ func (s *sitting) reaches(id, state string) (f control.Frame) {
 	}()
 	eventually(s, "the inquiry is in "+state, func() bool {
 		f = s.frame(id)
-		return f.State == state && (f.Gate != nil || !strings.HasPrefix(state, "GATE_")) // it is asked a moment later
+		return f.State == state && (f.Gate != nil || !strings.HasPrefix(state, "GATE_")) // the gate is asked a moment later
 	})
 	return f
 }
 
-// gated waits until that gate is open.
+// gated waits until a gate is open.
 func (s *sitting) gated(id, gate string) (f control.Frame) {
 	s.Helper()
 	eventually(s, "the gate "+gate+" is open", func() bool {
@@ -115,7 +115,7 @@ func (s *sitting) gated(id, gate string) (f control.Frame) {
 	return f
 }
 
-// decides answers the gate that is open: each pair is a question and an option.
+// decides answers the gate that is open. Each pair is a question and an option.
 func (s *sitting) decides(f control.Frame, pairs ...string) control.Frame {
 	s.Helper()
 	next, err := s.tries(f, pairs...)
@@ -143,7 +143,7 @@ func (s *sitting) tries(f control.Frame, pairs ...string) (control.Frame, error)
 	return control.AnswerFrame.Ask(s.Context(), s.Node, control.AnswerFrameRequest{ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: w.Chosen, Hsig: hsig})
 }
 
-// toMembers brings an inquiry to where its members work.
+// toMembers brings an inquiry to the state in which its members work.
 func (s *sitting) toMembers(f control.Frame) {
 	s.Helper()
 	s.decides(s.reaches(f.ID, "GATE_BRIEF"), "brief", "confirm", "mode", "inquire")
@@ -193,7 +193,7 @@ func (s *sitting) escapes(f control.Frame) {
 	}
 }
 
-// wrapsUp brings an inquiry from how to go on to its end.
+// wrapsUp brings an inquiry from the gate on how to go on to its end.
 func (s *sitting) wrapsUp(id string) control.Frame {
 	s.Helper()
 	s.decides(s.reaches(id, "GATE_ROUTE"), "onwards", "wrap-up")
@@ -201,8 +201,9 @@ func (s *sitting) wrapsUp(id string) control.Frame {
 	return s.reaches(id, "WRAPPED_UP")
 }
 
-// A host is lost while its member works: the human is asked, has it run elsewhere, and what the
-// first attempt would say counts no more. Nothing of a result is told before all have ended.
+// A host is lost while its member works. The human is asked and has the member run elsewhere. What
+// the first attempt would say counts no more. Nothing of a result is told before all members have
+// ended.
 // Frame F39, F40, F41, F42, F43.
 func TestInquiryLosesAHost(t *testing.T) {
 	t.Parallel()
@@ -243,7 +244,7 @@ func TestInquiryLosesAHost(t *testing.T) {
 		t.Error("an option counts that the gate does not have")
 	}
 	st.release("Cost")
-	seenAs(t, hub, "right", control.HostLive) // it was last heard an hour ago, by the clock that was put forward
+	seenAs(t, hub, "right", control.HostLive) // by the clock that was put forward, it was last heard an hour ago
 	nat.decides(lost, "onwards", "run-elsewhere")
 	done := nat.wrapsUp(f.ID)
 	for _, m := range done.Members {
@@ -256,8 +257,8 @@ func TestInquiryLosesAHost(t *testing.T) {
 	}
 }
 
-// Whatever an inquiry is at when its coordinator's node ends, it goes on after the next start:
-// from the record alone, and no member runs twice but one that was cut short.
+// An inquiry goes on after the next start, whatever it is doing when its coordinator's node ends.
+// It does so from the record alone. No member runs twice except one that was cut short.
 // Frame F84.
 func TestInquiryOutlivesItsNode(t *testing.T) {
 	t.Parallel()
@@ -299,7 +300,7 @@ func TestInquiryOutlivesItsNode(t *testing.T) {
 	}
 }
 
-// A member that its node's end cut short has failed: the human decides.
+// A member that was cut short by the end of its node has failed. The human decides.
 func TestInquiryMemberCutShort(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
@@ -328,7 +329,7 @@ func TestInquiryMemberCutShort(t *testing.T) {
 	}
 }
 
-// Esc ends the processes of members, on whatever host they run, and the inquiry: also where no
+// Esc ends the processes of members on whatever host they run, and ends the inquiry, also if no
 // command may be begun at the moment.
 // Frame F82.
 func TestInquiryEscEndsRuns(t *testing.T) {
@@ -355,8 +356,8 @@ func TestInquiryEscEndsRuns(t *testing.T) {
 }
 
 // A member that still writes when it is told to end, as programs with sessions do, leaves nothing
-// behind: its place was removed before its command had ended, and without walls came back with
-// what it wrote.
+// behind. It prevents: its place is removed before its command has ended, and without walls comes
+// back with what the command wrote.
 // Frame F82.
 func TestInquiryEscLeavesNothingOfALateWriter(t *testing.T) {
 	t.Parallel()
@@ -381,8 +382,8 @@ func TestInquiryEscLeavesNothingOfALateWriter(t *testing.T) {
 	})
 }
 
-// Another host takes over by its human's word; the first coordinator, cut off meanwhile, writes
-// nothing that counts any more.
+// Another host takes over by its human's word. The first coordinator is cut off meanwhile, and
+// writes nothing that counts any more.
 // Frame F82, R54.
 func TestInquiryResumedElsewhere(t *testing.T) {
 	t.Parallel()
@@ -420,8 +421,8 @@ func TestInquiryResumedElsewhere(t *testing.T) {
 	}
 }
 
-// A host that took over while all members worked elsewhere, and so made no call itself, asks its
-// human all the same where a host of them is lost: else the inquiry would wait forever.
+// A host took over while all members worked elsewhere, and so made no call itself. It asks its
+// human all the same if a host of the members is lost. It prevents: an inquiry that waits forever.
 // Frame F82, R49.
 func TestInquiryResumedElsewhereLosesAHost(t *testing.T) {
 	t.Parallel()
@@ -453,8 +454,8 @@ func TestInquiryResumedElsewhereLosesAHost(t *testing.T) {
 	there.gated(f.ID, protocol.GateLost)
 }
 
-// Without a bus git alone carries an inquiry over two hosts, and without a remote the bus alone
-// does; gates are answered at the host whose human has the decider's key.
+// Without a bus, git alone carries an inquiry over two hosts. Without a remote, the bus alone does.
+// Gates are answered at the host whose human has the decider's key.
 func TestInquiryByOneWayAlone(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]func(t *testing.T) (a, b *Node){
@@ -503,8 +504,8 @@ func TestInquiryByOneWayAlone(t *testing.T) {
 	}
 }
 
-// What comes while no command may run, as beside a fetch that is taken in, is begun as soon as one
-// may. It prevents: an inquiry that stands still although nothing is wrong.
+// A call that comes while no command may run, as during a fetch that is taken in, is begun as soon
+// as a command may run. It prevents: an inquiry that stands still although nothing is wrong.
 func TestInquiryGoesOnAfterAHalt(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
@@ -514,7 +515,7 @@ func TestInquiryGoesOnAfterAHalt(t *testing.T) {
 	st.lens(n, "lens")
 	n.arriving(true)
 	f := nat.frames("lens")
-	for range 100 { // meanwhile it was looked at what is to be done
+	for range 100 { // meanwhile the node looks at what is to be done
 		if nat.frame(f.ID); st.ran("brief") != 0 {
 			t.Fatal("an agent was run meanwhile")
 		}
@@ -523,8 +524,8 @@ func TestInquiryGoesOnAfterAHalt(t *testing.T) {
 	nat.gated(f.ID, protocol.GateBrief)
 }
 
-// A gate that opens while a member works has it neither run again nor taken for one that was cut
-// short.
+// A gate that opens while a member works does not have the member run again. The member is also not
+// taken for one that was cut short.
 func TestInquiryGateDisturbsNoMember(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
@@ -555,7 +556,7 @@ func TestInquiryGateDisturbsNoMember(t *testing.T) {
 }
 
 // Members are made on the hosts that have what the fleet's policy names. It prevents: a member
-// fails at once where it is not, and its human has to say what becomes of it.
+// fails at once on a host that does not have it, and its human has to say what becomes of it.
 func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
@@ -586,7 +587,7 @@ func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
 	}
 }
 
-// Where nobody has what the policy names, a member fails and says what is missing, also if the
+// If no host has what the policy names, a member fails and says what is missing, also if the
 // profile of some agent is about something else. It prevents: the inquiry stands still, and says
 // that nothing is settled.
 func TestMembersThatNobodyHasSayWhatIsMissing(t *testing.T) {

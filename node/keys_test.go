@@ -32,7 +32,7 @@ func rotated(t *testing.T, n *Node, overlap time.Duration) control.Rotation {
 	return r
 }
 
-// signatureOn is how a node judges a message, "" while it does not have it.
+// signatureOn is how a node judges a message, "" while the node does not have it.
 func signatureOn(n *Node, p protocol.Path) (s protocol.Signature) {
 	n.reading(func() bool {
 		if it, ok := n.state.Ledger.Item(p); ok {
@@ -43,7 +43,7 @@ func signatureOn(n *Node, p protocol.Path) (s protocol.Signature) {
 	return s
 }
 
-// awaitClean waits until verify has nothing to say on any of the nodes.
+// awaitClean waits until verify finds nothing wrong on any of the nodes.
 func awaitClean(t *testing.T, nodes ...*Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -57,8 +57,8 @@ func awaitClean(t *testing.T, nodes ...*Node) {
 	}
 }
 
-// A running host changes its key: what it wrote before and what it writes after are
-// valid on both hosts, the link comes back with the new key, and the chain goes on.
+// A running host changes its key. What it wrote before and what it writes after are valid on both
+// hosts. The link comes back with the new key, and the chain goes on.
 func TestRotateWhileRunning(t *testing.T) {
 	t.Parallel()
 	a, b := linkedPair(t)
@@ -85,7 +85,7 @@ func TestRotateWhileRunning(t *testing.T) {
 	awaitClean(t, a, b)
 }
 
-// The seeds of all keys are kept, private; a new start signs with the last.
+// The seeds of all keys are kept, and are private. A new start signs with the last key.
 func TestKeysAreKept(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -105,8 +105,8 @@ func TestKeysAreKept(t *testing.T) {
 	awaitClean(t, n)
 }
 
-// A crash before the record has the new key leaves the old one; a crash before the
-// home has it is brought to its end at the next start.
+// A crash before the record has the new key leaves the old key. A rotation that crashes before the
+// home has the new key is completed at the next start.
 func TestRotationThatWasCutShort(t *testing.T) {
 	home := initHome(t, nil)
 	orphan, err := homes.NewKey()
@@ -140,13 +140,13 @@ func TestRotationThatWasCutShort(t *testing.T) {
 	awaitClean(t, n)
 }
 
-// A host that revokes the key that it had before leaves in what it wrote itself, and
-// nothing of a thief who wrote at the same time.
+// A host that revokes the key that it had before lets in what it wrote itself, and nothing of a
+// thief who wrote at the same time.
 func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	own := say(t, n, "all", "own")
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key, thief.now = n.signsWith.Load().Pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
+	thief.key, thief.now = n.signsWith.Load().Pair, own.Timestamp.Add(time.Second) // if the thief were earlier, this host would have to stay out
 	n.reading(func() bool {
 		it, _ := n.state.Ledger.Item(own.Path)
 		thief.head.prev = it.Hash
@@ -169,8 +169,8 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	}
 }
 
-// The founder's human has a host's key revoked: the host loses its link and ends, its
-// later mail is refused on hosts that are there and on one that joins afterwards.
+// The founder's human has a host's key revoked. The host loses its link and ends. Its later mail is
+// refused on hosts that are there, and on a host that joins afterwards.
 func TestRevokedHostIsOut(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -253,7 +253,7 @@ func runToItsEnd(t *testing.T, home configs.Home) (*Node, <-chan error) {
 	return n, ended
 }
 
-// lateWord is what a thief of a host's key writes, with an older date.
+// lateWord returns what a thief of a host's key writes, with an older date.
 func lateWord(t *testing.T, n *Node) gitsync.MessageFile {
 	t.Helper()
 	g := newGhost(t, n, n.cfg.Alias)
@@ -261,8 +261,8 @@ func lateWord(t *testing.T, n *Node) gitsync.MessageFile {
 	return g.say("eve", "with an older date")
 }
 
-// Who has stolen a key and signs in so many runs that no message can name all of them
-// does not keep it from being revoked: the message that its host wrote last is named.
+// Somebody who has stolen a key may sign in so many runs that no message can name all of them. The
+// key can still be revoked: the message that its host wrote last is named.
 func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	home := initHome(t, nil)
 	config := filepath.Join(home.Dir, "config.yaml")
@@ -288,14 +288,15 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: own.String(), Phrase: "revoke gone"}); err != nil || done.Later != 200 || done.Runs != 1 {
 		t.Errorf("with it: %+v, %v", done, err)
 	}
-	// A slip that would leave out all that the host wrote: a message that counts for nothing.
+	// A slip would leave out all that the host wrote: the user names a message that counts for
+	// nothing.
 	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: messages[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
 		t.Errorf("after a refused one: %+v, %v", done, err)
 	}
 }
 
-// Mail that a revocation leaves in only as far as what stands behind it is here is run
-// when that has come. It prevents: mail that counts, and waits for the next start.
+// A revocation may let mail in only once what stands behind it is here. The mail is run when that
+// has come. It prevents: mail that counts, and waits for the next start.
 func TestMailThatComesToCountIsRun(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "echo", "git hash-object --stdin")

@@ -17,8 +17,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// within bounds everything a test waits for: long, as git alone brings an inquiry over two hosts
-// in many steps, and the race detector looks on while other packages are tested.
+// within bounds everything for which a test waits. It is long, because git alone brings an inquiry
+// over two hosts in many steps, and because the race detector may be on while other packages are
+// tested.
 const within = 3 * time.Minute
 
 // initHome makes a home with init.
@@ -142,7 +143,7 @@ func everything(t *testing.T, n control.Service) []control.Message {
 	return all
 }
 
-// eventually asks until it is so. The pauses only save processor time.
+// eventually asks again and again until so returns true. The pauses only save processor time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -154,7 +155,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// awaited is what comes next by a channel.
+// awaited returns what comes next by a channel.
 func awaited[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	select {
@@ -166,14 +167,13 @@ func awaited[T any](t testing.TB, what string, from <-chan T) T {
 	}
 }
 
-// goroutines is where all of them are, of a wait that may not come again.
+// goroutines says where all goroutines are, for a wait that may not come again.
 func goroutines() string {
 	stacks := make([]byte, 1<<20)
 	return string(stacks[:runtime.Stack(stacks, true)])
 }
 
-// cloneOf is a work tree of the shared repository, as a participant with plain
-// git has it.
+// cloneOf makes a work tree of the shared repository, as a participant with plain git has it.
 func cloneOf(t testing.TB, remote string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -192,8 +192,8 @@ func git(t testing.TB, dir string, args ...string) {
 	}
 }
 
-// plainMail commits a message as one writes it with a text editor. stamp is of
-// the form 20060102T150405000.
+// plainMail commits a message as somebody writes it with a text editor. stamp has the form
+// 20060102T150405000.
 func plainMail(t *testing.T, clone, channel, stamp, from, to, body string) protocol.Path {
 	t.Helper()
 	at, err := time.Parse("20060102T150405.000", stamp[:15]+"."+stamp[15:])
@@ -218,8 +218,8 @@ func plainMail(t *testing.T, clone, channel, stamp, from, to, body string) proto
 	return p
 }
 
-// push brings commits of a clone to the shared repository, as often as the
-// node's own pushes get in between.
+// push brings commits of a clone to the shared repository. It tries again when the node's own
+// pushes get in between.
 func push(t testing.TB, clone string) {
 	t.Helper()
 	eventually(t, "the push is taken", func() bool {

@@ -8,7 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// chain is the end of a chain: host, run, seq, and when in the day it was written.
+// chain returns the end of a chain: the host, the run, the seq, and the time of day at which it was
+// written.
 func chain(t *testing.T, host protocol.Name, run string, seq uint64, at int) protocol.Have {
 	t.Helper()
 	p, err := protocol.ParsePath(fmt.Sprintf("adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/19%02d00000Z-b2c3d4e5.md", at))

@@ -20,8 +20,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// largePack is a pack with a small file and, as a delta of it, one of size bytes, which
-// is small in the pack too. It returns the names of both.
+// largePack returns a pack with a small file and a file of size bytes. The large file is a delta of
+// the small one, so it is small in the pack too. largePack also returns the names of both.
 func largePack(size int) (pack []byte, small, large string) {
 	base := make([]byte, 0xffff)
 	_, _ = rand.Read(base)
@@ -58,8 +58,8 @@ func largePack(size int) (pack []byte, small, large string) {
 	return append(out.Bytes(), sum[:]...), hex.EncodeToString(name(1)), hex.EncodeToString(name(times))
 }
 
-// pushLarge brings files to the shared repository that are too large to be read, as
-// anybody may who can push: it takes some kilobytes.
+// pushLarge brings files to the shared repository that are too large to be read. Anybody who can
+// push may do that: it takes some kilobytes.
 func pushLarge(t *testing.T, clone string, paths ...string) {
 	t.Helper()
 	pack, small, large := largePack(257 << 20)
@@ -96,11 +96,10 @@ func pushLarge(t *testing.T, clone string, paths ...string) {
 	})
 }
 
-// Anybody who may push can bring files of hundreds of megabytes in a push of some
-// kilobytes: as mail, as a host's file, in the place of a message. The node takes in what
-// else there is, runs its agents, names them, and starts again. It prevents: one push after
-// which no node of the fleet starts, fetches or runs an agent, and each calls its disk
-// damaged.
+// Anybody who may push can bring files of hundreds of megabytes in a push of some kilobytes: as
+// mail, as a host's file, in the place of a message. The node takes in all other files, runs its
+// agents, names the large files, and starts again. It prevents: one push after which no node of the
+// fleet starts, fetches or runs an agent, and each node calls its disk damaged.
 func TestFilesTooLargeToBeRead(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
@@ -118,7 +117,7 @@ func TestFilesTooLargeToBeRead(t *testing.T) {
 		return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), mail[len("data/channels/"):])
 	})
 	stop()
-	if err := os.RemoveAll(filepath.Join(home.Dir, "cache")); err != nil { // all is read again
+	if err := os.RemoveAll(filepath.Join(home.Dir, "cache")); err != nil { // everything is read again
 		t.Fatal(err)
 	}
 

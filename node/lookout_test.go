@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// answered are the texts with which a message was answered, as a node has them.
+// answered returns the texts of the answers to a message, as a node has them.
 func answered(t *testing.T, n *Node, to control.Message) (all []string) {
 	t.Helper()
 	replies, err := control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: to.Path.String()})
@@ -26,15 +26,14 @@ func answered(t *testing.T, n *Node, to control.Message) (all []string) {
 	return all
 }
 
-// startPatient starts a node that looks around for as long as a busy machine may take to
-// answer it.
+// startPatient starts a node. It looks around for as long as a busy machine may take to answer it.
 func startPatient(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	t.Helper()
 	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop(), lookTimes: 10})
 }
 
-// It prevents: two machines that were started from one image answer everything twice,
-// where they could hear each other: of what is asked while the second starts, and after.
+// It prevents: two machines that were started from one image and could hear each other answer
+// everything twice, both what is asked while the second one starts and what is asked after that.
 func TestTwinsOnABusAnswerOnce(t *testing.T) {
 	t.Parallel()
 	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
@@ -68,9 +67,9 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 	}
 }
 
-// It prevents: a node whose home went back in time, because the image of a machine was
-// started again, runs once more what it has answered long ago; or it never runs anything
-// again, although no other node has its name.
+// It prevents: a node whose home went back in time, because the image of a machine was started
+// again, runs once more what it has answered long ago; or it never runs anything again, although no
+// other node has its name.
 func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -96,7 +95,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 	again, ended := startPatient(t, image)
 	wantRunning(t, again, ended, "no agent is run until")
 	next := say(t, again, "echo", "to the home that went back")
-	answerTo(t, again, next.Path) // it has asked the record, and nobody else is there
+	answerTo(t, again, next.Path) // the node has asked the record, and nobody else is there
 	for _, m := range []control.Message{asked, later, next} {
 		if got := answered(t, again, m); len(got) != 1 {
 			t.Errorf("%q was answered %d times: %q", m.Body, len(got), got)
@@ -108,8 +107,8 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// By git alone the second of two nodes that were started from one image runs nothing
-// before it has asked the record, and there the first answers.
+// Two nodes were started from one image, and meet by git alone. The second runs nothing before it
+// has asked the record, and there the first answers.
 func TestTwinsByGitAnswerOnce(t *testing.T) {
 	t.Parallel()
 	for trial := range 3 {
@@ -136,8 +135,8 @@ func TestTwinsByGitAnswerOnce(t *testing.T) {
 	}
 }
 
-// It prevents: a start that takes the whole time of the look around, although the answers
-// are there, or although nobody could answer.
+// It prevents: a start that takes the whole time of the look around, although the answers are
+// there, or although nobody could answer.
 func TestANormalStartIsHardlySlower(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)

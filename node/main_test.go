@@ -11,14 +11,12 @@ import (
 	"github.com/parleyfleet/parley/internal/scratch"
 )
 
-// sendVar has the test binary send messages to a node in place of running tests, see
-// sendAsked.
+// sendVar has the test binary send messages to a node instead of running tests, see sendAsked.
 const sendVar = "PARLEY_NODE_TEST_SEND"
 
-// TestMain lets this test binary be programs that send.
-// Nodes wait for each other, for git and for the clock most of the time: so twice as many
-// tests run at a time as there are processors, unless -parallel says otherwise, or the race
-// detector keeps the processors busy.
+// TestMain lets this test binary be programs that send. Most of the time nodes wait for each other,
+// for git and for the clock. So twice as many tests run at a time as there are processors, unless
+// -parallel says otherwise, or the race detector keeps the processors busy.
 func TestMain(m *testing.M) {
 	if asked := os.Getenv(sendVar); asked != "" {
 		if err := sendAsked(asked); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Thousands of channels are fetched, listed, written to and started with. It prevents:
-// work for each channel that looks at all channels.
+// Thousands of channels are fetched, listed and written to, and a node starts with them. It
+// prevents: work for each channel that looks at all channels.
 func TestThousandsOfChannels(t *testing.T) {
 	t.Parallel()
 	const count = 2000

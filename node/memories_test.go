@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// It prevents: memories that were written in one moment, listed in an order that
-// changes from run to run.
+// It prevents: memories that were written in one moment are listed in an order that changes from
+// run to run.
 func TestMemoriesOfOneMomentKeepTheirOrder(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return at })

@@ -18,7 +18,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// linkedPair is two running nodes on one remote, the second linked to the first.
+// linkedPair runs two nodes on one remote. The second is linked to the first.
 func linkedPair(t testing.TB) (a, b *Node) {
 	t.Helper()
 	remote := bareRemote(t)
@@ -40,7 +40,7 @@ func awaitMeeting(t testing.TB, a, b *Node) {
 	})
 }
 
-// words are a host's join and that many messages.
+// words returns a host's join and that many messages.
 func (g *ghost) words(count int) []gitsync.MessageFile {
 	g.t.Helper()
 	messages := []gitsync.MessageFile{g.join("alice")}
@@ -72,7 +72,7 @@ func awaitAll(t testing.TB, n *Node, messages []gitsync.MessageFile) {
 	}
 }
 
-// What the bus lost of a host that never comes back is had from any other host that
+// A message that the bus lost, of a host that never comes back, is had from any other host that
 // heard it. It prevents: holes that stay until somebody commits.
 func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 	t.Parallel()
@@ -89,8 +89,8 @@ func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 	}
 }
 
-// What a revocation leaves in and is not here is asked for, and let in. It prevents:
-// the last words of a host, and by that all before them, refused until git brings them.
+// Messages that a revocation lets in and that are not here are asked for, and let in. It prevents:
+// the last messages of a host, and with them all before, are refused until git brings them.
 func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 	t.Parallel()
 	a, b := linkedPair(t)
@@ -111,8 +111,8 @@ func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 	}
 }
 
-// The last message before a silence is missed by nobody who links up later, although
-// nothing follows it and its host is gone.
+// A host that links up later does not miss the last message before a silence, although nothing
+// follows this message and its host is gone.
 func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
 	t.Parallel()
 	a, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen, o.Remote = "127.0.0.1:0", bareRemote(t) }))
@@ -127,8 +127,8 @@ func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
 	awaitAll(t, b, all)
 }
 
-// A burst that is more than the receiver can queue arrives whole and once, with the
-// remote out of reach: what the bus dropped is asked for again.
+// A burst that is more than the receiver can queue arrives whole and once, with the remote out of
+// reach. What the bus dropped is asked for again.
 func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 	t.Parallel()
 	total, room := 1600, 30_000
@@ -147,7 +147,7 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 	}
 	before := size(a)
 	queue := b.currentBus()
-	b.mu.Lock() // until the queue overflows: how fast either host is does not matter
+	b.mu.Lock() // until the queue overflows: the speed of the two hosts does not matter
 	goOn := sync.OnceFunc(b.mu.Unlock)
 	t.Cleanup(goOn)
 	var sending sync.WaitGroup
@@ -177,7 +177,7 @@ func size(n *Node) int {
 	return all
 }
 
-// What a live host heard reaches the record although its sender never comes back.
+// A message that a live host heard reaches the record although its sender never comes back.
 func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
@@ -199,8 +199,8 @@ func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
 	}
 }
 
-// A head letter of what nobody ever wrote, and an answer with what was not asked for,
-// change nothing and end nothing.
+// Two lies change nothing and end nothing: a head letter of a message that nobody ever wrote, and
+// an answer that brings what was not asked for.
 func TestLiesAboutHeadsAndAnswersDoNoHarm(t *testing.T) {
 	t.Parallel()
 	a, b := linkedPair(t)
@@ -213,7 +213,7 @@ func TestLiesAboutHeadsAndAnswersDoNoHarm(t *testing.T) {
 	}
 	b.mender.HeardHeads(a.cfg.Alias, []protocol.Head{head("gone", "x"), head(a.cfg.Alias, "y"), head(b.cfg.Alias, "z"), head("nobody", "w")})
 	eventually(t, "the holes that are none were asked for", func() bool {
-		open, _, _ := b.mender.Counts() // in vain, that is
+		open, _, _ := b.mender.Counts() // those that were asked for in vain
 		return open == 2
 	})
 	forged := all[1]

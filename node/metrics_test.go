@@ -21,7 +21,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// measured has a home's node serve metrics at a port of the system's choice.
+// measured has a home's node serve metrics at a port that the system chooses.
 func measured(t *testing.T, home configs.Home) configs.Home {
 	t.Helper()
 	data, err := os.ReadFile(home.Config())
@@ -62,7 +62,7 @@ func get(t *testing.T, n *Node, page string) (code int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// figures are a node's metrics, by their name with labels.
+// figures returns a node's metrics by their name with labels.
 func figures(t *testing.T, n *Node) map[string]float64 {
 	t.Helper()
 	code, body := get(t, n, "/metrics")
@@ -84,7 +84,7 @@ func figures(t *testing.T, n *Node) map[string]float64 {
 	return all
 }
 
-// reaches waits until metrics of a node have these values, at least.
+// reaches waits until metrics of a node have at least these values.
 func reaches(t *testing.T, n *Node, want map[string]float64) {
 	t.Helper()
 	var got map[string]float64
@@ -115,7 +115,7 @@ func TestMetricsOfTwoNodes(t *testing.T) {
 	})))
 	awaitMeeting(t, one, two)
 	addExec(t, two, "shout", "tr a-z A-Z")
-	addExec(t, two, "breaks", "sh -c 'exit 64'") // which is not tried again
+	addExec(t, two, "breaks", "sh -c 'exit 64'") // this exit code is not tried again
 	for _, agent := range []string{"shout@white", "breaks@white"} {
 		var asked control.Message
 		eventually(t, agent+" is known", func() bool {
@@ -169,7 +169,7 @@ func TestMetricsOfQueues(t *testing.T) {
 	for _, to := range []string{"rests", "rests", "asks"} {
 		say(t, n, to, "hello")
 	}
-	time.Sleep(time.Millisecond) // a message's date has milliseconds: in the same one it is no older than that
+	time.Sleep(time.Millisecond) // a message's date has milliseconds: in the same one it would have no age
 	reaches(t, n, map[string]float64{
 		`parley_agent_queued_messages{agent="rests"}`: 2, `parley_agent_oldest_queued_seconds{agent="rests"}`: 1e-9, `parley_agent_paused{agent="rests"}`: 1,
 		`parley_agent_queued_messages{agent="asks"}`: 1, `parley_agent_oldest_queued_seconds{agent="asks"}`: 1e-9,
@@ -179,14 +179,14 @@ func TestMetricsOfQueues(t *testing.T) {
 	}
 }
 
-// A node without its remote works on; one that has lost a part of its record does not.
+// A node without its remote goes on working. A node that has lost a part of its record does not.
 func TestHealthOfANode(t *testing.T) {
 	remote := bareRemote(t)
 	n, _ := runNode(t, measured(t, initHome(t, func(o *homes.Options) { o.Remote = remote })))
 	if err := os.Rename(remote, remote+".away"); err != nil {
 		t.Fatal(err)
 	}
-	addExec(t, n, "shout", "tr a-z A-Z") // which is to be pushed
+	addExec(t, n, "shout", "tr a-z A-Z") // this is to be pushed
 	healthIs(t, n, http.StatusOK, "degraded: the remote fails (not-found)\n")
 	n.halts.loses([]string{"data/a.md"})
 	healthIs(t, n, http.StatusServiceUnavailable, "down: no agent is run: messages, files or folders of the record are lost\n")
@@ -210,8 +210,8 @@ func healthIs(t *testing.T, n *Node, code int, body string) {
 	})
 }
 
-// An address that another program has is said with what to do, before anybody is told of
-// the node.
+// If another program has the address, the error says what to do, before anybody is told of the
+// node.
 func TestMetricsPortIsTaken(t *testing.T) {
 	home := measured(t, initHome(t, nil))
 	n, _ := runNode(t, home)
@@ -248,7 +248,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// of are the steps of a message that the log tells, in their order.
+// of returns the steps of a message that the log tells, in their order.
 func (l *lines) of(p protocol.Path) (steps []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,7 +259,7 @@ func (l *lines) of(p protocol.Path) (steps []string) {
 	return steps
 }
 
-// Each step of a message is one line, with its path.
+// Each step of a message is one line of the log, with the message's path.
 func TestStepsAreLogged(t *testing.T) {
 	log := &lines{}
 	home := initHome(t, nil)

@@ -121,7 +121,7 @@ func (n *Node) reading(read func() bool) bool {
 	return read()
 }
 
-// A file with a wrong signature is refused once, named, and changes nothing.
+// A file with a wrong signature is refused once and named, and changes nothing.
 func TestWrongSignatureIsRefused(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -145,7 +145,7 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 	}
 }
 
-// A channel that hosted remotes will not take well is named, once.
+// A channel that hosted remotes will not take well is named once.
 func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -169,7 +169,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 	}
 }
 
-// What a pushed host file says is data: its command is never run, its key never
+// A host file that somebody pushes is only data: its command is never run, and its key never
 // believed (R12). Crosstalk D34.
 func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	t.Parallel()
@@ -309,8 +309,8 @@ func TestNoTwoRecordsAreAlike(t *testing.T) {
 	}
 }
 
-// Of two inits at a time one makes the home; the other must neither break it nor
-// take it away.
+// Two inits run at a time. One of them makes the home, and the other must neither break it nor take
+// it away.
 func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
 	results := make(chan error, 4)
@@ -332,8 +332,8 @@ func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	runNode(t, home)
 }
 
-// It prevents: a node that does not start because its record, while it is opened, has to
-// decide between two files of one path that are back on the disk.
+// It prevents: a node does not start because its record, while it is opened, has to decide between
+// two files of one path that are back on the disk.
 func TestPreferBeforeAnythingIsFolded(t *testing.T) {
 	n, p := new(Node), protocol.NewPath("aaaaaaaa-0000-4000-8000-000000000024", time.Unix(1, 0), 1)
 	one, other := []byte("one"), []byte("other")

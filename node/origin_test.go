@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// It prevents: a home that was copied with its key runs beside the first one, and all
-// that is asked is answered twice; or it has written something before it says so.
+// It prevents: a home that was copied with its key runs beside the first one, and everything that
+// is asked is answered twice; or the copy has written something before it says so.
 func TestACopyOfAHomeDoesNothing(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
@@ -32,7 +32,7 @@ func TestACopyOfAHomeDoesNothing(t *testing.T) {
 	if after := contents(t, copy.Dir); !maps.Equal(before, after) {
 		t.Errorf("the copy was changed:\nbefore %v\nafter  %v", before, after)
 	}
-	// The first one is gone for good: the copy takes its place, and knows it from then on.
+	// The first home is gone for good. The copy takes its place, and is the home from then on.
 	if err := os.RemoveAll(home.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestACopyOfAHomeDoesNothing(t *testing.T) {
 	}
 }
 
-// contents are the files of a folder with their bytes.
+// contents returns the files of a folder with their bytes.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -66,8 +66,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// It prevents: a folder that is renamed, or a home of an earlier version, is taken for
-// a copy and does not start any more.
+// It prevents: a folder that is renamed, or a home of an earlier version, is taken for a copy and
+// does not start any more.
 func TestAHomeMayBeRenamed(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)

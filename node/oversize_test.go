@@ -11,9 +11,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A message over the limit is refused where it is sent, with both numbers. What git
-// brings is judged alike on every host, whatever their limits are: up to 1 MiB it is
-// a message, beyond it is none and named.
+// A message over the limit is refused where it is sent, with both numbers. A file that git brings
+// is judged alike on every host, whatever the hosts' limits are. Up to 1 MiB it is a message. A
+// larger file is no message, and is named.
 func TestMessagesOverTheLimit(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })

@@ -37,7 +37,7 @@ func sit(t *testing.T, n *Node) *sitting {
 	return sitWith(t, n, key)
 }
 
-// sitWith is a human with a key that they have on another host too.
+// sitWith returns a human with a key that they have on another host too.
 func sitWith(t *testing.T, n *Node, key nkeys.KeyPair) *sitting {
 	t.Helper()
 	says := protocol.HumanKey{Host: n.cfg.Alias, Human: n.cfg.Human}
@@ -93,7 +93,7 @@ func (s *sitting) does(as string, r control.PartyDeedRequest) control.PartyDeed 
 	return done
 }
 
-// answers decides the gate of an agent of this host, once it has come.
+// answers decides the gate of an agent of this host, once the gate has come.
 func (s *sitting) answers(whom string, act protocol.Act, reason string, until time.Time) {
 	s.Helper()
 	var gate control.Gate
@@ -118,7 +118,8 @@ func (s *sitting) answers(whom string, act protocol.Act, reason string, until ti
 	}
 }
 
-// who is the party as a host shows it, without what it knows live and of its own human.
+// who returns the party as a host shows it, without what the host knows live and what it says of
+// its own human.
 func (s *sitting) who(party string) control.Party {
 	s.Helper()
 	v, err := control.ShowParty.Ask(s.Context(), s.Node, control.PartyRequest{Party: party})
@@ -135,8 +136,9 @@ func (s *sitting) who(party string) control.Party {
 	return v
 }
 
-// What an agent wanted to tell is told once, also where its human agrees to several things at the
-// same moment: each of them looked for what was still to be told, and told all of it.
+// An announcement that an agent wanted is made once, also if its human agrees to several things at
+// the same moment. It prevents: each agreement looks for what is still to be told, and tells all of
+// it.
 func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -182,8 +184,8 @@ func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	}
 }
 
-// What an agent wanted to tell is told to nobody if the party's rules say so by the time at which
-// its human agrees. It prevents: an old yes goes around a rule that was set since.
+// An announcement that an agent wanted is made to nobody if the party's rules say so when its human
+// agrees. It prevents: an old yes goes around a rule that was set since.
 func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -218,9 +220,9 @@ func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
 	}
 }
 
-// Three hosts, five agents and humans on each are in a party that is cut in two in the middle,
-// the remote out of reach: both sides go on, and afterwards all hosts show the same, byte for
-// byte, and the record tells it to who has git alone.
+// A party spans three hosts, with five agents and with a human on each host. It is cut in two in
+// the middle, with the remote out of reach. Both sides go on. Afterwards all hosts show the same,
+// byte for byte, and the record tells it to somebody who has git alone.
 func TestAPartyOverThreeHosts(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -249,7 +251,7 @@ func TestAPartyOverThreeHosts(t *testing.T) {
 		return len(seenAs(t, hub, "left", control.HostLive).Agents) == 2 && len(seenAs(t, hub, "right", control.HostLive).Agents) == 1
 	})
 
-	// One accepts, one puts it off and accepts after that time, one declines.
+	// One human accepts, one defers and accepts after that time, one declines.
 	party := nat.organize("skills", "three hosts", "mawjs", "mawui", "kit", "pulse").Organized
 	eve.answers("kit@right", protocol.ActPartyAccept, "", time.Time{})
 	nat.answers("pulse@hub", protocol.ActPartyAccept, "", time.Time{})
@@ -283,8 +285,8 @@ func TestAPartyOverThreeHosts(t *testing.T) {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 
-	// Right is cut off, and nobody reaches the remote. Two take one task, the leader changes the
-	// rules during a vote, one leaves.
+	// Right is cut off, and nobody reaches the remote. Two agents take one task, the leader changes
+	// the rules during a vote, and one agent leaves.
 	awaitSame(t, nil, all...)
 	link.set(true)
 	if err := os.Rename(remote, remote+"-away"); err != nil {
@@ -322,7 +324,7 @@ func TestAPartyOverThreeHosts(t *testing.T) {
 		t.Errorf("what does not count: %+v", now.Void)
 	}
 
-	// All leave, and the record has it all.
+	// All leave, and the record has everything.
 	eve.does("kit", control.PartyDeedRequest{Deed: protocol.ActLeave})
 	nat.does("pulse", control.PartyDeedRequest{Party: party, Deed: protocol.ActLeave})
 	nat.does("skills", control.PartyDeedRequest{Party: party, Deed: protocol.ActLeave})

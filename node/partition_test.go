@@ -23,7 +23,7 @@ type wire struct {
 	conns map[net.Conn]bool
 }
 
-// newWire leads nowhere until lead is called.
+// newWire returns a wire that leads nowhere until lead is called.
 func newWire(t testing.TB) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,8 +70,8 @@ func (w *wire) set(cut bool) {
 	}
 }
 
-// keep notes a connection to be closed when the wire is cut; it reports whether it is
-// whole.
+// keep notes a connection that is to be closed when the wire is cut, or forgets it. It reports
+// whether the wire is whole.
 func (w *wire) keep(conn net.Conn, there bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +100,7 @@ func (w *wire) carry(from net.Conn) {
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
 		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1]) // ends when either is closed
+			_, _ = io.Copy(way[0], way[1]) // ends when one of the two is closed
 			way[0].Close()
 			way[1].Close()
 		})
@@ -108,8 +108,7 @@ func (w *wire) carry(from net.Conn) {
 	both.Wait()
 }
 
-// awaitSame waits until all nodes have the same messages, each once, and these among
-// them.
+// awaitSame waits until all nodes have the same messages, each once, and these messages among them.
 func awaitSame(t *testing.T, want []string, nodes ...*Node) {
 	t.Helper()
 	eventually(t, "all have the same messages", func() bool {
@@ -130,7 +129,7 @@ func awaitSame(t *testing.T, want []string, nodes ...*Node) {
 	}
 }
 
-// containsAll reports whether a sorted list has all that is wanted.
+// containsAll reports whether a sorted list has everything that is wanted.
 func containsAll(list, want []string) bool {
 	for _, w := range want {
 		if _, found := slices.BinarySearch(list, w); !found {
@@ -140,9 +139,9 @@ func containsAll(list, want []string) bool {
 	return true
 }
 
-// Both sides of a partition write, and the remote is out of reach all the while. When
-// the link is back every host has everything once, by the bus alone, and it stays once
-// when the remote is back too and a node starts anew.
+// Both sides of a partition write, with the remote out of reach all the while. When the link is
+// back, every host has everything once, by the bus alone. It still has everything once when the
+// remote is back too and a node starts anew.
 func TestPartitionHealsByTheBusAlone(t *testing.T) {
 	t.Parallel()
 	const each = 40

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: one host that says again and again that it has come, or asks to hear the
-// others, and has all of them speak to all each time.
+// It prevents: one host that says again and again that it has come, or asks to hear the others, has
+// all of them speak to all each time.
 func TestGreetingsArePaused(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }))
@@ -39,7 +39,7 @@ func TestGreetingsArePaused(t *testing.T) {
 		}
 		sent = append(sent, at)
 	}
-	// Of four one may be what it says every few seconds anyway, without a pause.
+	// One of the four may be the letter that it sends every few seconds anyway, without a pause.
 	if took := sent[3].Sub(sent[0]); took < 500*time.Millisecond {
 		t.Errorf("it spoke four times within %s", took)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// presence says that the host is there, as it said at that time.
+// presence is a letter that says that the host is there, dated at that time.
 func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
 	g.t.Helper()
 	data, err := json.Marshal(bus.Presence{Host: g.alias, Live: live, Agents: []string{}, Run: g.head.run, Start: 1, Count: count})
@@ -22,9 +22,9 @@ func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
 	return g.letter("presence", at, data)
 }
 
-// A node that has just started does not know which presence letters of a host are old,
-// and their times alone do not tell where clocks differ. It prevents: a host that is
-// away and is shown as live, because somebody says again what it said hours ago.
+// A node that has just started does not know which presence letters of a host are old. The times of
+// the letters alone do not tell if clocks differ. It prevents: a host that is away is shown as
+// live, because somebody repeats what it said hours ago.
 func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }), c.now)
@@ -44,7 +44,7 @@ func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	live := func() bool { _, live := n.live.PresenceOf("white"); return live }
-	unasked := func() { c.forward(5 * time.Second) } // it is asked for that once in so long
+	unasked := func() { c.forward(5 * time.Second) } // the host is asked for it once in so long
 	for i, age := range []time.Duration{10 * time.Hour, 2 * time.Minute, -10 * time.Hour} {
 		unasked()
 		if err := conn.PublishMsg(g.presence(time.Now().Add(-age), uint64(i+1), true)); err != nil {

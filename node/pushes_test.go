@@ -21,8 +21,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// plainFiles are files of the record that are no messages, with versions that somebody may
-// push: such as can be read, such as cannot, and such as speak for another's.
+// plainFiles returns files of the record that are no messages, with versions that somebody may
+// push. Some versions can be read, some cannot, and some speak for another host or agent.
 func plainFiles() map[string][]string {
 	channel, child := protocol.ChannelID("2b1e9f30-5c1d-4a7e-9b1a-0123456789ab"), protocol.ChannelID("2b1e9f30-5c1d-4a7e-9b1a-0123456789ac")
 	host := func(alias, agent string) string {
@@ -50,7 +50,7 @@ func plainFiles() map[string][]string {
 	}
 }
 
-// answersOf is what a node answers that rests on those files.
+// answersOf returns those answers of a node that rest on such files.
 func answersOf(t *testing.T, n *Node) map[string]any {
 	t.Helper()
 	channels, err := control.Channels.Ask(t.Context(), n)
@@ -79,10 +79,9 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 	return said
 }
 
-// Whatever is pushed, changed or taken away of the files that are no messages, a node
-// that ran meanwhile answers as one that starts afterwards. It prevents: the host file of
-// another program that is gone, or a warning about a file that was mended, are known to
-// nodes that ran and not to those that were started anew.
+// A node that ran answers like a node that starts afterwards, whatever was pushed, changed or taken
+// away of the files that are no messages. It prevents: only one of the two knows that the host file
+// of another program is gone, or that a file was mended for which a warning stands.
 func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -132,7 +131,7 @@ func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	}
 }
 
-// freshly opens a node, which then has read the record of the remote at its start, not bit by bit.
+// freshly opens a node that has read the record of the remote at its start, not bit by bit.
 func freshly(t *testing.T, home configs.Home) (n *Node, end func()) {
 	t.Helper()
 	open := func() *Node {

@@ -9,9 +9,9 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 )
 
-// A host that slept through the end of quiet hours goes on when it is awake. It prevents:
-// that an agent's mail waits for as many hours more as the machine slept, because the pause
-// of a program stands still meanwhile.
+// A host that slept through the end of quiet hours goes on when it is awake. It prevents: an
+// agent's mail waits for as many hours more as the machine slept, because the pause of a program
+// stands still meanwhile.
 func TestQuietHoursEndWhileTheHostSleeps(t *testing.T) {
 	synctest.Test(t, testQuietHoursEndWhileTheHostSleeps)
 }
@@ -37,7 +37,7 @@ func testQuietHoursEndWhileTheHostSleeps(t *testing.T) {
 	}
 }
 
-// While it is quiet there is one look at a time, however often it is asked.
+// While it is quiet there is one look at a time, however often somebody asks.
 func TestQuietHoursAreLookedAtOnceAMinute(t *testing.T) {
 	synctest.Test(t, testQuietHoursAreLookedAtOnceAMinute)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// BenchmarkReading asks a node with 50,000 messages what people ask every day,
-// over its socket.
+// BenchmarkReading asks a node with 50,000 messages over its socket what people ask every day.
 func BenchmarkReading(b *testing.B) {
 	const many, channels, threads = 50_000, 20, 100
 	n, _ := runNode(b, initHome(b, nil))

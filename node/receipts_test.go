@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// An inbox of more than one batch empties, each message with one receipt, also while
-// others mark the same.
+// An inbox of more than one batch empties, each message with one receipt, also while others mark
+// the same messages.
 func TestManyAreMarkedOnce(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
@@ -74,8 +74,8 @@ func TestManyAreMarkedOnce(t *testing.T) {
 	}
 }
 
-// A person who watched as an agent that is a program would have kept its command from
-// being run: the receipt says that the agent has the message.
+// It prevents: a person who watches as an agent with a command keeps the command from being run,
+// because the receipt says that the agent has the message.
 func TestWhatIsShownAsAnAgentWithACommandIsStillRun(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "echo", "cat")

@@ -16,9 +16,9 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// A node whose record.git is gone fetches it anew and puts in what only its
-// journal holds. It prevents: a host that cannot start again after its disk lost
-// the repository, or that starts without what it had acknowledged.
+// A node whose record.git is gone fetches it anew, and puts in what only its journal holds. It
+// prevents: a host that cannot start again after its disk lost the repository, or that starts
+// without what it had acknowledged.
 func TestRecordIsFetchedAnew(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -60,7 +60,7 @@ func TestRecordIsFetchedAnew(t *testing.T) {
 	}
 }
 
-// spoken are the paths and texts of all messages.
+// spoken returns the paths and texts of all messages.
 func spoken(t *testing.T, n control.Service) []string {
 	t.Helper()
 	var lines []string
@@ -70,8 +70,8 @@ func spoken(t *testing.T, n control.Service) []string {
 	return lines
 }
 
-// It prevents: a host that takes another fleet's record, or an empty repository,
-// for its own because record.git was lost.
+// It prevents: a host takes another fleet's record, or an empty repository, for its own because
+// record.git was lost.
 func TestAnotherRecordIsNotTaken(t *testing.T) {
 	t.Parallel()
 	foreign := bareRemote(t)
@@ -118,9 +118,8 @@ func setRemoteOf(t *testing.T, config, remote string) {
 	}
 }
 
-// It prevents: an agent that is given nothing any more, because the commit at which
-// it was added was lost with record.git before it was pushed, and a line of the log for
-// each message because of it.
+// It prevents: an agent is given nothing any more, because the commit at which it was added was
+// lost with record.git before it was pushed; and the log gets a line about that for each message.
 func TestMailOfALostCommitGoesByDate(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "echo", "cat")

@@ -10,9 +10,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A chain is walked in steps, and the steps make one whole, oldest first: after what the
-// asker has, where that is known, else back from what it wants, and never more than one
-// answer may bring.
+// A chain is walked in steps, and the steps make one whole, oldest first. The walk begins after
+// what the asker has, if that is known. Otherwise it goes back from what the asker wants. It never
+// has more than one answer may bring.
 func TestChainIsWalkedInSteps(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "gone")

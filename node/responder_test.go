@@ -17,9 +17,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// responder is a program of the 5.0 form with plain git, as there are others: it answers
-// whatever is addressed to it, without re, and leaves a receipt then. What it has looked
-// at it knows by the commit, what it has answered by its receipts.
+// responder is a program of the 5.0 form with plain git, one of many. It answers whatever is
+// addressed to it, without re, and then leaves a receipt. From the commit it knows what it has
+// looked at, from its receipts what it has answered.
 type responder struct {
 	t     *testing.T
 	name  string
@@ -48,13 +48,13 @@ func (r *responder) run(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-time.After(60 * time.Millisecond): // as such programs look again now and then
+		case <-time.After(60 * time.Millisecond): // such programs look again now and then
 		case <-ctx.Done():
 		}
 	}
 }
 
-// git runs git in the clone; a push that somebody else was faster than is not an error.
+// git runs git in the clone. A push is no error if somebody else was faster.
 func (r *responder) git(args ...string) (string, bool) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = r.clone
@@ -62,7 +62,7 @@ func (r *responder) git(args ...string) (string, bool) {
 	return strings.TrimSpace(string(out)), err == nil
 }
 
-// round is one look at the record: whether there was anything to do.
+// round is one look at the record. It reports whether there was anything to do.
 func (r *responder) round() bool {
 	r.sync()
 	var wrote bool
@@ -104,7 +104,7 @@ func (r *responder) round() bool {
 	return wrote
 }
 
-// ask posts what it is to ask, in a channel of each addressee's own.
+// ask posts what it is to ask, in a channel of its own for each addressee.
 func (r *responder) ask() bool {
 	r.mu.Lock()
 	asks := r.asks
@@ -140,8 +140,8 @@ func (r *responder) push() {
 	}
 }
 
-// unread are the messages for it in what has come since the last time that it has left
-// no receipt for.
+// unread returns the messages for it that have come since its last look, and for which it has left
+// no receipt.
 func (r *responder) unread() (unread []*protocol.Message) {
 	tip, _ := r.git("rev-parse", "HEAD")
 	args := []string{"ls-tree", "-r", "--name-only", tip, protocol.ChannelsDir}
@@ -175,7 +175,7 @@ func (r *responder) unread() (unread []*protocol.Message) {
 	return unread
 }
 
-// write puts a file into the clone, later than the one before.
+// write writes a file into the clone, dated later than the one before.
 func (r *responder) write(channel protocol.ChannelID, m protocol.Message) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	if !now.After(r.at) {
@@ -196,18 +196,18 @@ func (r *responder) write(channel protocol.ChannelID, m protocol.Message) {
 	}
 }
 
-// rested is how many messages and receipts its clone holds, if it found nothing to do in
-// its last rounds.
+// rested returns how many messages and receipts its clone holds. yes reports whether it found
+// nothing to do in its last rounds.
 func (r *responder) rested() (files int, yes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.files, r.idle > 5 && len(r.asks) == 0
 }
 
-// Beside a program of the 5.0 form two hosts and it send each other twenty messages each:
-// all are answered once, the stages say so on both hosts, and nobody goes on for ever. Its
-// answers bear no re: the stage never became answered, and 164 messages went to and fro.
-// It lasts a minute with PARLEY_SOAK.
+// Two hosts and a program of the 5.0 form send each other twenty messages each. All are answered
+// once, the stages say so on both hosts, and nobody goes on for ever. It prevents: answers without
+// re, which this program writes, keep the stage from becoming answered, and messages go to and fro
+// (it was 164). It lasts a minute with PARLEY_SOAK.
 func TestBesideAResponderOfTheSameFormat(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("receipts apart %t", apart), func(t *testing.T) {
@@ -242,7 +242,7 @@ func besideResponder(t *testing.T, apart bool) {
 	for i := range rounds {
 		for j := range each {
 			to := []string{"shout", "echo"}[j%2]
-			as := []string{to, "nat"}[i%2] // agents ask as well, and are answered by a program that answers all
+			as := []string{to, "nat"}[i%2] // agents ask as well, and are answered by a program that answers everything
 			m, err := control.Send.Ask(t.Context(), nodes[to], control.SendRequest{As: as, To: []string{"bob"}, Body: fmt.Sprintf("from %s %d.%d", as, i, j), Anyway: true})
 			if err != nil {
 				t.Fatal(err)
@@ -319,7 +319,7 @@ func besideResponder(t *testing.T, apart bool) {
 			t.Errorf("it answered %s %d times", path, n)
 		}
 	}
-	if most := 210; !apart && len(all) > most { // apart, some answers are taken for questions until a receipt was seen
+	if most := 210; !apart && len(all) > most { // with receipts apart, some answers are taken for questions until a receipt was seen
 		t.Errorf("%d messages were written, want at most %d", len(all), most)
 	}
 	t.Logf("%d messages", len(all))

@@ -10,9 +10,9 @@ import (
 )
 
 // Work-with W17, W19, W126, W132, W189: what a score is worth is computed whenever somebody looks,
-// wherever it is shown: its words follow from what was scored, its colour from what that is worth
-// now. The seed asks the system's date, which on macOS knows no such question: nothing fades there.
-// Looking, recap and the sweeper write nothing, however much time has passed.
+// wherever it is shown. Its words follow from what was scored, and its colour from what that is
+// worth now. The seed asks the system's date, which on macOS knows no such question: nothing fades
+// there. Looking, recap and the sweeper write nothing, however much time has passed.
 func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, nil), c.now)
@@ -80,7 +80,7 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 	}
 }
 
-// Work-with W176: how long a decision stays open follows from how the other one is reached.
+// Work-with W176: how long a decision stays open follows from how the other agent is reached.
 func TestHowLongADecisionStaysOpen(t *testing.T) {
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")

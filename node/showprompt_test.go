@@ -37,8 +37,9 @@ func noPrompt(t *testing.T, n control.Service, r control.PromptRequest, why stri
 	}
 }
 
-// A profile, a memory or a conversation went on, and nobody could tell any more what an
-// agent had read when it gave its answer: what each attempt was given is kept, byte for byte.
+// Each prompt that an attempt was given is kept, byte for byte. It prevents: a profile, a memory or
+// a conversation has gone on, and nobody can tell any more what an agent had read when it gave its
+// answer.
 func TestWhatAnAgentWasGivenIsKept(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := trying(t, home)
@@ -98,14 +99,14 @@ func TestWhatAnAgentWasGivenIsKept(t *testing.T) {
 	n, stop = trying(t, home)
 	check(n) // another start, which would write another text
 
-	// An agent that is gone was given what it was given.
+	// The prompts of an agent that is gone stay the same.
 	if _, err := control.RemoveAgent.Ask(t.Context(), n, control.AgentRequest{Name: "sage"}); err != nil {
 		t.Fatal(err)
 	}
 	check(n)
 	stop()
 
-	// What was let go is not made up.
+	// A prompt that was let go is not made up.
 	if err := os.RemoveAll(home.Prompts()); err != nil {
 		t.Fatal(err)
 	}

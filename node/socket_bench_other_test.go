@@ -4,5 +4,5 @@ package node
 
 import "errors"
 
-// sendAsked is of BenchmarkSocket, which other systems do not run.
+// sendAsked belongs to BenchmarkSocket, which other systems do not run.
 func sendAsked(string) error { return errors.ErrUnsupported }

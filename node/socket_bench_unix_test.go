@@ -18,9 +18,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// BenchmarkSocket is what a message costs that 64 programs send through a node's socket, in
-// processor time of the node, and of the programs where they are others. The two differ: of
-// another process the node looks at each request who it is.
+// BenchmarkSocket measures what a message costs that 64 programs send through a node's socket. It
+// reports the processor time of the node, and of the programs if they are another process. The two
+// cases differ: for a request of another process, the node looks up who it is.
 func BenchmarkSocket(b *testing.B) {
 	b.Run("same process", func(b *testing.B) {
 		n, _ := runNode(b, initHome(b, nil))
@@ -42,8 +42,8 @@ func BenchmarkSocket(b *testing.B) {
 	})
 }
 
-// startPrograms starts a process that is to send that many messages through a socket. send
-// has it do so, and returns the processor time that it used.
+// startPrograms starts a process that is to send that many messages through a socket. send has the
+// process do so, and returns the processor time that it used.
 func startPrograms(b *testing.B, socket string, many int) (send func() time.Duration) {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,8 +57,8 @@ func startPrograms(b *testing.B, socket string, many int) (send func() time.Dura
 	if err != nil {
 		b.Fatal(err)
 	}
-	// The node takes a child of its own process for something that it has started. The
-	// shell has ended before its child is told to begin.
+	// The node takes a child of its own process for something that it has started. So the shell
+	// ends before its child is told to begin.
 	cmd := exec.Command("sh", "-c", `exec 3<&0; "$0" <&3 & exit 0`, self)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", sendVar, many, socket))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = begin, saying, os.Stderr
@@ -85,8 +85,9 @@ func startPrograms(b *testing.B, socket string, many int) (send func() time.Dura
 	}
 }
 
-// sendAsked sends what sendVar asks for, how many messages through which socket, once its standard input has ended, and tells on its
-// standard output how much processor time that took.
+// sendAsked does what sendVar asks for: it names how many messages to send, and through which
+// socket. sendAsked begins once its standard input has ended. It writes to its standard output how
+// much processor time the sending took.
 func sendAsked(asked string) error {
 	count, socket, _ := strings.Cut(asked, " ")
 	many, err := strconv.Atoi(count)

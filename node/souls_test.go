@@ -11,9 +11,10 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Work-with W12: without contacts.json it all works. R21: a score between two of one soul fades five times more slowly. Whose an agent is says its
-// file, else the contacts.json of whoever looks, else the record; and it is said where another
-// host may know it otherwise. A file that nobody can read is one warning and nothing else.
+// Work-with W12: without contacts.json everything works. R21: a score between two agents of one
+// soul fades five times more slowly. An agent's file says whose it is, else the contacts.json of
+// the one who looks, else the record. If another host may know it otherwise, that is said. A file
+// that nobody can read is one warning and nothing else.
 func TestWhoseAnAgentIs(t *testing.T) {
 	var days atomic.Int64
 	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour) // of tomorrow: the home is made today

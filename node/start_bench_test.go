@@ -11,8 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// BenchmarkStart opens a home whose record holds some messages, with the cache and
-// without it.
+// BenchmarkStart opens a home whose record holds some messages, with the cache and without it.
 func BenchmarkStart(b *testing.B) {
 	for _, messages := range []int{1000, 10_000} {
 		home := initHome(b, nil)

@@ -34,7 +34,7 @@ func TestStartTellsItsProgress(t *testing.T) {
 	}
 }
 
-// What is rebuilt is what the record says, the search included.
+// After a rebuild a node says what the record says, and so does the search.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	home, n, stop := busyHome(t)
@@ -59,7 +59,7 @@ func TestRebuild(t *testing.T) {
 	same(t, "rebuilt", before, n)
 }
 
-// everythingIn are the answers that are messages of the log.
+// everythingIn returns those answers that are messages of the log.
 func everythingIn(answers []string) []string {
 	var messages []string
 	for _, a := range answers {

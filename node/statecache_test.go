@@ -22,7 +22,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// answers is what a node says to everything that can be asked of its state.
+// answers returns what a node says to everything that can be asked of its state.
 func answers(t *testing.T, n *Node) []string {
 	t.Helper()
 	var all []string
@@ -64,7 +64,7 @@ func answers(t *testing.T, n *Node) []string {
 		}
 	}
 	agents, err := control.Agents.Ask(ctx, n)
-	for i := range agents { // when that was is known to the process alone
+	for i := range agents { // only the process knows when that was
 		agents[i].Since, agents[i].Asked = time.Time{}, time.Time{}
 	}
 	say("agents", agents, err)
@@ -81,14 +81,14 @@ func answers(t *testing.T, n *Node) []string {
 	verified, err := n.audits.Verify(ctx)
 	say("verify", verified, err)
 	status, err := control.ShowStatus.Ask(ctx, n)
-	warned := slices.DeleteFunc(status.Warned, func(text string) bool { // the others are of the moment
+	warned := slices.DeleteFunc(status.Warned, func(text string) bool { // the other warnings are of the moment
 		return !strings.HasPrefix(text, "skipped") && !strings.HasPrefix(text, "refused")
 	})
 	say("warnings", []any{status.Refused, warned, status.Record.Messages}, err)
 	return all
 }
 
-// same compares what a node says with what was said.
+// same compares what a node says with what it said before.
 func same(t *testing.T, what string, want []string, n *Node) {
 	t.Helper()
 	if diff := cmp.Diff(want, answers(t, n)); diff != "" {
@@ -96,8 +96,8 @@ func same(t *testing.T, what string, want []string, n *Node) {
 	}
 }
 
-// busyHome is a home with some life in its record: mail, answers, receipts, a
-// channel, plain mail, files that are no messages, and one that lost its path.
+// busyHome makes a home with some life in its record: mail, answers, receipts, a channel, plain
+// mail, files that are no messages, and a file that lost its path.
 func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	t.Helper()
 	remote := bareRemote(t)
@@ -185,7 +185,7 @@ func contest(t *testing.T, n *Node, clone string, p protocol.Path) {
 	})
 }
 
-// archives are the files of the cache.
+// archives returns the files of the cache.
 func archives(t *testing.T, home configs.Home) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(home.StateCache(), "*"))
@@ -195,7 +195,7 @@ func archives(t *testing.T, home configs.Home) []string {
 	return files
 }
 
-// opened is the node of a home, not running, and what its start logged.
+// opened returns the node of a home, not running, and what its start logged.
 func opened(t *testing.T, home configs.Home) (n *Node, log string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -215,8 +215,8 @@ func closeNode(t *testing.T, n *Node) {
 	}
 }
 
-// A state from the cache, with what came since, gives the same answers as one that is
-// read from the whole record, whatever happened to the cache in between.
+// A state from the cache, with what came since, gives the same answers as a state that is read from
+// the whole record, whatever happened to the cache in between.
 func TestStateFromTheCacheIsTheSame(t *testing.T) {
 	t.Parallel()
 	home, n, stop := busyHome(t)
@@ -301,7 +301,7 @@ func flipped(data []byte) []byte {
 	return other
 }
 
-// otherArchive is the cache of another record.
+// otherArchive returns the cache of another record.
 func otherArchive(t *testing.T) []byte {
 	t.Helper()
 	n, stop := runNode(t, initHome(t, nil))
@@ -317,8 +317,8 @@ func otherArchive(t *testing.T) []byte {
 	return data
 }
 
-// It prevents: messages that stay in the state because the cache has them, although
-// main, which an operator has set back, has not.
+// It prevents: messages stay in the state because the cache has them, although main, which an
+// operator has set back, does not.
 func TestCacheWithMoreThanTheRecord(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -345,7 +345,7 @@ func TestCacheWithMoreThanTheRecord(t *testing.T) {
 	same(t, "main was set back", before, n)
 }
 
-// A cache that cannot be written is said once, and nothing else suffers.
+// If a cache cannot be written, that is said once, and nothing else suffers.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -375,8 +375,8 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 
 func withoutWarnings(answers []string) []string { return answers[:len(answers)-1] }
 
-// The cache is written while two hosts talk: what comes in the middle of it, by
-// whichever way, is neither lost nor doubled.
+// The cache is written while two hosts talk. What comes in the middle of it, by whichever way, is
+// neither lost nor doubled.
 func TestFreezingWhileHostsTalk(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -413,7 +413,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 		})
 	}
 	sending.Wait()
-	const all = 4*8*3 + 3 // with answers and receipts; two joins, and who is served
+	const all = 4*8*3 + 3 // with answers and receipts; two joins, and which agents are served
 	eventually(t, "everything is here and pushed", func() bool {
 		n.record.Ring()
 		m.record.Ring()

@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Who searched the log for a message found that its agent ran three times, and not that it
-// was given up: each step has a line with the path.
+// Each step has a line with the path. It prevents: somebody searches the log for a message and
+// finds that its agent ran three times, and not that the message was given up.
 func TestEachStepHasALine(t *testing.T) {
 	var log bytes.Buffer
 	s := &steps{log: zerolog.New(&log).Level(zerolog.InfoLevel)}

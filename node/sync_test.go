@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// synced is what a sync tells, each event as text: its kind, who is asked, how, and what of
-// the result counts.
+// synced returns what a sync-check tells, each event as text: its kind, the agent that is asked, by
+// which way, and what of the result counts.
 func synced(t testing.TB, n *Node, r control.SyncRequest) (texts []string, events []control.SyncEvent) {
 	t.Helper()
 	err := control.Sync.Ask(t.Context(), n, r, func(e control.SyncEvent) error {
@@ -35,8 +35,8 @@ func synced(t testing.TB, n *Node, r control.SyncRequest) (texts []string, event
 	return texts, events
 }
 
-// Work-with W30, W53, W54, W195: a check goes to partners of this host and of another one, side by
-// side, how is said, and the results are the same whichever way they come.
+// Work-with W30, W53, W54, W195: checks go to partners of this host and of another host, side by
+// side. Each says by which way it goes, and the results are the same whichever way they come.
 func TestSyncWithSeveralAtOnce(t *testing.T) {
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
@@ -49,7 +49,7 @@ func TestSyncWithSeveralAtOnce(t *testing.T) {
 		do(t, hub, s.Open(""), s.Agree("Panes are four", 0))
 	}
 	texts, events := synced(t, hub, control.SyncRequest{Acting: control.Acting{As: "skills"}, Wait: within, Claims: []string{"The port is 4222"}})
-	slices.Sort(texts[2:]) // whoever was faster
+	slices.Sort(texts[2:]) // in the order of the names, whichever was faster
 	want := "sent mawjs wormhole\nsent mawui hey\nresult mawjs wormhole DESYNC 3/3\nresult mawui hey DESYNC 3/3"
 	if got := strings.Join(texts, "\n"); got != want {
 		t.Errorf("told:\n%s\nwant\n%s", got, want)
@@ -60,7 +60,8 @@ func TestSyncWithSeveralAtOnce(t *testing.T) {
 			t.Errorf("result %+v", r)
 		}
 	}
-	// One that is named, one topic, of an agent that works nowhere else; R59: it is the one that works here.
+	// One partner is named, with one topic, for an agent that works nowhere else; R59: it is the
+	// agent that works here.
 	eventually(t, "the agents of the hub are known", func() bool { return len(seenAs(t, white, "oracle-world", control.HostLive).Agents) == 2 })
 	texts, _ = synced(t, white, control.SyncRequest{With: []string{"skills"}, Topic: "TMUX design", Wait: time.Nanosecond})
 	if got := strings.Join(texts, "\n"); got != "sent skills wormhole\ntimeout skills wormhole" {
@@ -68,8 +69,8 @@ func TestSyncWithSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// Work-with W52, W173: silence is observed and scores nothing; what comes later counts, and is shown
-// by the next sync, once.
+// Work-with W52, W173: silence is observed and scores nothing. A result that comes later counts,
+// and the next sync shows it once.
 func TestALateResultCounts(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")
@@ -93,7 +94,7 @@ func TestALateResultCounts(t *testing.T) {
 	if texts, _ = synced(t, n, ask); len(texts) != 2 {
 		t.Errorf("told again:\n%s", strings.Join(texts, "\n"))
 	}
-	// Nothing was sent that says so to the other one (R29).
+	// No message tells the other agent of the timeout (R29).
 	for _, m := range everything(t, n) {
 		if m.Act == protocol.ActTimeout {
 			t.Errorf("a timeout was sent: %s", m.Body)
@@ -101,8 +102,8 @@ func TestALateResultCounts(t *testing.T) {
 	}
 }
 
-// Work-with W183: what was accepted is asked for again where a result contradicts it or is below 70%,
-// within sync alone, and once.
+// Work-with W183: within sync alone, what was accepted is asked for again if a result contradicts
+// it or is below 70%, and only once.
 func TestSyncAsksWhetherItStillHolds(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")
@@ -118,8 +119,8 @@ func TestSyncAsksWhetherItStillHolds(t *testing.T) {
 	}
 }
 
-// An answer in prose is shown as that, and the form is asked for once more; a command that
-// fails is not waited for any longer (R65).
+// An answer in prose is shown as prose, and the form is asked for once more. A command that fails
+// is not waited for any longer (R65).
 func TestSyncAnsweredInProse(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")
@@ -145,7 +146,7 @@ func TestSyncAnsweredInProse(t *testing.T) {
 	}
 }
 
-// Work-with W14: who acts (R59), and what is refused.
+// Work-with W14: for which agent a sync acts (R59), and what is refused.
 func TestForWhomSyncActs(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	dir := t.TempDir()
@@ -180,7 +181,7 @@ func TestForWhomSyncActs(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", c.r, err, c.want)
 		}
 	}
-	// What a person had done says so, what an agent did by itself does not.
+	// A check that a person had sent says so. A check that an agent sent by itself does not.
 	var humans []string
 	n.folded(func(s *fleet.State) {
 		for it := range s.Ledger.Backward() {
@@ -194,7 +195,8 @@ func TestForWhomSyncActs(t *testing.T) {
 	}
 }
 
-// What went wrong with one partner ended the sync of all: it is told, and the others are waited for.
+// A failure with one partner is told, and the others are waited for. It prevents: the failure ends
+// the sync of all.
 func TestSyncGoesOnWhereOnePartnerFails(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")
@@ -209,7 +211,7 @@ func TestSyncGoesOnWhereOnePartnerFails(t *testing.T) {
 		if e.Kind != control.SyncSent || e.With != "mawjs" {
 			return nil
 		}
-		do(t, n, working(n, "skills", "mawjs").Close("")) // so the form cannot be asked for once more
+		do(t, n, working(n, "skills", "mawjs").Close("")) // so that the form cannot be asked for once more
 		_, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "mawjs", To: []string{"skills"}, Re: e.Check, Body: "I think so"})
 		return err
 	})
@@ -219,7 +221,7 @@ func TestSyncGoesOnWhereOnePartnerFails(t *testing.T) {
 	}
 }
 
-// A result to the first check was passed over once the form had been asked for again.
+// It prevents: a result to the first check is ignored once the form was asked for again.
 func TestAResultAfterProseCounts(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "skills")
@@ -250,7 +252,7 @@ func TestAResultAfterProseCounts(t *testing.T) {
 }
 
 // Work-with W183: at the end of a session it is asked whether what was agreed on another day still
-// holds; what was agreed today is not asked about.
+// holds. What was agreed today is not asked about.
 func TestForwardAsksWhetherItStillHolds(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, nil), c.now)

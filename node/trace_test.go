@@ -26,7 +26,7 @@ func traceOf(t *testing.T, n control.Service, r control.TraceRequest) []control.
 	return steps
 }
 
-// linesOfTrace is a trace as a person would tell it, without times and paths.
+// linesOfTrace returns a trace as a person would tell it, without times and paths.
 func linesOfTrace(steps []control.TraceStep) (lines []string) {
 	for _, s := range steps {
 		line := fmt.Sprintf("%s%s %s", strings.Repeat("  ", s.Depth), s.Host, s.Step)
@@ -43,8 +43,8 @@ func linesOfTrace(steps []control.TraceStep) (lines []string) {
 	return lines
 }
 
-// A person asked why there was no answer, and had to look into the logs of two machines:
-// the trace says what each host knows, in one order, and what was sent because of it.
+// The trace says what each host knows, in one order, and what was sent because of it. It prevents:
+// a person who asks why there is no answer has to look into the logs of two machines.
 func TestTraceAcrossTheFleet(t *testing.T) {
 	t.Parallel()
 	hub, _ := aHub(t)
@@ -73,7 +73,7 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 	eventually(t, "the message waits on white", has(hub, "white waits mawjs paused"))
 	setPaused(t, white, "mawjs", false)
 	answerTo(t, hub, m.Path)
-	// What the agent's run would have sent, by its token.
+	// This is what the agent's run would have sent, by its token.
 	send := control.SendRequest{To: []string{"volt"}, Body: "which one?"}
 	if err := white.verbs.AnswerTo(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: m.Path}, control.Send.VerbSpec, send,
 		func(any) error { return nil }); err != nil {
@@ -114,8 +114,8 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 		t.Errorf("without asking others: %q, want what the record says", here)
 	}
 
-	// A host of an older version does not know the question, and one that left cannot
-	// be asked: that is said, and the rest is told all the same.
+	// A host of an older version does not know the question, and a host that left cannot be asked.
+	// The trace says so, and tells the rest all the same.
 	white.currentBus().Serve(protocol.AskTrace, nil)
 	silent := func(step string) control.TraceStep {
 		steps := traceOf(t, hub, control.TraceRequest{Path: m.Path.String()})
@@ -145,7 +145,7 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 	})
 }
 
-// A message that no agent was run for, on a host that is alone.
+// No agent was run for the message, on a host that is alone.
 func TestTraceOfWhatWasNeverRun(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
@@ -173,7 +173,7 @@ func TestTraceOfWhatWasNeverRun(t *testing.T) {
 	}
 }
 
-// sendAs sends a message as an agent whose run is because of another one.
+// sendAs sends a message as an agent that runs because of another message.
 func sendAs(t *testing.T, n *Node, agent protocol.Name, because protocol.Path, to string) (m control.Message) {
 	t.Helper()
 	by := control.Caller{Kind: control.ByAgent, Name: agent, Because: because}
@@ -186,7 +186,7 @@ func sendAs(t *testing.T, n *Node, agent protocol.Name, because protocol.Path, t
 	return m
 }
 
-// more is how many messages a trace leaves out below a message.
+// more says how many messages a trace leaves out below a message.
 func more(steps []control.TraceStep, p protocol.Path) string {
 	for _, s := range steps {
 		if s.Step == control.TraceMore && s.Path == p {
@@ -196,8 +196,7 @@ func more(steps []control.TraceStep, p protocol.Path) string {
 	return ""
 }
 
-// What an agent sends because of a message can be much, and each question to a host is
-// bounded.
+// An agent can send much because of a message. Each question to a host is bounded.
 func TestTraceOfAnAgentThatWritesToMany(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "mawjs", "cat")
@@ -217,9 +216,9 @@ func TestTraceOfAnAgentThatWritesToMany(t *testing.T) {
 	}
 }
 
-// Two agents write to each other: the steps of the message itself were torn apart by those
-// of all that followed, so that times ran backwards, and of what was left out only the
-// first message counted.
+// Two agents write to each other. It prevents: the steps of all that followed tear the steps of the
+// message itself apart, so that times run backwards; and of what was left out only the first
+// message counts.
 func TestTraceOfALongConversation(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	for _, agent := range []string{"ping", "pong"} {
@@ -259,7 +258,8 @@ func TestTraceOfALongConversation(t *testing.T) {
 	}
 }
 
-// A trace, a queue and who waits call a failure by the same words, a new one too.
+// A trace, a queue and a command that waits call a failure by the same words. The test looks
+// whether a new failure has words too.
 func TestEveryFailureHasWords(t *testing.T) {
 	for f := door.NotStarted; f <= door.Limited; f++ {
 		if text := control.FailureText(f.String(), 3); text == f.String() {
@@ -271,8 +271,8 @@ func TestEveryFailureHasWords(t *testing.T) {
 	}
 }
 
-// A host that is asked tells what it did, and not what the record says. It prevents: that a
-// host has a message be shown as answered, or given up, of which the record says nothing.
+// A host that is asked tells what it did, and not what the record says. It prevents: a host has a
+// message shown as answered, or given up, when the record says nothing of that.
 func TestAHostTellsOnlyItsOwnSteps(t *testing.T) {
 	m := &traced{it: &fleet.Item{}}
 	var said []protocol.TraceStep

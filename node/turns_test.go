@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// linesOf is what stands in a file, line by line.
+// linesOf returns the words in a file, in their order.
 func linesOf(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -23,9 +23,9 @@ func linesOf(t *testing.T, file string) []string {
 	return strings.Fields(string(data))
 }
 
-// One agent that hangs holds up no other; each tier runs its own command, as many at a
-// time as its count says; and what one worker answers it answers oldest first. Crosstalk
-// C15, Crosstalk C22 and Crosstalk D28.
+// One agent that hangs holds up no other. Each tier runs its own command, as many at a time as its
+// count says. What one worker answers it answers oldest first. Crosstalk C15, Crosstalk C22 and
+// Crosstalk D28.
 func TestEachTierRunsItsOwnCommandAndNoAgentWaitsForAnother(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -87,7 +87,7 @@ func TestEachTierRunsItsOwnCommandAndNoAgentWaitsForAnother(t *testing.T) {
 	}
 }
 
-// chosenTier is which of two tiers of sage is to answer a message.
+// chosenTier returns which of two tiers of sage is to answer a message.
 func chosenTier(t *testing.T, n *Node, p protocol.Path) (at int) {
 	t.Helper()
 	t.Helper()
@@ -105,8 +105,8 @@ func chosenTier(t *testing.T, n *Node, p protocol.Path) (at int) {
 	return at
 }
 
-// A command that hangs is ended at its agent's timeout, with what it has started, and the
-// next message is served. Crosstalk D28.
+// A command that hangs is ended at its agent's timeout, with all that it has started, and the next
+// message is served. Crosstalk D28.
 func TestAHungCommandIsEndedAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	n, _ := trying(t, initHome(t, nil))

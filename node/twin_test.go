@@ -18,7 +18,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 )
 
-// startNode runs a node that may end by itself; ended has why.
+// startNode runs a node that may end by itself. ended then says why.
 func startNode(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	t.Helper()
 	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop()})
@@ -44,7 +44,7 @@ func startNodeWith(t *testing.T, o Options) (n *Node, ended <-chan error) {
 	})
 	select {
 	case <-ready:
-	case err := <-done: // it may hear why it stays out before it is up
+	case err := <-done: // the node may hear why it stays out before it is up
 		early := make(chan error, 1)
 		early <- err
 		return n, early
@@ -76,7 +76,7 @@ func wantRunning(t *testing.T, n *Node, ended <-chan error, warned string) {
 	}
 }
 
-// copied is a copy of a home, as a person makes it for a second machine.
+// copied returns a copy of a home, as a person makes it for a second machine.
 func copied(t *testing.T, home configs.Home) configs.Home {
 	t.Helper()
 	to := configs.Home{Dir: filepath.Join(t.TempDir(), "copy")}
@@ -98,8 +98,8 @@ func copied(t *testing.T, home configs.Home) configs.Home {
 	return to
 }
 
-// imaged is a copy of a home that does not know that it is one, as in the image of a
-// whole machine, or made by an earlier version.
+// imaged returns a copy of a home that does not know that it is a copy, as in the image of a whole
+// machine, or as an earlier version made it.
 func imaged(t *testing.T, home configs.Home) configs.Home {
 	t.Helper()
 	to := copied(t, home)
@@ -129,8 +129,8 @@ func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config))
 	}
 }
 
-// A copied home that meets the first one on the bus stays out. It prevents: two
-// nodes that write one host's chain.
+// A copied home that meets the first home on the bus stays out. It prevents: two nodes that write
+// one host's chain.
 func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	t.Parallel()
 	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
@@ -145,8 +145,8 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	wantRunning(t, first, firstEnded, "it is told to stay out")
 }
 
-// What a host announced before it was started anew is no other node, whoever repeats
-// it. It prevents: a replayed letter ends the node.
+// A presence that a host announced before it was started anew is no sign of another node, whoever
+// repeats it. It prevents: a replayed letter ends the node.
 func TestAnOldPresenceIsNoTwin(t *testing.T) {
 	n, ended := startNode(t, initHome(t, func(o *homes.Options) { o.Alias = "leaf" }))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
@@ -161,7 +161,7 @@ func TestAnOldPresenceIsNoTwin(t *testing.T) {
 	wantExpelled(t, ended, "another node with the name and key of this host runs")
 }
 
-// By git alone the one stays out whose first message was later.
+// By git alone, the node whose first message was later stays out.
 func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
@@ -174,15 +174,14 @@ func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 	say(t, second, "all", "so am I")
 	wantExpelled(t, ended, "writes into the record")
 	wantRunning(t, first, firstEnded, "writes into the record")
-	// What the second had accepted is not lost.
+	// The message that the second node had accepted is not lost.
 	eventually(t, "its message is there", func() bool {
 		all := everything(t, first)
 		return first.record.Status().Unpushed == 0 && slices.ContainsFunc(all, func(m control.Message) bool { return m.Body == "so am I" })
 	})
 }
 
-// A backup that is put back finds messages that its earlier life wrote: that is no
-// second node.
+// A backup that is put back finds messages that its earlier life wrote. That is no second node.
 func TestARestoredHomeIsNoTwin(t *testing.T) {
 	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
@@ -197,8 +196,8 @@ func TestARestoredHomeIsNoTwin(t *testing.T) {
 	wantRunning(t, again, ended, "")
 }
 
-// Two hosts that took one name without knowing of each other: who joined later
-// stays out, at once or when it learns of it.
+// Two hosts took one name without knowing of each other. The host that joined later stays out, at
+// once or when it learns of the other.
 func TestTwoKeysOfOneName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -2,5 +2,5 @@
 
 package node
 
-// raced says that the race detector looks on.
+// raced says that the race detector is on.
 const raced = false

@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A line that cannot be read in what a host says of itself is left out and told of, now
-// and after a start; the host's other agents are there. Before, all of them vanished.
+// If a line in what a host says of itself cannot be read, the line is left out and told of, now and
+// after a start. The host's other agents are there. It prevents: all of them vanish.
 func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, nil)
@@ -50,7 +50,7 @@ func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 	}
 }
 
-// Every tier that an agent's file may name is told to the fleet so that it is read.
+// Every tier that an agent's file may name is told to the fleet in such a way that it can be read.
 func TestEveryTierOfAnAgentsFileIsRead(t *testing.T) {
 	const letters = "aZ0._-/ *,:=\n"
 	try := func(name string) {
@@ -81,7 +81,7 @@ func TestEveryTierOfAnAgentsFileIsRead(t *testing.T) {
 	try(strings.Repeat("/", 65))
 }
 
-// What its own reader would refuse is not stored: it would be a hole in the host's chain
+// A message that its own reader would refuse is not stored. It prevents: a hole in the host's chain
 // for ever, for everybody.
 func TestWhatNobodyWouldReadIsNotStored(t *testing.T) {
 	t.Parallel()

@@ -11,9 +11,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// BenchmarkVerify looks at every message of a record of 20,000 that came in many
-// commits, and has the git program look at the same repository: the figure that counts
-// is how many times as long the first takes.
+// BenchmarkVerify verifies every message of a record of 20,000 that came in many commits, and has
+// the git program verify the same repository. The figure that counts is how many times as long the
+// first takes.
 func BenchmarkVerify(b *testing.B) {
 	const many, senders = 20_000, 8
 	home := initHome(b, nil)
@@ -31,7 +31,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	sending.Wait()
 	stop()
-	still := b.TempDir() // where no pack is replaced meanwhile
+	still := b.TempDir() // no pack is replaced here meanwhile
 	if err := os.CopyFS(still, os.DirFS(home.Record())); err != nil {
 		b.Fatal(err)
 	}

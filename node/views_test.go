@@ -24,10 +24,10 @@ func (c *stopped) now() time.Time {
 	return time.Now()
 }
 
-// Two hosts of which one heard half of what was said by the bus and had the other half by
-// git, while no link was there, agree byte for byte on every view of it, for the same agent
-// at the same time. It prevents: what a host shows of the work of two depends on which host
-// that is, on what came first, or by which way.
+// One of two hosts heard half of the messages by the bus and had the other half by git, while no
+// link was there. Both hosts agree byte for byte on every view, for the same agent at the same
+// time. It prevents: a view of the work of two depends on the host that shows it, on what came
+// first, or by which way it came.
 func TestViewsAreTheSameEverywhere(t *testing.T) {
 	clock := new(stopped)
 	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
@@ -76,7 +76,7 @@ func TestViewsAreTheSameEverywhere(t *testing.T) {
 		return hub.record.Status().Tip == white.record.Status().Tip && hub.record.Status().Unpushed+hub.record.Status().Unrecorded+white.record.Status().Unpushed+white.record.Status().Unrecorded == 0
 	})
 
-	at := time.Now().UTC().Add(topics.Window + time.Hour) // what nobody decided has timed out
+	at := time.Now().UTC().Add(topics.Window + time.Hour) // decisions that nobody took have timed out
 	clock.at.Store(&at)
 	for _, who := range []string{"skills", "mawjs", "mawui", "nat"} {
 		view := control.Viewing{For: who}

@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/node/presence"
 )
 
-// However many messages ask for it, it is looked once a second who is there; a sleep is
-// noticed by the first of them.
+// However many messages ask for it, the vigil looks once a second which hosts are there. The first
+// message after a sleep notices the sleep.
 func TestVigilLooksOnceASecond(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	now := func() time.Time { return at }
@@ -38,8 +38,8 @@ func TestVigilLooksOnceASecond(t *testing.T) {
 	}
 }
 
-// A remote that takes minutes to answer a claim is no sleep of this host: who is gone would count
-// as heard after it, and what such hosts had to do would never be taken over.
+// A remote that takes minutes to answer a claim is no sleep of this host. It prevents: hosts that
+// are gone count as heard after it, and what they had to do is never taken over.
 func TestASlowRemoteIsNoSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -17,8 +17,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Of many hosts that see others join, one vouches for each: the founder, or who is
-// most senior of those that are there.
+// Many hosts see others join. One host vouches for each of these: the founder, or the most senior
+// of the hosts that are there.
 func TestManyHostsVouchOnce(t *testing.T) {
 	const hosts = 60
 	now := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
@@ -50,8 +50,8 @@ func TestManyHostsVouchOnce(t *testing.T) {
 	}
 }
 
-// A node vouches for what it saw first, even where the record says otherwise by then,
-// and says nothing twice.
+// A node vouches for what it saw first, even if the record says otherwise by then, and says nothing
+// twice.
 func TestWhatWasSeenFirstIsVouchedFor(t *testing.T) {
 	k, now := newKeyWork(), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	claim := func(key string) []keys.Claim {
@@ -73,8 +73,8 @@ func TestWhatWasSeenFirstIsVouchedFor(t *testing.T) {
 	}
 }
 
-// What cannot be stored is vouched for later. It prevents: a disk that is full for a
-// moment, after which the founder vouches for a new host only when it is started anew.
+// A vouch that cannot be stored is tried again later. It prevents: a disk is full for a moment,
+// after which the founder vouches for a new host only when it is started anew.
 func TestVouchThatFailsIsTriedAgain(t *testing.T) {
 	n, stop := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "white")
@@ -91,8 +91,8 @@ func TestVouchThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-// forgedJoin is a join to an alias with a key of somebody who may push, dated long
-// before the honest one.
+// forgedJoin returns a join to an alias with a key of somebody who may push, dated long before the
+// honest join.
 func forgedJoin(t *testing.T, recordID, alias string, at time.Time) (protocol.Path, []byte) {
 	t.Helper()
 	key, err := nkeys.CreateUser()
@@ -116,7 +116,7 @@ func forgedJoin(t *testing.T, recordID, alias string, at time.Time) (protocol.Pa
 	return m.Path, data
 }
 
-// pushFile brings a file to the shared repository, as anybody may who can push.
+// pushFile brings a file to the shared repository. Anybody who can push may do that.
 func pushFile(t *testing.T, clone, path string, data []byte) {
 	t.Helper()
 	git(t, clone, "pull", "--quiet", "--rebase")
@@ -132,9 +132,9 @@ func pushFile(t *testing.T, clone, path string, data []byte) {
 	push(t, clone)
 }
 
-// Nobody takes an alias over by pushing a join with an older date: not that of the
-// founder, nor that of a host that the founder has seen; neither on hosts that are
-// there nor on one that joins later.
+// Nobody takes an alias over by pushing a join with an older date: neither the founder's alias, nor
+// that of a host that the founder has seen. This holds on hosts that are there and on a host that
+// joins later.
 func TestBackdatedJoinTakesNothing(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

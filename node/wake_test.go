@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: wake tells of messages that came from the remote, where this host itself
-// has written them, such as an answer of an agent that was woken.
+// It prevents: wake says that messages came from the remote that this host itself has written, such
+// as an answer of an agent that was woken.
 func TestWakeCountsOnlyWhatCame(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -21,7 +21,7 @@ func TestWakeCountsOnlyWhatCame(t *testing.T) {
 	push(t, clone)
 	stop := make(chan struct{})
 	written := make(chan int, 1)
-	go func() { // until stop
+	go func() { // ends with stop
 		count := 0
 		defer func() { written <- count }()
 		for {

@@ -28,7 +28,8 @@ func pause(t *testing.T, n control.Service, agent string, paused bool) {
 	}
 }
 
-// wantCanceled cancels a message, and has its sender told once, by whom and why.
+// wantCanceled cancels a message, and checks that its sender is told once, by whom it was canceled
+// and why.
 func wantCanceled(t *testing.T, n control.Service, p protocol.Path, agent string, state control.JobState) {
 	t.Helper()
 	ended, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: p.String(), Reason: "a\nmistake"})
@@ -47,7 +48,7 @@ func wantCanceled(t *testing.T, n control.Service, p protocol.Path, agent string
 	}
 }
 
-// wantOneByOne wants each of the jobs to be told alone as it is told among all.
+// wantOneByOne checks that each of the jobs is told alone as it is told among all.
 func wantOneByOne(t *testing.T, n *Node, jobs []control.Job) {
 	t.Helper()
 	n.folded(func(s *fleet.State) {
@@ -64,8 +65,9 @@ func wantOneByOne(t *testing.T, n *Node, jobs []control.Job) {
 	})
 }
 
-// What an agent has to do is listed, with why it waits, and ends where somebody cancels
-// it: what runs with all that it has started, what waits without a start.
+// The messages on which an agent has to work are listed, with the reason why they wait. Such work
+// ends when somebody cancels it: a run ends with all that it has started, and a waiting message
+// ends without a start.
 func TestQueueAndCancel(t *testing.T) {
 	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), retryPause: time.Hour})
 	dir := t.TempDir()
@@ -136,8 +138,8 @@ func TestQueueAndCancel(t *testing.T) {
 	}
 }
 
-// A reason that no message has room for is refused before anything is ended: the run was
-// ended, and its sender never told.
+// A reason for which no message has room is refused before anything is ended. It prevents: the run
+// is ended, and its sender is never told.
 func TestAReasonThatIsTooLong(t *testing.T) {
 	n, _ := trying(t, initHome(t, nil))
 	starts := filepath.Join(t.TempDir(), "starts")
@@ -157,7 +159,7 @@ func TestAReasonThatIsTooLong(t *testing.T) {
 	wantCanceled(t, n, m.Path, "busy", control.JobRunning)
 }
 
-// What is canceled stays so when the node starts anew.
+// A canceled message stays canceled when the node starts anew.
 func TestCanceledForGood(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := trying(t, home)

@@ -17,8 +17,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A host's paths strictly rise whatever its clock does, so that its chain has
-// one order.
+// A host's paths strictly rise whatever its clock does, so that its chain has one order.
 func TestPathsStrictlyRise(t *testing.T) {
 	channel := protocol.SystemChannel("record")
 	clock := time.Date(2026, 5, 23, 23, 59, 59, 998_000_000, time.UTC)
@@ -55,7 +54,7 @@ func (f fakeRecord) Append(_ context.Context, messages []gitsync.MessageFile) er
 	return f(messages)
 }
 
-// testWriter is a writer to a fake record. Signed gets each message when it is signed.
+// testWriter returns a writer to a fake record. signed gets each message when it is signed.
 func testWriter(t *testing.T, store fakeRecord, publish func([]written)) (w *writer, signed chan protocol.Path) {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -79,8 +78,8 @@ func testDraft(body string) []fleet.Draft {
 	return []fleet.Draft{{Channel: protocol.SystemChannel("record"), Message: m}}
 }
 
-// It prevents: a message whose prev is one that was never stored, because it was signed
-// while the fsync of that one failed.
+// It prevents: the prev of a message names a message that was never stored, because the first one
+// was signed while the fsync of the other one failed.
 func TestWhatIsSignedWhileAnFsyncFailsIsSignedAnew(t *testing.T) {
 	storing, fail := make(chan struct{}), make(chan struct{})
 	var stored []gitsync.MessageFile
@@ -101,7 +100,7 @@ func TestWhatIsSignedWhileAnFsyncFailsIsSignedAnew(t *testing.T) {
 	<-storing
 	lost := <-signed
 	asking.Go(func() { _, two = w.write(t.Context(), testDraft("two")) })
-	<-signed // behind the one that is not stored yet
+	<-signed // this one stands behind the one that is not stored yet
 	close(fail)
 	asking.Wait()
 	if one == nil || two != nil {
@@ -117,7 +116,7 @@ func TestWhatIsSignedWhileAnFsyncFailsIsSignedAnew(t *testing.T) {
 	}
 }
 
-// It prevents: a message that is stored, of which the sender is told that the node stops.
+// It prevents: a message is stored, and its sender is told that the node stops.
 func TestWhatIsToldWhileTheWriterClosesIsAnswered(t *testing.T) {
 	telling, goOn := make(chan struct{}), make(chan struct{})
 	w, _ := testWriter(t, func([]gitsync.MessageFile) error { return nil }, func([]written) {
@@ -137,8 +136,8 @@ func TestWhatIsToldWhileTheWriterClosesIsAnswered(t *testing.T) {
 	}
 }
 
-// What one fsync serves is folded in one look at the state; each request gets its own
-// messages back, also beside one that is refused.
+// The messages that one fsync serves are folded in one look at the state. Each request gets its own
+// messages back, also beside a request that is refused.
 func TestABatchIsPublishedAtOnceAndEachRequestGetsItsOwn(t *testing.T) {
 	var published [][]written
 	w := &writer{writerOptions: writerOptions{publish: func(ws []written) {

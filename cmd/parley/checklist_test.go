@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// lines is what must hold of the record and of what runs its agents: the parts A (gates
-// and layout), B (messages), C (hosts and dispatch), D (what others got wrong) and E
-// (commands) of the checklist of the Crosstalk form. A test says in its comment which it
-// shows: "Crosstalk C20".
+// lines says what must hold of the record and of what runs its agents. It has the parts A (gates
+// and layout), B (messages), C (hosts and dispatch), D (what others got wrong) and E (commands) of
+// the checklist of the Crosstalk form. A test names in its comment the lines that it shows:
+// "Crosstalk C20".
 var lines = map[string]string{
 	"A1":  "the order at a start; a gate that fails names the file and the fix, and nothing is written",
 	"A2":  "init makes the folders and the default profile, and never overwrites",
@@ -62,10 +62,10 @@ var lines = map[string]string{
 	"E41": "profiles are browsed, added and brought up to date from a source",
 }
 
-// collaboration is what must hold of topics of two: the parts A to F, H, L, M (but for the mesh),
-// P and Q of the checklist of collaboration; of these parts W128 is of parties, whose own
-// parts are not here yet. A test says in its comment which it shows:
-// "Work-with W30, W31".
+// collaboration says what must hold of topics of two. It has the parts A to F, H, L, M (but for the
+// mesh), P and Q of the checklist of collaboration. W128 of these parts is about parties, whose own
+// parts are not here yet. A test names in its comment the lines that it shows: "Work-with W30,
+// W31".
 var collaboration = map[string]string{
 	"W1":   "the memory of an agent lies in ψ of its git work tree with CLAUDE.md, else in its folder; links are followed",
 	"W2":   "the folder of collaborations is made when it is missing",
@@ -264,8 +264,8 @@ var collaboration = map[string]string{
 	"W195": "the same over every transport",
 }
 
-// perspectives is what must hold of inquiries: the checklist of them. A test says in its
-// comment which it shows: "Frame F30, F31".
+// perspectives says what must hold of inquiries, by their checklist. A test names in its comment
+// the lines that it shows: "Frame F30, F31".
 var perspectives = map[string]string{
 	"F1":  "the question is kept byte for byte with its hash, and never rewritten",
 	"F2":  "where the question is from, in one order, recorded",
@@ -354,8 +354,8 @@ var perspectives = map[string]string{
 	"F85": "triggers are counted over inquiries",
 }
 
-// It prevents: a part of what must hold that no test shows any more, because a test was
-// removed or never written.
+// It prevents: a line of the checklists that no test shows any more, because a test was removed or
+// never written.
 func TestEveryLineOfTheChecklistHasATest(t *testing.T) {
 	shown := map[string][]string{}
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
@@ -389,13 +389,14 @@ func TestEveryLineOfTheChecklistHasATest(t *testing.T) {
 	}
 }
 
-// checklistMark is how a test names lines: "Crosstalk C20", "Work-with W30, W31", "Frame F12".
+// checklistMark matches what names lines in a comment: "Crosstalk C20", "Work-with W30, W31",
+// "Frame F12".
 var checklistMark = regexp.MustCompile(`\b(?:Crosstalk\s[A-E][0-9]+|Work-with\sW[0-9]+(?:,\s(?://\s|#\s)?W[0-9]+)*|Frame\sF[0-9]+(?:,\sF[0-9]+)*)`)
 
-// checklistLine is a line within a mark.
+// checklistLine matches one line within a mark.
 var checklistLine = regexp.MustCompile(`\b[A-FW][0-9]+\b`)
 
-// noteMarks notes which lines a comment names.
+// noteMarks notes the lines that a comment names.
 func noteMarks(comment, test string, shown map[string][]string) {
 	for _, mark := range checklistMark.FindAllString(comment, -1) {
 		for _, line := range checklistLine.FindAllString(mark, -1) {

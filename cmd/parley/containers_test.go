@@ -15,8 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// composeFile is what parley uses of the Compose format. Keys that it does not
-// use are refused, so that none is written that this test does not look at.
+// composeFile is the part of the Compose format that parley uses. Other keys are refused, so that
+// the file has no key at which this test does not look.
 type composeFile struct {
 	Name     string                    `yaml:"name"`
 	Host     composeService            `yaml:"x-host"`
@@ -37,7 +37,7 @@ type composeService struct {
 	Volumes []string `yaml:"volumes"`
 }
 
-// mounts are the volumes of a service by the place where the container sees them.
+// mounts returns the volumes of a service, by the place where the container sees them.
 func (s composeService) mounts(t *testing.T) map[string]string {
 	t.Helper()
 	at := map[string]string{}
@@ -67,7 +67,7 @@ func readCompose(t *testing.T) composeFile {
 	return c
 }
 
-// instruction is one of a Dockerfile.
+// instruction is one instruction of a Dockerfile.
 type instruction struct{ word, rest string }
 
 func readDockerfile(t *testing.T) []instruction {
@@ -109,7 +109,7 @@ func jsonWords(t *testing.T, text string) []string {
 	return words
 }
 
-// checkCommandLine wants words to be a command of the program with flags that it has.
+// checkCommandLine checks that words are a command of the program, with flags that it has.
 func checkCommandLine(t *testing.T, words []string) {
 	t.Helper()
 	cmd, rest, err := newRootCommand(testProgram()).Find(words)
@@ -130,8 +130,8 @@ func checkCommandLine(t *testing.T, words []string) {
 	}
 }
 
-// The image is made of stages that are there, from files that are there, with the
-// Go of go.mod, and runs commands that the program has, as a user that is not root.
+// The image is made of stages and files that are there, with the Go of go.mod. It runs commands
+// that the program has, as a user that is not root.
 func TestDockerfile(t *testing.T) {
 	all := readDockerfile(t)
 	mod, err := os.ReadFile(filepath.Join(docsRoot, "go.mod"))
@@ -197,7 +197,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// The command lines of the entry point are those of the program.
+// The command lines of the entry point are commands of the program.
 func TestEntrypointCommands(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(docsRoot, "configs", "compose", "entrypoint.sh"))
 	if err != nil {
@@ -216,9 +216,9 @@ func TestEntrypointCommands(t *testing.T) {
 	}
 }
 
-// Three hosts and what greets them: each has its own settings, agents and volume,
-// all share the record, and the names and ports by which they reach each other
-// are those of the services.
+// There are three hosts and a service that greets them. Each host has its own settings, agents and
+// volume, and all share the record. The names and ports by which they reach each other are those of
+// the services.
 func TestCompose(t *testing.T) {
 	c := readCompose(t)
 	docker := readDockerfile(t)
@@ -251,7 +251,7 @@ func TestCompose(t *testing.T) {
 		case "found":
 			founder = name
 		case "join":
-		default: // words of parley, in the volume of one of the hosts
+		default: // these are words of parley, in the volume of one of the hosts
 			checkCommandLine(t, s.Command)
 			if s.Restart != "on-failure" {
 				t.Errorf("%s: restart %q: it would be said once, whether it worked or not, or for ever", name, s.Restart)
@@ -275,7 +275,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// checkComposeHost checks the settings that are laid ready for one host.
+// checkComposeHost checks the settings that lie ready for one host.
 func checkComposeHost(t *testing.T, name, port string, mounts map[string]string, ownVolume bool) {
 	t.Helper()
 	dir := filepath.Join(docsRoot, mounts["/etc/parley"])

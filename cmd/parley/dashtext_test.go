@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 )
 
-// The way language models write, a list item, a rule or a negative number, was refused
-// as a flag that does not exist.
+// It prevents: a text that begins with a dash is refused as a flag that does not exist. Language
+// models write such texts: a list item, a rule, a negative number.
 func TestTextsThatBeginWithADash(t *testing.T) {
 	for _, test := range []struct {
 		line []string
@@ -62,7 +62,7 @@ func jsonText(s string) string {
 	return strings.TrimPrefix(rec.Asked[0], " ")
 }
 
-// A flag of ours that stands after the text goes on being one.
+// A flag of parley that stands after the text stays a flag.
 func TestFlagsAfterADashedText(t *testing.T) {
 	r := newRun(t)
 	r.Reply = clitest.Message("42")
@@ -86,7 +86,7 @@ func TestHelpOfACommandThatTakesText(t *testing.T) {
 	}
 }
 
-// FuzzSortText: no word of a text is lost, whatever it looks like, and flags keep
+// FuzzSortText checks that no word of a text is lost, whatever it looks like, and that flags keep
 // their values.
 func FuzzSortText(f *testing.F) {
 	f.Add("- item", "--wait", "10s")

@@ -166,7 +166,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// brokenWriter is a full disk.
+// brokenWriter writes like a full disk.
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
@@ -195,7 +195,7 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 	}
 }
 
-// A hint that was longer than the terminal is wide was broken within a word.
+// It prevents: a hint that is longer than the terminal is wide breaks within a word.
 func TestHintsFitTheTerminal(t *testing.T) {
 	r := newRun(t)
 	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley ls; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")

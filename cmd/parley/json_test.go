@@ -22,10 +22,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The reference of what --json prints is generated from the types and from values of
-// them, so that it cannot lie; and it has every shape, because it is not complete
-// otherwise: each command with --json, each type that a node answers with, each field
-// with its meaning and a value.
+// The reference of what --json prints is generated from the types and from values of them, so it
+// cannot lie. It is complete: it has each command with --json, each type that a node answers with,
+// and each field with its meaning and a value.
 func TestJSONReferenceIsUpToDate(t *testing.T) {
 	shapes := newShapes(t)
 	shapes.checkCommands()
@@ -33,18 +32,18 @@ func TestJSONReferenceIsUpToDate(t *testing.T) {
 	wantPage(t, "json.md", shapes.render())
 }
 
-// shape is what one command prints in one case: a value, or several, one a line.
+// shape is what one command prints in one case: one value, or several, one a line.
 type shape struct {
 	value any
 	lines bool
-	when  string // "" where it is so always
+	when  string // "" if it is always so
 }
 
-// shapes are all that is printed.
+// shapes has all that is printed.
 type shapes struct {
 	*testing.T
 	printed map[string][]shape                // by command
-	types   map[reflect.Type][]reflect.Value  // every struct among them, and the values of it that there are
+	types   map[reflect.Type][]reflect.Value  // every struct among them, with all its values
 	docs    map[string]map[string]declaration // by folder and name
 }
 
@@ -52,7 +51,7 @@ type shapes struct {
 type declaration struct {
 	doc    string
 	fields map[string]string
-	words  []string // of constants of the type: "here": it is this one
+	words  []string // the values of its constants, such as "here"
 }
 
 func newShapes(t *testing.T) *shapes {
@@ -89,7 +88,8 @@ func writesItself(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// checkCommands: every command with --json says what it prints, and no other.
+// checkCommands checks that every command with --json says what it prints, and that no other
+// command does.
 func (s *shapes) checkCommands() {
 	have := map[string]bool{}
 	var walk func(cmd *cobra.Command)
@@ -112,7 +112,7 @@ func (s *shapes) checkCommands() {
 	}
 }
 
-// checkVerbs: every type that a node answers with is among what is printed.
+// checkVerbs checks that every type that a node answers with is printed.
 func (s *shapes) checkVerbs() {
 	for _, v := range control.Verbs() {
 		answer := v.Answer
@@ -173,7 +173,7 @@ func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
 			continue
 		}
 		meaning := strings.TrimSuffix(says.fields[f.Name], ".")
-		for _, verb := range []string{" is ", " are ", " says "} { // as Go's custom has it
+		for _, verb := range []string{" is ", " are ", " says "} { // a comment begins so by Go's custom
 			meaning = strings.TrimPrefix(meaning, f.Name+verb)
 		}
 		if meaning == "" {
@@ -201,7 +201,7 @@ func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
 	fmt.Fprintf(b, "\n```json\n%s\n```\n", strings.TrimSpace(indented.String()))
 }
 
-// shapeName is what people call a type.
+// shapeName is the name of a type for people.
 func shapeName(t reflect.Type) string { return strings.ToUpper(t.Name()[:1]) + t.Name()[1:] }
 
 func (s *shapes) declared(t reflect.Type) declaration {
@@ -212,7 +212,7 @@ func (s *shapes) declared(t reflect.Type) declaration {
 	return s.docs[dir][t.Name()]
 }
 
-// sentence is a doc comment as a sentence that begins with what the shape is called.
+// sentence returns a doc comment as a sentence that begins with the name of the shape.
 func (s *shapes) sentence(t reflect.Type, doc string) string {
 	if doc == "" {
 		s.Errorf("the type %s has no comment", t)
@@ -231,7 +231,7 @@ func (s *shapes) typeText(t reflect.Type) string {
 		return "string: path"
 	case reflect.TypeFor[protocol.ChannelID]():
 		return "string: channel id"
-	case reflect.TypeFor[protocol.Name](): // of which there are constants, for something else
+	case reflect.TypeFor[protocol.Name](): // it has constants, but for something else
 		return "string: name"
 	}
 	if t == reflect.TypeFor[protocol.Stage]() {
@@ -262,7 +262,7 @@ func (s *shapes) typeText(t reflect.Type) string {
 	return t.String()
 }
 
-// declarations are the types of a folder's Go files.
+// declarations returns the types of a folder's Go files.
 func declarations(t *testing.T, dir string) map[string]declaration {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -288,7 +288,7 @@ func declarations(t *testing.T, dir string) map[string]declaration {
 	return all
 }
 
-// declare notes the types that a declaration makes, or the words that are values of one.
+// declare notes the types that a declaration makes, or the constants of a type.
 func declare(all map[string]declaration, gen *ast.GenDecl) {
 	for _, spec := range gen.Specs {
 		switch spec := spec.(type) {
@@ -318,8 +318,8 @@ func declare(all map[string]declaration, gen *ast.GenDecl) {
 	}
 }
 
-// oneLine is a comment without its line breaks and numbers of rulings, "" where there is
-// none.
+// oneLine returns the first comment that is not empty, without line breaks and numbers of rulings.
+// It returns "" if there is none.
 func oneLine(comments ...*ast.CommentGroup) string {
 	for _, c := range comments {
 		if text := strings.Join(strings.Fields(c.Text()), " "); text != "" {

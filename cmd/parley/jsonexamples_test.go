@@ -32,8 +32,8 @@ Every command that reads prints JSON with ` + "`--json`" + `, in one line. For p
 - New fields may come with a new version; fields that are there keep their names and meanings. Pass over what you do not know.
 `
 
-// printedShapes says what each command with --json prints, by values as they could be.
-// In the values of a type together each field must have one.
+// printedShapes says what each command with --json prints, by example values. Each field of a type
+// must have a value in one of them.
 func printedShapes() map[string][]shape {
 	message, exchange := exampleMessage(), exampleExchange()
 	one := func(value any) []shape { return []shape{{value: value}} }
@@ -154,7 +154,7 @@ func unprintedAnswers() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[control.TopicPage](), // --export --json prints the topic
 		reflect.TypeFor[control.IssueList](), // --recap prints it beside the topics
-		reflect.TypeFor[control.Ping](),      // "host ping" prints what several have shown
+		reflect.TypeFor[control.Ping](),      // "host ping" prints what several of them have shown
 		reflect.TypeFor[control.Talk](),      // "chat" begins with it
 		reflect.TypeFor[control.Progress](),  // "record verify" shows it to a person meanwhile
 	}
@@ -199,7 +199,8 @@ func exampleMessage() control.Message {
 	}
 }
 
-// exampleDirect is a message from one to one, in the channel that the two have in common.
+// exampleDirect is a message from one participant to another, in the channel that the two have in
+// common.
 func exampleDirect() control.Message {
 	m := exampleMessage()
 	p, err := protocol.JoinPath("13cf7f84-b529-417a-bf0b-ac1781b99119", m.Path.Rel())
@@ -271,8 +272,8 @@ func exampleSync() control.SyncEvent {
 	}
 }
 
-// exampleEvents are one of a run that ended, one of a run that is made again, and one of all
-// other kinds at once, which none is.
+// exampleEvents returns three events: a run that ended, a run that is made again, and an impossible
+// event of all other kinds at once.
 func exampleEvents() [3]control.Event {
 	message := exampleMessage()
 	return [3]control.Event{{
@@ -304,7 +305,7 @@ func exampleAgent() control.Agent {
 	}
 }
 
-// exampleJob has a value in each field, as no job has: none runs and waits.
+// exampleJob has a value in each field. No real job has that: none both runs and waits.
 func exampleJob() control.Job {
 	return control.Job{
 		Agent: "mawjs", Path: examplePath("b2c3d4e5"), From: "nat", State: control.JobWaiting, Why: control.WhyRetry, Place: 1, Tier: "opus",

@@ -21,7 +21,7 @@ func frameShapes() map[string][]shape {
 	}
 }
 
-// exampleFrame is an inquiry of which every part is filled.
+// exampleFrame is an inquiry with a value in every part.
 func exampleFrame() control.Frame {
 	gate := protocol.InquiryQuestion{ID: "onwards", Options: []protocol.InquiryOption{{Key: "extend", About: "Deepen Operations: its figures rest on one month"}}}
 	return control.Frame{
@@ -60,7 +60,7 @@ func exampleProof() control.FrameProof {
 	}
 }
 
-// exampleDocument is a document of which every part is filled.
+// exampleDocument is a document with a value in every part.
 func exampleDocument() control.FrameDocument {
 	said := []control.FrameSaid{{Perspective: "Operations", Text: "It needs a restart a week.", Message: examplePath("b2c3d4f4").String()}}
 	return control.FrameDocument{

@@ -45,7 +45,7 @@ func partyShapes() map[string][]shape {
 		"parley reject":    one(exampleGate()),
 		"parley defer":     one(exampleGate()),
 	}
-	for _, verb := range []string{"organize", "invite", "who", "tell", "leave"} { // as the seed has them
+	for _, verb := range []string{"organize", "invite", "who", "tell", "leave"} { // the names of the seed
 		shapes["parley work-with "+verb] = shapes["parley "+verb]
 	}
 	return shapes
@@ -58,7 +58,7 @@ func examplePartyTask() control.PartyTask {
 	}
 }
 
-// exampleGate has a value in each field, as no gate has.
+// exampleGate has a value in each field. No real gate has that.
 func exampleGate() control.Gate {
 	return control.Gate{
 		ID: "b2c3d4e6", Path: examplePath("b2c3d4e6").String(), For: "invite", Title: "invite of mawui@white", Party: "tmux design", Channel: examplePath("b2c3d4e6").Channel().String(),
@@ -75,7 +75,7 @@ func exampleAccepted() control.Gate {
 	return g
 }
 
-// exampleAnnouncement has a value in each field, as no announcement has.
+// exampleAnnouncement has a value in each field. No real announcement has that.
 func exampleAnnouncement() *control.Announcement {
 	return &control.Announcement{
 		Tier: "fleet", Text: "📢 BROADCAST: …", Message: examplePath("b2c3d4f3").String(), To: []control.ToldOne{{Who: "mawui@white", Outcome: "delivered"}},
@@ -83,7 +83,7 @@ func exampleAnnouncement() *control.Announcement {
 	}
 }
 
-// exampleParty has a value in each field, as no party has.
+// exampleParty has a value in each field. No real party has that.
 func exampleParty() control.Party {
 	raw, decayed := 0.88, 0.84
 	return control.Party{
@@ -134,7 +134,7 @@ func exampleComment() *control.IssueComment {
 	return &c
 }
 
-// exampleMesh has a value in each field, as no mesh has that is whole.
+// exampleMesh has a value in each field. No whole mesh has that.
 func exampleMesh() control.Mesh {
 	channel := examplePath("b2c3d4e5").Channel()
 	return control.Mesh{

@@ -29,7 +29,7 @@ func exampleTopicWord(by, text, path string) control.TopicWord {
 	return control.TopicWord{By: by, Time: exampleTime(1), Text: text, Path: examplePath(path).String()}
 }
 
-// exampleTopic has a value in each field, as no topic has.
+// exampleTopic has a value in each field. No real topic has that.
 func exampleTopic() control.Topic {
 	raw, decayed, score := 0.95, 0.9, 1.0
 	resolved := exampleTopicWord("mawjs", "the node does", "b2c3d4ea")

@@ -2,5 +2,5 @@
 
 package main
 
-// raced says that the race detector looks on.
+// raced says that the race detector is on.
 const raced = true

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// orphaned is set for a rawCall whose connection somebody else has opened.
+// orphaned is set for a rawCall whose connection another process has opened.
 const orphaned = "RAWCALL_ORPHANED"
 
-// rawCall is a program that speaks to a control socket by hand: rawcall SOCKET VERB
-// BODY. After "-orphan" the process that has opened the socket ends before it asks;
-// the answer goes to the file OUT: rawcall -orphan OUT SOCKET VERB BODY.
+// rawCall is a program that speaks to a control socket by hand: rawcall SOCKET VERB BODY. With
+// "-orphan", the process that has opened the socket ends before the program asks. The answer then
+// goes to the file OUT: rawcall -orphan OUT SOCKET VERB BODY.
 func rawCall() {
 	if err := rawCallOf(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -49,11 +49,11 @@ func rawCallOf(args []string) error {
 	return child.Start()
 }
 
-// askOrphaned asks once the process that opened the socket has ended.
+// askOrphaned asks once the process that has opened the socket has ended.
 func askOrphaned(args []string) error {
 	const inherited = 3
 	for fmt.Sprint(os.Getppid()) == os.Getenv(orphaned) {
-		<-time.After(time.Millisecond) // spares the processor only
+		<-time.After(time.Millisecond) // only spares the processor
 	}
 	conn, err := net.FileConn(os.NewFile(inherited, "socket"))
 	if err != nil {

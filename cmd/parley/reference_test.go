@@ -21,8 +21,7 @@ var update = flag.Bool("update", false, "write generated files anew")
 
 const docsRoot = "../.."
 
-// The reference is generated from the commands themselves, so that it cannot
-// lie.
+// The reference is generated from the commands themselves, so that it cannot lie.
 func TestReferenceIsUpToDate(t *testing.T) {
 	wantPage(t, "commands.md", renderReference(newRootCommand(testProgram())))
 }
@@ -61,7 +60,7 @@ func unindent(text string) string {
 	return regexp.MustCompile(`(?m)^  `).ReplaceAllString(text, "")
 }
 
-// pages are the texts that a person reads.
+// pages returns the texts that a person reads.
 func pages(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(docsRoot, "docs", "*", "*.md"))
@@ -114,8 +113,8 @@ func TestCommandsInDocsExist(t *testing.T) {
 	}
 }
 
-// The picture in README.md is drawn anew only when a maintainer asks for it, so a renamed
-// command would stay in it; and a viewer shows nothing at all of an SVG that is not XML.
+// The picture in README.md is drawn anew only when a maintainer asks for it. It prevents: a renamed
+// command stays in the picture, or the SVG is no XML, of which a viewer shows nothing at all.
 func TestPictureOfASession(t *testing.T) {
 	const largest = 40 << 10 // bytes; README.md is to open at once
 	page := filepath.Join(docsRoot, "docs", "session.svg")
@@ -163,7 +162,7 @@ var (
 	flagName    = regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
 )
 
-// checkCommands looks at each command line in a text of a page, and counts those that exist.
+// checkCommands checks each command line in a text of a page, and counts those that exist.
 func checkCommands(t *testing.T, page, text string) (checked int) {
 	t.Helper()
 	for _, m := range commandLine.FindAllStringSubmatch(text, -1) {
@@ -186,7 +185,7 @@ func checkCommands(t *testing.T, page, text string) (checked int) {
 	return checked
 }
 
-// fenced are the blocks of code in a page.
+// fenced returns the blocks of code in a page.
 func fenced(text string) []string {
 	var blocks []string
 	for i, part := range strings.Split(text, "```") {
@@ -197,8 +196,8 @@ func fenced(text string) []string {
 	return blocks
 }
 
-// wantPage compares a page of the reference with what it is generated from, or writes it
-// where that is asked for.
+// wantPage compares a page of the reference with what it is generated from. With -update it writes
+// the page.
 func wantPage(t *testing.T, name, want string) {
 	t.Helper()
 	file := filepath.Join(docsRoot, "docs", "reference", name)

@@ -76,8 +76,8 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 	}
 }
 
-// A command without a group stands at the end of help, under "Additional Commands",
-// where nobody looks for it.
+// It prevents: a command without a group, which stands at the end of help under "Additional
+// Commands", where nobody looks for it.
 func TestHelpListsEachCommandInAGroup(t *testing.T) {
 	root := newRootCommand(testProgram())
 	root.InitDefaultHelpCmd()

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Lines that are wider than the terminal run over into the next and tear tables
-// apart. What a person copies, such as a path, may be wider.
+// It prevents: lines that are wider than the terminal, which run over into the next line and tear
+// tables apart. What a person copies, such as a path, may be wider.
 func TestScreensFit(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
 		for _, line := range []string{
@@ -49,7 +49,8 @@ func TestScreensFit(t *testing.T) {
 	}
 }
 
-// Help that is wider than the usual terminal runs over and tears its columns apart.
+// It prevents: help that is wider than the usual terminal, which runs over and tears its columns
+// apart.
 func TestHelpFits(t *testing.T) {
 	var lines []string
 	var walk func(cmd *cobra.Command)
@@ -74,7 +75,7 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// Tab after --channel, --parent and --scope offers channels, after the others
+// Tab offers channels after --channel, --parent and --scope. After the other flags it offers those
 // who can be reached.
 func TestFlagsComplete(t *testing.T) {
 	for line, want := range map[string]string{

@@ -27,10 +27,10 @@ import (
 // scriptPatience bounds everything that a script waits for.
 const scriptPatience = 3 * time.Minute
 
-// TestMain lets this test binary play parley, so that scripts run real daemons. These wait for
-// each other, for git and for the clock most of the time: so twice as many tests run at a
-// time as there are processors, unless -parallel says otherwise, or the race detector keeps
-// the processors busy.
+// TestMain lets this test binary play parley, so that scripts run real daemons. Most of the time
+// scripts wait for each other, for git and for the clock. So twice as many tests run at a time as
+// there are processors, unless -parallel says otherwise, or the race detector keeps the processors
+// busy.
 func TestMain(m *testing.M) {
 	if !raced {
 		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
@@ -40,16 +40,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": quick, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
 }
 
-// quick is parley with passphrases that are as soon tried as any others: those of scripts
-// keep nothing, and there are many.
+// quick is parley with passphrases that cost no work to try. The passphrases of scripts protect
+// nothing, and there are many of them.
 func quick() {
 	p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
 	p.PassphraseWork = 1
 	os.Exit(play(p))
 }
 
-// The scripts tell the command line's stories end to end: real nodes, real git,
-// real NATS, other people's programs.
+// The scripts tell the command line's stories end to end, with real nodes, real git, real NATS and
+// other people's programs.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -74,8 +74,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// stopNodes stops the nodes that a script has left in the background, whether it
-// ended well or not, and waits until they are gone.
+// stopNodes stops the nodes that a script has left in the background, whether the script ended well
+// or not. It waits until they are gone.
 func stopNodes(t *testing.T, dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "*", "control.sock"))
 	if err != nil {
@@ -86,15 +86,15 @@ func stopNodes(t *testing.T, dir string) {
 		if _, err := control.Stop.Ask(ctx, control.NewClient(socket, "")); err == nil {
 			for conn, err := control.Dial(ctx, socket); err == nil; conn, err = control.Dial(ctx, socket) {
 				_ = conn.Close()
-				<-time.After(20 * time.Millisecond) // spares the processor only
+				<-time.After(20 * time.Millisecond) // only spares the processor
 			}
 		}
 		cancel()
 	}
 }
 
-// scriptCondition adds conditions to those of testscript: [raced] holds where the race
-// detector looks on, [walls] where members of inquiries get walls, [roottests] where tests may do what needs root.
+// scriptCondition adds conditions to those of testscript. [raced] holds if the race detector is on,
+// [walls] if members of inquiries get walls, [roottests] if tests may do what needs root.
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
 	case "raced":
@@ -122,12 +122,12 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 		} else if time.Now().After(deadline) {
 			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scriptPatience, args[0], out, ts.ReadFile("stderr"))
 		}
-		<-time.After(pause) // spares the processor only
+		<-time.After(pause) // only spares the processor
 	}
 }
 
-// scriptPush pushes a clone as a person would: where a node was faster, it pulls
-// and pushes again: push CLONE
+// scriptPush pushes a clone as a person would. If a node was faster, it pulls and pushes again:
+// push CLONE
 func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: push CLONE")
@@ -142,8 +142,8 @@ func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptCapture sets a variable to the first group that matches in the last
-// output: capture NAME REGEXP
+// scriptCapture sets a variable to the first group that matches in the last output: capture NAME
+// REGEXP
 func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: capture NAME REGEXP")
@@ -169,8 +169,7 @@ func scriptReplace(ts *testscript.TestScript, neg bool, args []string) {
 
 func unescape(s string) string { return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s) }
 
-// scriptCount checks how many lines of the last output, or of a file, match:
-// count N REGEXP [FILE]
+// scriptCount checks how many lines of the last output, or of a file, match: count N REGEXP [FILE]
 func scriptCount(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: count N REGEXP [FILE]")
@@ -185,8 +184,8 @@ func scriptCount(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// natsWatch is somebody else's NATS client: it subscribes to parley.> at the
-// address given, prints every letter, and tries to publish one of its own.
+// natsWatch is somebody else's NATS client. It subscribes to parley.> at the address given, prints
+// every letter, and tries to publish a letter of its own.
 func natsWatch() {
 	refused := make(chan error, 1)
 	conn, err := nats.Connect("nats://"+os.Args[1], nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What agents' commands wait for begins before the parts of this program that take long to make
-// ready. It prevents: an import that has each run of a member wait for all of them.
+// The program begins what agents' commands wait for before it makes its slow parts ready. It
+// prevents: an import that has each run of a member wait for all of these parts.
 func TestWallsAndKeepersBeginSooner(t *testing.T) {
 	for verb, late := range map[string][]string{
 		"be-walled": {"/jsonschema", "/bleve/v2/index/scorch"},

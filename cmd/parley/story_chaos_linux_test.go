@@ -21,7 +21,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// chaosAgent is an agent of the chaos: how its command misbehaves.
+// chaosAgent is an agent of the chaos. Its script says how its command misbehaves.
 type chaosAgent struct {
 	name     string
 	host     int
@@ -29,10 +29,10 @@ type chaosAgent struct {
 	timeout  string // "": that of the host
 	attempts int    // 0: as everybody's
 	share    int    // of a thousand messages it gets so many
-	short    bool   // it is there in the short form too
+	short    bool   // the short form has it too
 }
 
-// chaosAgents are twenty on three hosts. Each script begins where the start was noted.
+// chaosAgents are twenty agents on three hosts. Before a script runs, its start is noted.
 var chaosAgents = []chaosAgent{
 	{name: "fast-a", host: 0, script: `cat`, share: 170, short: true},
 	{name: "fast-b", host: 1, script: `cat`, share: 170, short: true},
@@ -73,7 +73,7 @@ type chaos struct {
 	kills   int
 }
 
-// chaosSize is how much happens.
+// chaosSize says how much happens, and for how long.
 type chaosSize struct {
 	messages int
 	lasts    time.Duration // how long nodes are killed
@@ -83,7 +83,7 @@ type chaosSize struct {
 	agents   []chaosAgent
 }
 
-// chaosSizeOf is the size that PARLEY_SOAK asks for: with it all of it, without it a minute.
+// chaosSizeOf returns the size that is asked for: the whole with PARLEY_SOAK, a minute without it.
 func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 	if os.Getenv("PARLEY_SOAK") != "" {
 		return chaosSize{
@@ -93,17 +93,17 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 	s = chaosSize{messages: 60, lasts: 6 * time.Second, between: 2 * time.Second, away: 2 * time.Second, settles: 3 * time.Minute}
 	for _, a := range chaosAgents {
 		if a.short {
-			a.attempts = cmp.Or(a.attempts, 2) // 8 s pass before a third
+			a.attempts = cmp.Or(a.attempts, 2) // a third attempt would come only after 8 s
 			s.agents = append(s.agents, a)
 		}
 	}
 	return s, 1
 }
 
-// Agents of all kinds on three hosts, whose nodes are killed and whose remote goes away
-// while people write to them: every message is answered once, or given up once with its
-// sender told; no command is started more often than its attempts; nothing that commands
-// started is left, and the memory of the nodes stays small.
+// Agents of all kinds work on three hosts. The nodes are killed and the remote goes away while
+// people write to the agents. Every message is answered once, or given up once with its sender
+// told. No command is started more often than its attempts. Nothing that commands started is left,
+// and the memory of the nodes stays small.
 func TestChaosOfAgents(t *testing.T) {
 	if raced {
 		t.Skip("it takes too long while the race detector looks on")
@@ -130,7 +130,8 @@ func newChaos(t *testing.T, size chaosSize) *chaos {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Short conversations, and no budgets: what they hold back would wait for a human.
+		// Conversations are short, and there are no budgets. Mail that a budget holds back would
+		// wait for a human.
 		text := strings.NewReplacer("fetch_interval: 10s", "fetch_interval: 500ms", "max_hops: 8", "max_hops: 3", "max_commands: auto", "max_commands: 6",
 			"max_runs: 60", "max_runs: 100000", "max_conversation_runs: 30", "max_conversation_runs: 100000").Replace(string(config))
 		if err := os.WriteFile(h.home.Config(), []byte(text), 0o600); err != nil {
@@ -163,7 +164,8 @@ func newChaos(t *testing.T, size chaosSize) *chaos {
 	return c
 }
 
-// begin starts a node, again where one of its agents ends it before it has said a word.
+// begin starts a node. It starts it again if one of its agents ends the node before the node has
+// said a word.
 func (c *chaos) begin(h *storyHost) {
 	c.t.Helper()
 	for range 20 {
@@ -179,7 +181,7 @@ func (c *chaos) begin(h *storyHost) {
 	c.t.Fatalf("the node of %s ends whenever it is started: %s", h.home.Dir, c.printed[len(c.printed)-1])
 }
 
-// revive starts the nodes anew that have ended.
+// revive starts each node again that has ended.
 func (c *chaos) revive() {
 	for _, h := range c.hosts {
 		select {
@@ -217,7 +219,7 @@ func (c *chaos) run(size chaosSize) {
 		senders.Go(func() { c.talk(ctx, h, i, each, pace, random, &sent) })
 	}
 	away := c.remote + ".away"
-	var went time.Duration // when the remote went away
+	var went time.Duration // the time from the beginning until the remote went away
 	for gone, back := false, false; time.Since(began) < size.lasts || !back; {
 		<-time.After(size.between/2 + time.Duration(c.random.Int64N(int64(size.between))))
 		c.revive()
@@ -253,7 +255,7 @@ func (c *chaos) rename(from, to string) {
 	}
 }
 
-// talk sends messages at a host, each again until it is taken.
+// talk sends messages at a host. It repeats each one until the node takes it.
 func (c *chaos) talk(ctx context.Context, h *storyHost, sender, count int, pace time.Duration, random *rand.Rand, sent *atomic.Int64) {
 	var shares int
 	for _, a := range c.agents {
@@ -261,7 +263,7 @@ func (c *chaos) talk(ctx context.Context, h *storyHost, sender, count int, pace 
 	}
 	for i := range count {
 		at := random.IntN(shares)
-		// Each agent gets one, and then as many as its share says.
+		// Each agent gets one message, and then as many as its share says.
 		to := c.agents[(i*len(c.hosts)+sender)%len(c.agents)]
 		if i*len(c.hosts)+sender >= len(c.agents) {
 			for _, a := range c.agents {
@@ -288,8 +290,8 @@ func (c *chaos) talk(ctx context.Context, h *storyHost, sender, count int, pace 
 	}
 }
 
-// settled waits until all that was sent is answered and the hosts have the same record,
-// and returns that.
+// settled waits until all that was sent is answered and the hosts have the same record. It returns
+// the messages of that record.
 func (c *chaos) settled(ctx context.Context, sent <-chan struct{}) []control.Message {
 	t := c.t
 	t.Helper()
@@ -309,15 +311,15 @@ func (c *chaos) settled(ctx context.Context, sent <-chan struct{}) []control.Mes
 			}
 		}
 		select {
-		case <-time.After(500 * time.Millisecond): // spares the processor only
+		case <-time.After(500 * time.Millisecond): // only spares the processor
 		case <-ctx.Done():
 			t.Fatalf("the hosts do not settle; same record: %v; not answered: %s", same, strings.Join(open, ", "))
 		}
 	}
 }
 
-// records is the record of the first host; same reports whether the others have it too,
-// and all of it is pushed.
+// records returns the record of the first host. same reports whether all hosts have this record and
+// have pushed all of it.
 func (c *chaos) records(ctx context.Context) (all []control.Message, same bool) {
 	tips := map[string]bool{}
 	for _, h := range c.hosts {
@@ -342,7 +344,7 @@ type work struct {
 	agent, path string
 }
 
-// works are all that agents had to do, with what came of each: the answers to it.
+// works returns all that agents had to do, each with what came of it: the answers.
 func (c *chaos) works(all []control.Message) map[work][]control.Message {
 	authors := map[string]string{}
 	for _, m := range all {
@@ -360,7 +362,7 @@ func (c *chaos) works(all []control.Message) map[work][]control.Message {
 		}
 	}
 	for _, m := range all {
-		for _, who := range append([]string{m.From}, m.To...) { // a conversation that was stopped is told to both, by the host
+		for _, who := range append([]string{m.From}, m.To...) { // the host tells both that a conversation was stopped
 			who, _, _ = strings.Cut(who, "@")
 			w := work{who, m.Re}
 			if _, there := works[w]; there && m.Type == protocol.TypeText && (who == m.From || m.Act == protocol.ActFailed && m.From == m.Host.String()) {
@@ -371,7 +373,7 @@ func (c *chaos) works(all []control.Message) map[work][]control.Message {
 	return works
 }
 
-// open are the works of which nothing has come yet.
+// open returns the works of which nothing has come yet.
 func (c *chaos) open(all []control.Message) (open []string) {
 	for w, answers := range c.works(all) {
 		if len(answers) == 0 {
@@ -382,7 +384,7 @@ func (c *chaos) open(all []control.Message) (open []string) {
 	return open
 }
 
-// check looks at what came of everything.
+// check tests what came of every message.
 func (c *chaos) check(all []control.Message) {
 	t := c.t
 	t.Helper()
@@ -460,10 +462,10 @@ func (c *chaos) check(all []control.Message) {
 	}
 }
 
-// maxChaosMemory bounds what a node may take in all of this, whatever is printed to it.
+// maxChaosMemory bounds what a node may take in all this, however much its commands print.
 const maxChaosMemory = 320 << 20
 
-// end stops the nodes and looks whether anything is left of them.
+// end stops the nodes and checks that nothing is left of them.
 func (c *chaos) end() {
 	t := c.t
 	t.Helper()
@@ -483,7 +485,7 @@ func (c *chaos) end() {
 	c.hosts[0].until("nothing that agents started is left", func() bool { return len(c.left()) == 0 })
 }
 
-// left are the processes that bear the mark of this chaos.
+// left returns the processes that bear the mark of this chaos.
 func (c *chaos) left() (left []int) {
 	for _, pid := range process.All() {
 		mark, _ := process.Environment(pid, "MARK")

@@ -17,16 +17,16 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// container is a service of docker-compose.yml as a process: the entry point and
-// the words that stand there, with folders in the place of volumes and an address
-// of this machine in the place of its own.
+// container is a service of docker-compose.yml that runs as a process. It has the entry point and
+// the words that stand there. Folders take the place of volumes, and an address of this machine
+// takes the place of its own.
 type container struct {
 	*storyHost
 	words []string
 	from  string // what it sees as /etc/parley
 }
 
-// containers are the hosts of docker-compose.yml below dir.
+// containers returns the hosts of docker-compose.yml, with their folders below dir.
 func containers(t *testing.T, c composeFile, dir string) map[string]*container {
 	t.Helper()
 	all, n := map[string]*container{}, 0
@@ -49,8 +49,7 @@ func containers(t *testing.T, c composeFile, dir string) map[string]*container {
 	return all
 }
 
-// adapt rewrites what holds in a container only: its addresses and the place of
-// the record.
+// adapt rewrites what holds in a container only: its addresses and the place of the record.
 func adapt(t *testing.T, file, address, record string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -65,7 +64,7 @@ func adapt(t *testing.T, file, address, record string) {
 	}
 }
 
-// entrypoint is the entry point of the image with these words.
+// entrypoint returns the image's entry point with these words as a command.
 func (c *container) entrypoint(words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), "sh", append([]string{filepath.Join(docsRoot, "configs", "compose", "entrypoint.sh")}, words...)...)
 	cmd.Env = append(os.Environ(), "PARLEY_HOME="+c.home.Dir, "PARLEY_FROM="+c.from, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0",
@@ -73,7 +72,7 @@ func (c *container) entrypoint(words ...string) *exec.Cmd {
 	return cmd
 }
 
-// up starts the container; it does not wait for the node.
+// up starts the container. It does not wait for the node.
 func (c *container) up() {
 	c.t.Helper()
 	c.output, c.ended = &firstWord{came: make(chan struct{})}, make(chan struct{})
@@ -83,12 +82,12 @@ func (c *container) up() {
 		c.t.Fatal(err)
 	}
 	go func(up *exec.Cmd, ended chan<- struct{}) { // ends with the process
-		_ = up.Wait() // the state says how it ended
+		_ = up.Wait() // ProcessState says how it ended
 		close(ended)
 	}(c.storyHost.up, c.ended)
 }
 
-// healthy waits until what the image calls healthy holds.
+// healthy waits until the container is what the image calls healthy.
 func (c *container) healthy() {
 	c.t.Helper()
 	c.until("the container is healthy", func() bool {
@@ -97,9 +96,9 @@ func (c *container) healthy() {
 	})
 }
 
-// The hosts of docker-compose.yml, with the settings, agents, entry point and
-// command lines that stand there, as processes of this machine: they find each
-// other, their agents answer from host to host, a second start is only a start.
+// The hosts of docker-compose.yml run as processes of this machine, with the settings, agents,
+// entry point and command lines that stand there. They find each other, and their agents answer
+// from host to host. A second start is only a start.
 func TestComposeHostsAsProcesses(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -114,7 +113,7 @@ func TestComposeHostsAsProcesses(t *testing.T) {
 	if err := os.WriteFile(unfinished, []byte("of a start that was cut off\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// In any order: who joins waits for the record.
+	// They start in any order: a host that joins waits for the record.
 	for _, h := range hosts {
 		h.up()
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// A node dies between storing a message and telling anybody. Its sender asks again
+// A node dies after it has stored a message and before it has told anybody. Its sender asks again
 // with the same request. It prevents: a message that is lost, or sent twice.
 func TestDieBeforeTheAnswer(t *testing.T) {
 	for _, p := range []failpoint.Point{failpoint.Stored, failpoint.Published} {
@@ -41,9 +41,8 @@ func TestDieBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A node dies while it writes the cache of its state: before the file has its name,
-// or while the one before it is still there. It prevents: answers that differ after
-// such a start.
+// A node dies while it writes the cache of its state: before the file has its name, or while the
+// file before it is still there. It prevents: answers that differ after such a start.
 func TestDieWhileTheCacheIsWritten(t *testing.T) {
 	for _, p := range []failpoint.Point{failpoint.CacheWritten, failpoint.CachePlaced} {
 		t.Run(strings.TrimPrefix(string(p), "node/"), func(t *testing.T) {
@@ -75,8 +74,8 @@ func TestDieWhileTheCacheIsWritten(t *testing.T) {
 	}
 }
 
-// A node dies while its host's key changes: before the fleet knows the new key, or
-// before the home does. It prevents: a host that signs with a key that is not its own.
+// A node dies while its host's key changes: before the fleet knows the new key, or before the home
+// knows it. It prevents: a host that signs with a key that is not its own.
 func TestDieWhileTheKeyChanges(t *testing.T) {
 	for _, p := range []failpoint.Point{failpoint.SeedsKept, failpoint.KeyRotated} {
 		t.Run(strings.TrimPrefix(string(p), "node/"), func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestDieWhileTheKeyChanges(t *testing.T) {
 			h.stop()
 			t.Setenv(failpoint.Variable, string(p))
 			h.start()
-			rotate := func() error { // as the command does once somebody has typed the phrase
+			rotate := func() error { // the request that the command makes once somebody has typed the phrase
 				_, err := control.RotateKey.Ask(t.Context(), control.NewClient(h.home.Socket(), cli.Version), control.RotateRequest{Phrase: "rotate white"})
 				return err
 			}

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// smallDisk is a file system of its own with room for a few megabytes. Root alone
-// can make one.
+// smallDisk returns a file system of its own with room for a few megabytes. Only root can make one.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Getuid() != 0 {
@@ -33,7 +32,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// fill writes a file until there is no room.
+// fill writes a file until there is no room left.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -49,9 +48,9 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// A node's disk is full for a while. It prevents: messages that are taken and not
-// kept, a node that cannot be asked any more, one that needs a restart, half of a
-// commit or of a push by hand that stays behind.
+// A node's disk is full for a while. It prevents: messages that are taken and not kept; a node that
+// cannot be asked any more, or needs a restart; half of a commit, or of a push by hand, that stays
+// behind.
 func TestDiskFullAndFreed(t *testing.T) {
 	disk := smallDisk(t)
 	home := configs.Home{Dir: filepath.Join(disk, "home")}
@@ -76,7 +75,7 @@ func TestDiskFullAndFreed(t *testing.T) {
 	ballast := filepath.Join(disk, "ballast")
 	fill(t, ballast)
 	var refused error
-	for n := 0; refused == nil && n < 400; n++ { // what is begun may have a little room
+	for n := 0; refused == nil && n < 400; n++ { // a file that is begun may still have a little room
 		refused = hey("full " + strings.Repeat("x", 100*n))
 		fill(t, filepath.Join(disk, "ballast2"))
 	}

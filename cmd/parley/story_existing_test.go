@@ -19,7 +19,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// natsProgram is the command line of NATS as its makers built it.
+// natsProgram is the command line program of NATS, as its makers built it.
 type natsProgram struct {
 	t      *testing.T
 	path   string
@@ -45,7 +45,7 @@ func (n natsProgram) run(args ...string) (string, error) {
 	return string(out), err
 }
 
-// watcher is "nats sub" while it runs.
+// watcher is one "nats sub" that runs.
 type watcher struct {
 	t       *testing.T
 	process *exec.Cmd
@@ -54,7 +54,7 @@ type watcher struct {
 	text bytes.Buffer
 }
 
-// Write takes in what nats prints.
+// Write keeps what nats prints.
 func (w *watcher) Write(data []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (n natsProgram) watch(args ...string) *watcher {
 		n.t.Fatal(err)
 	}
 	n.t.Cleanup(func() {
-		_ = w.process.Process.Kill() // it listens for ever
+		_ = w.process.Process.Kill() // it would listen for ever
 		_ = w.process.Wait()
 	})
 	w.await("Subscribing on")
@@ -89,11 +89,11 @@ func (w *watcher) await(text string) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("waited in vain for %q; nats has printed:\n%s", text, w)
 		}
-		<-time.After(10 * time.Millisecond) // spares the processor only
+		<-time.After(10 * time.Millisecond) // only spares the processor
 	}
 }
 
-// userOf is a host as a user of somebody's nats-server, with the permissions that
+// userOf returns a host as a user of somebody's nats-server, with the permissions that
 // docs/how-to/use-an-existing-nats-system.md asks for.
 func userOf(who string, alias protocol.Name) string {
 	return fmt.Sprintf(`{%s, permissions: {publish: ["parley.demo.%s.>", "_INBOX.demo.>"], subscribe: ["parley.demo.>", "_INBOX.demo.%s.>"]}}`+"\n", who, alias, alias)
@@ -124,9 +124,9 @@ func (h *storyHost) untilUp() {
 	})
 }
 
-// Two hosts meet on a server of somebody else, one by its key and one by a
-// context that the command line of NATS made; that program reads along and cannot
-// speak; the server is killed and comes back; nothing is lost, nothing comes twice.
+// Two hosts meet on somebody else's server: one by its key, one by a context that the command line
+// program of NATS made. That program reads along and cannot speak. The server is killed and comes
+// back. Nothing is lost, and nothing comes twice.
 func TestFleetOnAnExistingSystem(t *testing.T) {
 	t.Parallel()
 	nats := newNatsProgram(t)
@@ -192,7 +192,7 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 	if out := b.must("wormhole", "white:loud", "--wait", "20s", "back"); strings.TrimSpace(out) != "BACK" {
 		t.Errorf("after the restart the agent answered %q", out)
 	}
-	for i := range 12 { // spoken into a system that comes and goes
+	for i := range 12 { // messages are sent while the system comes and goes
 		if i%4 == 1 {
 			srv.Stop()
 		}
@@ -204,7 +204,7 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 	sameWords(t, a, b)
 }
 
-// sameWords wants both hosts to have the same messages, each once, in git too.
+// sameWords checks that both hosts have the same messages, each once.
 func sameWords(t *testing.T, a, b *storyHost) {
 	t.Helper()
 	words := func(h *storyHost) (paths, bodies []string) {
@@ -239,8 +239,8 @@ func sameWords(t *testing.T, a, b *storyHost) {
 	}
 }
 
-// Settings that cannot work are refused before anything is made, and at the
-// start, with the setting's name and without what is secret.
+// Settings that cannot work are refused before anything is made, and at the start. The refusal has
+// the setting's name and nothing secret.
 func TestExistingSystemRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -292,7 +292,7 @@ func TestExistingSystemRefused(t *testing.T) {
 	}
 }
 
-// A secret that other users can read works, and is warned about until it is mended.
+// A secret that other users can read works. A warning names it until that is mended.
 func TestSecretThatOthersCanRead(t *testing.T) {
 	t.Parallel()
 	file, seed := newSeedFile(t)
@@ -316,7 +316,7 @@ func TestSecretThatOthersCanRead(t *testing.T) {
 	h.stop()
 }
 
-// newSeedFile is the file of a key that no host has, and what is in it.
+// newSeedFile returns the file of a key that no host has, and the seed in it.
 func newSeedFile(t *testing.T) (file string, seed []byte) {
 	t.Helper()
 	key, err := nkeys.CreateUser()

@@ -22,8 +22,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// storyHost is one host of a story told in Go: a home, and the process of its
-// node while that runs.
+// storyHost is one host of a story told in Go: a home, and the process of its node while that runs.
 type storyHost struct {
 	t       *testing.T
 	home    configs.Home
@@ -36,7 +35,7 @@ type storyHost struct {
 	output  *firstWord    // of up
 }
 
-// firstWord keeps what a process prints and tells when it begins.
+// firstWord keeps what a process prints, and tells when the process begins to print.
 type firstWord struct {
 	text bytes.Buffer // read after the process has ended
 	once sync.Once
@@ -55,7 +54,7 @@ func newStoryHost(t *testing.T, alias string, flags ...string) *storyHost {
 	return newStoryHostInside(t, nil, append([]string{"init", "--alias", alias, "--human", "nat"}, flags...)...)
 }
 
-// newStoryHostInside makes a home, with these words of parley, on a machine.
+// newStoryHostInside makes a home with these words of parley on a machine.
 func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHost {
 	t.Helper()
 	h := emptyStoryHost(t)
@@ -64,7 +63,7 @@ func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHo
 	return h
 }
 
-// emptyStoryHost is one whose home is still to be made.
+// emptyStoryHost returns a host whose home is still to be made.
 func emptyStoryHost(t *testing.T) *storyHost {
 	t.Helper()
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
@@ -73,7 +72,7 @@ func emptyStoryHost(t *testing.T) *storyHost {
 	return h
 }
 
-// command is parley with these words at this host.
+// command returns parley with these words at this host.
 func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
 	program := cmp.Or(h.program, "parley") // TestMain put it in PATH
 	words := slices.Concat(h.inside, []string{program}, args)
@@ -117,7 +116,8 @@ func (h *storyHost) start() {
 	}
 }
 
-// begin runs "parley up". What it returns are its warnings, to be read once it has ended.
+// begin runs "parley up". It returns the warnings of the node, which may be read once the node has
+// ended.
 func (h *storyHost) begin() (warnings *bytes.Buffer) {
 	h.t.Helper()
 	h.output, h.ended = &firstWord{came: make(chan struct{})}, make(chan struct{})
@@ -129,13 +129,13 @@ func (h *storyHost) begin() (warnings *bytes.Buffer) {
 		h.t.Fatal(err)
 	}
 	go func(up *exec.Cmd, ended chan<- struct{}) { // ends with the process
-		_ = up.Wait() // the state says how it ended
+		_ = up.Wait() // ProcessState says how it ended
 		close(ended)
 	}(h.up, h.ended)
 	return warnings
 }
 
-// stop runs "parley stop" and wants the node to end well.
+// stop runs "parley stop" and checks that the node ends well.
 func (h *storyHost) stop() {
 	h.t.Helper()
 	h.must("stop")
@@ -146,7 +146,7 @@ func (h *storyHost) stop() {
 	h.up = nil
 }
 
-// kill is kill -9 of the node, if it runs.
+// kill ends the node with kill -9, if it runs.
 func (h *storyHost) kill() {
 	if h.up == nil {
 		return
@@ -158,7 +158,7 @@ func (h *storyHost) kill() {
 	h.up = nil
 }
 
-// until asks again and again until it is so, within what scripts wait.
+// until asks again and again until so returns true. It fails after the time that scripts wait.
 func (h *storyHost) until(what string, so func() bool) {
 	h.t.Helper()
 	for deadline, pause := time.Now().Add(scriptPatience), 10*time.Millisecond; !so(); pause = min(pause*3/2, 100*time.Millisecond) {
@@ -178,7 +178,7 @@ func (h *storyHost) status() control.Status {
 	return s
 }
 
-// log is all of the record as "parley log --all --json" prints it.
+// log returns the whole record as "parley log --all --json" prints it.
 func (h *storyHost) log() []control.Message {
 	h.t.Helper()
 	var all []control.Message
@@ -193,7 +193,7 @@ func (h *storyHost) log() []control.Message {
 	return all
 }
 
-// gitOut is what the git program prints about a repository.
+// gitOut returns what the git program prints about a repository.
 func gitOut(t *testing.T, repository string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", repository}, args...)...)
@@ -204,7 +204,7 @@ func gitOut(t *testing.T, repository string, args ...string) string {
 	return string(out)
 }
 
-// filesInGit are the message files on main of a repository, read by git alone.
+// filesInGit returns the message files on main of a repository, read by git alone.
 func filesInGit(t *testing.T, repository string) map[protocol.Path][]byte {
 	t.Helper()
 	names := strings.Fields(gitOut(t, repository, "ls-tree", "-r", "--name-only", "main", protocol.ChannelsDir+"/"))

@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// said is what senders were told is stored: the text of each message by path.
+// said keeps the messages that senders were told are stored: the text of each by its path.
 type said struct {
 	mu   sync.Mutex // guards all
 	all  map[protocol.Path]string
@@ -25,7 +25,7 @@ type said struct {
 
 func newSaid() *said { return &said{all: map[protocol.Path]string{}, any: make(chan struct{})} }
 
-// add notes the answer to one hey; a path that comes twice is a failure.
+// add notes the answer to one hey. A path that comes twice is a failure.
 func (s *said) add(t *testing.T, p protocol.Path, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +47,8 @@ func (s *said) addLine(t *testing.T, line, text string) {
 	s.add(t, p, text)
 }
 
-// check compares what was said with the record: as the node shows it, and as
-// git alone holds it. What is to the agent named has one reply and one receipt.
+// check compares what was said with the record, as the node shows it and as git alone holds it.
+// Each message to the agent must have one reply and one receipt.
 func (s *said) check(t *testing.T, h *storyHost, agent string, repositories ...string) {
 	t.Helper()
 	all := h.log()
@@ -93,8 +93,8 @@ func (s *said) check(t *testing.T, h *storyHost, agent string, repositories ...s
 	}
 }
 
-// settled waits until everything that the hosts have stored is pushed, all have
-// the same record, and every message to the agent in it has its answer.
+// settled waits until all that the hosts have stored is pushed, all hosts have the same record, and
+// every message to the agent in it is answered.
 func settled(agent string, hosts ...*storyHost) {
 	h := hosts[0]
 	h.t.Helper()
@@ -111,8 +111,7 @@ func settled(agent string, hosts ...*storyHost) {
 	})
 }
 
-// unanswered is how many messages to the agent have no answer that this host
-// knows.
+// unanswered returns how many messages to the agent have no answer that this host knows.
 func (h *storyHost) unanswered(agent string) int {
 	n := 0
 	for _, m := range h.log() {
@@ -123,8 +122,8 @@ func (h *storyHost) unanswered(agent string) int {
 	return n
 }
 
-// Ten people and scripts that speak at once, each with a process for each
-// message, while an agent works: none fails, none is lost, none is doubled. Crosstalk D32.
+// Ten people and scripts speak at once, with a process for each message, while an agent works. No
+// message fails, none is lost, none is doubled. Crosstalk D32.
 func TestTwoHundredHeysFromTenProcesses(t *testing.T) {
 	t.Parallel()
 	remote := sharedRepository(t)
@@ -155,7 +154,7 @@ func TestTwoHundredHeysFromTenProcesses(t *testing.T) {
 	heard.check(t, h, "echo", h.home.Record(), remote)
 }
 
-// killRounds is how often the node is killed; PARLEY_SOAK=N asks for more.
+// killRounds returns how often the node is killed. PARLEY_SOAK=N asks for N times.
 func killRounds(t *testing.T) int {
 	text := os.Getenv("PARLEY_SOAK")
 	if text == "" {
@@ -168,8 +167,8 @@ func killRounds(t *testing.T) int {
 	return n
 }
 
-// kill -9 at any moment, while people speak and an agent answers: what was
-// answered "stored" is in the record once, and no message is answered twice.
+// The node is ended with kill -9 at any moment, while people speak and an agent answers. Every
+// message that was answered with "stored" is in the record once. No message is answered twice.
 func TestKilledNodeKeepsWhatItStored(t *testing.T) {
 	t.Parallel()
 	remote := sharedRepository(t)
@@ -206,8 +205,8 @@ func TestKilledNodeKeepsWhatItStored(t *testing.T) {
 	all.check(t, h, "echo", h.home.Record(), remote)
 }
 
-// talk sends messages until the node is gone, from processes of their own or
-// over the control socket, which is faster; pause is the time between two of them.
+// talk sends messages until the node is gone: from processes of their own, or over the control
+// socket, which is faster. pause is the time between two of them.
 func (h *storyHost) talk(ctx context.Context, to, text string, processes bool, pause time.Duration, told *said) {
 	for i := 0; ctx.Err() == nil; i++ {
 		if i > 0 && pause > 0 {
@@ -230,9 +229,9 @@ func (h *storyHost) talk(ctx context.Context, to, text string, processes bool, p
 	}
 }
 
-// One of two linked hosts is killed again and again while people on both speak
-// to its agent: what either stored is in all three repositories once, and every
-// message has one answer and one receipt.
+// One of two linked hosts is killed again and again while people on both hosts speak to its agent.
+// Every message that one of the two stored is in all three repositories once, and has one answer
+// and one receipt.
 func TestKilledHostOfTwo(t *testing.T) {
 	t.Parallel()
 	remote := sharedRepository(t)

@@ -15,11 +15,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// olderVariable names a program of parley 0.1.0, as .ci/run builds it. The tests below
-// run it beside this one.
+// olderVariable names a program of parley 0.1.0, which .ci/run builds. The tests below run it
+// beside this program.
 const olderVariable = "PARLEY_OLD"
 
-// older is that program.
+// older returns that program.
 func older(t *testing.T) string {
 	t.Helper()
 	program := os.Getenv(olderVariable)
@@ -35,8 +35,8 @@ type mixedHost struct {
 	alias, human, agent string
 }
 
-// newMixedHost makes a host with this program, "" for this one, starts it and adds an
-// agent that speaks loudly.
+// newMixedHost makes a host with a program, "" for this one. It starts the host and adds an agent
+// that speaks loudly.
 func newMixedHost(t *testing.T, program, alias string, words ...string) mixedHost {
 	t.Helper()
 	h := mixedHost{emptyStoryHost(t), alias, "human-" + alias, "loud-" + alias}
@@ -47,7 +47,7 @@ func newMixedHost(t *testing.T, program, alias string, words ...string) mixedHos
 	return h
 }
 
-// json reads what this command prints as JSON.
+// json reads what a command prints as JSON.
 func (h *storyHost) json(into any, words ...string) {
 	h.t.Helper()
 	if err := json.Unmarshal([]byte(h.must(append(words, "--json")...)), into); err != nil {
@@ -55,7 +55,7 @@ func (h *storyHost) json(into any, words ...string) {
 	}
 }
 
-// message is the one that this command prints.
+// message returns the message that a command prints.
 func (h *storyHost) message(words ...string) control.Message {
 	h.t.Helper()
 	var m control.Message
@@ -68,13 +68,13 @@ func (h *storyHost) stage(path string) protocol.Stage {
 	return h.message("show", path).Stage
 }
 
-// waits is true while a message is in the inbox.
+// waits reports whether a message is in the inbox.
 func (h *storyHost) waits(path string) bool {
 	h.t.Helper()
 	return strings.Contains(h.must("inbox", "--json"), `"`+path+`"`)
 }
 
-// untilLive waits until both are linked and know each other's agents.
+// untilLive waits until both hosts are linked and know each other's agents.
 func (h mixedHost) untilLive(other mixedHost) {
 	h.t.Helper()
 	for _, way := range [][2]mixedHost{{h, other}, {other, h}} {
@@ -83,7 +83,7 @@ func (h mixedHost) untilLive(other mixedHost) {
 	}
 }
 
-// talk has the human at h talk with the agent and the human at other, live.
+// talk has the human at h talk with the agent and the human at other, while both hosts are live.
 func (h mixedHost) talk(other mixedHost) {
 	h.t.Helper()
 	for _, words := range [][]string{{"hey", other.agent}, {"wormhole", other.alias + ":" + other.agent}} {
@@ -103,7 +103,7 @@ func (h mixedHost) talk(other mixedHost) {
 	h.until("the answer has come", func() bool { return h.waits(answer) })
 	h.must("read", answer)
 	other.until("the answer is read", func() bool { return other.stage(answer) == protocol.StageRead })
-	if h.program == "" { // what 0.1.0 has no word for is mail there
+	if h.program == "" { // to 0.1.0 an act that it does not know is mail
 		note := h.message("send", "--fyi", "--to", other.human+"@"+other.alias, "no need to answer").Path.String()
 		other.until("the note has come", func() bool { return other.waits(note) })
 		other.must("read", note)
@@ -120,7 +120,7 @@ func (h mixedHost) talk(other mixedHost) {
 	})
 }
 
-// rotate gives the host a new key, as a human does: at a terminal, but for 0.1.0, which
+// rotate gives the host a new key as a human does: at a terminal, but without one for 0.1.0, which
 // did not ask there.
 func (h mixedHost) rotate() {
 	h.t.Helper()
@@ -136,14 +136,15 @@ func (h mixedHost) rotate() {
 	}
 }
 
-// account is all that a host says of each message, see accountOf.
+// account returns all that a host says of each message, see accountOf.
 func (h *storyHost) account() []string {
 	h.t.Helper()
 	return accountOf(h.t, h.log())
 }
 
-// accountOf has a line of JSON for each message. Left out is what 0.1.0 does not tell,
-// and who heard it on the bus. 0.1.0 names a message of the same channel without it.
+// accountOf returns a line of JSON for each message. It leaves out what 0.1.0 does not tell, and
+// who heard the message on the bus. 0.1.0 refers to a message of the same channel without the
+// channel.
 func accountOf(t *testing.T, messages []control.Message) []string {
 	t.Helper()
 	var lines []string
@@ -159,8 +160,8 @@ func accountOf(t *testing.T, messages []control.Message) []string {
 	return lines
 }
 
-// untilAgreed waits until all have pushed all and say the same of each message, and
-// returns what.
+// untilAgreed waits until all hosts have pushed everything and say the same of each message. It
+// returns what they say.
 func untilAgreed(t *testing.T, hosts ...mixedHost) []string {
 	t.Helper()
 	var account []string
@@ -190,7 +191,7 @@ func untilAgreed(t *testing.T, hosts ...mixedHost) []string {
 	return account
 }
 
-// sound checks the record of a host with its own program and with git.
+// sound checks the record of a host, with the host's own program and with git.
 func (h *storyHost) sound() {
 	h.t.Helper()
 	if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
@@ -199,8 +200,8 @@ func (h *storyHost) sound() {
 	gitOut(h.t, h.home.Record(), "fsck", "--strict")
 }
 
-// Hosts of parley 0.1.0 and of this one are one fleet, whichever of them began it and
-// is dialled by the others. It prevents: a host that has to wait until all are upgraded.
+// Hosts of parley 0.1.0 and of this version are one fleet, whichever of them began it and is
+// dialled by the others. It prevents: a host that has to wait until all are upgraded.
 func TestMixedFleet(t *testing.T) {
 	old := older(t)
 	for name, programs := range map[string][2]string{"the old one began": {old, ""}, "the new one began": {"", old}} {
@@ -235,9 +236,9 @@ func TestMixedFleet(t *testing.T) {
 	}
 }
 
-// A home of parley 0.1.0, with a cache of its state and a journal, is opened by this
-// one; what it writes there is read by 0.1.0 from git. It prevents: an upgrade that
-// loses mail or what was read, and one that those who wait with it cannot follow.
+// This version opens a home of parley 0.1.0 with a cache of its state and a journal. A host of
+// 0.1.0 then reads from git what this version writes there. It prevents: an upgrade that loses mail
+// or receipts, and an upgrade that hosts of 0.1.0 cannot follow.
 func TestHomeOfAnOlder(t *testing.T) {
 	old := older(t)
 	remote := sharedRepository(t)
@@ -273,7 +274,7 @@ func TestHomeOfAnOlder(t *testing.T) {
 	if err := os.Rename(remote, away); err != nil {
 		t.Fatal(err)
 	}
-	say("three") // stays in the journal
+	say("three") // this stays in the journal
 	h.until("all is recorded", func() bool { return h.status().Record.Unrecorded == 0 })
 
 	look := func() map[string]any {
@@ -292,7 +293,7 @@ func TestHomeOfAnOlder(t *testing.T) {
 		}
 		var agents []control.Agent
 		h.json(&agents, "agent", "list")
-		for _, a := range agents { // what 0.1.0 knows of one
+		for _, a := range agents { // what 0.1.0 knows of an agent
 			seen["agent "+a.Name.String()] = fmt.Sprint(a.Door, a.Command, a.Dir, a.Paused, a.Queued, a.Running, a.Unread)
 		}
 		return seen

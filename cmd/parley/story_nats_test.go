@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a plain NATS client reads is, byte for byte, the file that git holds
-// afterwards; what it writes reaches nobody.
+// A plain NATS client reads, byte for byte, the files that git holds afterwards. What this client
+// writes reaches nobody.
 func TestLettersOnNATSAreTheFilesInGit(t *testing.T) {
 	t.Parallel()
 	h := newStoryHost(t, "white", "--fleet", "demo", "--listen", "127.0.0.1:0")

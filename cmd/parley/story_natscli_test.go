@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// The command line of NATS reads along on a node's own port, without a key and
-// with the host's, and says nothing in anybody else's name.
+// The command line program of NATS reads along on a node's own port, without a key and with the
+// host's key. It can say nothing in another host's name.
 func TestNatsProgramOnANodesPort(t *testing.T) {
 	t.Parallel()
 	nats := newNatsProgram(t)
@@ -42,8 +42,8 @@ func TestNatsProgramOnANodesPort(t *testing.T) {
 	}
 }
 
-// checkCertificate wants the certificate that NATS clients are to believe to
-// be of the host's key.
+// checkCertificate checks that the certificate that NATS clients are to believe is of the host's
+// key.
 func checkCertificate(t *testing.T, h *storyHost) {
 	t.Helper()
 	data := h.must("host", "show", "white", "--cert")

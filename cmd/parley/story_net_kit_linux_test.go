@@ -18,9 +18,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// netFleet is a fleet whose hosts have addresses of their own and a network between
-// them that can be broken. Each host has a human, nat-ALIAS, and an agent,
-// echo-ALIAS, that answers with what it was asked.
+// netFleet is a fleet on a network that can be broken. Each of its hosts has an address of its own,
+// a human nat-ALIAS and an agent echo-ALIAS. The agent answers with what it was asked.
 type netFleet struct {
 	t      *testing.T
 	net    *netrig.Net
@@ -33,15 +32,15 @@ type netFleet struct {
 	sent map[protocol.Path]string // who sent it
 }
 
-// netHost is one host of it.
+// netHost is one host of such a fleet.
 type netHost struct {
 	*storyHost
 	alias string
 	at    *netrig.Host
 }
 
-// newNetFleet makes a fleet that meets through git alone and starts its nodes; the
-// first host founds the record.
+// newNetFleet makes a fleet that meets through git alone, and starts its nodes. The first host
+// founds the record.
 func newNetFleet(t *testing.T, size int) *netFleet {
 	t.Helper()
 	f := openNetFleet(t)
@@ -49,8 +48,8 @@ func newNetFleet(t *testing.T, size int) *netFleet {
 	return f
 }
 
-// newLinkedFleet makes a fleet of which the first two hosts listen for links; they
-// learn of each other by the record alone.
+// newLinkedFleet makes a fleet whose first two hosts listen for links. The hosts learn of each
+// other by the record alone.
 func newLinkedFleet(t *testing.T, size int) *netFleet {
 	t.Helper()
 	f := openNetFleet(t)
@@ -97,7 +96,7 @@ func (f *netFleet) fill(size int) {
 	f.settle()
 }
 
-// netAlias is the alias of the host with this number.
+// netAlias returns the alias of the host with this number.
 func netAlias(i int) string {
 	aliases := []string{"white", "black", "grey", "blue", "red"}
 	if i < len(aliases) {
@@ -106,7 +105,7 @@ func netAlias(i int) string {
 	return fmt.Sprintf("host%d", i)
 }
 
-// add makes the home of one more host. Nodes look at the remote every second.
+// add makes the home of one more host. Its node looks at the remote every second.
 func (f *netFleet) add(alias string) *netHost {
 	f.t.Helper()
 	at := f.net.Host(alias)
@@ -146,8 +145,8 @@ func (f *netFleet) say(h *netHost, to string, n int) {
 	}
 }
 
-// sayAll has every host say n things to the human of each other one and ask its
-// agent something.
+// sayAll has every host say n things to the human of each other host, and ask that host's agent
+// something.
 func (f *netFleet) sayAll(n int) {
 	f.t.Helper()
 	for _, h := range f.hosts {
@@ -160,7 +159,7 @@ func (f *netFleet) sayAll(n int) {
 	}
 }
 
-// during has something said, once and then every moment until the time is up.
+// during calls say once, and then again after short pauses until the time is up.
 func (f *netFleet) during(whole time.Duration, say func()) {
 	f.t.Helper()
 	for end := time.Now().Add(whole); ; <-time.After(500 * time.Millisecond) { // people pause
@@ -170,7 +169,7 @@ func (f *netFleet) during(whole time.Duration, say func()) {
 	}
 }
 
-// settled is settle, and tells how long it took since something happened.
+// settled does what settle does, and logs how long that took since something happened.
 func (f *netFleet) settled(since string) {
 	f.t.Helper()
 	began := time.Now()
@@ -179,11 +178,11 @@ func (f *netFleet) settled(since string) {
 		time.Since(began).Round(time.Millisecond), since)
 }
 
-// netPatience bounds what a broken network may delay: git's own patience with a
-// connection that went silent is in it.
+// netPatience bounds how long a broken network may delay something. It includes git's own patience
+// with a connection that went silent.
 const netPatience = 2 * time.Minute
 
-// await asks again and again until it is so.
+// await asks again and again until so returns true.
 func (f *netFleet) await(what string, within time.Duration, so func() bool) {
 	f.t.Helper()
 	for deadline := time.Now().Add(within); !so(); {
@@ -193,12 +192,12 @@ func (f *netFleet) await(what string, within time.Duration, so func() bool) {
 			}
 			f.t.Fatalf("waited %s in vain until %s", within, what)
 		}
-		<-time.After(50 * time.Millisecond) // spares the processor only
+		<-time.After(50 * time.Millisecond) // only spares the processor
 	}
 }
 
-// settle waits until every host has what the remote has and nothing more, and no
-// agent owes an answer.
+// settle waits until every host has what the remote has and nothing more, and no agent owes an
+// answer.
 func (f *netFleet) settle() {
 	f.t.Helper()
 	f.await("all hosts have the same", netPatience, func() bool {
@@ -217,8 +216,8 @@ func (f *netFleet) settle() {
 	})
 }
 
-// answered reports whether each agent has answered everything that it was asked,
-// as the first host sees it.
+// answered reports whether each agent has answered everything that it was asked, as the first host
+// sees it.
 func (f *netFleet) answered() bool {
 	asked, answers := 0, 0
 	for _, m := range f.hosts[0].log() {
@@ -232,8 +231,8 @@ func (f *netFleet) answered() bool {
 	return answers >= asked
 }
 
-// same checks that every host has everything that was said exactly once, and that
-// the same commands print the same on each.
+// same checks that every host has everything that was said exactly once, and that the same commands
+// print the same on each host.
 func (f *netFleet) same() {
 	f.t.Helper()
 	var want, names, hosts string
@@ -259,8 +258,8 @@ func (f *netFleet) same() {
 	f.once()
 }
 
-// inJSON are messages, a line each, without what the moment adds: who is known to
-// have heard them.
+// inJSON returns messages, a line each, without what depends on the moment: the hosts that are
+// known to have heard them.
 func inJSON(t *testing.T, all []control.Message) string {
 	t.Helper()
 	var b strings.Builder
@@ -273,8 +272,7 @@ func inJSON(t *testing.T, all []control.Message) string {
 	return b.String()
 }
 
-// complete checks that a log has all that was said, each once, and one answer to
-// each question.
+// complete checks that a log has all that was said, each once, and one answer to each question.
 func (f *netFleet) complete(log []control.Message) {
 	f.t.Helper()
 	times, answers := map[protocol.Path]int{}, map[string]int{}
@@ -299,8 +297,7 @@ func (f *netFleet) complete(log []control.Message) {
 	}
 }
 
-// once checks, with git alone, that the remote has all that was said and no
-// conflict.
+// once checks, with git alone, that the remote has all that was said and no conflict.
 func (f *netFleet) once() {
 	f.t.Helper()
 	there := filesInGit(f.t, f.remote.Dir)
@@ -325,8 +322,8 @@ func (f *netFleet) pushed(hosts ...*netHost) bool {
 	return true
 }
 
-// directory is what "parley ls" tells of the fleet, without what depends on the
-// moment and on who asks.
+// directory returns what "parley ls" tells of the fleet, without what depends on the moment or on
+// the host that asks.
 func (h *netHost) directory() string {
 	var all []control.Participant
 	if err := json.Unmarshal([]byte(h.must("ls", "--json")), &all); err != nil {
@@ -340,7 +337,7 @@ func (h *netHost) directory() string {
 	return strings.Join(lines, "\n")
 }
 
-// hostsKnown is what "parley status" tells of the record and of the hosts.
+// hostsKnown returns what "parley status" tells of the record and of the hosts.
 func (h *netHost) hostsKnown() string {
 	s := h.status()
 	lines := []string{s.Record.ID, s.Record.Tip, fmt.Sprint(s.Record.Messages), fmt.Sprint(s.Refused)}
@@ -350,7 +347,7 @@ func (h *netHost) hostsKnown() string {
 	return strings.Join(lines, "\n")
 }
 
-// fromBus are faults that keep hosts from the bus, silently.
+// fromBus returns faults that keep hosts from the bus, silently.
 func (f *netFleet) fromBus(hosts ...*netHost) []netrig.Fault {
 	var faults []netrig.Fault
 	for _, h := range hosts {
@@ -361,7 +358,7 @@ func (f *netFleet) fromBus(hosts ...*netHost) []netrig.Fault {
 	return faults
 }
 
-// others are the machines that a host meets others at.
+// others returns the machines at which a host meets the others.
 func (f *netFleet) others(h *netHost) []*netrig.Host {
 	if f.system != nil {
 		return []*netrig.Host{f.system}
@@ -375,8 +372,8 @@ func (f *netFleet) others(h *netHost) []*netrig.Host {
 	return all
 }
 
-// unheard are faults that lose what a host says to others on the bus, deaf those
-// that lose what they say to it.
+// unheard returns faults that lose what a host says to others on the bus. Those of deaf lose what
+// the others say to it.
 func (f *netFleet) unheard(h *netHost) (faults []netrig.Fault) {
 	for _, other := range f.others(h) {
 		faults = append(faults, netrig.Drop(h.at, other))
@@ -394,8 +391,7 @@ func (f *netFleet) deaf(h *netHost) (faults []netrig.Fault) {
 // linked reports whether all hosts have a link that works and see each other live.
 func (f *netFleet) linked() bool { return f.live(f.hosts...) }
 
-// live reports whether each of these hosts has a link that works and sees the others
-// of them live.
+// live reports whether each of these hosts has a link that works and sees the others of them live.
 func (f *netFleet) live(hosts ...*netHost) bool {
 	for _, h := range hosts {
 		for _, other := range hosts {
@@ -407,7 +403,7 @@ func (f *netFleet) live(hosts ...*netHost) bool {
 	return true
 }
 
-// alone reports whether a host sees no other one live, and none of them sees it.
+// alone reports whether a host sees no other host live, and no other host sees it live.
 func (f *netFleet) alone(h *netHost) bool {
 	for _, other := range f.hosts {
 		if other != h && (h.sees(other) || other.sees(h)) {
@@ -421,14 +417,14 @@ func (h *netHost) sees(other *netHost) bool {
 	return slices.ContainsFunc(h.status().Hosts, func(o control.HostStatus) bool { return o.Live && o.Alias.String() == other.alias })
 }
 
-// linkUp reports whether the host has a link, or its connection to the existing
-// system, that works.
+// linkUp reports whether the host has a link that works, or a connection to the existing system
+// that works.
 func (h *netHost) linkUp() bool {
 	return slices.ContainsFunc(h.status().Bus.Peers, func(l control.LinkStatus) bool { return l.Up })
 }
 
-// hears has the human of one host say something to that of another, and wants it to
-// be heard there at once, by the bus.
+// hears has the human of one host say something to the human of another, and checks that the other
+// host hears it at once, by the bus.
 func (f *netFleet) hears(from, to *netHost) {
 	f.t.Helper()
 	m, err := control.Send.Ask(f.t.Context(), from.client, control.SendRequest{As: "nat-" + from.alias, To: []string{"nat-" + to.alias}, Body: "are you there?", HeardWithin: seconds})
@@ -440,8 +436,8 @@ func (f *netFleet) hears(from, to *netHost) {
 	f.sent[m.Path] = from.alias
 }
 
-// probed wants "parley host probe" to name the cause why no link to the other host
-// works; "": that one does.
+// probed checks that "parley host probe" names the cause why no link to the other host works. ""
+// means that this link works.
 func (h *netHost) probed(other *netHost, cause string) {
 	h.t.Helper()
 	out, err := h.try("host", "probe", other.alias, "--json")
@@ -451,12 +447,12 @@ func (h *netHost) probed(other *netHost, cause string) {
 	}
 }
 
-// linkedTo reports whether the host has a link that works to the other one itself.
+// linkedTo reports whether the host has a link that works to the other host itself.
 func (h *netHost) linkedTo(other *netHost) bool {
 	return slices.ContainsFunc(h.status().Bus.Peers, func(l control.LinkStatus) bool { return l.Up && strings.HasPrefix(l.Peer, other.alias) })
 }
 
-// took waits until it is so and tells how long that took.
+// took waits until so returns true, and logs how long that took.
 func (f *netFleet) took(what string, within time.Duration, so func() bool) {
 	f.t.Helper()
 	began := time.Now()
@@ -464,7 +460,7 @@ func (f *netFleet) took(what string, within time.Duration, so func() bool) {
 	f.t.Logf("%s after %s", what, time.Since(began).Round(time.Millisecond))
 }
 
-// fromRemote are faults that keep hosts from the remote, silently.
+// fromRemote returns faults that keep hosts from the remote, silently.
 func (f *netFleet) fromRemote(hosts ...*netHost) []netrig.Fault {
 	var faults []netrig.Fault
 	for _, h := range hosts {
@@ -473,7 +469,7 @@ func (f *netFleet) fromRemote(hosts ...*netHost) []netrig.Fault {
 	return faults
 }
 
-// soak is how much of something a test takes: a little, or with PARLEY_SOAK much.
+// soak returns how much of something a test takes: little, or with PARLEY_SOAK much.
 func soak[N any](little, much N) N {
 	if os.Getenv("PARLEY_SOAK") != "" {
 		return much

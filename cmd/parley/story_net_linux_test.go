@@ -12,9 +12,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The network between the hosts breaks in two while both sides speak. It prevents:
-// a message that one side has for ever, an agent that answers twice, a record that
-// forks.
+// The network between the hosts breaks in two while both sides speak. It prevents: a message that
+// only one side ever has, an agent that answers twice, a record that forks.
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, soak(3, 5))
@@ -71,8 +70,8 @@ func TestSixteenWriters(t *testing.T) {
 	f.same()
 }
 
-// The remote is out of reach for all and there is no bus, while every host speaks. It prevents: a host
-// that does not come back by itself, or loses what it was told meanwhile.
+// The remote is out of reach for all hosts and there is no bus, while every host speaks. It
+// prevents: a host that does not come back by itself, or that loses what it was told meanwhile.
 func TestRemoteOutOfReach(t *testing.T) {
 	if os.Getenv("PARLEY_SOAK") == "" {
 		t.Skip("SKIPPED: takes a minute: set PARLEY_SOAK=1")
@@ -88,8 +87,8 @@ func TestRemoteOutOfReach(t *testing.T) {
 	f.same()
 }
 
-// A host is off while others say a thousand things, and is owed answers. It comes
-// back to all of them.
+// A host is off while the others say a thousand things to its human and ask its agent something. It
+// gets all of them when it comes back, and its agent answers.
 func TestAwayDuringAThousandMessages(t *testing.T) {
 	t.Parallel()
 	f := newNetFleet(t, 3)
@@ -112,12 +111,12 @@ func (f *netFleet) away(off *netHost, n int) {
 	f.same()
 }
 
-// seconds is how soon a dead link must be noticed, and a mended one be used again.
+// seconds is the time within which a dead link must be noticed, and a mended link used again.
 const seconds = 15 * time.Second
 
-// A host's link to the bus goes silent without an end: nothing comes, nothing is
-// refused. Then only one direction is lost. It prevents: a node that waits minutes
-// for a dead link and calls others live that are not.
+// A host's link to the bus goes silent without an end: nothing comes, and nothing is refused. Then
+// only one direction is lost. It prevents: a node that waits minutes for a dead link, and that
+// calls hosts live that are not.
 func TestSilentLink(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -145,8 +144,8 @@ func TestSilentLink(t *testing.T) {
 	f.same()
 }
 
-// The host that all others are linked to dies without a word. They find each other
-// again without it, and it finds them.
+// The host to which all others are linked dies without a word. The others find each other again
+// without it, and it finds them.
 func TestHubKilled(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, soak(3, 5))
@@ -176,8 +175,8 @@ func TestHubKilled(t *testing.T) {
 	f.same()
 }
 
-// The remote is out of reach while the bus is up: everybody hears everything at
-// once, and git gets it later.
+// The remote is out of reach while the bus is up. Every host hears everything at once, and git gets
+// it later.
 func TestBusWithoutRemote(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -192,7 +191,7 @@ func TestBusWithoutRemote(t *testing.T) {
 	f.same()
 }
 
-// The bus is down for all while the remote is up: git alone carries everything.
+// The bus is down for all hosts while the remote is up. Git alone carries everything.
 func TestRemoteWithoutBus(t *testing.T) {
 	t.Parallel()
 	f := newSystemFleet(t, 3)
@@ -212,7 +211,7 @@ func (f *netFleet) heardAll(hosts ...*netHost) bool {
 	return !slices.ContainsFunc(hosts, func(h *netHost) bool { return f.unheardBy(h) > 0 })
 }
 
-// unheardBy is how much of what was said a host does not have.
+// unheardBy returns how many of the messages that were said a host does not have.
 func (f *netFleet) unheardBy(h *netHost) int {
 	there := map[protocol.Path]bool{}
 	for _, m := range h.log() {

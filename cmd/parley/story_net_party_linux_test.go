@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// answers decides the gate of somebody, with the key of the host's human.
+// answers decides the gate that is about somebody, with the key of the host's human.
 func (f *netFleet) answers(h *netHost, verb, whom string, args ...string) {
 	f.t.Helper()
 	id := ""
@@ -31,7 +31,8 @@ func (f *netFleet) answers(h *netHost, verb, whom string, args ...string) {
 	h.must(append([]string{verb, id, "--yes", "--key", key}, args...)...)
 }
 
-// party is a party as a host shows it, without what it knows live and of its own human.
+// party returns a party as a host shows it, without what the host knows live and what it says of
+// its own human.
 func (f *netFleet) party(h *netHost) control.Party {
 	f.t.Helper()
 	p, err := control.ShowParty.Ask(f.t.Context(), h.client, control.PartyRequest{Party: "three-hosts"})
@@ -49,10 +50,10 @@ func (f *netFleet) party(h *netHost) control.Party {
 	return p
 }
 
-// A party over three hosts with addresses of their own, five agents and a human at each: one
-// accepts, one puts it off and accepts later, one declines; the network breaks in two, both sides
-// take one task and change something; it heals, and all leave. It prevents: a host that shows
-// another party than the others, and a step that is in no file of git.
+// A party spans three hosts with addresses of their own, with five agents and a human at each host.
+// One human accepts, one defers and accepts later, one declines. The network breaks in two, and
+// both sides take one task and change something. It heals, and all leave. It prevents: a host that
+// shows another party than the others, and a step that is in no file of git.
 func TestPartyOverAnotherNetwork(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)

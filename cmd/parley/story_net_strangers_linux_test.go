@@ -25,9 +25,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// unchanged has somebody try something, and checks that afterwards every host has
-// what it had before and what was said meanwhile by its own, and that the hosts
-// still hear each other.
+// unchanged calls try, and checks every host afterwards. Each host must have what it had before and
+// what the fleet's own humans said meanwhile. The hosts must still hear each other.
 func (f *netFleet) unchanged(try func()) {
 	f.t.Helper()
 	f.settle()
@@ -66,7 +65,7 @@ func (f *netFleet) stranger(at *netrig.Host, input []byte, args ...string) strin
 	return string(out)
 }
 
-// seedFile is the host's own key, as somebody has it who could read its disk.
+// seedFile returns the file of the host's own key, as somebody gets it who could read the disk.
 func (h *netHost) seedFile() string {
 	h.t.Helper()
 	files, err := filepath.Glob(filepath.Join(h.home.Keys(), "*.nk"))
@@ -76,7 +75,7 @@ func (h *netHost) seedFile() string {
 	return files[0]
 }
 
-// ports are all addresses at which processes on the host's machine listen on TCP.
+// ports returns all addresses at which processes on the host's machine listen on TCP.
 func (h *netHost) ports() []string {
 	h.t.Helper()
 	out, err := h.at.Command(h.t.Context(), "cat", "/proc/net/tcp", "/proc/net/tcp6").Output()
@@ -101,9 +100,9 @@ func (h *netHost) ports() []string {
 	return found
 }
 
-// Somebody without a key tries every port that a node has open: from another
-// machine those with an address, from the same machine those of the loopback. It
-// gets nothing, changes nothing, and holds nobody up.
+// Somebody without a key tries every port that a node has open: from another machine the ports with
+// an address, from the same machine those of the loopback. This stranger gets nothing, changes
+// nothing, and holds nobody up.
 func TestStrangersWithoutAKey(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -148,8 +147,8 @@ func matches(text, form string, into ...any) bool {
 	return err == nil && n == len(into)
 }
 
-// Somebody has the key of one host and speaks on another's subjects, or says again
-// what was said. It prevents: one host whose key was stolen speaking for all.
+// Somebody has the key of one host. With it they speak on another host's subjects, or repeat what
+// was said. It prevents: one host whose key was stolen speaking for all.
 func TestStrangersWithAHostsKey(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -159,7 +158,7 @@ func TestStrangersWithAHostsKey(t *testing.T) {
 	f.say(robbed, "nat-"+hub.alias, 3)
 	f.settle()
 
-	// What passes while the thief listens: letters and messages of all hosts.
+	// This is what passes while the thief listens: letters and messages of all hosts.
 	heard := make(chan string, 1)
 	go func() {
 		heard <- f.stranger(evil, nil, "listen", port, seed, "parley."+hub.status().Fleet.String()+".>", "7")
@@ -192,9 +191,9 @@ func TestStrangersWithAHostsKey(t *testing.T) {
 	})
 }
 
-// replays are what a thief says who has heard some JSON lines: everything of the
-// victim again, on the victim's subjects and on its own; and its own messages as
-// they were and at another path. kinds are those of the victim's subjects.
+// replays returns what a thief says who has heard some JSON lines. First comes everything of the
+// victim again, on the victim's subjects and on the thief's. Then come the thief's own messages, as
+// they were and at another path. kinds are the kinds of the victim's subjects.
 func (f *netFleet) replays(heard, victim, own string) (attempts []byte, kinds []string) {
 	f.t.Helper()
 	var out bytes.Buffer
@@ -233,8 +232,8 @@ func (f *netFleet) replays(heard, victim, own string) (attempts []byte, kinds []
 	return out.Bytes(), kinds
 }
 
-// A host's key was stolen; the host takes a new one and revokes it. The thief still
-// has it. It prevents: a stolen key that opens doors for ever.
+// A host's key was stolen. The host takes a new key and revokes the stolen one, which the thief
+// still has. It prevents: a stolen key that opens doors for ever.
 func TestStrangersWithARevokedKey(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -277,7 +276,7 @@ func TestStrangersWithARevokedKey(t *testing.T) {
 		}
 	})
 
-	// What it signs and pushes is refused everywhere, whatever its date.
+	// A message that the thief signs and pushes is refused everywhere, whatever its date.
 	v := newVandal(t, f.remote.Dir, hub.status().Record.ID)
 	v.key = key
 	channel := protocol.DeriveChannel(v.record, "nat-"+robbed.alias, "nat-"+hub.alias)
@@ -296,8 +295,8 @@ func TestStrangersWithARevokedKey(t *testing.T) {
 	}
 }
 
-// Another user of the same machine asks at the node's control socket. It prevents:
-// every user of a machine speaking for its human.
+// Another user of the same machine asks at the node's control socket. It prevents: every user of a
+// machine speaking for the human of its host.
 func TestStrangersAtTheControlSocket(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Getuid() != 0 {
@@ -312,7 +311,7 @@ func TestStrangersAtTheControlSocket(t *testing.T) {
 			}
 		}
 	}
-	// A program that another user may run.
+	// The program is one that another user may run.
 	self, err := os.Executable()
 	program := filepath.Join(filepath.Dir(h.home.Dir), "stranger")
 	if err == nil {
@@ -331,8 +330,8 @@ func TestStrangersAtTheControlSocket(t *testing.T) {
 	}
 }
 
-// A man in the middle ends TLS with his own certificate, on the way of a host to
-// all others. It prevents: links that believe whoever answers at an address.
+// A man in the middle ends TLS with his own certificate, on the way of a host to all others. It
+// prevents: links that believe whoever answers at an address.
 func TestManInTheMiddle(t *testing.T) {
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
@@ -373,7 +372,7 @@ func TestManInTheMiddle(t *testing.T) {
 	f.net.Straight()
 	f.took("the host is linked again", netPatience, f.linked)
 	f.same()
-	_ = between.Process.Kill() // its words may be read then
+	_ = between.Process.Kill() // after its end its output may be read
 	<-ended
 	if text := word.text.String(); strings.Contains(text, "passed") {
 		t.Errorf("the man in the middle has passed something on:\n%s", text)

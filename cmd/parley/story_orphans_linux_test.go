@@ -13,9 +13,9 @@ import (
 	"github.com/parleyfleet/parley/internal/process"
 )
 
-// orphanMaker is a command that starts a process in a session of its own, whose parent
-// ends, and another beneath that; each notes its number. It leaves its control group
-// where it may.
+// orphanMaker is a command that starts a process in a session of its own, whose parent ends, and a
+// second process beneath that one. Each of the two notes its number. The command leaves its control
+// group if it may.
 const orphanMaker = `cd "$1" || exit 64
 [ "$2" = stop ] && kill -STOP $PPID
 for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
@@ -32,8 +32,8 @@ func alive(pid int) bool {
 	return err == nil && id.Alive()
 }
 
-// stopped reports whether no thread of a process goes on. The signal that stops it is one
-// thread's to take, while the others run.
+// stopped reports whether no thread of a process goes on. One thread takes the signal that stops
+// the process, while the others still run.
 func stopped(t *testing.T, pid int) bool {
 	t.Helper()
 	tasks, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
@@ -44,9 +44,9 @@ func stopped(t *testing.T, pid int) bool {
 	})
 }
 
-// kill -9 of a node ends what its commands have started, also what is an orphan in another
-// session. Where their keepers are killed with it, or were stopped, the next start does, also
-// outside of the control groups of runs, where those went on for ever.
+// kill -9 of a node ends what its commands have started, also an orphan in another session. If the
+// keepers are killed with the node, or were stopped, the next start ends it. That start also ends
+// processes outside of the control groups of runs, which once went on for ever.
 func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 	t.Parallel()
 	for _, keepers := range []string{"live", "are killed", "stop"} {
@@ -74,7 +74,7 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 		t.Cleanup(func() {
 			for _, pid := range pids {
 				if argv := process.Arguments(pid); len(argv) > 0 && (argv[0] == "sh" || argv[0] == "sleep") {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // what the test has shown to be left
+					_ = syscall.Kill(pid, syscall.SIGKILL) // ends what the test has shown to be left
 				}
 			}
 		})
@@ -88,8 +88,8 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 		case "are killed":
 			killWithKeepers(t, h, kept)
 		case "stop":
-			// The command has stopped it; any node that starts on this machine, as other tests
-			// have some do, wakes it again.
+			// The command has stopped its keeper. Any node that starts on this machine, also in
+			// another test, wakes the keeper again.
 			h.until("its keeper has stopped", func() bool {
 				for _, pid := range kept {
 					_ = syscall.Kill(pid, syscall.SIGSTOP) // one that is gone needs none
@@ -121,7 +121,7 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 	}
 }
 
-// killWithKeepers is kill -9 of a node and of the keepers of its commands, before one sees
+// killWithKeepers ends a node and the keepers of its commands with kill -9, before one of them sees
 // that the other is gone.
 func killWithKeepers(t *testing.T, h *storyHost, keepers []int) {
 	t.Helper()

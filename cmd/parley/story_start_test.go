@@ -9,9 +9,9 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Who asks a node that is just starting waits until it has its bus and its
-// doors: an agent that was added too early made the request panic, and a status
-// named no address.
+// A program that asks a node during its start waits until the node has its bus and its doors. It
+// prevents: a request that panics because an agent was added too early, and a status that names no
+// address.
 func TestAskedWhileItStarts(t *testing.T) {
 	t.Parallel()
 	h := newStoryHost(t, "white", "--listen", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func TestAskedWhileItStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func(up *exec.Cmd, ended chan<- struct{}) { // ends with the process
-			_ = up.Wait() // the state says how it ended
+			_ = up.Wait() // ProcessState says how it ended
 			close(ended)
 		}(h.up, h.ended)
 		name := fmt.Sprintf("blob%d", i)

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// A node gets SIGTERM while people speak, an agent works on something long, and
-// the remote is away or does not answer. It prevents: a message that was taken and
-// is in no commit afterwards; a node that does not end.
+// A node gets SIGTERM while people speak and an agent works on something long, and the remote is
+// away or does not answer. It prevents: a message that was taken and is in no commit afterwards,
+// and a node that does not end.
 func TestSIGTERMUnderLoad(t *testing.T) {
 	for name, trouble := range map[string]func(t *testing.T, remote string){
 		"the remote answers": func(*testing.T, string) {},
@@ -46,7 +46,7 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 			defer cancel()
 			all := newSaid()
 			var senders sync.WaitGroup
-			for n := range 8 { // as fast as people are: as fast as they could be it takes thousands
+			for n := range 8 { // at the pace of people: at full pace it would take thousands
 				senders.Go(func() { h.talk(ctx, "mawjs", fmt.Sprint("sender ", n), false, 50*time.Millisecond, all) })
 			}
 			h.until("many are stored", func() bool {
@@ -80,10 +80,10 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 	}
 }
 
-// TestSIGTERMWhileGitHangs prevents: a git program that hangs, with a helper that keeps
-// its output open and hears no SIGTERM, holds up the end of the node: at a fetch that
-// somebody waits for, at the question how to run ssh that comes before all others, and
-// when a start fetches a record anew.
+// TestSIGTERMWhileGitHangs prevents that a git program which hangs holds up the end of the node. A
+// helper of this git program keeps its output open and hears no SIGTERM. Git hangs at a fetch for
+// which somebody waits, at the question how to run ssh, which comes before all others, and when a
+// start fetches a record anew.
 func TestSIGTERMWhileGitHangs(t *testing.T) {
 	for _, c := range []struct {
 		name, verb string
@@ -119,7 +119,7 @@ func TestSIGTERMWhileGitHangs(t *testing.T) {
 			}
 			<-h.ended
 			h.up = nil
-			// 5 s are promised, to which a busy machine adds: it took 48 s once.
+			// A node promises to end within 5 s. A busy machine adds to that: it took 48 s once.
 			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("it ended after %s, more than 30s", took)
 			}

@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// strangersLetter is something on a NATS system: heard there, or to be said.
+// strangersLetter is something on a NATS system that was heard there, or is to be said.
 type strangersLetter struct {
 	Subject string
 	Header  nats.Header
@@ -50,7 +50,7 @@ func stranger() {
 	os.Exit(0)
 }
 
-// strangerConnects is a NATS client that believes any server.
+// strangerConnects returns a NATS client that believes any server.
 func strangerConnects(address, seedFile string) (*nats.Conn, error) {
 	options := []nats.Option{nats.NoReconnect(), nats.Timeout(10 * time.Second),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
@@ -101,7 +101,8 @@ func strangerListens(args []string) error {
 	}
 }
 
-// strangerSpeaks uses a connection for each letter, whose last error is about it.
+// strangerSpeaks uses a connection for each letter. The last error of the connection is then about
+// this letter.
 func strangerSpeaks(args []string) error {
 	for dec := json.NewDecoder(os.Stdin); ; {
 		var l strangersLetter
@@ -142,7 +143,7 @@ func strangerGarbles(args []string) error {
 		if err != nil {
 			return err
 		}
-		go func() { _, _ = conn.Write(says) }() // ends with the connection; it may be cut off at any time
+		go func() { _, _ = conn.Write(says) }() // ends with the connection, which may be cut off at any time
 		_ = conn.SetReadDeadline(time.Now().Add(4 * time.Second))
 		answer, _ := io.ReadAll(conn) // cut off or not
 		got += len(answer)
@@ -183,7 +184,7 @@ func strangerDawdles(args []string) error {
 	return nil
 }
 
-// strangerBetween passes what it can read, and prints how many bytes that were.
+// strangerBetween passes on what it can read, and prints how many bytes that were.
 func strangerBetween(args []string) error {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

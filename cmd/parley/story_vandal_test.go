@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// vandal is somebody who may push to the shared repository, and has nothing but git
-// and a key of no host.
+// vandal is somebody who may push to the shared repository. A vandal has nothing but git and a key
+// of no host.
 type vandal struct {
 	t      *testing.T
 	clone  string
@@ -33,7 +33,7 @@ func newVandal(t *testing.T, remote, record string) *vandal {
 	return v
 }
 
-// write puts a file into the clone.
+// write writes a file in the clone.
 func (v *vandal) write(path string, data []byte) {
 	v.t.Helper()
 	file := filepath.Join(v.clone, filepath.FromSlash(path))
@@ -46,7 +46,7 @@ func (v *vandal) write(path string, data []byte) {
 	}
 }
 
-// edit changes text in a file of the clone, which must have it.
+// edit changes text in a file of the clone, which must hold that text.
 func (v *vandal) edit(path, old, new string) {
 	v.t.Helper()
 	data, err := os.ReadFile(filepath.Join(v.clone, filepath.FromSlash(path)))
@@ -67,7 +67,7 @@ func (v *vandal) sign(m protocol.Message) {
 	v.write(m.Path.RepoPath(), data)
 }
 
-// push commits and pushes, as often as nodes push in between.
+// push commits and pushes. It tries again when nodes push in between.
 func (v *vandal) push(h *storyHost) {
 	v.t.Helper()
 	as := []string{"-c", "user.name=mallory", "-c", "user.email=mallory@example.org"}
@@ -79,10 +79,10 @@ func (v *vandal) push(h *storyHost) {
 	})
 }
 
-// Somebody with the right to push edits a host's key and its commands, changes an
-// old message, writes as another host's agent with and without a signature, and
-// joins as a host that is there. Each is named and has no effect. It prevents: the
-// right to push being the right to speak for everybody.
+// Somebody with the right to push edits a host's key and its commands, and changes an old message.
+// They write as another host's agent with and without a signature, and join as a host that is
+// there. Each deed is named and has no effect. It prevents: the right to push being the right to
+// speak for everybody.
 func TestVandalsAreNamedAndWithoutEffect(t *testing.T) {
 	t.Parallel()
 	remote := sharedRepository(t)
@@ -160,7 +160,7 @@ func TestVandalsAreNamedAndWithoutEffect(t *testing.T) {
 			return strings.Contains(files, ownKey) && !strings.Contains(files, public) && !strings.Contains(files, "cli")
 		})
 	}
-	// Who sees a change first puts it right; another host may fetch both at once, and
+	// The first host that sees a change puts it right. Another host may fetch both at once, and
 	// then has nothing to tell.
 	for _, word := range []string{
 		"of mallory changed " + old.Path.RepoPath(),
@@ -190,7 +190,7 @@ func (h *storyHost) quickFetch() {
 	}
 }
 
-// messageWith is the first message of the record with this text.
+// messageWith returns the first message of the record that contains this text.
 func (h *storyHost) messageWith(text string) control.Message {
 	h.t.Helper()
 	for _, m := range h.log() {
@@ -202,7 +202,7 @@ func (h *storyHost) messageWith(text string) control.Message {
 	return control.Message{}
 }
 
-// keyInFile is the key that a host file states.
+// keyInFile returns the key that a host file states.
 func (h *storyHost) keyInFile(file string) string {
 	h.t.Helper()
 	data, err := os.ReadFile(file)

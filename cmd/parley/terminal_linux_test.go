@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 )
 
-// typing runs parley at a terminal, types a line when it asks for it and returns what
-// it printed to standard output.
+// typing runs parley at a terminal and types a line when parley asks for it. It returns what parley
+// printed to standard output.
 func (h *storyHost) typing(line string, args ...string) string {
 	h.t.Helper()
 	p := clitest.OpenTerminal(h.t)

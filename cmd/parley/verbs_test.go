@@ -72,7 +72,7 @@ the verb does:
 	return b.String()
 }
 
-// fieldsOf are the fields of a request as JSON has them.
+// fieldsOf returns the fields of a request under their names in JSON.
 func fieldsOf(request reflect.Type) string {
 	var names []string
 	for _, field := range reflect.VisibleFields(request) {

@@ -192,7 +192,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// compare checks a clean tree with some files added.
+// compare checks a clean tree to which some files are added.
 func compare(t *testing.T, files map[string]string, want []string) {
 	t.Helper()
 	found, err := Check(withClean(files), example())

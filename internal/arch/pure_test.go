@@ -88,7 +88,7 @@ func When(time clock) any { return time.Now() }
 		t.Run(test.name, func(t *testing.T) {
 			compare(t, map[string]string{
 				"pure/a.go": test.file,
-				// Tests may do all of it.
+				// Tests may do all of this.
 				"pure/a_test.go": "package pure\n\nimport (\n\t_ \"os\"\n\t\"time\"\n)\n\nfunc f() { go time.Now() }\n",
 			}, test.want)
 		})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// It prevents: a point that no code passes, or that no crash test dies at.
+// It prevents: a point that no code passes, or at which no crash test dies.
 func TestEveryPointIsInTheSource(t *testing.T) {
 	names := constants(t)
 	listed := map[string]bool{}
@@ -39,7 +39,7 @@ func TestEveryPointIsInTheSource(t *testing.T) {
 	}
 }
 
-// constants are the declared points, by their Go name.
+// constants returns the declared points by their Go name.
 func constants(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, 0)

@@ -73,7 +73,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// FuzzSplit: what may be shown to everybody never holds the password.
+// FuzzSplit checks that the part of a URL that everybody may see never holds the password.
 func FuzzSplit(f *testing.F) {
 	f.Add("https", "nat", "secret", "example.org/x")
 	f.Fuzz(func(t *testing.T, scheme, user, password, rest string) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// groupLike is a folder with the files of a control group whose command was ended.
+// groupLike makes a folder with the files of a control group whose command was ended.
 func groupLike(t *testing.T, files map[string]string) *Group {
 	t.Helper()
 	g := &Group{path: t.TempDir()}
@@ -27,7 +27,7 @@ func (g *Group) wantFile(t *testing.T, name, want string) {
 	}
 }
 
-// What a group can limit it limits, and the command is given the rest.
+// A group sets the limits that it can set, and the command is given the rest.
 func TestGroupLimits(t *testing.T) {
 	all := Limits{Nice: 5, Memory: 1 << 31, CPU: time.Minute, Files: 64, Processes: 20}
 	full := groupLike(t, map[string]string{"memory.max": "max", "memory.oom.group": "0", "pids.max": "max"})
@@ -51,8 +51,8 @@ func TestGroupLimits(t *testing.T) {
 	}
 }
 
-// In a group with processes pids could be turned on, and then nothing could be started in
-// the groups below it.
+// It prevents: pids is turned on in a group with processes, and then nothing can be started in the
+// groups below it.
 func TestControllersAreTurnedOn(t *testing.T) {
 	const file, members, kind = "cgroup.subtree_control", "cgroup.procs", "cgroup.type"
 	for name, test := range map[string]struct {
@@ -71,7 +71,7 @@ func TestControllersAreTurnedOn(t *testing.T) {
 	}
 }
 
-// Which limit ended a command is known by what its group has counted.
+// What a group has counted tells which limit ended its command.
 func TestGroupHit(t *testing.T) {
 	for _, test := range []struct {
 		events, cpu string

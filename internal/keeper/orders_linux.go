@@ -43,10 +43,10 @@ const (
 	reportClean  = "clean"  // nothing of the command is left
 )
 
-// maxOrder bounds the words of a command, in bytes. The system itself allows less.
+// maxOrder bounds the words of a command, in bytes. The system itself allows fewer.
 const maxOrder = 16 << 20
 
-// errOrder says that something came that is no order.
+// errOrder says that what came is no order.
 var errOrder = errors.New("not an order")
 
 // send orders a keeper to begin a command. No word of a command contains a zero byte.

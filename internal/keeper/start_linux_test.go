@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// endedVar has the test binary be a keeper that its command ends before it has said
-// that the command has begun.
+// endedVar has the test binary be a keeper that its command ends before the keeper has said that
+// the command has begun.
 const endedVar = "PARLEY_KEEPER_TEST_ENDED"
 
-// A keeper is one before any test begins.
+// A test binary that is asked to be a keeper is one before any test begins.
 var _ = endIfAsked()
 
 func endIfAsked() bool {
@@ -23,13 +23,13 @@ func endIfAsked() bool {
 		return false
 	}
 	if line, err := net.FileConn(os.NewFile(lineFD, "starter")); err == nil {
-		_, _ = receive(line.(*net.UnixConn)) // the whole order: it has begun
+		_, _ = receive(line.(*net.UnixConn)) // this is the whole order: the command has begun
 	}
 	return syscall.Kill(os.Getpid(), syscall.SIGKILL) == nil
 }
 
-// A command that ended its keeper at once was run a second time, outside of its control
-// group, and then counted as not started: nobody was told that some of it lives on.
+// It prevents: a command that ends its keeper at once is run a second time, outside of its control
+// group, and then counts as not started, so that nobody is told that some of it lives on.
 func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -54,8 +54,8 @@ func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 	}
 }
 
-// The control groups of commands whose node was killed stayed until the machine's end, and
-// so did what ran in them where the keeper was killed too.
+// It prevents: the control groups of commands whose node was killed stay until the machine's end,
+// and so do the processes in them if the keeper was killed too.
 func TestEndLeft(t *testing.T) {
 	mine := fmt.Sprintf("mine%d-", os.Getpid())
 	group := func(name string, age time.Duration) *Group {
@@ -64,7 +64,7 @@ func TestEndLeft(t *testing.T) {
 		if g == nil {
 			t.Skip("this process may not make control groups")
 		}
-		t.Cleanup(func() { _ = removeGroups(g.path); g.folder.Close() }) // what is gone needs it no more
+		t.Cleanup(func() { _ = removeGroups(g.path); g.folder.Close() }) // a group that is gone needs it no more
 		if err := os.Mkdir(filepath.Join(g.path, "inner"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestEndLeft(t *testing.T) {
 		}
 		end := make(chan error, 2)
 		go func() { err := cmd.Wait(); end <- err; end <- err }() // ends with cat
-		t.Cleanup(func() { input.Close(); <-end })                // before its group is removed
+		t.Cleanup(func() { input.Close(); <-end })                // ends before its group is removed
 		return end
 	}
 	others := fmt.Sprintf("others%d-", os.Getpid())

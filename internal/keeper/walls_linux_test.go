@@ -49,8 +49,8 @@ func walledOut(t *testing.T, c Command, script string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Behind its walls a command sees its own folder, and nothing beside it: not by its path, not
-// by where it was, not through another process, and not with the rights of root.
+// Behind its walls a command sees its own folder, and nothing beside it: not by its path, not by
+// the path that it had before, not through another process, and not with the rights of root.
 func TestWalls(t *testing.T) {
 	if err := CheckWalls(nil); err != nil {
 		t.Skipf("this system puts up no walls: %v", err)
@@ -103,7 +103,7 @@ true`)
 	}
 }
 
-// A command of another user has walls too, and no more of its groups than before.
+// A command of another user has walls too, and no more groups than before.
 func TestWallsOfAnotherUser(t *testing.T) {
 	u := &User{UID: 65534, GID: 65534, Groups: []uint32{65534, 65533}}
 	if os.Geteuid() != 0 {
@@ -129,7 +129,7 @@ func TestWallsOfAnotherUser(t *testing.T) {
 	if err := os.Chmod(base, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	private := t.TempDir() // a home that it could not enter anyway
+	private := t.TempDir() // a home that the command could not enter anyway
 	if err := os.Chmod(private, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func TestWallsOfAnotherUser(t *testing.T) {
 	}
 }
 
-// FuzzOrder: whatever comes in the place of an order is one or is refused, and one is read as
-// it was written.
+// FuzzOrder checks that whatever comes in the place of an order is an order or is refused, and that
+// an order is read as it was written.
 func FuzzOrder(f *testing.F) {
 	f.Add("-\x000 0 0 0 0 false\x00{\"hide\":[\"/h\"],\"show\":[\"/h/own\"]}\x00/bin/sh\x00/\x001\x00sh\x00A=b")
 	f.Add("1:2:3\x000 0 0 0 0 true\x00\x00/bin/sh\x00/\x000")

@@ -33,7 +33,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What is mapped stays as it was when another file takes its name.
+// A mapped file stays as it was when another file takes its name.
 func TestReplacedFileStays(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Who should reach a repository may take long on a busy machine.
+// A host that should reach a repository may need long for it on a busy machine.
 const (
 	should    = time.Minute
 	shouldNot = time.Second
 )
 
-// reaches tries to reach a repository within a time.
+// reaches reports whether a host reaches a repository within a time.
 func reaches(h *Host, r *Remote, within time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	return h.Command(ctx, "git", "ls-remote", r.URL).Run() == nil
 }
 
-// It prevents: tests of partitions that test nothing, because the network is whole.
+// It prevents: tests of partitions that test nothing because the network is whole.
 func TestFaultsAreReal(t *testing.T) {
 	n := Open(t)
 	r, white, black := n.Remote(t), n.Host("white"), n.Host("black")
@@ -58,7 +58,7 @@ func TestFaultsAreReal(t *testing.T) {
 	}
 }
 
-// It prevents: namespaces and daemons that stay after the tests.
+// It prevents: namespaces and daemons that stay behind after the tests.
 func TestNothingStays(t *testing.T) {
 	name := ""
 	t.Run("a network", func(t *testing.T) {

@@ -2,7 +2,7 @@ package pattern
 
 import "testing"
 
-// A pattern finds what the expression finds, at each use.
+// A pattern finds what its expression finds, at each use.
 func TestPattern(t *testing.T) {
 	p := New(`^([a-z]+)-([0-9]+)$`)
 	for range 2 {
@@ -12,7 +12,7 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// A start compiles nothing: an expression that is wrong shows at its first use.
+// A start compiles nothing. A wrong expression shows at its first use.
 func TestNothingIsCompiledBeforeItIsUsed(t *testing.T) {
 	p := New(`(`)
 	defer func() {

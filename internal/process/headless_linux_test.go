@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
 }
 
-// A process whose first thread had ended looked as if it were gone, so that whatever it
-// started seemed to have no ancestors.
+// It prevents: a process whose first thread has ended looks as if it were gone, so that all that it
+// has started seems to have no ancestors.
 func TestParentWithoutItsFirstThread(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), headlessVar+"=parent")
@@ -59,7 +59,7 @@ func TestParentWithoutItsFirstThread(t *testing.T) {
 	}
 	defer func() {
 		in.Close()
-		_ = parent.Wait() // it does not matter how it ends
+		_ = parent.Wait() // how it ends does not matter
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -78,8 +78,8 @@ func TestParentWithoutItsFirstThread(t *testing.T) {
 	}
 }
 
-// A parent that could not be read, because no more files could be opened, was taken for
-// one that the system hides: what runs beneath it seemed to have no more ancestors.
+// It prevents: a parent that cannot be read, because no more files can be opened, is taken for one
+// that the system hides. What runs beneath it then seems to have no more ancestors.
 func TestUnreadIsNotHidden(t *testing.T) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/internal/psi"
 )
 
-// Work-with W13: maw, node and soul are read; what else is kept there is no error.
+// Work-with W13: maw, node and soul are read. Anything else that is kept there is no error.
 func TestContacts(t *testing.T) {
 	got, err := psi.ParseContacts([]byte(`{"contacts": {
 		"mawjs": {"maw": "mawjs", "node": " white ", "soul": "Nat", "mine": 1}, "mawjs-oracle": {"soul": "bo"}, "volt-oracle": {"soul": "unknown"}

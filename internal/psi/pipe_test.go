@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/internal/psi"
 )
 
-// A pipe in the place of a file, as one that was put there between a look and the opening,
-// once had whoever opened it wait for ever.
+// It prevents: a pipe in the place of a file, for example one that was put there between a look and
+// the opening, has a program that opens it wait for ever.
 func TestAPipeNeverHangs(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "note.md"), 0o600); err != nil {

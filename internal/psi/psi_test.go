@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/psi"
 )
 
-// files makes files below a folder; a name that ends in / is a folder.
+// files makes files below a folder. A name that ends in / is a folder.
 func files(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -32,8 +32,9 @@ func files(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// Work-with W1: the ψ of an agent is that of its working tree where a CLAUDE.md is beside it, else that of
-// its folder (the seed's step 0): whoever reads it and whoever writes it mean the same one.
+// Work-with W1: the ψ of an agent is that of its working tree if a CLAUDE.md is beside it, else
+// that of its folder (the seed's step 0). A program that reads it and a program that writes it mean
+// the same ψ.
 func TestOf(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -79,7 +80,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Nothing outside of the folder is read, and no more than was said.
+// Nothing outside of the folder is read, and no more than the limit allows.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, "secret", "ψ/note.md", "ψ/folder/")
@@ -109,7 +110,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Links are not followed, and it stops where it is told to.
+// Links are not followed, and the walk stops where it is told to stop.
 func TestWalk(t *testing.T) {
 	dir := t.TempDir()
 	files(t, dir, "other/x.md", "ψ/a.md", "ψ/b/c.md", "ψ/skipped/d.md")

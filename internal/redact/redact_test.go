@@ -49,8 +49,8 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// TestIn prevents: what git, curl or a server says of a remote quotes a secret, whole or in
-// parts.
+// TestIn prevents: git, curl or a server says something of a remote that quotes a secret, whole or
+// in parts.
 func TestIn(t *testing.T) {
 	const remote = "https://nat:sec%40ret1@example.org/x.git?private_token=abcdef123&team=a"
 	for text, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A schema is looked up in no folder: in ψ, where the files are, none could be used.
+// A schema is looked up in no folder. In ψ, where the files are, none could be used otherwise.
 func TestSchemasAreCheckedInAnyFolder(t *testing.T) {
 	psi := filepath.Join(t.TempDir(), "ψ")
 	if err := os.Mkdir(psi, 0o755); err != nil {
@@ -21,7 +21,7 @@ func TestSchemasAreCheckedInAnyFolder(t *testing.T) {
 	}
 }
 
-// The contract asserts times: a day alone, or a time without a zone, is none.
+// The contract asserts times. A day alone, or a time without a zone, is no time.
 func TestTimesAreAsserted(t *testing.T) {
 	s, err := Find("sync-history")
 	if err != nil {

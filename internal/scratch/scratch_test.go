@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// someTests look where they may write, and leave a file there.
+// someTests are tests that look where they may write, and leave a file there.
 type someTests struct {
 	t     *testing.T
 	wrote string
@@ -20,7 +20,7 @@ func (s *someTests) Run() int {
 	return 3
 }
 
-// It prevents: tests that ignore where they were told to write, or leave what they wrote in
+// It prevents: tests that ignore where they were told to write, or that leave what they wrote in
 // memory.
 func TestInMemory(t *testing.T) {
 	mine := t.TempDir()

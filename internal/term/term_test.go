@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzCut: what was cut fits.
+// FuzzCut checks that a text that was cut fits.
 func FuzzCut(f *testing.F) {
 	f.Add("世界 \x1b👩\u200d🚀")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -42,7 +42,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// FuzzWrap: no line is too wide, and no letter is lost.
+// FuzzWrap checks that no line is too wide, and that no letter is lost.
 func FuzzWrap(f *testing.F) {
 	f.Add("a 世界 wide 👩\u200d🚀 text", 7)
 	f.Fuzz(func(t *testing.T, s string, width int) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// letter is an item of the tests: its number says how old it is.
+// letter is an item of the tests. Its number says how old it is.
 type letter struct {
 	age  int
 	of   string
@@ -21,13 +21,13 @@ func newQueue() *Queue[letter, string] {
 
 func put(q *Queue[letter, string], l letter) {
 	group := l.of
-	if strings.HasPrefix(l.of, "?") { // these take turns with each other
+	if strings.HasPrefix(l.of, "?") { // these senders take turns with each other
 		group = "?"
 	}
 	q.Put(l, l.talk, group, l.of)
 }
 
-// taken is the order in which all that waits is taken.
+// taken returns all that waits in the order in which it is taken.
 func taken(q *Queue[letter, string]) string {
 	var all []string
 	for {
@@ -43,7 +43,7 @@ func taken(q *Queue[letter, string]) string {
 	}
 }
 
-// One sender with many letters kept all others waiting behind them.
+// It prevents: one sender with many letters keeps all others waiting behind them.
 func TestTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		letters []letter
@@ -66,7 +66,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Who comes often, and never has more than one letter there, gets no more than others.
+// A sender that comes often, and never has more than one letter waiting, gets no more than others.
 func TestWhoComesOftenGetsNoMore(t *testing.T) {
 	q := newQueue()
 	age := 0
@@ -88,8 +88,8 @@ func TestWhoComesOftenGetsNoMore(t *testing.T) {
 	}
 }
 
-// Whatever comes in whatever order: of a sender and of a talk the older letter is first,
-// all are taken once, and nobody waits for more than one turn of each of the others.
+// Whatever comes in whatever order, of a sender and of a talk the older letter is first. All
+// letters are taken once, and nobody waits for more than one turn of each of the others.
 func TestOrderIsKept(t *testing.T) {
 	for seed := range 300 {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))

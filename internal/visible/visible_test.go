@@ -34,9 +34,9 @@ func TestText(t *testing.T) {
 	}
 }
 
-// JSON hides nothing from a terminal's reader either, and says the same: encoding/json
-// leaves DEL, C1 controls (of which U+009B begins what a terminal obeys) and bidi
-// overrides as they are.
+// JSON that goes through the filter hides nothing from a person at a terminal, and says the same as
+// before. encoding/json leaves DEL, C1 controls and bidi overrides as they are. U+009B, a C1
+// control, begins what a terminal obeys.
 func TestJSON(t *testing.T) {
 	in := "a\x1b[31m\x7f\u009b31m\u202e\U000e0041 ไทย 👩\u200d🚀\n"
 	data, err := json.Marshal(in)
@@ -53,7 +53,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzText: no text makes a terminal do anything.
+// FuzzText checks that no text makes a terminal do anything.
 func FuzzText(f *testing.F) {
 	f.Add("\x1b]0;title\x07\u202e\xff\r\n")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Every preset is taken: its command lines can be split, and what others say
-// cannot become part of a script in them.
+// Every preset is taken. Its command lines can be split, and what others say cannot become part of
+// a script in them.
 func TestPresetsCanBeServed(t *testing.T) {
 	presets, err := configs.Presets()
 	if err != nil {

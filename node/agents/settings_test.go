@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// What a change has changed is told by what held before and holds now; a variable of the
-// environment keeps its value to itself.
+// A change is told by what held before and what holds now. The value of a variable of the
+// environment is not told.
 func TestDifferencesOfSettings(t *testing.T) {
 	was := configs.Agent{
 		Name: "bo", Door: configs.DoorExec, Tiers: []configs.Tier{{Name: "default", Count: 1, Exec: "cat"}}, Env: configs.Variables{"PATH", "TOKEN=one"},

@@ -18,8 +18,8 @@ func woken(agent chan struct{}) bool {
 	}
 }
 
-// Whoever has waited longest is next: an agent that always has more messages had kept
-// all others from their first.
+// The agent that has waited longest is next. It prevents: an agent that always has more messages
+// keeps all others from their first.
 func TestSlotsGoRound(t *testing.T) {
 	s := NewSlots(1)
 	busy, other, third := waker(), waker(), waker()
@@ -36,7 +36,7 @@ func TestSlotsGoRound(t *testing.T) {
 				t.Fatalf("%s was woken out of its turn", name)
 			}
 		}
-		for name, agent := range agents { // whoever asks first, only the next in line gets it
+		for name, agent := range agents { // all ask, and only the next in line gets it
 			if agent != s.line[0] && s.Claim(agent) {
 				t.Fatalf("%s came before its turn", name)
 			}
@@ -77,8 +77,8 @@ func TestSlotsWhoLeavesLetsTheNextIn(t *testing.T) {
 	}
 }
 
-// A slot that is lent counts for another agent only as long as its own command runs, and
-// once for each command.
+// A slot that is lent counts for another agent only while its own command runs, and once for each
+// command.
 func TestSlotsLend(t *testing.T) {
 	s := NewSlots(1)
 	asking, asked, third := waker(), waker(), waker()

@@ -50,7 +50,7 @@ func benchmark(b *testing.B, suite Suite) {
 	}
 }
 
-// unitWord is a unit as go test takes it.
+// unitWord returns a unit in the form of go test.
 func unitWord(unit string) string {
 	switch unit {
 	case "":
@@ -112,7 +112,7 @@ func TestFiguresAreJudged(t *testing.T) {
 	}
 }
 
-// kitSuite has two measures: one that reads, and one that does what the test says.
+// kitSuite has two measures. One reads, and the other does what the test says.
 func kitSuite(second func(context.Context, *stand) (readings, error)) Suite {
 	return Suite{Name: "kit", Measures: []Measure{
 		{Name: "first", Figures: []Spec{{Name: "a"}, {Name: "b"}}, take: func(context.Context, *stand) (readings, error) {
@@ -154,7 +154,7 @@ func TestWhatCannotBeMeasuredSaysWhy(t *testing.T) {
 	}
 }
 
-// It prevents: folders of gigabytes that stay in the temporary folder after Ctrl-C.
+// It prevents: after Ctrl-C, folders of gigabytes stay in the temporary folder.
 func TestNothingIsLeftBehind(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// It prevents: a bench that says "none lost" of messages that are missing.
+// It prevents: a bench says "none lost" while messages are missing.
 func TestWhatIsMissingIsCounted(t *testing.T) {
 	s := newStand(t)
 	came := newArrivals()
@@ -46,8 +46,8 @@ func TestWhatIsMissingIsCounted(t *testing.T) {
 	}
 }
 
-// Real nodes in one process: none of what a host says to all is lost, and all are
-// back after the hub's restart.
+// Real nodes run in one process. Nothing that a host says to all is lost, and all hosts are back
+// after the hub's restart.
 func TestHostsHearTheHub(t *testing.T) {
 	newStand(t)
 	dir := t.TempDir()
@@ -66,8 +66,8 @@ func TestHostsHearTheHub(t *testing.T) {
 	}
 }
 
-// It prevents: a yardstick that is taken before the servers know each other, and
-// waits for messages that nobody carries.
+// It prevents: a yardstick that is taken before the servers know each other, and that waits for
+// messages that nobody carries.
 func TestBareLinksDeliver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

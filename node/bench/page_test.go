@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The page about measuring names each measure and each figure, "start_…" all that
-// begin so: a figure that was added is not forgotten there.
+// The page about measuring names each measure and each figure. "start_…" there stands for all that
+// begin so. It prevents: a figure that was added is forgotten there.
 func TestPageNamesEachFigure(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", "measure.md"))
 	if err != nil {

@@ -169,7 +169,7 @@ func (s *stand) askMany(ctx context.Context, n *runningNode, many int) (answered
 	return answered, alone, nil
 }
 
-// besideEachOther are the median and the slow end of a measure, each beside its yardstick.
+// besideEachOther returns the median and the slow end of a measure, each beside its yardstick.
 func besideEachOther(name string, measured, bare []time.Duration) readings {
 	read := func(p int) reading {
 		return reading{value: milliseconds(percentile(measured, p)), yardstick: milliseconds(percentile(bare, p))}

@@ -17,8 +17,8 @@ func newStand(t *testing.T) *stand {
 	return &stand{options: Options{Quick: true}, tools: git, dir: t.TempDir()}
 }
 
-// It prevents: a bench that calls a push good because parley says so. What came to
-// the shared repository, and when, is told by git alone.
+// It prevents: a bench that calls a push good because parley says so. Git alone tells what came to
+// the shared repository, and when.
 func TestSharedRepositoryNotesPushes(t *testing.T) {
 	s := newStand(t)
 	r, err := s.newShared(t.Context())
@@ -40,7 +40,7 @@ func TestSharedRepositoryNotesPushes(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := &sentMessages{at: map[string]time.Time{}}
-	for _, l := range letters[:3] { // the first push begins main, and comes with no message that was sent
+	for _, l := range letters[:3] { // the first push begins main, and comes without any message that was sent
 		if err := s.tools.commitOne(t.Context(), s.path("work"), l); err != nil {
 			t.Fatal(err)
 		}
@@ -58,14 +58,13 @@ func TestSharedRepositoryNotesPushes(t *testing.T) {
 	if err != nil || len(took) != 2 || percentile(took, 1) < time.Hour-time.Minute {
 		t.Errorf("the messages took %v, %v", took, err)
 	}
-	// letters[0] is there and was not sent, letters[3] the other way round.
+	// letters[0] is there and was not sent. letters[3] was sent and is not there.
 	if wrong, note, err := h.wrong(t.Context(), sent); err != nil || wrong != 2 || note != "1 missing, 0 double, 1 that nobody sent" {
 		t.Errorf("wrong are %d: %q, %v", wrong, note, err)
 	}
 }
 
-// Real nodes share a repository: no message is lost or doubled, with the bus and
-// without.
+// Real nodes share a repository. No message is lost or doubled, with the bus and without it.
 func TestHostsShare(t *testing.T) {
 	newStand(t)
 	dir := t.TempDir()

@@ -15,9 +15,8 @@ import (
 //go:embed layout
 var layout embed.FS
 
-// FirstCommit is the first commit of a record: the folders of the seed, the
-// protocol's version, our own words about it, a default actor, and the fleet's
-// identity (R1).
+// FirstCommit returns the files of a record's first commit: the folders of the seed, the protocol's
+// version, what parley says about it, a default actor, and the fleet's identity (R1).
 func FirstCommit(cfg configs.Config) map[string][]byte {
 	files := map[string][]byte{
 		".gitattributes": []byte("data/** -text\n"),

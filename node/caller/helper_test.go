@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// dialVar names the socket that the test binary dials in place of running tests. It
+// dialVar names the socket that the test binary dials instead of running tests. The test binary
 // stays until its standard input ends.
 const dialVar = "PARLEY_CALLER_TEST_DIAL"
 
@@ -45,7 +45,7 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// book is a Book of a host whose human is nat and that serves mawjs and volt.
+// book returns the Book of a host whose human is nat, and that serves mawjs and volt.
 func book(now func() time.Time) *Book {
 	return New(Options{Key: []byte("the key of this test"), Human: "nat", Now: now,
 		Serves: func(name protocol.Name) (time.Time, bool) {
@@ -57,14 +57,14 @@ func letter(suffix uint32) protocol.Path {
 	return protocol.NewPath(protocol.SystemChannel("record"), time.Unix(1_700_000_000, 0).UTC(), suffix)
 }
 
-// dialler is a process that has opened a socket of the test's.
+// dialler is a process that has opened a socket of the test.
 type dialler struct {
 	pid  int
 	peer *process.Peer
 	end  func() // ends it; its connection stays
 }
 
-// dial has a process open a socket, started by the command that start makes of its
+// dial has a process open a socket. start makes the command that starts the process from its
 // program and environment.
 func dial(t *testing.T, start func(path string, env []string) *exec.Cmd) dialler {
 	t.Helper()
@@ -114,7 +114,7 @@ func dial(t *testing.T, start func(path string, env []string) *exec.Cmd) dialler
 		if !ended {
 			ended = true
 			in.Close()
-			_ = cmd.Wait() // it does not matter how
+			_ = cmd.Wait() // how it ended does not matter
 		}
 	}
 	t.Cleanup(d.end)

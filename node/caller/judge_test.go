@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// own is the connection of this program with itself: nothing is against it.
+// own is the connection of this program with itself. Nothing speaks against it.
 func own() *process.Peer {
 	return &process.Peer{UID: os.Getuid(), ID: process.ID{PID: os.Getpid()}}
 }
@@ -23,7 +23,7 @@ func wantRefused(t *testing.T, err error, part string) {
 	}
 }
 
-// What is known of a caller decides, the strictest first.
+// All that is known of a caller decides, and the strictest fact wins.
 func TestStrictestWins(t *testing.T) {
 	at := &clock{time.Unix(1_800_000_000, 0)}
 	b := book(at.now)
@@ -78,8 +78,7 @@ func TestStrictestWins(t *testing.T) {
 	}
 }
 
-// On the socket for agents nobody is the operator, and nobody is let in for being of
-// the node's user.
+// On the socket for agents nobody is the operator. The node's user alone is not let in either.
 func TestSocketForAgents(t *testing.T) {
 	b := book(nil)
 	for _, call := range []control.Calling{{Peer: own()}, {Peer: own(), Agent: "mawjs"}, {}} {
@@ -92,8 +91,8 @@ func TestSocketForAgents(t *testing.T) {
 	}
 }
 
-// A token outlives its run by an hour, here and after the node was started anew; a
-// standing one lasts as long as its agent is served.
+// A token outlives its run by an hour, also after the node was started anew. A standing token lasts
+// as long as its agent is served.
 func TestTokensEnd(t *testing.T) {
 	at := &clock{time.Unix(1_800_000_000, 0)}
 	b := book(at.now)
@@ -118,7 +117,7 @@ func TestTokensEnd(t *testing.T) {
 	want("an hour after its run", counts(b, run.Token), true)
 	at.at = at.at.Add(time.Second)
 	want("later", counts(b, run.Token), false)
-	b.Begin("mawjs", letter(2), time.Minute) // forgets what is over
+	b.Begin("mawjs", letter(2), time.Minute) // this forgets what is over
 	want("forgotten", counts(b, run.Token), false)
 	want("a standing one", counts(b, standing), true)
 	want("of an agent that is not served", counts(b, gone), false)
@@ -135,7 +134,8 @@ func TestTokensEnd(t *testing.T) {
 	want("two starts later", counts(later, cut.Token), false)
 }
 
-// What an agent without a run was given last is why it writes, for an hour.
+// For an hour, the message that an agent without a run was given last is the cause of what it
+// writes.
 func TestLastGiven(t *testing.T) {
 	at := &clock{time.Unix(1_800_000_000, 0)}
 	b := book(at.now)
@@ -160,8 +160,8 @@ func TestLastGiven(t *testing.T) {
 	}
 }
 
-// Whatever stands in PARLEY_TOKEN is refused, unless it is, byte for byte, what the
-// node has made, now or before it was started anew.
+// A text in PARLEY_TOKEN is refused, unless it is, byte for byte, a token that the node has made,
+// now or before it was started anew.
 func FuzzToken(f *testing.F) {
 	b := book(nil)
 	good := b.Begin("mawjs", letter(1), time.Minute).Token

@@ -9,17 +9,17 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What earlier runs of this home have left is ended at a start, and nothing else: not what
-// a run of this node does, nor what holds a standing token, nor another home's.
+// At a start, what earlier runs of this home have left is ended, and nothing else: no run of this
+// node, nothing that holds a standing token, and nothing of another home.
 func TestEndLeft(t *testing.T) {
 	book := func(key string) *Book {
 		return New(Options{Key: []byte(key), Serves: func(protocol.Name) (time.Time, bool) { return time.Time{}, true }})
 	}
-	// A key that nobody else on this machine has: what others run is not to be ended.
+	// Nobody else on this machine has this key, so that what others run is not ended.
 	key := rand.Text()
 	here, earlier, other := book(key), book(key), book(rand.Text())
 	run := func(b *Book) string { return b.Begin("mawjs", protocol.Path{}, time.Minute).Token }
-	t.Setenv(tokenVariable, "") // what this test was started with is of no interest
+	t.Setenv(tokenVariable, "") // what this test was started with does not matter
 	for name, c := range map[string]struct {
 		token string
 		ends  bool

@@ -21,8 +21,8 @@ func wantKind(t *testing.T, b *Book, d dialler, kind control.CallerKind, name, h
 	}
 }
 
-// What this process starts for no run is nobody's own; what a run starts is its
-// agent's, as long as the run is under way.
+// A process that this node starts for no run belongs to nobody. A process that a run starts belongs
+// to the run's agent while the run is under way.
 func TestSeenBeneath(t *testing.T) {
 	b := book(nil)
 	d := dial(t, direct)
@@ -34,7 +34,7 @@ func TestSeenBeneath(t *testing.T) {
 	wantKind(t, b, d, control.Unattended, "nat", "has ended")
 }
 
-// The number of a process that has ended may be another's by now.
+// The number of a process that has ended may belong to another process by now.
 func TestNumberIsUsedAgain(t *testing.T) {
 	b := book(nil)
 	d := dial(t, direct)
@@ -50,12 +50,12 @@ func orphan(path string, env []string) *exec.Cmd {
 	return cmd
 }
 
-// An orphan that no run has left is the operator's: people have programs without a
-// parent too. Where somebody has ended the keeper of a run, one that began since may be
-// of that run, and nobody can tell.
+// An orphan that no run has left is the operator's: people have programs without a parent too. But
+// if somebody has ended the keeper of a run, an orphan that began since may be of that run, and
+// nobody can tell.
 func TestOrphans(t *testing.T) {
 	b := book(nil)
-	b.above = map[process.ID]bool{} // where the test itself runs is of no interest
+	b.above = map[process.ID]bool{} // where the test itself runs does not matter
 	if first, err := process.Find(1); err == nil {
 		b.above[first] = true
 	}
@@ -71,7 +71,7 @@ func TestOrphans(t *testing.T) {
 		t.Skipf("orphans do not become children of process 1 here: %v", chain)
 	}
 	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
-	// While its end is not noted yet, who asks waits to hear how it was.
+	// While the end of the keeper is not noted yet, a caller waits to hear how it ended.
 	if err := sleeper.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestOrphans(t *testing.T) {
 	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
 }
 
-// In a container the node is often process 1. A person's program that had lost its
-// parent was taken for an agent there.
+// In a container the node is often process 1. It prevents: there, a person's program that has lost
+// its parent is taken for an agent.
 func TestOrphansOfTheNode(t *testing.T) {
 	b := book(nil)
 	first, err := process.Find(1)
@@ -104,8 +104,8 @@ func TestOrphansOfTheNode(t *testing.T) {
 	wantKind(t, b, d, control.Unattended, "nat", "without a parent or started by this node")
 }
 
-// A keeper that has ended because nothing was left for it to do is not one that
-// somebody has ended: whoever called in between was taken for unattended.
+// A keeper that has ended because it had nothing left to do was not ended by somebody. It prevents:
+// a call in between is taken for unattended.
 func TestKeeperThatIsDone(t *testing.T) {
 	b := book(nil)
 	b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
@@ -132,7 +132,7 @@ func TestKeeperThatIsDone(t *testing.T) {
 	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
 }
 
-// The keeper of a run of another node, or of an earlier start of this one, is seen.
+// The keeper of a run is seen if it belongs to another node, or to an earlier start of this node.
 func TestStrangersKeeper(t *testing.T) {
 	b := book(nil)
 	b.self = process.ID{} // as if the keeper were another node's
@@ -163,8 +163,8 @@ func keepDialler() int {
 	return 0
 }
 
-// Who calls again on one connection is not looked at anew as long as the same process runs,
-// if it was of no run. Of a process that has ended, or of a run, nothing is remembered.
+// A process that calls again on one connection is not looked up again while it runs, if it was of
+// no run. Nothing is remembered of a process that has ended, or of a run.
 func TestRemembered(t *testing.T) {
 	b := book(nil)
 	b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
@@ -183,7 +183,7 @@ func TestRemembered(t *testing.T) {
 	if top, ok := d.peer.Remembered(); !ok || top != d.peer.ID {
 		t.Errorf("remembered is %v, %v; want the process itself", top, ok)
 	}
-	// What is not in the processes is asked again.
+	// The state that the processes themselves do not show is asked for again.
 	b.loosen(process.ID{PID: 1, Start: 1})
 	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
 	d.end()

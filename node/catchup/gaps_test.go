@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whoever tells of holes that are none is asked a few times, with growing pauses, and
-// holds up nobody else's. It prevents: a lying host that keeps the fleet busy.
+// A host that tells of holes that are none is asked a few times, with growing pauses. It holds up
+// the holes of no other host. It prevents: a lying host keeps the fleet busy.
 func TestGapsAreBounded(t *testing.T) { synctest.Test(t, testGapsAreBounded) }
 
 func testGapsAreBounded(t *testing.T) {
@@ -46,9 +46,8 @@ func testGapsAreBounded(t *testing.T) {
 	}
 }
 
-// Who tells of holes in very many chains, and has others wait for its answers, leaves room
-// and a place for what others tell. It prevents: one host that keeps the holes of all
-// others from being mended.
+// A host that tells of holes in very many chains, and has others wait for its answers, leaves room
+// for what other hosts tell. It prevents: one host keeps the holes of all others from being mended.
 func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
 	g := newGaps()
 	tell := func(host, by protocol.Name) {
@@ -80,9 +79,9 @@ func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
 	}
 }
 
-// Who is asked too much says so, is left alone for as long as it says, and asked again:
-// that is no attempt in vain, but it does not go on for ever. It prevents: a chain that
-// is given up because it is long, and a host that keeps another one asking.
+// A host that is asked too much says so. It is left alone for as long as it says, and asked again.
+// That is no attempt in vain, but it does not go on for ever. It prevents: a chain is given up
+// because it is long, and a host keeps another one asking.
 func TestBusyHostIsAskedLater(t *testing.T) {
 	g := newGaps()
 	key := told{"white", "eve"}

@@ -9,14 +9,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// incoming is the n-th message of a host, as far as what is held looks at it.
+// incoming is the n-th message of a host, with all that holding looks at.
 func incoming(host protocol.Name, n, size int) bus.Incoming {
 	p := protocol.NewPath(protocol.DeriveChannel("record", host.String()), time.UnixMilli(int64(n)), 1)
 	return bus.Incoming{Sender: host, Path: p, Data: make([]byte, size)}
 }
 
-// Who fills what is held pushes out its own, never what other hosts wait for. It
-// prevents: a stranger on the bus who keeps a new host's first words from being read.
+// A host that fills what is held pushes out its own messages, never those that other hosts wait
+// for. It prevents: a stranger on the bus keeps a new host's first messages from being read.
 func TestHeldMessagesAreBounded(t *testing.T) {
 	clock := time.Unix(0, 0)
 	h := NewHeld(func() time.Time { return clock })
@@ -45,8 +45,9 @@ func TestHeldMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// What is pushed out is let go of. It prevents: a host that first sends many small messages
-// of a key that is not known and then large ones, which stay in memory behind what counts.
+// A message that is pushed out is let go of. It prevents: a host first sends many small messages of
+// a key that is not known, and then large ones, and the small ones stay in memory behind what
+// counts.
 func TestHeldMessagesAreLetGoOf(t *testing.T) {
 	h := NewHeld(time.Now)
 	who := signedBy{"eve", "KEY"}

@@ -39,9 +39,9 @@ func (l *letters) write(channel protocol.ChannelID, from string, at time.Time, t
 	}
 }
 
-// A session is a day of UTC on which both wrote, in whatever channels (R21). What comes is
-// added, wherever it stands, and counted in pieces as in one go. It prevents: what comes
-// late is counted twice, or never.
+// A session is a day of UTC on which both wrote, in whatever channels (R21). A message that comes
+// is added, wherever it stands. Counting in pieces gives the same as counting in one go. It
+// prevents: a message that comes late is counted twice, or never.
 func TestContacts(t *testing.T) {
 	day := func(d, h int) time.Time { return time.Date(2026, 4, d, h, 0, 0, 0, time.UTC) }
 	one, two := protocol.DeriveChannel(testRecord, "a", "b"), protocol.DeriveChannel(testRecord, "a", "b", "c")
@@ -91,8 +91,8 @@ func TestContacts(t *testing.T) {
 	want("and again when nobody does", 1)
 }
 
-// A letter whose host's key is revoked later is no contact any more, although nothing came
-// to its channel. It prevents: trust in what a thief wrote stays until the node starts anew.
+// A message whose host's key is revoked later is no contact any more, although nothing came to its
+// channel. It prevents: trust in what a thief wrote stays until the node starts anew.
 func TestContactsOfARevokedKey(t *testing.T) {
 	at := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	pair := map[protocol.Name]nkeys.KeyPair{}

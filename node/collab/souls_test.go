@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// Contacts are read of agents of this host alone, and not where another user owns the folder:
-// what links lead to there the node could read and that user could not.
+// Contacts are read only of agents of this host, and not if another user owns the folder. The node
+// could read what links there lead to, and that user could not.
 func TestWhoseContactsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ψ", "contacts.json")
@@ -35,8 +35,8 @@ func TestWhoseContactsAreRead(t *testing.T) {
 	}
 }
 
-// A file that has not changed is not read again: every view would read it else, and a warning
-// of one that nobody can read would come with each.
+// A file that has not changed is not read again. It prevents: every view reads it, and a warning of
+// a file that nobody can read comes with each.
 func TestContactsAreReadOnce(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ψ", "contacts.json")

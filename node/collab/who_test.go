@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Who acts (R59): the agent that calls; for a person the one that is named, the one in whose
-// folder they are, the only one here.
+// The agent that acts (R59) is the agent that calls. For a person it is the agent that is named,
+// the agent in whose folder they are, or the only agent here.
 func TestActs(t *testing.T) {
 	agent := func(name protocol.Name, dir string) configs.Agent { return configs.Agent{Name: name, Dir: dir} }
 	tests := []struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
-// Who may ask what, the whole table: by hand, as a program without the client would.
+// The whole table of what each caller may ask, asked by hand, as a program without the client
+// would.
 func TestWhoMayAskWhat(t *testing.T) {
 	const operator, agent, nameless, unattended = 'o', 'a', 'n', 'u'
 	callers := map[rune]control.Caller{
@@ -165,8 +166,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 	}
 }
 
-// Nothing in a request says who calls: the header's token and name go to the judge,
-// and what the judge says goes to the service.
+// Nothing in a request says who calls. The token and the name in the header go to the judge, and
+// what the judge says goes to the service.
 func TestTheDoorSaysWhoCalls(t *testing.T) {
 	var asked []control.Calling
 	heard := make(chan control.Caller, 1)
@@ -203,7 +204,7 @@ func TestNoJudge(t *testing.T) {
 	wantKind(t, err, control.KindRefused)
 }
 
-// A request whose body never came to its end kept its connection for ever. A long
+// It prevents: a request whose body never comes to its end keeps its connection for ever. A long
 // answer is not cut by the same limit.
 func TestHalfSentBody(t *testing.T) {
 	const patience = 50 * time.Millisecond
@@ -235,7 +236,7 @@ func TestHalfSentBody(t *testing.T) {
 		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.ReadAll(conn); err != nil { // to its end: the node has hung up
+		if _, err := io.ReadAll(conn); err != nil { // to its end, because the node has hung up
 			t.Errorf("after %q the connection stays open: %v", half, err)
 		}
 	}

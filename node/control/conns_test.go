@@ -47,8 +47,8 @@ func serveCounted(t *testing.T, path string, s control.Answers) (l *counted, end
 	return l, end
 }
 
-// It prevents: a connection for each call, which costs more than most calls do. An error
-// and a stream that came to its end leave theirs too.
+// It prevents: a connection for each call, which costs more than most calls do. A call that ends
+// with an error, or a stream that came to its end, leaves its connection for the next call too.
 func TestOneConnectionForManyCalls(t *testing.T) {
 	path := filepath.Join(shortDir(t), "control.sock")
 	l, _ := serveCounted(t, path, newMemory().answers())
@@ -69,8 +69,8 @@ func TestOneConnectionForManyCalls(t *testing.T) {
 	}
 }
 
-// It prevents: the next call of a program that fails because the node was started anew
-// since its last.
+// It prevents: the next call of a program fails because the node was started anew since its last
+// call.
 func TestCallsOutliveTheNode(t *testing.T) {
 	path := filepath.Join(shortDir(t), "control.sock")
 	client := control.NewClient(path, "0.1.0")
@@ -87,7 +87,7 @@ func TestCallsOutliveTheNode(t *testing.T) {
 	}
 }
 
-// It prevents: a message that is sent twice because the node went away once it had heard it.
+// It prevents: a message is sent twice because the node went away after it had heard the call.
 func TestCallsThatWereHeardAreNotRepeated(t *testing.T) {
 	path := filepath.Join(shortDir(t), "control.sock")
 	var heard atomic.Int64
@@ -107,7 +107,7 @@ func TestCallsThatWereHeardAreNotRepeated(t *testing.T) {
 	}
 }
 
-// It prevents: a call that gets the rest of another's answer, because that one was given up.
+// It prevents: a call gets the rest of another call's answer, because the other call was given up.
 func TestGivenUpCallsTakeTheirConnectionAlong(t *testing.T) {
 	path := filepath.Join(shortDir(t), "control.sock")
 	s := newMemory()
@@ -129,8 +129,8 @@ func TestGivenUpCallsTakeTheirConnectionAlong(t *testing.T) {
 	}
 }
 
-// It prevents: an error about a broken pipe in the place of what the node says of a request
-// that it does not read to its end.
+// It prevents: a client that gets an error about a broken pipe instead of what the node says. The
+// node answers without reading the request to its end.
 func TestRefusalBeforeTheEndOfARequest(t *testing.T) {
 	client, _, _ := serve(t, newMemory().answers(), control.Info{Version: "0.0.9", API: control.API - 1})
 	large := make([]byte, 4<<20)

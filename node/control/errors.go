@@ -30,7 +30,7 @@ type Error struct {
 // Error returns the message without the hint.
 func (e *Error) Error() string { return e.Message }
 
-// Errorf makes an Error of a kind with a hint (empty: none).
+// Errorf makes an Error of a kind with a hint. An empty hint is none.
 func Errorf(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), Kind: kind, Hint: hint}
 }

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// AnswerNothing answers every verb with what says nothing.
+// AnswerNothing answers every verb with an empty answer.
 func AnswerNothing() Answers {
 	answers := Answers{}
 	for _, v := range Verbs() {

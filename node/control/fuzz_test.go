@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzDecodeRequest: whatever stands in a request is read or refused as wrong
-// usage, and what was read can be written and read again.
+// FuzzDecodeRequest checks that every request is read, or refused as wrong usage, and that what was
+// read can be written and read again.
 func FuzzDecodeRequest(f *testing.F) {
 	f.Add([]byte(`{"to":["mawjs"],"body":"hello","heard_within":50000000}`))
 	f.Add([]byte(`{"re":"b2c3d4e5","body":"\u0000"}`))

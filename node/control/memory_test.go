@@ -13,8 +13,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// memory answers without a node, the verbs that the contract of mail needs: it
-// keeps messages in a slice. It shows that the contract can be met, and gives server and client something to carry.
+// memory answers the verbs that the contract of mail needs without a node: it keeps messages in a
+// slice. It shows that the contract can be met, and gives server and client something to carry.
 type memory struct {
 	mu       sync.Mutex
 	messages []control.Message // guarded by mu
@@ -45,7 +45,7 @@ func (s *memory) Status(context.Context) (control.Status, error) {
 	return control.Status{Version: "memory", API: control.API, Fleet: "lab", Host: "here", Human: memoryHuman, Speaker: speaker}, nil
 }
 
-// speaker is R14. The caller holds mu.
+// speaker returns the name under which a request speaks (R14). The caller holds mu.
 func (s *memory) speaker(as string) string { return cmp.Or(as, memoryHuman) }
 
 // store appends a message. The caller holds mu.
@@ -100,12 +100,12 @@ func (s *memory) addressable(to string, cross bool) error {
 	return nil
 }
 
-// agent is the index of an agent, or -1. The caller holds mu.
+// agent returns the index of an agent, or -1. The caller holds mu.
 func (s *memory) agent(name string) int {
 	return slices.IndexFunc(s.agents, func(a control.Agent) bool { return a.Name.String() == name })
 }
 
-// find is R2. The caller holds mu.
+// find returns the message that a path or its suffix names (R2). The caller holds mu.
 func (s *memory) find(path string) (control.Message, error) {
 	for _, m := range s.messages {
 		if path == m.Path.Suffix() {
@@ -124,7 +124,7 @@ func (s *memory) find(path string) (control.Message, error) {
 	return control.Message{}, control.Errorf(control.KindNotFound, "", "cannot find %s", path)
 }
 
-// staged is m with the stage that later messages give it. The caller holds mu.
+// staged returns m with the stage that later messages give it. The caller holds mu.
 func (s *memory) staged(m control.Message) control.Message {
 	for _, later := range s.messages {
 		switch {
@@ -177,7 +177,7 @@ func (s *memory) Inbox(_ context.Context, r control.InboxRequest) ([]control.Mes
 	return s.mail(s.speaker(r.As), r.All), nil
 }
 
-// mail is what name was sent. The caller holds mu.
+// mail returns what name was sent. The caller holds mu.
 func (s *memory) mail(name string, all bool) []control.Message {
 	var mail []control.Message
 	for _, m := range s.messages {

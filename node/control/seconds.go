@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Seconds is a length of time that stands in JSON as a number of seconds, so that
-// every program can read it: 0.25, and never 250ms or 250000000.
+// Seconds is a length of time that stands in JSON as a number of seconds, so that every program can
+// read it: 0.25, and never 250ms or 250000000.
 type Seconds time.Duration
 
-// Duration is the same as a time.Duration.
+// Duration returns the seconds as a time.Duration.
 func (s Seconds) Duration() time.Duration { return time.Duration(s) }
 
-// String is the same for people.
+// String returns the seconds as a text for people.
 func (s Seconds) String() string { return time.Duration(s).String() }
 
 // MarshalJSON writes the seconds, without an exponent.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Lengths of time were numbers of nanoseconds in some answers and text in others.
+// It prevents: lengths of time are numbers of nanoseconds in some answers and text in others.
 func TestSecondsAreANumberOfSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0", 250 * time.Millisecond: "0.25", 412 * time.Microsecond: "0.000412", -90 * time.Second: "-90", time.Nanosecond: "0.000000001",
@@ -19,7 +19,7 @@ func TestSecondsAreANumberOfSeconds(t *testing.T) {
 			t.Errorf("%s is %s, %v; want %s", d, data, err, want)
 		}
 	}
-	for range 1000 { // what hosts measure is shorter than months
+	for range 1000 { // hosts measure less than months
 		d := time.Duration(rand.Int64N(int64(90*24*time.Hour))) - 45*24*time.Hour
 		data, err := json.Marshal(Seconds(d))
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// logger is a memory whose Log is the test's.
+// logger is a memory whose Log belongs to the test.
 func logger(log func(ctx context.Context, yield func(control.Message) error) error) control.Answers {
 	return control.Bind(append(newMemory().bindings(), control.Log.By(func(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
 		return log(ctx, yield)

@@ -125,7 +125,7 @@ func TestListenReplacesADeadNodesLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveAt(t, path, newMemory().answers(), thisVersion()) // as after kill -9: nothing was closed
+	serveAt(t, path, newMemory().answers(), thisVersion()) // nothing was closed, as after kill -9
 	if err := status(t, path); err != nil {
 		t.Error(err)
 	}
@@ -158,7 +158,7 @@ func TestNoNode(t *testing.T) {
 	}
 }
 
-// A node that was killed while a command waited was reported with a URL of our own.
+// It prevents: if a node is killed while a command waits, the command shows an internal URL.
 func TestNodeThatDiesMeanwhile(t *testing.T) {
 	path := filepath.Join(shortDir(t), "s")
 	l, err := net.Listen("unix", path)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A time that is not known was written as 0001-01-01T00:00:00Z, which programs took
-// for a time: every one that can go over the socket, or be printed with --json, is
-// left out where it is zero.
+// Every time that can go over the socket, or be printed with --json, is left out if it is zero. It
+// prevents: a time that is not known is written as 0001-01-01T00:00:00Z, which programs take for a
+// time.
 func TestTimesThatAreNotKnownAreLeftOut(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, v := range Verbs() {
@@ -21,8 +21,8 @@ func TestTimesThatAreNotKnownAreLeftOut(t *testing.T) {
 	}
 }
 
-// findTimes reports the fields of type and of what it holds that are times and are
-// written where they are zero.
+// findTimes reports the fields of a type, and of what it holds, that are times and are written if
+// they are zero.
 func findTimes(t *testing.T, is reflect.Type, seen map[reflect.Type]bool) {
 	switch is.Kind() {
 	case reflect.Slice, reflect.Pointer, reflect.Array, reflect.Map:
@@ -43,5 +43,5 @@ func findTimes(t *testing.T, is reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// ownPath is the path of this package.
+// ownPath returns the path of this package.
 func ownPath() string { return reflect.TypeFor[Status]().PkgPath() }

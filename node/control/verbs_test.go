@@ -36,7 +36,7 @@ func TestVerbsOfTheTable(t *testing.T) {
 	}
 }
 
-// The last line of a stream that fails is told from an answer by how it begins.
+// The beginning of the last line of a stream tells a failure from an answer.
 func TestAnswersOfStreamsDoNotBeginAsFailures(t *testing.T) {
 	for _, v := range Verbs() {
 		if !v.Stream {
@@ -50,8 +50,7 @@ func TestAnswersOfStreamsDoNotBeginAsFailures(t *testing.T) {
 	}
 }
 
-// A verb that stands beside its request and not in the table would be unknown to every
-// node.
+// It prevents: a verb stands beside its request and not in the table, and is unknown to every node.
 func TestEveryVerbIsInTheTable(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -85,8 +84,8 @@ func TestEveryVerbIsInTheTable(t *testing.T) {
 	}
 }
 
-// makesVerb reports whether an expression is NewVerb, NewQuestion or NewStream, with
-// whatever is said of the result.
+// makesVerb reports whether an expression is NewVerb, NewQuestion or NewStream, whatever is called
+// on the result.
 func makesVerb(e ast.Expr) (yes bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && (id.Name == "NewVerb" || id.Name == "NewQuestion" || id.Name == "NewStream") {

@@ -19,7 +19,7 @@ func TestReadAnswerNeverBlocks(t *testing.T) {
 	}
 }
 
-// What a link in the answer's place leads to is not the command's answer.
+// If a link is in the answer's place, the file to which it leads is not the command's answer.
 func TestReadAnswerFollowsNoLink(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "answer")
 	if err := syscall.Symlink("/etc/hosts", file); err != nil {

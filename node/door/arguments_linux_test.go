@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The longest argument that the system takes is given to the command, and the
-// next is refused before it is tried.
+// The longest argument that the system takes is given to the command. A longer one is refused
+// before it is tried.
 func TestLongestArgument(t *testing.T) {
 	s := newSwitchboard(t)
 	longest := strings.Repeat("x", maxArgument-1)

@@ -19,13 +19,12 @@ func TestNodeKilled(t *testing.T) {
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = node.Wait() // it was killed, which is an error to it
+	_ = node.Wait() // it was killed, and Wait calls that an error
 	agent.wantDead(t)
 }
 
-// The parent-death signal comes when the thread that forked ends. Were the
-// thread not held by Run, one of these goroutines would get it and end it, and
-// the command would be killed under way.
+// The parent-death signal comes when the thread that forked ends. It prevents: Run does not hold
+// that thread, one of these goroutines gets it and ends it, and the command is killed under way.
 func TestThreadsEnd(t *testing.T) {
 	s := newSwitchboard(t)
 	const commands = 24                             // one alone is often kept by luck: its thread blocks in waitid

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// The commands that these tests run are the test binary itself, in one of the
-// roles below. A role that lives on dials the test: its connection tells that
-// it is up and, by its end, that it is dead.
+// The commands that these tests run are the test binary itself, in one of the roles below. A role
+// that lives on dials the test. Its connection tells that the role is up. The end of the connection
+// tells that it is dead.
 const (
 	roleVar = "PARLEY_DOOR_TEST_ROLE"
 	dialVar = "PARLEY_DOOR_TEST_DIAL"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// play is what a test's command does; it returns the exit code.
+// play does what a test's command does, and returns the exit code.
 func play(role string) (code int, ok bool) {
 	switch role {
 	case "echo": // prints what it reads
@@ -95,7 +95,7 @@ func play(role string) (code int, ok bool) {
 		phone(role)
 		<-ch
 		fmt.Println("bye")
-	case "stubborn": // passes over SIGTERM
+	case "stubborn": // ignores SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		phone(role)
 		select {}
@@ -121,7 +121,7 @@ func play(role string) (code int, ok bool) {
 	return 0, true
 }
 
-// phone dials the test, and says which role and process this is.
+// phone dials the test, and says the role and the number of this process.
 func phone(role string) net.Conn {
 	conn, err := net.Dial("tcp", os.Getenv(dialVar))
 	if err != nil {
@@ -132,8 +132,8 @@ func phone(role string) net.Conn {
 	return conn
 }
 
-// leave starts a child with the output given, waits until it says that it is
-// up, and leaves it alone; it returns the exit code.
+// leave starts a child with the output given, waits until the child says that it is up, and leaves
+// it alone. It returns the exit code.
 func leave(role string, output io.Writer) int {
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), roleVar+"="+role)
@@ -153,7 +153,7 @@ func leave(role string, output io.Writer) int {
 	return 0
 }
 
-// switchboard is where the roles of one test phone.
+// switchboard takes the calls of the roles of one test.
 type switchboard struct {
 	t        *testing.T
 	listener net.Listener
@@ -174,7 +174,7 @@ func newSwitchboard(t *testing.T) switchboard {
 	return switchboard{t: t, listener: l, self: self}
 }
 
-// command is a Command that plays a role.
+// command returns a Command that plays a role.
 func (s switchboard) command(role string, args ...string) Command {
 	return Command{
 		Argv: append([]string{s.self}, args...),
@@ -209,8 +209,8 @@ func (s switchboard) answer() call {
 	return call{Conn: conn, role: role, pid: n}
 }
 
-// wantDead waits until the process at the other end is dead. The deadline only
-// ends a test that has failed.
+// wantDead waits until the process at the other end is dead. The deadline only ends a test that has
+// failed.
 func (c call) wantDead(t *testing.T) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(time.Minute))

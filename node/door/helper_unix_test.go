@@ -16,13 +16,13 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-// keptVar has a node keep its command, which plays the role that it names.
+// keptVar has a node keep its command. The command plays the role that keptVar names.
 const keptVar = "PARLEY_DOOR_TEST_KEPT"
 
-// runVar is what the control group of a node's command is called after.
+// runVar names the run after which the control group of a node's command is called.
 const runVar = "PARLEY_DOOR_TEST_RUN"
 
-// playUnix plays the roles that need more of the system.
+// playUnix plays the roles that need a Unix system.
 func playUnix(role string) (code int, ok bool) {
 	switch role {
 	case "die": // ends by a signal
@@ -36,7 +36,7 @@ func playUnix(role string) (code int, ok bool) {
 		phone(role)
 		fmt.Fprintln(os.Stderr, "up")
 		select {}
-	case "node": // runs a command, as a node does
+	case "node": // runs a command as a node does
 		c := Command{Argv: []string{os.Args[0]}, Env: []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")}, Run: os.Getenv(runVar)}
 		if os.Getenv(keptVar) != "" {
 			c.Keepers, c.Grace = &keeper.Pool{}, time.Minute
@@ -51,7 +51,7 @@ func playUnix(role string) (code int, ok bool) {
 	return 0, true
 }
 
-// inOwnSession lets a runaway run away.
+// inOwnSession starts a runaway in a session of its own.
 func inOwnSession(cmd *exec.Cmd, role string) {
 	if role == "runaway" {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

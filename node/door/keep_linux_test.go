@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is a command beneath a keeper of its own.
+// kept returns a command beneath a keeper of its own.
 func kept(t *testing.T, c Command) Command {
 	c.Keepers = &keeper.Pool{}
 	t.Cleanup(c.Keepers.Close)
 	return c
 }
 
-// A keeper in between changes nothing of what comes of a command.
+// A keeper in between changes nothing about what comes of a command.
 func TestKeptIsAsAlone(t *testing.T) {
 	s := newSwitchboard(t)
 	wantResult(t, Result{Output: "echoed"}, runToEnd(t, kept(t, Command{Argv: []string{"cat"}, Stdin: []byte("echoed\n")})))
@@ -39,7 +39,7 @@ func TestKeptIsAsAlone(t *testing.T) {
 	}
 }
 
-// One keeper runs one command after another, and nothing of one is there for the next.
+// One keeper runs one command after another. Nothing of a command is there for the next one.
 func TestKeeperGoesOn(t *testing.T) {
 	s := newSwitchboard(t)
 	var keepers keeper.Pool
@@ -61,7 +61,7 @@ func TestKeeperGoesOn(t *testing.T) {
 	if len(roots) != 1 {
 		t.Errorf("%d keepers for commands one after another: %v", len(roots), roots)
 	}
-	for pid := range roots { // somebody ends it while it waits: the next command has another
+	for pid := range roots { // somebody ends the keeper while it waits: the next command has another keeper
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,8 @@ func TestKeeperGoesOn(t *testing.T) {
 	}
 }
 
-// The command may stop and continue, ask for time and be refused it, as alone.
+// A command beneath a keeper may stop and continue, and is given time or refused it, as a command
+// without a keeper.
 func TestKeptGrace(t *testing.T) {
 	s := newSwitchboard(t)
 	s.wantCanceled(kept(t, s.command("polite")), true, "bye")
@@ -84,8 +85,8 @@ func TestKeptGrace(t *testing.T) {
 	s.wantCanceled(c, false, "")
 }
 
-// What moved to a session of its own and lost its parent went on after its run, and
-// nobody knew any more whose it was.
+// It prevents: a process that moved to a session of its own and lost its parent goes on after its
+// run, and nobody knows any more to whom it belongs.
 func TestKeptRunawayEndsWithItsRun(t *testing.T) {
 	s := newSwitchboard(t)
 	c := kept(t, s.command("runaway-parent"))
@@ -115,7 +116,7 @@ func TestKeptOrphanIsKnown(t *testing.T) {
 	<-result
 }
 
-// kill -9 of the node left what its commands had started to go on.
+// It prevents: after kill -9 of the node, what its commands had started goes on.
 func TestKeptNodeKilled(t *testing.T) {
 	s := newSwitchboard(t)
 	node := exec.Command(s.command("node").Argv[0])
@@ -127,13 +128,13 @@ func TestKeptNodeKilled(t *testing.T) {
 	if err := node.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = node.Wait() // it was killed, which is an error to it
+	_ = node.Wait() // it was killed, and Wait calls that an error
 	first.wantDead(t)
 	second.wantDead(t)
 }
 
-// Who ends the keeper of its run lets its orphans go; the node has to know that, or it
-// takes them for its operator's. A keeper that is stopped holds nobody up.
+// A process that ends the keeper of its run lets the run's orphans go. The node has to know that,
+// or it takes them for its operator's. A keeper that is stopped holds nobody up.
 func TestKeeperEnded(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		s := newSwitchboard(t)
@@ -155,8 +156,8 @@ func TestKeeperEnded(t *testing.T) {
 	}
 }
 
-// A program that has ended its first thread and lives on in another looks like one that
-// has ended, and was not.
+// It prevents: a program that has ended its first thread and lives on in another looks like one
+// that has ended, and is not ended.
 func TestKeptWithoutItsFirstThread(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -173,7 +174,7 @@ ctypes.CDLL(None).pthread_exit(None)
 	}
 }
 
-// A control group knows what belongs to a run even where its keeper was ended.
+// A control group knows what belongs to a run even if the run's keeper was ended.
 func TestControlGroup(t *testing.T) {
 	probe := keeper.NewGroup("probe"+fmt.Sprint(os.Getpid()), keeper.Limits{})
 	if probe == nil {
@@ -192,22 +193,22 @@ func TestControlGroup(t *testing.T) {
 	if err := syscall.Kill(<-root, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	// Nothing is left here; but who runs as this user could have left the group first.
+	// Nothing is left here. But a process that runs as this user could have left the group first.
 	if got := <-result; !got.Left {
 		t.Error("nothing can be left, although who ended the keeper could leave its control group")
 	}
 	runaway.wantDead(t)
 }
 
-// A file that whoever started the node had open is no command's: one that runs as
-// another user would read through it what that user may not open.
+// A command gets no file that the program that started the node had open. It prevents: a command
+// that runs as another user reads through it what that user may not open.
 func TestKeptGetsNoFiles(t *testing.T) {
 	inherited, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer inherited.Close()
-	if _, err := unix.FcntlInt(inherited.Fd(), unix.F_SETFD, 0); err != nil { // as one that came with the start
+	if _, err := unix.FcntlInt(inherited.Fd(), unix.F_SETFD, 0); err != nil { // as a file that came with the start
 		t.Fatal(err)
 	}
 	file := fmt.Sprintf("/proc/self/fd/%d", inherited.Fd())
@@ -216,8 +217,8 @@ func TestKeptGetsNoFiles(t *testing.T) {
 	}
 }
 
-// A command of another user writes its answer into a file, reads nothing of the
-// node's environment and has the standard files as its own.
+// A command of another user writes its answer into a file. It reads nothing of the node's
+// environment, and owns its standard files.
 func TestKeptOtherUser(t *testing.T) {
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Geteuid() != 0 {
 		t.Skip("it needs root and PARLEY_ROOT_TESTS=1")
@@ -234,7 +235,7 @@ func TestKeptOtherUser(t *testing.T) {
 	if got := runToEnd(t, c); got.Output != "written" {
 		t.Errorf("the answer's file: %+v", got)
 	}
-	// It can put a link to a file of the node's user in the file's place.
+	// The command can put a link to a file of the node's user in the file's place.
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
 		t.Fatal(err)

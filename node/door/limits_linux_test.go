@@ -15,14 +15,14 @@ import (
 	processes "github.com/parleyfleet/parley/internal/process"
 )
 
-// limited is a shell's script beneath a keeper, with limits.
+// limited returns a script of the shell beneath a keeper, with limits.
 func limited(t *testing.T, l keeper.Limits, script string, args ...string) Command {
 	c := kept(t, Command{Argv: append([]string{"/bin/sh", "-c", script}, args...)})
 	c.Limits = l
 	return c
 }
 
-// wantLimited wants a command to be ended by a limit.
+// wantLimited checks that a limit ended a command.
 func wantLimited(t *testing.T, got Result, problem string) {
 	t.Helper()
 	if got.Failure != Limited || got.Problem() != problem || got.Left {
@@ -40,7 +40,7 @@ func TestLimitsAreSet(t *testing.T) {
 	if got := runToEnd(t, limited(t, all, "sh -c '"+look+"'")); got.Output != "7\n1048576\n90\n40" {
 		t.Errorf("what it starts: %+v", got)
 	}
-	// A keeper that goes on has none of them, nor has its next command.
+	// A keeper that goes on has none of these limits, and neither has its next command.
 	c := limited(t, all, "ulimit -H -n; ulimit -H -d; ulimit -H -t; nice")
 	_ = runToEnd(t, c)
 	c.Limits = keeper.Limits{}
@@ -55,7 +55,7 @@ func TestLimitsAreSet(t *testing.T) {
 	}
 }
 
-// A command that has limits fails to start as one without them does.
+// A command with limits fails to start in the same way as one without limits.
 func TestLimitedNotStarted(t *testing.T) {
 	for _, argv := range [][]string{{"/nowhere/at-all"}, {"/dev/null"}} {
 		c := kept(t, Command{Argv: argv})
@@ -74,23 +74,23 @@ func TestLimitOfCPU(t *testing.T) {
 	const problem = "ended: used more than 1s of processor time"
 	wantLimited(t, runToEnd(t, limited(t, busy, "while :; do :; done")), problem)
 	wantLimited(t, runToEnd(t, limited(t, busy, "sh -c 'while :; do :; done'; exit $?")), problem)
-	// One that passes over the signal is ended by the next one.
+	// A process that ignores the signal is ended by the next signal.
 	wantLimited(t, runToEnd(t, limited(t, busy, "trap '' XCPU; while :; do :; done")), problem)
-	// One that has little to do is not ended, however long it takes.
+	// A process that has little to do is not ended, however long it takes.
 	if got := runToEnd(t, limited(t, busy, "sleep 1.2; echo done")); got.Output != "done" || got.Failure != None {
 		t.Errorf("%+v", got)
 	}
 }
 
-// Each process of a crowd uses less than the limit, all of them more: where there is a
-// control group that counts.
+// Each process of a crowd uses less than the limit, and all of them use more. A control group
+// counts them together, if there is one.
 func TestLimitOfCPUOfAll(t *testing.T) {
 	c := limited(t, keeper.Limits{CPU: time.Second}, "for i in 1 2 3; do sh -c 'while :; do sh -c \"for j in 1 2 3 4 5 6 7 8; do :; done\"; done' & done; wait; echo done")
 	c.Run = inGroup(t, "crowd")
 	wantLimited(t, runToEnd(t, c), "ended: used more than 1s of processor time")
 }
 
-// inGroup is the name of a command's control group, where this process may make one.
+// inGroup returns the name of a command's control group, if this process may make one.
 func inGroup(t *testing.T, name string) string {
 	t.Helper()
 	name = fmt.Sprintf("%s%d", name, os.Getpid())
@@ -115,7 +115,7 @@ func TestLimitOfMemory(t *testing.T) {
 	if !strings.HasSuffix(got.Problem(), "MemoryError (its limit: 200 MiB of memory)") {
 		t.Errorf("above its limit: %+v says %q", got, got.Problem())
 	}
-	// In a control group that can be limited all of it is ended.
+	// In a control group that can be limited, the whole group is ended.
 	c := limited(t, l, script, "400")
 	c.Run = inGroup(t, "memory")
 	probe := keeper.NewGroup("sets-"+c.Run, l)
@@ -138,7 +138,8 @@ func TestLimitOfFiles(t *testing.T) {
 	}
 }
 
-// Root's own processes can be limited by a control group alone; else it is not started.
+// Root's own processes can be limited by a control group alone. Without such a group the command is
+// not started.
 func TestLimitOfProcesses(t *testing.T) {
 	l := keeper.Limits{Processes: 30}
 	c := limited(t, l, "for i in $(seq 60); do sleep 60 & done; echo all")
@@ -172,7 +173,7 @@ func TestNoNetwork(t *testing.T) {
 	if got.Failure != ExitStatus || !strings.Contains(got.Stderr, "unreachable") || got.Output != "1" {
 		t.Errorf("without a network: %+v", got)
 	}
-	// As another user it has none either, and cannot get one.
+	// As another user, the command has no network either, and cannot get one.
 	c := limited(t, keeper.Limits{NoNetwork: true}, "nsenter --net=/proc/1/ns/net true 2>&1; "+look, address)
 	c.User, c.Dir, c.Bare, c.Env = &keeper.User{UID: 65534, GID: 65534}, "/", true, []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
 	if got := runToEnd(t, c); got.Failure != ExitStatus || !strings.Contains(got.Stderr, "unreachable") {
@@ -180,8 +181,8 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
-// kill -9 of the node, and of the keeper: what has left its session and its parent goes
-// with them, at once or when the node starts anew.
+// The node, and its keeper, are ended with kill -9. A process that has left its session and its
+// parent ends with them, at once or when the node starts anew.
 func TestOrphansOfAKilledNode(t *testing.T) {
 	s := newSwitchboard(t)
 	node := func(run string) (*exec.Cmd, call) {
@@ -201,14 +202,14 @@ func TestOrphansOfAKilledNode(t *testing.T) {
 	killed, runaway := node("")
 	send(killed.Process.Pid, syscall.SIGKILL)
 	runaway.wantDead(t)
-	_ = killed.Wait() // it was killed, which is an error to it
+	_ = killed.Wait() // it was killed, and Wait calls that an error
 
 	run := inGroup(t, "orphan")
 	killed, runaway = node(run + "-1")
-	send(killed.Process.Pid, syscall.SIGSTOP) // else it sees that its keeper ends first
+	send(killed.Process.Pid, syscall.SIGSTOP) // otherwise it sees that its keeper ends first
 	keepers := processes.Children(killed.Process.Pid)
 	for len(keepers) == 1 && !slices.Contains(processes.Children(keepers[0]), runaway.pid) {
-		runtime.Gosched() // its parent lives still
+		runtime.Gosched() // its parent still lives
 	}
 	for _, pid := range append(keepers, killed.Process.Pid) {
 		send(pid, syscall.SIGKILL)

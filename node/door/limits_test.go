@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-// A command that prints more than it may is ended, whichever output it takes; one that
-// ends by itself first has printed it all the same.
+// A command that prints more than it may is ended, whichever output it uses. If it ends by itself
+// first, it has printed too much all the same.
 func TestPrintedTooMuch(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("flood", "600")
@@ -27,7 +27,8 @@ func TestPrintedTooMuch(t *testing.T) {
 	}
 }
 
-// What a program says when the system refuses it more names the limit that it has.
+// If the system refuses a program more of something, the problem names the limit that the program
+// has.
 func TestNearLimit(t *testing.T) {
 	c := Command{Limits: keeper.Limits{Files: 64, Processes: 5, Memory: 2e9}}
 	for words, want := range map[string]string{

@@ -38,7 +38,7 @@ func TestFailureNames(t *testing.T) {
 	}
 }
 
-// Whatever a command prints, what is kept is text and within its bounds.
+// Whatever a command prints, the kept output is text and stays within its bounds.
 func FuzzOutput(f *testing.F) {
 	f.Add([]byte("猫\r\n\x00\xff"), uint8(5), true)
 	f.Fuzz(func(t *testing.T, data []byte, max uint8, whole bool) {

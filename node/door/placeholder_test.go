@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ownTempDir has the commands of a test leave their files in a folder of its
-// own, and fails the test if anything is left there.
+// ownTempDir has the commands of a test leave their files in a folder of its own. It fails the test
+// if anything is left there.
 func ownTempDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func ownTempDir(t *testing.T) string {
 	return dir
 }
 
-// filling is a command whose placeholders are filled in.
+// filling returns a command whose placeholders are filled in.
 func (s switchboard) filling(input, role string, args ...string) Command {
 	c := s.command(role, args...)
 	c.Placeholders, c.Stdin = true, []byte(input)
@@ -43,7 +43,7 @@ func TestRunPrompt(t *testing.T) {
 		{"two\nlines, ψ 'quoted' $(x)", []string{"-p", "{prompt}"}, []string{"-p", "two\nlines, ψ 'quoted' $(x)", ""}},
 		{"hi", []string{"--message={prompt}", "x"}, []string{"--message=hi", "x", ""}},
 		{"hi", []string{"none"}, []string{"none", "hi"}},
-		{"{prompt} {output}", []string{"{prompt}"}, []string{"{prompt} {output}", ""}}, // filled in once
+		{"{prompt} {output}", []string{"{prompt}"}, []string{"{prompt} {output}", ""}}, // each placeholder is filled in once
 		{"a\x00b", []string{"{prompt}"}, []string{"a␀b", ""}},
 		{"--danger", []string{"{prompt}", "-m{prompt}"}, []string{" --danger", "-m--danger", ""}},
 		{"", []string{"{prompt}"}, []string{"", ""}},
@@ -56,7 +56,7 @@ func TestRunPrompt(t *testing.T) {
 	}
 }
 
-// A command that is given plain text keeps its words as they are.
+// A command that is given plain text keeps the words of its command line as they are.
 func TestRunWithoutPlaceholders(t *testing.T) {
 	ownTempDir(t)
 	c := newSwitchboard(t).command("tell", "{prompt}", "{output}")
@@ -107,8 +107,8 @@ func TestRunOutputFile(t *testing.T) {
 	}
 }
 
-// The file is new, alone in a folder that is closed to others, and named by its
-// whole path even where the system's folder for such files is not.
+// The file is new, and alone in a folder that is closed to others. It is named by its whole path,
+// even if the system's folder for such files is not.
 func TestRunOutputFileIsPrivate(t *testing.T) {
 	ownTempDir(t)
 	t.Chdir(filepath.Dir(os.TempDir()))
@@ -173,8 +173,7 @@ func TestRunNoPlaceForAnswer(t *testing.T) {
 	}
 }
 
-// A message must never become code: these are the ways in which an operator
-// might have let it.
+// A message must never become code. These are the ways in which an operator might have let it.
 func TestCheckPlaceholders(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"claude -p {prompt}", ""},
@@ -219,8 +218,7 @@ func TestRunRefusesScript(t *testing.T) {
 	}
 }
 
-// Whatever the text, the words that hold no placeholder stay, and so does their
-// number.
+// Whatever the text, the words without a placeholder stay, and the number of words stays.
 func FuzzFill(f *testing.F) {
 	f.Add("-x\x00{prompt}", "--a={prompt}")
 	f.Fuzz(func(t *testing.T, text, word string) {

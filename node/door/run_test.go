@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// endless is a grace that fails a test by its own timeout if it is waited for.
+// endless is a grace period. A test that waits for it fails by its own timeout.
 const endless = time.Hour
 
 // runToEnd runs a command to its end.
@@ -96,8 +96,8 @@ func TestRunMissingFolder(t *testing.T) {
 	}
 }
 
-// A program that is named with a slash counts from Dir, whatever the node's own
-// folder is.
+// The path of a program that is named with a slash begins at Dir, whatever the node's own folder
+// is.
 func TestRunRelativeProgram(t *testing.T) {
 	s := newSwitchboard(t)
 	dir := t.TempDir()
@@ -178,8 +178,8 @@ func TestRunTimesOut(t *testing.T) {
 	}
 }
 
-// inBackground runs a command and returns how to cancel it and where its result
-// comes.
+// inBackground runs a command. It returns a function that cancels the command, and the channel of
+// its result.
 func inBackground(t *testing.T, c Command) (cancel func(), result <-chan Result) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,7 +193,7 @@ func inBackground(t *testing.T, c Command) (cancel func(), result <-chan Result)
 func TestRunCanceled(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("family")
-	c.Grace = endless // they end by SIGTERM alone
+	c.Grace = endless // both end by SIGTERM alone
 	cancel, result := inBackground(t, c)
 	first, second := s.answer(), s.answer()
 	cancel()
@@ -212,8 +212,7 @@ func TestRunAlreadyCanceled(t *testing.T) {
 	wantResult(t, Result{Failure: Canceled, ExitCode: -1}, Run(ctx, newSwitchboard(t).command("echo")))
 }
 
-// A descendant that keeps standard output open must not hang the node, and not
-// outlive the run.
+// A descendant that keeps standard output open must neither hang the node nor outlive the run.
 func TestRunLeftover(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("parent")
@@ -221,8 +220,8 @@ func TestRunLeftover(t *testing.T) {
 	s.wantLeftoverEnded(c)
 }
 
-// wantLeftoverEnded runs a command that prints "hi" and leaves a process behind, which
-// does not outlive the run.
+// wantLeftoverEnded runs a command that prints "hi" and leaves a process behind. The process must
+// not outlive the run.
 func (s switchboard) wantLeftoverEnded(c Command) {
 	s.t.Helper()
 	_, result := inBackground(s.t, c)
@@ -239,15 +238,15 @@ func TestRunLeftoverCanceled(t *testing.T) {
 	cancel, result := inBackground(t, c)
 	child := s.answer()
 	cancel()
-	got := <-result // whether the parent had ended by then is not known here
+	got := <-result // it is not known here whether the parent had ended by then
 	if got.Output != "hi" || got.Failure != None && got.Failure != Canceled {
 		t.Errorf("got %+v", got)
 	}
 	child.wantDead(t)
 }
 
-// A descendant that has no part in the output is not waited for, and does not
-// outlive the run either.
+// A descendant that has no part in the output is not waited for. It does not outlive the run
+// either.
 func TestRunQuietLeftover(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("quiet-parent")

@@ -29,8 +29,8 @@ func TestRunGrace(t *testing.T) {
 	s.wantCanceled(c, false, "")
 }
 
-// wantCanceled cancels a command that runs, or that was stopped (SIGSTOP), and wants
-// what it printed, and its end.
+// wantCanceled cancels a command that runs, or that was stopped (SIGSTOP). It checks what the
+// command printed, and that it ended.
 func (s switchboard) wantCanceled(c Command, stopped bool, output string) {
 	s.t.Helper()
 	cancel, result := inBackground(s.t, c)
@@ -51,7 +51,8 @@ func TestRunStopped(t *testing.T) {
 	s.wantCanceled(s.command("polite"), true, "bye")
 }
 
-// Who moved to a session of its own is not ours to end, and must not hang us.
+// A process that moved to a session of its own is not for the node to end, and must not hang the
+// node.
 func TestRunRunaway(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("runaway-parent")

@@ -16,7 +16,7 @@ func claimed(text string) Claim {
 	return Claim{Claim: protocol.Claim{ItemRef: protocol.ItemRef{Label: "A1", Text: text}}}
 }
 
-// scored is the score of one claim by some texts.
+// scored returns the score of one claim by some texts.
 func scored(t *testing.T, c Claim, texts ...Text) (float64, protocol.SyncRow) {
 	t.Helper()
 	e := New([]Claim{c})
@@ -31,8 +31,8 @@ func scored(t *testing.T, c Claim, texts ...Text) (float64, protocol.SyncRow) {
 	return score, rows[0]
 }
 
-// Work-with W38, W190: 1.0 is for what stands there in so many words, 0.2 for what is known
-// otherwise, 0.0 for what is not, and in doubt it is the lower one.
+// Work-with W38, W190: 1.0 is for a claim that stands there in so many words, 0.2 for what is known
+// otherwise, 0.0 for what is not known. In doubt it is the lower score.
 func TestTheWordsDecide(t *testing.T) {
 	const claim = "Pane titles include the team tag"
 	for text, want := range map[string]float64{
@@ -72,7 +72,7 @@ func TestTheWordsDecide(t *testing.T) {
 	}
 }
 
-// Signs and numbers are words: what differs in one is another claim.
+// Signs and numbers are words. A claim that differs in one of them is another claim.
 func TestSignsAndNumbersCount(t *testing.T) {
 	for _, c := range []struct {
 		claim, text string
@@ -101,8 +101,8 @@ func TestSignsAndNumbersCount(t *testing.T) {
 	}
 }
 
-// What was taken back later is no evidence, and of two notes without a date nobody knows
-// which is the later one.
+// A text that was taken back later is no evidence. Of two notes without a date, nobody knows which
+// is the later one.
 func TestLaterWordsCount(t *testing.T) {
 	yes, no := Text{Where: "yes.md", First: 1, Body: "Worktree isolation is on."}, Text{Where: "no.md", First: 1, Body: "Worktree isolation is no longer on."}
 	at := func(t Text, d int) Text { t.At = day.AddDate(0, 0, d); return t }
@@ -124,7 +124,7 @@ func TestLaterWordsCount(t *testing.T) {
 	}
 }
 
-// Another's words that somebody repeats in an answer are not their own.
+// If somebody repeats the words of another in an answer, these are not their own words.
 func TestAnEchoIsNoEvidence(t *testing.T) {
 	text := Text{Where: "m.md", First: 9, Short: true, Body: "Pane titles include the team tag", Answers: "Hear this! Pane titles include the team tag."}
 	if got, row := scored(t, claimed("Pane titles include the team tag"), text); got != 0 {
@@ -136,7 +136,7 @@ func TestAnEchoIsNoEvidence(t *testing.T) {
 	}
 }
 
-// A doubt anywhere in a message goes for all of it.
+// A doubt anywhere in a message counts for all of it.
 func TestShortTextsAreTakenAsAWhole(t *testing.T) {
 	text := Text{Where: "m.md", First: 9, Short: true, Body: "I never said this.\n\nThe port is 4222."}
 	if got, row := scored(t, claimed("The port is 4222"), text); got != 0.2 {
@@ -152,7 +152,7 @@ func TestEvidenceNamesFileAndLine(t *testing.T) {
 	}
 }
 
-// What was decided counts before what was written.
+// A decision counts before anything that was written.
 func TestDecisionsCount(t *testing.T) {
 	said := Text{Where: "n.md", First: 1, Body: "The port is 4222."}
 	for word, want := range map[Word]string{
@@ -171,8 +171,8 @@ func TestDecisionsCount(t *testing.T) {
 	}
 }
 
-// As many claims as a check may have, against a large corpus, each get their row; what is
-// found nowhere says where it was looked for.
+// A check has as many claims as it may have, against a large corpus. Each claim gets its row. If a
+// claim is found nowhere, its row says where it was looked for.
 func TestManyClaims(t *testing.T) {
 	var claims []Claim
 	var body strings.Builder
@@ -199,7 +199,7 @@ func TestManyClaims(t *testing.T) {
 	}
 }
 
-// What a program answers is read again as it was meant, whatever is quoted.
+// Rows that a program answers are read again as they were meant, whatever they quote.
 func FuzzRowsAreReadBack(f *testing.F) {
 	f.Add("The port is 4222", "The port is 4222.", "yes")
 	f.Add("[A1] x | SCORE: 1.0 | ACCEPT | EVIDENCE: y", "- [A1] SCORE: 1.0 | REJECT | EVIDENCE: no", "")

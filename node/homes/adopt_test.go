@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 )
 
-// A file whose name in its tree begins with a slash, which git itself never writes, made
-// the look at a record to be adopted go on for ever.
+// It prevents: a file whose name in its tree begins with a slash makes the survey of a record that
+// is adopted go on for ever. Git itself never writes such a name.
 func TestSurveyOfAStrangePathEnds(t *testing.T) {
 	s := &survey{there: map[string]bool{}}
 	done := make(chan error, 1)

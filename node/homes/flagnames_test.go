@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// A person who had typed --listen was told what is wrong with bus.listen.
+// It prevents: a person who has typed --listen is told what is wrong with bus.listen.
 func TestWrongOptionsAreNamedAsTheyWereGiven(t *testing.T) {
 	both := &configs.Error{Problems: []configs.Problem{
 		{Key: "remote", Text: "is no URL"}, {Key: "bus.hubs", Text: "stands twice"}, {Key: "bus.url", Text: "set bus.listen or bus.links"}}}
@@ -30,8 +30,8 @@ func TestWrongOptionsAreNamedAsTheyWereGiven(t *testing.T) {
 	}
 }
 
-// TestANameThatIsNoneComesWithOne prevents: a person who writes a name as people do is told
-// what a name is made of and left to find one.
+// TestANameThatIsNoneComesWithOne prevents: a person who writes a name as people do is told what a
+// name is made of, and is left to find one.
 func TestANameThatIsNoneComesWithOne(t *testing.T) {
 	for _, c := range []struct {
 		options Options

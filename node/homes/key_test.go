@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// It prevents: signatures that are quick and not those of the key.
+// It prevents: signatures that are made quickly and are not those of the key.
 func TestQuickKeySignsAsThePairDoes(t *testing.T) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

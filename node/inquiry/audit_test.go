@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A document tells of each perspective what it reveals, also of those of an earlier proposal: an
-// inquiry that was extended would have a line under its last perspectives alone.
+// A document tells what each perspective reveals, also the perspectives of an earlier proposal. It
+// prevents: in an inquiry that was extended, only the last perspectives have such a line.
 func TestADocumentHasThePerspectivesOfEveryProposal(t *testing.T) {
 	asks := func(gate string, options ...protocol.InquiryOption) *inquiries.Gate {
 		return &inquiries.Gate{Gate: gate, Questions: []protocol.InquiryQuestion{{ID: "perspectives", Options: options}}}

@@ -8,8 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A human is asked about a lost host until the gate is in the record: one that could not be
-// written, as while the disk was full, was never tried again, and the inquiry waited forever.
+// A human is asked about a lost host until the gate is in the record. It prevents: a gate that
+// could not be written, as while the disk was full, is never tried again, and the inquiry waits
+// forever.
 func TestLostHostIsLookedForUntilSomebodyWasAsked(t *testing.T) {
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	live := false
@@ -21,7 +22,7 @@ func TestLostHostIsLookedForUntilSomebodyWasAsked(t *testing.T) {
 	m := &inquiries.Member{Perspective: "Cost", Agent: protocol.Address{Name: "lens", Host: "left"}, Attempt: 1, Given: given}
 	v := inquiries.Inquiry{State: inquiries.Await, Members: []*inquiries.Member{m}}
 	asked := map[string]bool{}
-	for range 2 { // the first look's gate was not written
+	for range 2 { // the gate of the first look was not written
 		if q.lostMember(v, asked) != m {
 			t.Fatal("a member whose host is lost is not asked about")
 		}

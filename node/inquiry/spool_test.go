@@ -16,8 +16,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// The disk is full as a member's run ends: its result is kept once there is room again. It was
-// lost, and its run, which is made once, was told as one that the node's end cut short.
+// The disk is full when a member's run ends. The member's result is kept once there is room again.
+// It prevents: the result is lost, and the run, which is made once, is told as one that the end of
+// the node cut short.
 func TestResultOutlastsAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	at := protocol.NewPath("c0ffee", time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC), 0)
@@ -39,7 +40,7 @@ func TestResultOutlastsAFullDisk(t *testing.T) {
 		},
 		Member: func(context.Context, configs.Agent, MemberRun) door.Result {
 			runs++
-			if err := os.Rename(q.spool.dir, aside); err != nil { // a file in its place refuses all that is written
+			if err := os.Rename(q.spool.dir, aside); err != nil { // a file in place of the folder refuses all that is written
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(q.spool.dir, nil, 0o600); err != nil {

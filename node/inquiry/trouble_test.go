@@ -9,9 +9,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Two calls are made side by side, and one of them fails for good: what it failed of is told as
-// long as it is to be made. The success of the other one took it back, and the inquiry stood still
-// without a reason.
+// Two calls are made side by side, and one of them fails for good. Its failure is told as long as
+// the call is to be made. It prevents: the success of the other call takes the failure back, and
+// the inquiry stands still without a reason.
 func TestTroubleOutlastsTheSuccessOfAnotherCall(t *testing.T) {
 	at := protocol.NewPath("c0ffee", time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC), 0)
 	v := inquiries.Inquiry{Path: at, State: inquiries.Await, Epoch: 1, Members: []*inquiries.Member{

@@ -18,8 +18,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// scripted puts a program called gh in front of the PATH, and returns the folder where it is
-// and where it may leave what it was given.
+// scripted puts a program called gh in front of the PATH. It returns the folder of the program, in
+// which the program may leave what it was given.
 func scripted(t testing.TB, script string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -30,7 +30,7 @@ func scripted(t testing.TB, script string) (dir string) {
 	return dir
 }
 
-// answers is a gh that prints the file called after the end of the path that it is asked for.
+// answers is a gh that prints the file whose name is the end of the path that is asked for.
 const answers = `echo "$@" >> asked
 for path; do :; done
 case "$path" in
@@ -55,7 +55,7 @@ func put(t testing.TB, dir, name string, value any) {
 	}
 }
 
-// comment is one as GitHub's REST API has it.
+// comment is a comment as GitHub's REST API has it.
 func comment(n int, author, body string) map[string]any {
 	return map[string]any{
 		"id": n, "node_id": "IC_" + strconv.Itoa(n), "user": map[string]any{"login": author, "id": 1, "type": "User"}, "author_association": "NONE",
@@ -87,8 +87,8 @@ func asked(t *testing.T, dir string) string {
 	return string(data)
 }
 
-// Comments come in pages. An old one that was changed since is not new; one whose author has
-// left GitHub is somebody's.
+// Comments come in pages. An old comment that was changed since is not new. A comment whose author
+// has left GitHub is shown as somebody's.
 func TestSince(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"number": 332, "comments": 33, "state": "open"})
@@ -112,8 +112,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// A look reads so many pages. The first look at an issue reads the last ones; a later one the
-// oldest of what is new, so that the next goes on where it ended.
+// One look reads a bounded number of pages. The first look at an issue reads the last pages. A
+// later look reads the oldest pages of what is new, so that the next look goes on where it ended.
 func TestSinceOfManyComments(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"comments": 1000})
@@ -130,7 +130,7 @@ func TestSinceOfManyComments(t *testing.T) {
 	}
 }
 
-// What strangers wrote is bounded, and no bytes that are no text come through.
+// Text of strangers is bounded, and no bytes come through that are no text.
 func TestHugeComments(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"comments": 30})
@@ -149,8 +149,8 @@ func TestHugeComments(t *testing.T) {
 	}
 }
 
-// Failure prevented: a command that is repeated after a crash, or after gh was too slow to say
-// that it had done its work, tells one thing twice.
+// It prevents: a command that is repeated after a crash, or after gh was too slow to say that it
+// had done its work, tells one thing twice.
 func TestPostSaysNothingTwice(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"comments": 0})
@@ -173,7 +173,7 @@ func TestPostSaysNothingTwice(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "posted")); err != nil {
 		t.Fatal(err)
 	}
-	// It quotes the other one, and only then tells this one.
+	// The comments of eve only quote the mark. Only the comment of nat tells the thing itself.
 	put(t, dir, "issue", map[string]any{"comments": 2})
 	put(t, dir, "page1", []any{comment(0, "eve", "> "+mark(two)), comment(1, "eve", "Look:\n"+mark(two)), comment(2, "nat", strings.ReplaceAll(posted.Body, "\n", "\r\n"))})
 	url, again, err = GH{}.Post(t.Context(), anchor, text, start, two)
@@ -185,7 +185,7 @@ func TestPostSaysNothingTwice(t *testing.T) {
 	}
 }
 
-// Where nobody can tell whether it is there, nothing is said.
+// If nobody can tell whether a comment is there already, none is written.
 func TestPostBehindTooManyComments(t *testing.T) {
 	dir := scripted(t, answers)
 	put(t, dir, "issue", map[string]any{"comments": 1000})
@@ -208,7 +208,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// What goes wrong is said in one line.
+// A failure is said in one line.
 func TestTroubles(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"not signed in": {"echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4", "cannot look at nat/maw-js#332: gh is not signed in: gh auth login"},
@@ -231,7 +231,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// Failure prevented: what gh has started goes on when gh is too slow, and holds up its node.
+// It prevents: what gh has started goes on when gh is too slow, and holds up its node.
 func TestSlowGHIsEndedWithAllItStarted(t *testing.T) {
 	dir := scripted(t, "mkfifo never 2>/dev/null\n(read x < never) & echo $! > child\nread x < never")
 	_, err := GH{Patience: 500 * time.Millisecond}.Since(t.Context(), anchor, start)

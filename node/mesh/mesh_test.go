@@ -16,7 +16,8 @@ var seen = time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
 
 func ago(hours float64) time.Time { return seen.Add(-time.Duration(hours * float64(time.Hour))) }
 
-// member is one whose last score is so many hours old; never synced where raw is below 0.
+// member returns a member whose last score is so many hours old. If raw is below 0, the member was
+// never synced.
 func member(id string, node protocol.Name, raw, hours float64) control.PartyMember {
 	m := control.PartyMember{ID: id, Node: node, Status: "active", Role: "member", Joined: ago(200), Since: ago(200), Trust: "uncalibrated", Sparkline: []float64{}}
 	if raw >= 0 {
@@ -25,7 +26,7 @@ func member(id string, node protocol.Name, raw, hours float64) control.PartyMemb
 	return m
 }
 
-// party is one on host a that nat leads through skills.
+// party returns a party on host a that nat leads through skills.
 func party(channel protocol.ChannelID, name string, lambda float64, members ...control.PartyMember) Party {
 	p := Party{Party: control.Party{
 		Name: name, Short: strings.ReplaceAll(name, " ", "-"), Channel: channel, Host: "a", State: "active", Leader: "nat", Via: "skills", Team: "core",
@@ -43,10 +44,10 @@ func party(channel protocol.ChannelID, name string, lambda float64, members ...c
 	return p
 }
 
-// two are parties of agents of two hosts.
+// two returns two parties of agents of two hosts.
 func two() []Party {
 	design := party("c1", "tmux design", 0.01, member("mawjs", "b", 0.95, 12), member("volt", "b", -1, 0))
-	// mawjs asked too, and skills gave other scores than it got.
+	// mawjs asked too, and got other scores from skills than it gave.
 	design.Scores = append(design.Scores, Score{By: "skills", Asker: "mawjs", Host: "b", Raw: 0.6, At: ago(10), Trust: "medium"},
 		Score{By: "skills", Asker: "mawjs", Host: "b", Raw: 0.4, At: ago(2), Trust: "medium"})
 	late := member("mawjs", "b", 0.5, 1)
@@ -66,7 +67,8 @@ func edgeOf(t *testing.T, m control.Mesh, id string) control.MeshEdge {
 }
 
 // Work-with W139, W146: nodes are the members of all parties, of all hosts, each once, and the
-// humans who lead them, with what is known of them over all their parties and no place.
+// humans who lead the parties. Each node has what is known of it over all its parties, and no
+// place.
 func TestNodesAreMembersAndTheHumanWhoLeads(t *testing.T) {
 	m := Of(two(), seen)
 	got := map[string]control.MeshNode{}
@@ -87,9 +89,9 @@ func TestNodesAreMembersAndTheHumanWhoLeads(t *testing.T) {
 	}
 }
 
-// Work-with W140, W126, W130: an edge for each party and member, from the agent through which
-// the party is led, with what the seed names. It prevents: the mean of a mesh that counts one
-// who was never synced as 0.
+// Work-with W140, W126, W130: each party and member has an edge, from the agent through which the
+// party is led, with what the seed names. It prevents: the mean of a mesh counts a member that was
+// never synced as 0.
 func TestEdgesAreOfEachPartyAndMember(t *testing.T) {
 	ps := two()
 	ps[1].Rules.DecayLambda = 0
@@ -122,8 +124,8 @@ func TestEdgesAreOfEachPartyAndMember(t *testing.T) {
 	}
 }
 
-// Work-with W136, W145: what each of two says of the other has an edge of its own, with who
-// observed it and where.
+// Work-with W136, W145: what each of two agents says of the other has an edge of its own, with the
+// agent that observed it and its host.
 func TestBothDirectionsAreKept(t *testing.T) {
 	m := Of(two(), seen)
 	e := edgeOf(t, m, "c1/mawjs@b/back")
@@ -139,8 +141,8 @@ func TestBothDirectionsAreKept(t *testing.T) {
 	}
 }
 
-// Work-with W137, W138: colours and how strongly an edge is drawn go by the decayed
-// score, bounds belong to the upper colour, nothing is red, and what is older than three
+// Work-with W137, W138: the colour of an edge, and how strongly it is drawn, go by the decayed
+// score. A bound belongs to the upper colour, and nothing is red. An edge that is older than three
 // half-lives is dashed.
 func TestHowEdgesAreDrawn(t *testing.T) {
 	halfLife := math.Ln2 / 0.01
@@ -162,7 +164,7 @@ func TestHowEdgesAreDrawn(t *testing.T) {
 	}
 }
 
-// What is not yet or no more a party has no part, and nothing is null.
+// A party that has not begun, or is over, has no part in the mesh, and nothing is null.
 func TestOnlyPartiesThatAreOn(t *testing.T) {
 	ps := two()
 	ps[0].State, ps[1].State = "proposed", "closed"
@@ -172,8 +174,8 @@ func TestOnlyPartiesThatAreOn(t *testing.T) {
 	}
 }
 
-// Work-with W142: a change has what is new, other or gone, and time alone changes nothing. It
-// prevents: every edge is told again whenever anything happens, as each score has decayed.
+// Work-with W142: a change has what is new, different or gone, and time alone changes nothing. It
+// prevents: every edge is told again whenever anything happens, because each score has decayed.
 func TestChangesAreWhatDiffers(t *testing.T) {
 	was := Of(two(), seen)
 	if c, changed := Changes(was, Of(two(), seen.Add(48*time.Hour))); changed {

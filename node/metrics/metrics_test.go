@@ -26,7 +26,7 @@ type still struct {
 func (s *still) Look() Snapshot { return s.snapshot }
 func (s *still) Health() Health { return s.health }
 
-// whole is the metrics of a node of which there is something to tell of everything.
+// whole returns the metrics of a node that has something to tell for each of them.
 func whole(t testing.TB) *Metrics {
 	t.Helper()
 	m := New("1.2.3", &still{snapshot: Snapshot{
@@ -136,8 +136,8 @@ func TestTimesOfStages(t *testing.T) {
 	}
 }
 
-// TestTimesAreBounded: without a remote nothing is ever pushed, and every message of a
-// year would have been kept.
+// TestTimesAreBounded prevents: without a remote nothing is ever pushed, and every message of a
+// year is kept.
 func TestTimesAreBounded(t *testing.T) {
 	in := newTimed()
 	var paths []protocol.Path
@@ -153,7 +153,7 @@ func TestTimesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAgentsThatAreGone: the counts of each agent that was ever served would have stayed.
+// TestAgentsThatAreGone prevents: the counts of each agent that was ever served stay.
 func TestAgentsThatAreGone(t *testing.T) {
 	s := &still{snapshot: Snapshot{Agents: []Agent{{Name: "stays"}, {Name: "goes"}}}}
 	m := New("test", s)
@@ -170,7 +170,7 @@ func TestAgentsThatAreGone(t *testing.T) {
 		t.Fatalf("agents %v", got)
 	}
 	s.snapshot.Agents = s.snapshot.Agents[:1]
-	if _, err := m.registry.Gather(); err != nil { // notices it; what is gathered beside that may have them still
+	if _, err := m.registry.Gather(); err != nil { // this notices that an agent is gone; what is gathered at the same time may still name it
 		t.Fatal(err)
 	}
 	if got := agentsIn(t, m); !slices.Equal(got, []string{"stays"}) {
@@ -178,7 +178,7 @@ func TestAgentsThatAreGone(t *testing.T) {
 	}
 }
 
-// agentsIn are the agents that any metric names.
+// agentsIn returns the agents that any metric names.
 func agentsIn(t *testing.T, m *Metrics) (all []string) {
 	t.Helper()
 	families, err := m.registry.Gather()
@@ -198,7 +198,7 @@ func agentsIn(t *testing.T, m *Metrics) (all []string) {
 	return slices.Compact(all)
 }
 
-// TestOff: a node without metrics counts nothing.
+// TestOff checks that a node without metrics counts nothing.
 func TestOff(t *testing.T) {
 	var m *Metrics
 	m.Stored([]protocol.Path{pathAt(t, 1)}, Own)

@@ -16,7 +16,7 @@ import (
 
 const examples = "../../configs/prometheus"
 
-// rules is a file of rules of Prometheus, as far as ours goes.
+// rules is a file of rules of Prometheus, as far as this test needs them.
 type rules struct {
 	Groups []struct {
 		Name  string
@@ -84,7 +84,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// name is a word of an expression that can only be a metric of a node.
+// name matches a word of an expression that can only be a metric of a node.
 var name = regexp.MustCompile(`\b(parley|go|process)_[a-z_]+`)
 
 func wantKnown(t *testing.T, known map[string]bool, where, expr string) {
@@ -96,7 +96,7 @@ func wantKnown(t *testing.T, known map[string]bool, where, expr string) {
 	}
 }
 
-// series are the names under which a node's metrics are stored.
+// series returns the names under which a node's metrics are stored.
 func series(t *testing.T) map[string]bool {
 	t.Helper()
 	families, err := whole(t).registry.Gather()

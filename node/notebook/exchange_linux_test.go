@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Who had a file open when it was replaced, and wrote into it only later than a moment, wrote
-// into a file that was deleted.
+// It prevents: a program has a file open when the file is replaced, and what it writes a moment
+// later goes into a deleted file.
 func TestAProgramKeepsAFileOpen(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)

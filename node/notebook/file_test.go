@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// folderAt is a folder, as parley opens it.
+// folderAt opens a folder as parley opens it.
 func folderAt(t *testing.T, dir string) *os.Root {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -29,7 +29,7 @@ func folderAt(t *testing.T, dir string) *os.Root {
 	return root
 }
 
-// everything are the bytes of all files of a folder, by their paths below it.
+// everything returns the bytes of all files of a folder, by their paths below it.
 func everything(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -58,8 +58,8 @@ func find(files map[string]string, text string) (names []string) {
 	return names
 }
 
-// A file that is put away while an editor saves it: between a link and a removal the save
-// was lost.
+// A file is put away while an editor saves it. It prevents: a save between a link and a removal is
+// lost.
 func TestAnEditorSavesWhatIsPutAway(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)
@@ -78,7 +78,7 @@ func TestAnEditorSavesWhatIsPutAway(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for { // the next one begins when this one was put away
+			for { // the next save begins when this one was put away
 				if _, err := os.Lstat(filepath.Join(dir, "topic.md")); err != nil || n%2 == 0 {
 					break
 				}
@@ -105,15 +105,15 @@ func TestAnEditorSavesWhatIsPutAway(t *testing.T) {
 		}
 	}
 	saving.Wait()
-	for n := 1; n < saves; n += 2 { // nobody saved over those
+	for n := 1; n < saves; n += 2 { // nobody saved over these
 		if !seen[fmt.Sprintf("save %d.", n)] {
 			t.Fatalf("save %d is lost", n)
 		}
 	}
 }
 
-// Where a name can only be given beside another one, who saves anew between the two steps
-// keeps what they saved.
+// On some systems a file can get a second name only beside its first. A person who saves anew
+// between the two steps keeps what they saved.
 func TestPutAwayWithoutRenaming(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)
@@ -140,8 +140,8 @@ func TestPutAwayWithoutRenaming(t *testing.T) {
 	}
 }
 
-// What was saved at the moment of a write and cannot be read was deleted with the
-// half-written file that it had changed names with.
+// It prevents: what was saved at the moment of a write and cannot be read is deleted, with the
+// half-written file with which it changed names.
 func TestWhatCannotBeReadIsKept(t *testing.T) {
 	for name, save := range map[string]func(file string) error{
 		"too large": func(file string) error {
@@ -182,8 +182,8 @@ func TestWhatCannotBeReadIsKept(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a file is refused, in words: who opened it waited for a reader that
-// never came.
+// A pipe in the place of a file is refused, in words. It prevents: a node that opens the pipe waits
+// for a reader that never comes.
 func TestAPipeInThePlaceOfAFile(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)
@@ -197,7 +197,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 	if err := add(root, "sync.history.jsonl", []byte("x\n")); err == nil {
 		t.Error("something was written into it")
 	}
-	reader, err := os.OpenFile(file, os.O_RDWR, 0) // now somebody listens
+	reader, err := os.OpenFile(file, os.O_RDWR, 0) // now a reader is there
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 	}
 }
 
-// A file keeps who may read it.
+// A file keeps its mode, which says who may read it.
 func TestAFileKeepsItsMode(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)

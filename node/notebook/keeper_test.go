@@ -19,12 +19,12 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// desk is a host with agents that have folders, and what they work on.
+// desk is a host whose agents have folders, and what these agents work on.
 type desk struct {
 	*Keeper
 	books    map[string]Book
 	messages feed.Feeds[protocol.Path]
-	asked    []string // of whom books were asked, and of which channels
+	asked    []string // the agents whose books were asked for, each with the channels
 	wrong    []string // what was told
 }
 
@@ -61,7 +61,7 @@ func (d *desk) write(t *testing.T, agent string) Written {
 
 var noon = time.Date(2026, 4, 13, 12, 0, 0, 0, time.UTC)
 
-// book has one topic with one partner, and so many agreements.
+// book returns a book of one topic with one partner, and so many agreements.
 func book(me, with string, agreements int) Book {
 	t := Topic{Topic: control.Topic{Me: me, With: with, Name: "tmux design", Slug: "tmux-design", Opened: "c/2026/first.md", OpenedBy: me, Since: noon, Status: "NEW"}}
 	t.State = topics.Sidecar{Topic: t.Slug, Items: map[string]topics.SidecarItem{}}
@@ -78,8 +78,8 @@ func agentIn(t *testing.T, name string) configs.Agent {
 	return configs.Agent{Name: protocol.Name(name), Dir: t.TempDir()}
 }
 
-// Somebody saves a topic's file while it is written, by each of the ways of editors: what
-// was saved at that moment must not be lost.
+// Somebody saves a topic's file while it is written, in each of the ways in which editors save. It
+// prevents: what was saved at that moment is lost.
 func TestAnEditorSavesMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -95,7 +95,7 @@ func TestAnEditorSavesMeanwhile(t *testing.T) {
 	const saves = 60
 	var saving sync.WaitGroup
 	saving.Go(func() {
-		for n := range saves { // an editor that writes another file and renames it, and sees what it saved
+		for n := range saves { // this editor writes another file and renames it, and sees what it saved
 			var old []byte
 			for deadline := time.Now().Add(time.Minute); ; {
 				var err error
@@ -140,7 +140,7 @@ func TestAnEditorSavesMeanwhile(t *testing.T) {
 	}
 }
 
-// A save between reading and writing is found out: it was overwritten.
+// A save between reading and writing is noticed. It prevents: it is overwritten.
 func TestASaveBetweenReadingAndWriting(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -174,7 +174,7 @@ func TestASaveBetweenReadingAndWriting(t *testing.T) {
 	}
 }
 
-// Names of partners come from others, and no file leaves the folder for them.
+// The names of partners come from others. No name has a file leave the folder.
 func TestNamesMakeNoPaths(t *testing.T) {
 	for _, name := range []string{"..", ".", "../../x", "a/b", `a\b`, "a\x00b", "Mawjs", "con", "archive", "parties", "aux.txt", "", "ไทย", strings.Repeat("x", 200), ".git", "-rf", "com1"} {
 		got := folderOf(name)
@@ -201,7 +201,7 @@ func TestNamesMakeNoPaths(t *testing.T) {
 	}
 }
 
-// A link in the folder that leads out of it is followed by nobody.
+// Nobody follows a link in the folder that leads out of it.
 func TestLinksOutAreNotFollowed(t *testing.T) {
 	a, outside := agentIn(t, "skills"), t.TempDir()
 	files := filepath.Join(a.Dir, "ψ", "memory", "collaborations")
@@ -248,7 +248,7 @@ func TestTwoAgentsOfOnePsi(t *testing.T) {
 	}
 }
 
-// What others open makes no folder in somebody's work; what the agent opens does.
+// A topic that others open makes no folder where an agent works. A topic that the agent opens does.
 func TestOnlyOnesOwnTopicMakesPsi(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -269,8 +269,8 @@ func TestOnlyOnesOwnTopicMakesPsi(t *testing.T) {
 	}
 }
 
-// A person's line that looks like parley's own said of which term the file was, so the file
-// was put away at each write, and with it the person's words.
+// A person's line may look like parley's own line that says of which term a file is. It prevents:
+// the file is put away at each write, and with it the person's words.
 func TestAPersonsLineOfARecord(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -307,8 +307,8 @@ func TestAPersonsLineOfARecord(t *testing.T) {
 	}
 }
 
-// Who saves a topic's file after it was put away finds what they saved in the archive, and
-// each write puts away only what is there.
+// A person who saves a topic's file after it was put away finds what they saved in the archive.
+// Each write puts away only what is there.
 func TestASaveAfterATopicWasPutAway(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -338,8 +338,8 @@ func TestASaveAfterATopicWasPutAway(t *testing.T) {
 	}
 }
 
-// A kill between the exchange of two files and the reading of what was there left a person's
-// words in a file that nobody sees, for ever.
+// It prevents: a kill between the exchange of two files and the reading of what was there leaves a
+// person's words for ever in a file that nobody sees.
 func TestWhatAKillLeft(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -362,7 +362,7 @@ func TestWhatAKillLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.write(t, "skills") // one node sees to it once, at its start
+	d.write(t, "skills") // one node does it once, at its start
 	if left, _ := filepath.Glob(filepath.Join(topic, ".parley-tmp-*")); len(left) != 6 {
 		t.Errorf("left is %v", left)
 	}
@@ -379,8 +379,8 @@ func TestWhatAKillLeft(t *testing.T) {
 	}
 }
 
-// What happens in a topic writes the files of those whose topic it is: once a message of any
-// topic wrote those of all agents.
+// A message of a topic writes the files only of the agents whose topic it is. It prevents: a
+// message of any topic writes the files of all agents.
 func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
 	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"))
 	d.books["skills"], d.books["volt"] = book("skills", "mawjs", 1), book("volt", "mawjs", 1)
@@ -416,8 +416,9 @@ func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
 	}
 }
 
-// An agent that is added is written at the next message, whatever that is about, and one
-// whose files could not be written as a whole, with one word of what is wrong for all tries.
+// The files of an agent that is added are written at the next message, whatever that message is
+// about. So are the files of an agent that could not be written as a whole. All tries tell what is
+// wrong once.
 func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -430,7 +431,7 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	if err := fifo(pipe); err != nil {
 		t.Skip(err)
 	}
-	d.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // it was added just now
+	d.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // the agent was added just now
 	for range 3 {
 		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 2)}, false)
 	}
@@ -453,7 +454,8 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	}
 }
 
-// An agent that gets its first folder by what happens in one topic gets the files of all.
+// If what happens in one topic gives an agent its first folder, the agent gets the files of all
+// topics.
 func TestTheFirstFolderHasAll(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -473,7 +475,7 @@ func TestTheFirstFolderHasAll(t *testing.T) {
 	}
 }
 
-// Files of topics and partners in which nothing happened are not even looked at.
+// Files of topics and partners in which nothing happened are not even read.
 func TestWhatStaysIsNotTouched(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -495,7 +497,7 @@ func TestWhatStaysIsNotTouched(t *testing.T) {
 	lacks(t, string(rows), "| ports | mawjs |", "| tmux design | mawjs |")
 }
 
-// A state file that was kept by hand says what the record does not: it was overwritten.
+// A state file that was kept by hand says what the record does not. It prevents: it is overwritten.
 func TestStateFileKeptByHand(t *testing.T) {
 	a := agentIn(t, "skills")
 	dir := filepath.Join(a.Dir, "ψ", "memory", "collaborations", "mawjs", "topics")
@@ -518,7 +520,7 @@ func TestStateFileKeptByHand(t *testing.T) {
 	}
 }
 
-// scored is a partner that has scored twice.
+// scored returns a partner that has scored twice.
 func scored() Partner {
 	p := book("skills", "mawjs", 0).Partners[0]
 	p.Topics[0].History = []topics.Sample{{At: noon, By: "mawjs", Topic: "tmux-design", Raw: 0.95, Lambda: 0.01}, {At: noon.Add(time.Hour), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1}}
@@ -539,7 +541,8 @@ func lacking(t *testing.T, existing string) string {
 	return string(more)
 }
 
-// Work-with W136: a history is only added to, and a score that is there is not added again, whoever wrote it.
+// Work-with W136: a history is only added to. A score that is there is not added again, whoever
+// wrote it.
 func TestHistoryIsOnlyAddedTo(t *testing.T) {
 	hand := `{"ts":"2026-04-13T14:00:00+02:00","partner":"mawjs","topic":"tmux-design","raw":0.95,"lambda":0.01}` + "\n"
 	for name, existing := range map[string]struct{ file, more string }{
@@ -562,8 +565,8 @@ func TestHistoryIsOnlyAddedTo(t *testing.T) {
 	}
 }
 
-// A node that was killed at any byte of a line completes it: the file had a line that no
-// program could read.
+// A node that was killed at any byte of a line completes the line. It prevents: a line that no
+// program can read.
 func TestACutLineOfAHistoryIsCompleted(t *testing.T) {
 	for n := range len(firstScore + secondScore) {
 		cut := (firstScore + secondScore)[:n]
@@ -574,7 +577,7 @@ func TestACutLineOfAHistoryIsCompleted(t *testing.T) {
 	}
 }
 
-// A history of more than 16 MiB was refused, and no score ever added.
+// It prevents: a history of more than 16 MiB is refused, and no score is ever added.
 func TestALargeHistory(t *testing.T) {
 	a := agentIn(t, "skills")
 	d := newDesk(a)
@@ -611,8 +614,8 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// A burst of messages had the files' keeper read the topic of their channel for each of
-// them: that took a tenth of what the node had for the burst.
+// It prevents: in a burst, the keeper of the files reads the topic of a channel for each message.
+// That took a tenth of what the node had for the burst.
 func TestABurstInAChannelIsOneQuestion(t *testing.T) {
 	asked := 0
 	k := New(Options{Agents: func() []configs.Agent { return nil }, Concerned: func(protocol.ChannelID) []string {

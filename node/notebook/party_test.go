@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// gathered is a party of so many members that began at an hour.
+// gathered returns a party of so many members that began at an hour.
 func gathered(stem string, hour, members int) Party {
 	begun := noon.Add(time.Duration(hour) * time.Hour).Format(protocol.TimestampLayout)
 	p := Party{Stem: stem, File: parties.File{
@@ -30,13 +30,13 @@ func gathered(stem string, hour, members int) Party {
 	return p
 }
 
-// over is the party when the last one has left.
+// over returns the party as it is when the last member has left.
 func (p Party) over() Party {
 	p.Members, p.Over = []parties.FileMember{}, noon.Add(8*time.Hour)
 	return p
 }
 
-// partyDesk is a desk with one agent, and the folder of its files.
+// partyDesk returns a desk with one agent, and the folder of its files.
 func partyDesk(t *testing.T) (d *desk, files string) {
 	a := agentIn(t, "skills")
 	return newDesk(a), filepath.Join(a.Dir, "ψ", "memory", "collaborations")
@@ -60,8 +60,8 @@ func valid(t *testing.T, data []byte) {
 	}
 }
 
-// Work-with W143: whoever reads a party's file while it changes sees all of it, as it was or as it
-// is, and one in which nothing changed is the same file.
+// Work-with W143: a program that reads a party's file while it changes sees all of the file, as it
+// was or as it is now. A file in which nothing changed stays the same file.
 func TestReadersOfAPartysFile(t *testing.T) {
 	d, files := partyDesk(t)
 	name := filepath.Join(files, "parties", "tmux-design.json")
@@ -105,8 +105,8 @@ func TestReadersOfAPartysFile(t *testing.T) {
 	}
 }
 
-// Work-with W152, W153: as long as somebody is in it a party has its file; when the last one is out
-// it goes to the archive, where two of one day are two (R30).
+// Work-with W152, W153: a party has its file as long as somebody is in it. When the last member is
+// out, the file goes to the archive, where two parties of one day are two files (R30).
 func TestAPartyThatIsOver(t *testing.T) {
 	d, files := partyDesk(t)
 	first, second := gathered("tmux-design", 0, 2), gathered("tmux-design", 1, 1)
@@ -134,7 +134,7 @@ func TestAPartyThatIsOver(t *testing.T) {
 	if _, there := all["parties/tmux-design.json"]; there {
 		t.Error("a party that is over has a file among those that go on")
 	}
-	// Somebody removes one from the archive: it is put there again, and the other stays.
+	// Somebody removes one file from the archive. It is put there again, and the other file stays.
 	if err := os.Remove(filepath.Join(files, "archive", "tmux-design_20260413-2.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestAPartyThatIsOver(t *testing.T) {
 	}
 }
 
-// A party that ended before a node of this host wrote it goes to the archive, and leaves the
-// file of the later party of its name alone.
+// A party that ended before a node of this host wrote it goes to the archive. It leaves the file of
+// a later party with its name alone.
 func TestAPartyThatEndedUnseen(t *testing.T) {
 	d, files := partyDesk(t)
 	first, second := gathered("tmux-design", 0, 1), gathered("tmux-design", 10, 1)
@@ -157,7 +157,7 @@ func TestAPartyThatEndedUnseen(t *testing.T) {
 	}
 }
 
-// When an earlier party of the same name takes a file's name, both have files with their own.
+// If an earlier party of the same name takes the name of a file, each party has its own file.
 func TestAPartysFileGetsAnotherName(t *testing.T) {
 	d, files := partyDesk(t)
 	later := gathered("tmux-design", 1, 1)
@@ -174,7 +174,8 @@ func TestAPartysFileGetsAnotherName(t *testing.T) {
 	}
 }
 
-// A party's file that was kept by hand says what the record does not: it was overwritten.
+// A party's file that was kept by hand says what the record does not. It prevents: it is
+// overwritten.
 func TestAPartysFileKeptByHand(t *testing.T) {
 	for name, hand := range map[string]string{"another's": string(gathered("", 5, 1).text()), "no JSON": "members: me\n", "empty": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestAPartysFileKeptByHand(t *testing.T) {
 	}
 }
 
-// What a kill left of a party's file is nobody's words: it goes.
+// The parts of a party's file that a kill left are nobody's words, and are removed.
 func TestWhatAKillLeftOfAParty(t *testing.T) {
 	d, files := partyDesk(t)
 	p := gathered("tmux-design", 0, 1)
@@ -214,12 +215,12 @@ func TestWhatAKillLeftOfAParty(t *testing.T) {
 	if got := d.with(t, p); !slices.Equal(got, []string{"parties/tmux-design.json"}) {
 		t.Errorf("written are %v", got)
 	}
-	if all := everything(t, files); len(all) != 2 { // and whose folder it is
+	if all := everything(t, files); len(all) != 2 { // the other file says whose folder it is
 		t.Errorf("the folder has %v", all)
 	}
 }
 
-// A file that cannot be written keeps no other party from its own, and is told.
+// A file that cannot be written is told, and keeps no other party from its own file.
 func TestAPartysFileThatCannotBeWritten(t *testing.T) {
 	d, files := partyDesk(t)
 	if err := os.MkdirAll(filepath.Join(files, "parties", "ports.json"), 0o755); err != nil {

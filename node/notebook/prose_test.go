@@ -9,8 +9,9 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// Work-with W21: what people wrote of a relationship is shown, without parley's own lines and what every new
-// file has; another agent's is not, and nothing is made by looking.
+// Work-with W21: what people wrote of a relationship is shown, without parley's own lines and
+// without what every new file has. What people wrote for another agent is not shown. Looking makes
+// nothing.
 func TestProse(t *testing.T) {
 	skills, mawjs := agentIn(t, "skills"), agentIn(t, "mawjs")
 	other := configs.Agent{Name: "runner", Dir: skills.Dir, RunAs: "somebody"}

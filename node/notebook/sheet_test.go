@@ -33,8 +33,8 @@ func lacks(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// A person's prose is in the file as it was, wherever it stands: a file that is written anew
-// lost it (W11).
+// A person's prose stays in the file as it was, wherever it stands. It prevents: a file that is
+// written anew loses it (W11).
 func TestProseSurvives(t *testing.T) {
 	file := string(sheet("- [A1] one").Render(nil))
 	file = strings.Replace(file, "(yours)", "my *own* words  \n\n\n```\n# code\n```", 1) + "\n\nat the end"
@@ -46,7 +46,8 @@ func TestProseSurvives(t *testing.T) {
 	}
 }
 
-// What somebody writes into a section is moved below it, with the command that would do it.
+// Lines that somebody writes into a section are moved below it, with the command that would do what
+// they want.
 func TestWordsInASectionAreNotTakenIn(t *testing.T) {
 	file := string(sheet("- [A1] one", "- [A2] two").Render(nil))
 	file = strings.Replace(file, "- [A1] one", "- [A1] one, but better\n- I also want this", 1)
@@ -58,8 +59,8 @@ func TestWordsInASectionAreNotTakenIn(t *testing.T) {
 	}
 }
 
-// An editor that saves an old copy brings back parley's old lines, which are no words of a
-// person.
+// If an editor saves an old copy, parley's old lines come back. They are not taken for a person's
+// words.
 func TestAnOldCopyIsReplaced(t *testing.T) {
 	old := string(sheet("- [A1] [spec] one").Render(nil)) + "\nmine\n"
 	got := render(t, sheet("- [A1] ✓ ACCEPTED: one"), old)
@@ -77,7 +78,7 @@ func TestHandKeptFile(t *testing.T) {
 		"## Pending\n\n<!-- parley:begin pending")
 }
 
-// Marks that were damaged lose nothing that a person wrote and are put right.
+// Marks that were damaged are put right, and nothing that a person wrote is lost.
 func TestDamagedMarks(t *testing.T) {
 	whole := string(sheet("- [A1] one").Render(nil)) + "\nmine\n"
 	for name, change := range map[string][2]string{

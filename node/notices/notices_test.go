@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/node/feed"
 )
 
-// It prevents: a status without the reason why programs are not taken for the operator's
-// (it was forgotten after a day), or with one line for each run.
+// It prevents: status does not say why programs are not taken for the operator's (it was forgotten
+// after a day), or says it in one line for each run.
 func TestStatusSaysOfEndedKeepers(t *testing.T) {
 	now := time.Now()
 	ns := New(zerolog.Nop(), func() time.Time { return now }, feed.NewEvents(time.Now))
@@ -27,8 +27,8 @@ func TestStatusSaysOfEndedKeepers(t *testing.T) {
 	}
 }
 
-// It prevents: status that repeats for ever what was over long ago, or what somebody has
-// mended meanwhile; or one that forgets what is wrong because much has happened since.
+// It prevents: status repeats for ever what was over long ago, or what somebody has mended
+// meanwhile; or it forgets what is wrong because much has happened since.
 func TestStatusForgetsWhatIsOver(t *testing.T) {
 	now := time.Now()
 	ns := New(zerolog.Nop(), func() time.Time { return now }, feed.NewEvents(time.Now))
@@ -39,7 +39,7 @@ func TestStatusForgetsWhatIsOver(t *testing.T) {
 	if got := shown(); len(got) != 3 {
 		t.Fatalf("status warns: %q", got)
 	}
-	ns.Wrong("hosts/far.md", "hosts/far.md cannot be read: other bytes") // in place of the one before
+	ns.Wrong("hosts/far.md", "hosts/far.md cannot be read: other bytes") // this takes the place of the one before
 	now = now.Add(3 * time.Minute)
 	ns.Mended("hosts/far.md")
 	ns.putRight("key in hosts/white.md")

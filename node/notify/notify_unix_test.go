@@ -16,7 +16,8 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// human is who is notified, by commands that write a line into a pipe: its kind and text.
+// human is a human who is notified, by commands that write a line into a pipe: the kind and the
+// text.
 type human struct {
 	*testing.T
 	dir  string
@@ -65,7 +66,7 @@ func (h *human) hears(want string) {
 	}
 }
 
-// It prevents: one is told twice of the same, or after a restart of all that was before.
+// It prevents: a human is told twice of the same, or after a restart of all that was before.
 func TestEachIsToldOnce(t *testing.T) {
 	h := newHuman(t)
 	n := New(h.options(h.command("gate", "failure")))
@@ -86,7 +87,8 @@ func TestEachIsToldOnce(t *testing.T) {
 	h.hears("gate: another")
 }
 
-// What comes in quiet hours is told together when they end; a flood is told as one.
+// The matters that come in quiet hours are told together when these hours end. A flood is told as
+// one.
 func TestQuietHoursAndFloods(t *testing.T) {
 	h := newHuman(t)
 	quiet := h.command()
@@ -103,7 +105,7 @@ func TestQuietHoursAndFloods(t *testing.T) {
 	h.hears("several: 20 things on parley")
 }
 
-// It prevents: a command that is not there, or fails, is failing in silence.
+// It prevents: a command that is not there, or that fails, fails in silence.
 func TestACommandThatFailsIsNamed(t *testing.T) {
 	n := New(Options{File: filepath.Join(t.TempDir(), "notified.json")})
 	for command, want := range map[string]string{

@@ -19,8 +19,8 @@ func (trusting) Trust(*fleet.State, string, string, []collab.Score) topics.Trust
 	return topics.TrustMedium
 }
 
-// Work-with W114: whose host was not heard for a day is dormant, which nobody says. Work-with W128: who is
-// hidden decays too.
+// Work-with W114: a member is dormant if its host was not heard for a day. Nobody says that of
+// themselves. Work-with W128: a hidden member decays too.
 func TestStatus(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	heard, live := now, true

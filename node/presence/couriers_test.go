@@ -23,8 +23,8 @@ func TestCourierPlace(t *testing.T) {
 		{true, pushes(), 1},
 		{true, pushes("a", "z"), 2},
 		{true, pushes("n", "z"), 1},
-		{false, pushes("n", "z"), 3}, // after all who can
-		{false, pushes(), 0},         // nobody can: each on its own
+		{false, pushes("n", "z"), 3}, // after all that can push
+		{false, pushes(), 0},         // nobody can push: each host is on its own
 	} {
 		if got := courierPlace("m", c.able, c.others); got != c.want {
 			t.Errorf("able %v among %v: place %d, want %d", c.able, c.others, got, c.want)

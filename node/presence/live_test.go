@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: fifty hosts that all tell all others at once that they have heard
-// what was for all, and are busy with nothing else.
+// It prevents: fifty hosts all tell all others at once that they have heard what was for all, and
+// do nothing else.
 func TestOnlyAFewSayAtOnceThatTheyHeard(t *testing.T) {
 	now := time.Now()
 	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))
@@ -30,8 +30,8 @@ func TestOnlyAFewSayAtOnceThatTheyHeard(t *testing.T) {
 	}
 }
 
-// A host that tells of very many messages, be there any or not, has what others told
-// forgotten no sooner. It prevents: that one host hides who has heard what.
+// A host that tells of very many messages, whether they exist or not, has what others told
+// forgotten no sooner. It prevents: one host hides who has heard what.
 func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
 	l := NewLive(time.Now, feed.NewEvents(time.Now))
 	channel := protocol.DeriveChannel("record", "a", "b")
@@ -61,7 +61,7 @@ func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
 	}
 }
 
-// A host that says nothing any more, and no farewell, is not called live for long.
+// A host that says nothing any more, and no farewell, does not stay live for long.
 func TestASilentHostIsAway(t *testing.T) {
 	now := time.Now()
 	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))
@@ -76,8 +76,7 @@ func TestASilentHostIsAway(t *testing.T) {
 	}
 }
 
-// A link that has ended takes away the host behind it, or all, as far as they have not
-// spoken since.
+// If a link has ended, the host behind it is away, or all hosts are, unless they have spoken since.
 func TestGoneHostsAreAway(t *testing.T) {
 	l := NewLive(time.Now, feed.NewEvents(time.Now))
 	for _, host := range []protocol.Name{"white", "black"} {
@@ -90,8 +89,8 @@ func TestGoneHostsAreAway(t *testing.T) {
 	}
 }
 
-// What has come since is not undone by an answer that comes late, and a clock that was
-// told counts for that host alone.
+// An answer that comes late does not undo what has come since. A clock that was told counts for its
+// host alone.
 func TestClockOfAHostDecidesWhatIsFresh(t *testing.T) {
 	now := time.Now()
 	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))

@@ -21,9 +21,8 @@ type aloneCourier struct{}
 func (aloneCourier) CanPush() bool { return false }
 func (aloneCourier) SetPlace(int)  {}
 
-// The first word on the bus of a host that has just joined is refused by hosts that
-// do not have its key yet. It prevents: that they take it for away until it happens
-// to speak again.
+// The first message on the bus of a host that has just joined is refused by hosts that do not have
+// its key yet. It prevents: they take the host for away until it happens to speak again.
 func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 	now := time.Now
 	l, around := NewLive(now, feed.NewEvents(now)), NewLookout(false, 0)
@@ -69,8 +68,8 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 	}
 }
 
-// It prevents: a letter that this home's own node said before it was started anew, and that
-// somebody repeats, counts as that of another node.
+// It prevents: a letter that this home's own node sent before it was started anew, and that
+// somebody repeats, counts as the letter of another node.
 func TestAnOldLetterIsNoTwin(t *testing.T) {
 	now, started := time.Now(), time.Now().Add(-time.Minute)
 	clock := func() time.Time { return now }
@@ -85,8 +84,8 @@ func TestAnOldLetterIsNoTwin(t *testing.T) {
 	}
 }
 
-// It prevents: agents are run although another node's message came, because it came after
-// the look around had seen none and before it was over.
+// It prevents: agents are run although another node's message came after the look around had seen
+// none and before it was over.
 func TestTheLookAroundEndsWithWhatWasNoted(t *testing.T) {
 	l := NewLookout(false, 0)
 	l.noteForeign(&fleet.Item{})

@@ -20,7 +20,7 @@ func open(t testing.TB, dir string) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() }) // often closed by then
+	t.Cleanup(func() { _ = l.Close() }) // the test has often closed it by then
 	return l
 }
 
@@ -28,7 +28,7 @@ func pathOf(n int) protocol.Path {
 	return protocol.NewPath("adfe0356-0f71-49a9-80a0-fb76883cd974", began, uint32(n))
 }
 
-// aPrompt is one of an agent with a long profile.
+// aPrompt returns a prompt of an agent with a long profile.
 func aPrompt(n int) prompt.Prompt {
 	return prompt.Build(prompt.Request{
 		Agent: "mawjs", Profile: &protocol.Actor{Body: strings.Repeat("You think clearly. ", 200)}, Fence: fmt.Sprintf("%032d", n),
@@ -73,7 +73,8 @@ func sizeOf(t *testing.T, dir string) (size int64, files int) {
 	return size, len(entries)
 }
 
-// What was given is found byte for byte, by another start too, each attempt for itself.
+// A prompt that was given is found byte for byte, after another start too, and each attempt has its
+// own.
 func TestWhatWasGivenIsFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "prompts")
 	l := open(t, dir)
@@ -116,8 +117,8 @@ func TestWhatWasGivenIsFound(t *testing.T) {
 	}
 }
 
-// A thousand runs of one agent stored its profile a thousand times: what prompts have in
-// common is kept once.
+// Parts that prompts have in common are kept once. It prevents: a thousand runs of one agent store
+// its profile a thousand times.
 func TestWhatPromptsHaveInCommonIsKeptOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "prompts")
 	l := open(t, dir)
@@ -134,7 +135,8 @@ func TestWhatPromptsHaveInCommonIsKeptOnce(t *testing.T) {
 	}
 }
 
-// The disk was full of prompts one day: the oldest go, and what is left can be read.
+// The oldest prompts are let go, and what is left can be read. It prevents: a disk that is full of
+// prompts one day.
 func TestTheOldestAreLetGo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "prompts")
 	l := open(t, dir)
@@ -163,7 +165,7 @@ func TestTheOldestAreLetGo(t *testing.T) {
 	}
 }
 
-// A crash in the middle of a write hid all that was given afterwards.
+// It prevents: a crash in the middle of a write hides all prompts that are given afterwards.
 func TestHalfARecordIsCutOff(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "prompts")
 	l := open(t, dir)
@@ -190,7 +192,7 @@ func TestHalfARecordIsCutOff(t *testing.T) {
 			t.Errorf("prompt %d: %v", n, ok)
 		}
 	}
-	// A file that is none is left alone, and another one begun.
+	// A file of another form is left alone, and another file is begun.
 	if err := os.WriteFile(l.file(2), []byte("of a later version"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -204,8 +206,8 @@ func TestHalfARecordIsCutOff(t *testing.T) {
 	}
 }
 
-// A file that cannot be removed is no reason to keep nothing: it prevents that what an agent
-// is given is lost because somebody reads the oldest file at that moment.
+// A file that cannot be removed is no reason to keep nothing. It prevents: a prompt is lost because
+// somebody reads the oldest file at that moment.
 func TestWhatCannotBeRemovedHoldsNothingUp(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "prompts"))
 	l.fileSize, l.most = 1, 1 // a file for each
@@ -253,7 +255,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// Whatever a text holds, its pieces make it again.
+// Whatever a text holds, its pieces put together give the text again.
 func FuzzPieces(f *testing.F) {
 	f.Add("a fence b fence", "fence")
 	f.Add("", "x")

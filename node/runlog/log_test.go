@@ -30,7 +30,7 @@ func reopen(t *testing.T, file string, c *clock) *Log {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() }) // often closed by then
+	t.Cleanup(func() { _ = l.Close() }) // the test has often closed it by then
 	return l
 }
 
@@ -52,8 +52,8 @@ func note(t *testing.T, l *Log, j Job, e Entry) {
 	}
 }
 
-// A node that dies while a command runs knows at its next start that it ran, and how
-// often before: else a message whose run ends its node is tried for ever.
+// A node that dies while a command runs knows at its next start that the command ran, and how often
+// it ran before. It prevents: a message whose run ends its node is tried for ever.
 func TestAttemptsAreCountedAcrossADeath(t *testing.T) {
 	l, file, c := begin(t)
 	start(t, l, job(1), 1)
@@ -87,8 +87,8 @@ func TestAttemptsAreCountedAcrossADeath(t *testing.T) {
 	}
 }
 
-// What a crash tore, or somebody wrote into the file, is passed over; what comes then is
-// read the next time.
+// A line that a crash tore, or that somebody wrote into the file, is ignored. What comes after it
+// is read the next time.
 func TestATornLineIsCutOff(t *testing.T) {
 	l, file, c := begin(t)
 	start(t, l, job(1), 1)
@@ -111,7 +111,7 @@ func TestATornLineIsCutOff(t *testing.T) {
 	}
 }
 
-// Only what agents cause counts against an agent's budget, for an hour.
+// Only runs that agents cause count against an agent's budget, for an hour.
 func TestStartsOfTheLastHour(t *testing.T) {
 	l, file, c := begin(t)
 	begun := c.Time
@@ -122,7 +122,7 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	if _, err := l.Start(job(9), "opus", false); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the log itself, and what is read of it again
+	for range 2 { // once for the log itself, once for what is read of it again
 		if got, want := l.Budget("mawjs"), (Budget{Starts: 2, First: begun.Add(20 * time.Minute)}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -140,7 +140,7 @@ func TestStartsOfTheLastHour(t *testing.T) {
 		l = reopen(t, file, c)
 	}
 
-	// Somebody lets it go on: nothing of that counts any more.
+	// Somebody lets the agent go on. Nothing of that counts any more.
 	if err := l.Grant("mawjs"); err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	}
 }
 
-// Runs that were noted while the clock was ahead count no more once it is set back. It
-// prevents: that an agent is held up until the day that the clock showed.
+// Runs that were noted while the clock was ahead count no more once it is set back. It prevents: an
+// agent is held up until the day that the clock showed.
 func TestTheClockIsSetBack(t *testing.T) {
 	l, file, c := begin(t)
 	c.Time = c.AddDate(1, 0, 0)
@@ -167,7 +167,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	}
 	note(t, l, job(3), Entry{Step: Held})
 	c.Time = c.AddDate(-1, 0, 0)
-	for range 2 { // the log itself, and what is read of it again
+	for range 2 { // once for the log itself, once for what is read of it again
 		if got := l.Budget("mawjs"); got != (Budget{}) {
 			t.Errorf("got %+v", got)
 		}
@@ -184,7 +184,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	}
 }
 
-// The file stays of a size, keeps what is open, and tells of what was before for a while.
+// The file keeps to a size, keeps what is open, and tells of what was before for a while.
 func TestTheLogIsPutAside(t *testing.T) {
 	l, file, c := begin(t)
 	start(t, l, job(1), 1)
@@ -235,7 +235,7 @@ func TestTheLogIsPutAside(t *testing.T) {
 		t.Errorf("what was cut short was forgotten: %+v", s)
 	}
 
-	// Its agent is here no more: nobody ever notes that it is done.
+	// The agent of the second job is not here any more. Nobody ever notes that the job is done.
 	c.Time = c.Add(keepCut)
 	if err := l.rotate(); err != nil {
 		t.Fatal(err)
@@ -248,8 +248,8 @@ func TestTheLogIsPutAside(t *testing.T) {
 	}
 }
 
-// How far jobs are is told while the disk is waited for. It prevents: that a look at the
-// state, and so the whole node, waits for an fsync of this log.
+// The log tells how far jobs are while it waits for the disk. It prevents: a look at the state, and
+// so the whole node, waits for an fsync of this log.
 func TestLooksDoNotWaitForTheDisk(t *testing.T) {
 	l, _, _ := begin(t)
 	start(t, l, job(1), 1)
@@ -270,7 +270,7 @@ func TestLooksDoNotWaitForTheDisk(t *testing.T) {
 	}
 }
 
-// A disk that takes nothing starts no run, and half a line is no trap for the next one.
+// A disk that takes nothing starts no run. Half a line does not spoil the next one.
 func TestAFullDisk(t *testing.T) {
 	l, _, _ := begin(t)
 	if err := l.out.Close(); err != nil {
@@ -284,9 +284,9 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// After a failed fsync nothing is started that is not counted, and that file is trusted no
-// more; but once the disk takes another file it all goes on, with what was noted meanwhile.
-// One failed fsync kept every agent of a host from being run until its node was started anew.
+// After a failed fsync no run is started that is not counted, and that file is no longer trusted.
+// Once the disk takes another file, all goes on, with what was noted meanwhile. It prevents: one
+// failed fsync keeps every agent of a host from being run until its node is started anew.
 func TestAFailedFsyncIsNotForGood(t *testing.T) {
 	file, c := filepath.Join(t.TempDir(), "runs.log"), &clock{time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 	var fails error
@@ -342,7 +342,7 @@ func TestAFailedFsyncIsNotForGood(t *testing.T) {
 	}
 }
 
-// Whatever stands in the file, the log opens, and what is noted then is read again.
+// The log opens whatever stands in its file, and what is noted then is read again.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"time":"2026-05-23T19:00:00Z","path":"7a1c3b8e-52d6-4f7a-9a0e-0d8f6b2c4e10/2026/05/23/190100000Z-b2c3d4e5.md","agent":"mawjs","step":"started","attempt":-3}` + "\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {

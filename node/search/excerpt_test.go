@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// drawn is an excerpt with brackets around its hits.
+// drawn returns an excerpt with brackets around its hits.
 func drawn(all []Fragment) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -46,9 +46,9 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// A text of nothing but marks is cut into words of some length in a moment. It prevents: that
-// one message of a megabyte keeps the indexes of all hosts busy for minutes, and is in them
-// as one word.
+// A text of nothing but marks is cut into words of bounded length in a moment. It prevents: one
+// message of a megabyte keeps the indexes of all hosts busy for minutes, and is in them as one
+// word.
 func TestManyMarksOnOneLetter(t *testing.T) {
 	text := "\u0e01" + strings.Repeat("\u0e34", 20_000) + "\u0e02"
 	for _, word := range words(text) {
@@ -66,8 +66,8 @@ func TestManyMarksOnOneLetter(t *testing.T) {
 	}
 }
 
-// FuzzMatcher: what the index finds, the matcher finds too, and an excerpt is in one
-// line of text.
+// FuzzMatcher checks that the matcher finds what the index finds, and that an excerpt is one line
+// of text.
 func FuzzMatcher(f *testing.F) {
 	f.Add("release notes", "The release notes are not ready")
 	f.Add("会議 arger*", "東京で会議があります Ärgernis")

@@ -45,7 +45,7 @@ func open(t testing.TB, dir, record string) *Index {
 	return x
 }
 
-// numbers are the n of the documents that a query finds.
+// numbers returns the n of each document that a query finds.
 func numbers(t testing.TB, x *Index, q Query) []int {
 	t.Helper()
 	r, err := x.Search(context.Background(), q)
@@ -119,7 +119,7 @@ func TestWordsOfAnyScriptAreFound(t *testing.T) {
 	} {
 		got := numbers(t, x, Query{Words: words})
 		if words == "release" || strings.HasPrefix(words, "R") || words == "relea*" || strings.Contains(words, `"`) || strings.Contains(words, "***") {
-			sortDescending(got) // the score decides, and both are good
+			sortDescending(got) // the score decides the order, and both orders are good
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", words, diff)
@@ -177,8 +177,8 @@ func TestFiltersLimitAndOrder(t *testing.T) {
 	}
 }
 
-// What the index holds outlives it; what is damaged, of another version or of
-// another record is made anew.
+// An index stays when the program ends. An index that is damaged, of another version or of another
+// record is made anew.
 func TestIndexIsKeptOrMadeAnew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	x := open(t, dir, "r")
@@ -256,10 +256,9 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// FuzzQuery: no words of a query are a fault, and what is indexed is cut alike.
-// Who needs no message of the last moment alone asks without having all written first, and
-// finds in the index and among what waits, together, whatever there is; of several words one
-// is enough, and what has more of them comes first.
+// A caller that does not need the messages of the last moment alone asks without having all written
+// first. The index and what waits together have whatever there is. Of several words one is enough.
+// A message with more of them comes first.
 func TestWhatWaitsIsFoundWithoutWriting(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "search"), "r")
 	x.Add(doc(1, "the port is known"))
@@ -286,6 +285,8 @@ func TestWhatWaitsIsFoundWithoutWriting(t *testing.T) {
 	}
 }
 
+// FuzzQuery checks that no words of a query are a fault. What is indexed is cut into words in the
+// same way.
 func FuzzQuery(f *testing.F) {
 	f.Add(`a "b c" -d e* 世界 -"x`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -320,7 +321,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(rate, "docs/s")
 }
 
-// It prevents: a search, or the end of a node, that waits until a burst is indexed.
+// It prevents: a search, or the end of a node, waits until a burst is indexed.
 func TestSearchWaitsForFew(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	x := open(t, dir, "r")
@@ -345,8 +346,7 @@ func TestSearchWaitsForFew(t *testing.T) {
 	}
 }
 
-// It prevents: an index that takes the processors from a burst, and one that waits for ever
-// for a pause.
+// It prevents: an index takes the processors from a burst, or waits for ever for a pause.
 func TestWhenMessagesAreIndexed(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -363,7 +363,7 @@ func TestWhenMessagesAreIndexed(t *testing.T) {
 			t.Errorf("%s: due is %v", c.name, got)
 		}
 	}
-	// A burst goes on while what came before is indexed, or only a few come.
+	// A burst goes on if much comes while earlier messages are indexed, and not if only a few come.
 	if !thick(600, time.Second) || !thick(200, 300*time.Millisecond) || thick(200, time.Second) || thick(0, time.Millisecond) {
 		t.Error("what comes while messages are indexed is taken for a burst, or a burst is not")
 	}

@@ -30,7 +30,7 @@ func TestWhatWaitsKeepsNoItem(t *testing.T) {
 	}
 }
 
-// addOne adds a message, of whose item nothing else is kept.
+// addOne adds a message and keeps nothing else of its item.
 func addOne(x *Indexer) weak.Pointer[fleet.Item] {
 	it := &fleet.Item{File: keys.File{Message: protocol.Message{Path: doc(1, "").Path, Type: protocol.TypeText, From: "nat"}}}
 	x.Add(it)

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// world is a clock and the processes that run, as a test has them.
+// world is a clock and the processes that run, as a test sets them.
 type world struct {
 	at   time.Time
 	dead map[process.ID]bool
@@ -50,8 +50,8 @@ func wantFree(t *testing.T, b *Book, p protocol.Path) {
 	}
 }
 
-// What one session took is given to no other, and not to itself again; of somebody else's
-// mail the same message is another matter.
+// A message that one session took is given to no other session, and not to this one again. In
+// somebody else's mail, the same message is another matter.
 func TestTakenOnce(t *testing.T) {
 	w, b := newWorld()
 	if !b.Take("mawjs", letter(1), w.claim(one)) {
@@ -72,7 +72,7 @@ func TestTakenOnce(t *testing.T) {
 	wantTaken(t, b, letter(2), other)
 }
 
-// What a session took is given back when its process ends, and only that.
+// When the process of a session ends, what the session took is given back, and nothing else.
 func TestSessionEnds(t *testing.T) {
 	w, b := newWorld()
 	b.Take("mawjs", letter(1), w.claim(one))
@@ -93,9 +93,9 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// A session that says that it is away gives back its own agent's mail alone. It prevents:
-// that an agent gives back what another one's session of the same name has taken, which is
-// then worked on twice.
+// A session that says that it is away gives back only its own agent's mail. It prevents: an agent
+// gives back what another agent's session of the same name has taken, which is then worked on
+// twice.
 func TestAwayGivesBackOnesOwn(t *testing.T) {
 	for _, s := range []Session{named, {}} {
 		w, b := newWorld()
@@ -107,8 +107,8 @@ func TestAwayGivesBackOnesOwn(t *testing.T) {
 	}
 }
 
-// An agent that makes up one name of a session after the other must not fill the memory of
-// the node; what it said last counts.
+// An agent that makes up one session name after the other must not fill the memory of the node.
+// What it said last counts.
 func TestSessionsAreBounded(t *testing.T) {
 	w, b := newWorld()
 	for i := range mostSessions + 10 {
@@ -128,7 +128,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// A claim has an end, also that of a session of which nobody sees the end.
+// A claim has an end, also the claim of a session whose end nobody sees.
 func TestClaimHasAnEnd(t *testing.T) {
 	w, b := newWorld()
 	b.Take("mawjs", letter(1), w.claim(Session{}))
@@ -165,8 +165,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// The session of a command is the program that started it, past shells that were started
-// for its command line alone. A claim was given back at once where a program runs its
+// The session of a command is the program that started it. Shells that were started only for its
+// command line do not count. It prevents: a claim is given back at once if a program runs its
 // commands by a shell.
 func TestRunsOneLine(t *testing.T) {
 	for _, test := range []struct {

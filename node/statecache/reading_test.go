@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Who asks a node that reads a long record is told so, and how far it has come.
+// A program that asks a node that reads a long record is told so, and how far the reading has come.
 func TestLongStartAnswers(t *testing.T) {
 	r := &Reading{Socket: filepath.Join(t.TempDir(), "socket"), Version: "test", Log: zerolog.Nop()}
 	client := control.NewClient(r.Socket, "test")

@@ -31,7 +31,7 @@ func TestStepsAreTold(t *testing.T) {
 	}
 }
 
-// A node that runs for months remembers as much as one that runs for a day.
+// A node that runs for months remembers no more than a node that runs for a day.
 func TestTheOldestAreForgotten(t *testing.T) {
 	tr := New(time.Now)
 	tr.seen.most = 10
@@ -58,9 +58,8 @@ func TestTheOldestAreForgotten(t *testing.T) {
 	}
 }
 
-// A host that tells of very many messages has none be forgotten that is here, and what it
-// tells of one that comes later counts. It prevents: that one host empties the traces of
-// all others.
+// A host that tells of very many messages has none forgotten that is here. What it tells of a
+// message that comes later counts. It prevents: one host empties the traces of all others.
 func TestWhatOthersTellTakesNoRoom(t *testing.T) {
 	now := began
 	tr := New(func() time.Time { return now })

@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// Two trees are compared with diff, so every line of the output counts.
+// The outputs for two trees are compared with diff, so every line of the output counts.
 func TestCount(t *testing.T) {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// line is one of a list: its numbers, the first of which orders the list, and what
-// they belong to.
+// line is one entry of a list: its numbers, the first of which orders the list, and the thing to
+// which they belong.
 type line struct {
 	numbers []int
 	of      string
@@ -69,7 +69,7 @@ func (t *tree) print(out io.Writer, most int, names []string) {
 	}
 }
 
-// has is true where the words stand in one of the texts, one after the other.
+// has reports whether the words stand in one of the texts, one after the other.
 func (s set) has(words string) bool {
 	for text := range s {
 		if strings.Contains(text, words) {

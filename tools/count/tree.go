@@ -21,13 +21,13 @@ type tree struct {
 	words   map[string]set // of each production file: its identifiers and strings, as func words makes them
 }
 
-// size is that of a type.
+// size is what was counted of a type.
 type size struct {
-	methods set // with those of all systems
-	fields  int // an embedded one is one
+	methods set // with the methods of all systems
+	fields  int // an embedded one counts as one
 }
 
-// folder counts one folder, without those in it.
+// folder is what was counted in one folder, without the folders in it.
 type folder struct {
 	files, lines   int // production: neither tests nor testdata
 	names, methods set // exported at the top level, and by exported types
@@ -37,8 +37,8 @@ type folder struct {
 
 type set map[string]bool
 
-// read counts the module at the top of files. Other modules in it, hidden folders
-// and those of the go command's "_" are left out.
+// read counts the module at the top of files. It leaves out other modules in it, hidden folders,
+// and folders that begin with "_", as the go command does.
 func read(files fs.FS) (*tree, error) {
 	t := &tree{types: map[string]*size{}, folders: map[string]*folder{}, words: map[string]set{}}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -61,7 +61,7 @@ func read(files fs.FS) (*tree, error) {
 	return t, err
 }
 
-// scriptSkip is the word of testscript.
+// scriptSkip matches the word of testscript by which a script is skipped.
 var scriptSkip = regexp.MustCompile(`(?m)^(\[.*\] *)*skip( |$)`)
 
 func (t *tree) file(name string, data []byte) error {
@@ -196,7 +196,7 @@ func skips(syntax *ast.File) int {
 	return found
 }
 
-// mentioned are the words of all identifiers and strings of a file but its imports.
+// mentioned returns the words of all identifiers and strings of a file, without its imports.
 func mentioned(syntax *ast.File) set {
 	found := set{}
 	ast.Inspect(syntax, func(node ast.Node) bool {
@@ -215,8 +215,8 @@ func mentioned(syntax *ast.File) set {
 	return found
 }
 
-// words cuts a text into its words, in small letters with a space around each, so
-// that a run of words is found with strings.Contains: "HTTPServer" is " http server ".
+// words cuts a text into its words, in small letters with a space around each. So strings.Contains
+// finds a run of words: "HTTPServer" is " http server ".
 func words(text string) string {
 	var out strings.Builder
 	runes := []rune(text)

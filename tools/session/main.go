@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 )
 
-// scenes are the steps that the picture shows. A demo that lost or renamed one of
-// them fails the program, rather than leaving a gap that nobody notices.
+// scenes are the steps that the picture shows. If a demo has lost or renamed one of them, the
+// program fails. Otherwise the picture would have a gap that nobody notices.
 var scenes = []scene{
 	{play: "party", step: "A topic:", lines: 4},
 	{play: "party", step: "A sync-check:", lines: 9},

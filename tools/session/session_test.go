@@ -27,7 +27,7 @@ const played = `Two machines.
 Done in 2s.
 `
 
-// Of a step its own lines are shown, long answers are cut, and no text of the session
+// A scene shows only the lines of its own step. Long answers are cut, and no text of the session
 // can break the picture.
 func TestSceneIsDrawn(t *testing.T) {
 	lines, err := scene{play: "party", step: "A topic:", lines: 2}.from(played)

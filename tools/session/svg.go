@@ -13,8 +13,8 @@ const (
 	margin     = 20
 )
 
-// style has no fonts and no files of others, so that the picture shows on every
-// page and without a network. A viewer that knows no colour schemes shows the light one.
+// style has no fonts and no files of other sites, so that the picture shows on every page and
+// without a network. A viewer that knows no colour schemes shows the light one.
 const style = `text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#1f2328}
 rect{fill:#f6f8fa;stroke:#d0d7de}
 .heading{font-weight:bold;fill:#0550ae}.host{fill:#116329}.command{font-weight:bold}.answer{fill:#424a53}
@@ -50,8 +50,8 @@ func draw(lines []line) []byte {
 	return b.Bytes()
 }
 
-// escape makes text of others safe in XML: what must not stand there, such as a
-// control character, becomes U+FFFD.
+// escape makes text of others safe in XML. A sign that must not stand there, such as a control
+// character, becomes U+FFFD.
 func escape(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(text)) // a bytes.Buffer takes everything

@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// What keeps an agent from its mail is said in the words that ls, status and agent list share.
+// ls, status and agent list say in the same words what keeps an agent from its mail.
 func TestHindered(t *testing.T) {
 	if got := Hindered(true, true, true, 1, 1, 2); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
 		t.Errorf("hindered: %s", got)
@@ -83,7 +83,7 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 	}
 }
 
-// A change was answered with a table that did not show what was changed.
+// It prevents: a change that is answered with a table which does not show what was changed.
 func TestAChangeSaysWhatItChanged(t *testing.T) {
 	for want, changed := range map[string][]control.SettingChange{
 		"bo is served so already: nothing was changed\n":    {},
@@ -137,7 +137,7 @@ func TestCommandLinesOfAgents(t *testing.T) {
 	}
 }
 
-// The answer alone goes to standard output, and none is a failure.
+// Only the answer goes to standard output. No answer is a failure.
 func TestAgentTest(t *testing.T) {
 	good := control.TestResult{Agent: "calc", Command: "bc -l", Input: "6 * 7", Answer: "42\x1b", Elapsed: control.Seconds(1234567 * time.Microsecond)}
 	bad := control.TestResult{Agent: "calc", Command: "bc -l", Problem: "it printed nothing", Stderr: "no \x1b such file", Elapsed: control.Seconds(time.Second)}
@@ -174,7 +174,7 @@ func TestAgentTest(t *testing.T) {
 	}
 }
 
-// Presets are told without a node, and a command to copy stays in its line.
+// Presets are told without a node. A command that a person copies stays in one line.
 func TestPresets(t *testing.T) {
 	presets, err := configs.Presets()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A source is somebody else's: what lies outside of it is not read, whatever it links to,
-// nor what is too large or hidden. Where it has folders for profiles, only those count.
+// A source belongs to somebody else. Whatever it links to, nothing outside of it is read, and
+// nothing that is too large or hidden. If it has folders for profiles, only those count.
 func TestProfilesOfASource(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	profile := func(name string) string {
@@ -57,14 +57,15 @@ func TestProfilesOfASource(t *testing.T) {
 	if got := names(); !slices.Equal(got, []string{"local/actors/e.md", "upstream/actors/f.md"}) {
 		t.Errorf("with folders of its own found %q", got)
 	}
-	write(filepath.Join(dir, "upstream", "actors", "older.md"), profile("e")) // the local one stands before it
+	write(filepath.Join(dir, "upstream", "actors", "older.md"), profile("e")) // the local profile stands before it
 	if err := os.Symlink(outside, filepath.Join(dir, "actors")); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(); len(got) != 2 {
 		t.Errorf("with a folder that is a link found %q", got)
 	}
-	// Profiles of this machine were shown, and taken over, as if they were the source's.
+	// It prevents: profiles of this machine are shown, and taken over, as if they were the
+	// source's.
 	write(filepath.Join(outside, "actors", "secret.md"), profile("secret"))
 	if err := os.RemoveAll(filepath.Join(dir, "local")); err != nil {
 		t.Fatal(err)

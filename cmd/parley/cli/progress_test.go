@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// A person at a terminal sees a bar after a second, in one line that goes again;
-// elsewhere there is a line now and then, where that was asked for.
+// A person at a terminal sees a bar after a second, in one line that goes away again. Elsewhere a
+// line comes now and then, if that was asked for.
 func TestProgressBar(t *testing.T) {
 	for name, test := range map[string]struct {
 		terminal, plainly, json bool
@@ -30,7 +30,7 @@ func TestProgressBar(t *testing.T) {
 		b.Plainly = test.plainly
 		b.began = b.began.Add(-test.waited)
 		b.Show(40, 100)
-		b.Show(41, 100) // at once: not shown
+		b.Show(41, 100) // too soon after the last: not shown
 		b.Show(1, 0)
 		b.End()
 		b.Show(42, 100)

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// A new reason to wait was shown without what it means.
+// It prevents: a new reason to wait that is shown without its meaning.
 func TestEveryReasonToWaitHasItsMeaning(t *testing.T) {
 	source, err := os.ReadFile("../../../node/control/queuetypes.go")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// At 80 columns the terminal broke the demo's lines within words, and its tables.
+// It prevents: at 80 columns the terminal breaks the demo's tables, and its lines within words.
 func TestDemoFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	r := clitest.New(t, func(p *cli.Program) *cobra.Command { return cli.NewRoot(p, NewCommand(p)) })
@@ -53,7 +53,7 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// The demo's table had a row "HOST-VOUCH | host: …" that nobody understood.
+// It prevents: a row "HOST-VOUCH | host: …" in the demo's table, which nobody understands.
 func TestDemoShowsTheConversation(t *testing.T) {
 	hey, receipt := clitest.Message("hello"), clitest.Message("")
 	receipt.Type, receipt.Act = protocol.TypeRead, protocol.ActRead
@@ -68,7 +68,8 @@ func TestDemoShowsTheConversation(t *testing.T) {
 	}
 }
 
-// The demo's agent stands for one that remembers: the form of its answer is what a check reads.
+// The demo's agent stands for an agent that remembers. A sync-check reads its answer by the
+// answer's form.
 func TestDemoAgentAnswersASyncCheck(t *testing.T) {
 	check := protocol.SyncCheck{FormHead: protocol.FormHead{From: "skills", Topic: "panes"}, Claims: []protocol.Claim{
 		{ItemRef: protocol.ItemRef{Label: "A1", Text: "Panes are named after agents"}}, {ItemRef: protocol.ItemRef{Label: "P1", Text: "Who restarts a pane?"}},

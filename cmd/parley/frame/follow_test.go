@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// shown answers what a node shows of an inquiry, one after the other, and then fails.
+// shown answers with inquiries as a node shows them, one after the other, and then fails.
 type shown struct {
 	frames []control.Frame
 	fails  error
@@ -27,8 +27,8 @@ func (s *shown) Answer(_ context.Context, _ control.VerbSpec, _ any, yield func(
 	return yield(f)
 }
 
-// Who follows an inquiry sees what is done while nothing comes, and how to come back where the
-// node goes away.
+// A human who follows an inquiry sees what is done while nothing comes. If the node goes away, they
+// see how to come back.
 func TestFollowingAnInquiry(t *testing.T) {
 	follow := func(terminal bool, fails error, frames ...control.Frame) (string, error) {
 		var out bytes.Buffer
@@ -59,8 +59,8 @@ func TestFollowingAnInquiry(t *testing.T) {
 	}
 }
 
-// What was found is shown once, and once more where the human asks to review it: the gate alone
-// would come again.
+// A result is shown once, and once more if the human asks to review it. It prevents: only the gate
+// comes again.
 func TestAReviewShowsTheResultsAgain(t *testing.T) {
 	var out bytes.Buffer
 	s, seen := &session{view: cli.View{Out: term.Screen{Writer: &out}}}, &told{}
@@ -80,8 +80,8 @@ func TestAReviewShowsTheResultsAgain(t *testing.T) {
 	}
 }
 
-// Why nothing was proposed is said where the human decides how it goes on, and that what they
-// named themselves is not lost.
+// When the human decides how to go on, they are told why nothing was proposed. They are also told
+// that what they named themselves is not lost.
 func TestWhyNothingWasProposed(t *testing.T) {
 	text := proposalText(control.Frame{NoneProposed: "The brief names nothing.", Base: []string{"Law", "Ethics"}})
 	if want := "  None was proposed: The brief names nothing.\n  Yours are kept: Law, Ethics\n"; text != want {

@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What a human types at a gate becomes an answer that the gate takes. It prevents that who chooses
-// no perspective is asked for their passphrase and then refused, and that a "q" for later is
+// The words that a human types at a gate become an answer that the gate takes. It prevents: a human
+// who chooses no perspective is asked for their passphrase and then refused, and a "q" for later is
 // written down as their own words.
 func TestWhatIsTypedAtAGate(t *testing.T) {
 	question := func(id string, multi bool, keys ...string) protocol.InquiryQuestion {
@@ -37,8 +37,8 @@ func TestWhatIsTypedAtAGate(t *testing.T) {
 		gate  protocol.InquiryGate
 		begun control.Frame
 		typed string
-		want  string // what is chosen, and the words; "later" where nothing is decided
-		said  string // what is told meanwhile
+		want  string // what is chosen, and the words; "later" if nothing is decided
+		said  string // what the human is told meanwhile
 	}{
 		{"two of them", lenses, none, "2 1\n\n", "[{perspectives [Cost Safety]}] \"\"", ""},
 		{"none, then one", lenses, none, "\n\nsafety\n\n", "[{perspectives [Safety]}] \"\"", "choose one at least"},
@@ -65,8 +65,8 @@ func TestWhatIsTypedAtAGate(t *testing.T) {
 	}
 }
 
-// Ctrl-C at a gate leaves it: a read that nothing interrupts would have the human press Enter, or
-// kill the command.
+// Ctrl-C at a gate leaves the gate. It prevents: a read that nothing interrupts, so that the human
+// has to press Enter or kill the command.
 func TestCtrlCAtAGateLeaves(t *testing.T) {
 	nobody, typing := io.Pipe()
 	defer typing.Close()
@@ -78,7 +78,7 @@ func TestCtrlCAtAGateLeaves(t *testing.T) {
 	}
 }
 
-// ended cancels when something is written.
+// ended cancels when something is written to it.
 type ended struct{ cancel func() }
 
 func (e ended) Write(p []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
-// keysIn are keys in a folder, with answers to what is asked.
+// keysIn returns keys in a folder, with answers to what they ask.
 func keysIn(t *testing.T, answers ...string) Keys {
 	t.Helper()
 	return Keys{dir: filepath.Join(t.TempDir(), "humans"), work: 1, ask: func(context.Context, string) (string, error) {
@@ -52,8 +52,8 @@ func made(t *testing.T, k Keys, open bool) string {
 	return public
 }
 
-// It prevents: a key whose passphrase nobody knows because a slip was taken, one that others
-// can read, and one that is lost because the program ended before the fleet knew of it.
+// It prevents: a key whose passphrase nobody knows because a slip was taken, a key that others can
+// read, and a key that is lost because the program ended before the fleet knew of it.
 func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 	k := keysIn(t, "a slip", "other", "correct", "correct")
 	public := made(t, k, false)
@@ -63,7 +63,7 @@ func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 	if _, err := k.answering("wrong", "wrong", "wrong").Open(t.Context(), "nat", public); err == nil || !strings.Contains(err.Error(), "not its passphrase") {
 		t.Errorf("with wrong ones: %v", err)
 	}
-	key, err := k.answering("wrong", "correct").Open(t.Context(), "nat", public) // the fleet knows it, though Made was never called
+	key, err := k.answering("wrong", "correct").Open(t.Context(), "nat", public) // the fleet knows the key, though Made was never called
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 	}
 }
 
-// It prevents: a change of a key that did not reach the fleet takes away the one that counts.
+// It prevents: a change of key that did not reach the fleet takes away the key that counts.
 func TestAKeyThatNobodyKnowsIsNotTaken(t *testing.T) {
 	k := keysIn(t, "one", "one")
 	old := made(t, k, false)
@@ -95,7 +95,7 @@ func TestAKeyThatNobodyKnowsIsNotTaken(t *testing.T) {
 	if _, err := k.answering("one").Open(t.Context(), "nat", old); err != nil {
 		t.Errorf("the old key: %v", err)
 	}
-	if _, err := k.answering("one", "two").Open(t.Context(), "nat", next); err != nil { // now the fleet knows it
+	if _, err := k.answering("one", "two").Open(t.Context(), "nat", next); err != nil { // now the fleet knows the next key
 		t.Errorf("the next key: %v", err)
 	}
 	if _, err := k.answering("two").Open(t.Context(), "nat", old); err == nil {
@@ -103,8 +103,8 @@ func TestAKeyThatNobodyKnowsIsNotTaken(t *testing.T) {
 	}
 }
 
-// It prevents: a key without a passphrase that is asked for one, or gets one that protects
-// nothing.
+// It prevents: a passphrase is asked for a key that has none, or is given to an open key, where it
+// protects nothing.
 func TestAnOpenKey(t *testing.T) {
 	k := keysIn(t)
 	public := made(t, k, true)
@@ -133,8 +133,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// It prevents: a program that was made as it should be seals keys as tests do, so that
-// whoever has the file tries many passphrases a second.
+// It prevents: a program that was made in the usual way seals keys with as little work as tests do.
+// Somebody who has the file could then try many passphrases a second.
 func TestEachTryAtAPassphraseIsWork(t *testing.T) {
 	home := t.TempDir()
 	p := cli.New(nil, io.Discard, io.Discard, func(name string) string { return map[string]string{"PARLEY_HOME": home}[name] })

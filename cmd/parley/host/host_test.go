@@ -120,8 +120,8 @@ func TestPingThatIsNotAnswered(t *testing.T) {
 	}
 }
 
-// In a narrow terminal the revocation of the old key stood there as what to do
-// next, without its condition.
+// It prevents: in a narrow terminal the revocation of the old key stands there as the next step,
+// without its condition.
 func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(40)
@@ -134,7 +134,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	}
 }
 
-// "--yes" with its input from nowhere revoked a key for good.
+// It prevents: "--yes" without any input revokes a key for good.
 func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 	const revokes = `revoke {"host":"white","phrase":"revoke white"}`
 	const removes = `remove host {"host":"white","phrase":"remove white"}`

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// The next step that ls named was to write to oneself.
+// It prevents: ls names as the next step that a human write to themselves.
 func TestWhomToTalkToNext(t *testing.T) {
 	me := control.Participant{Name: "nat", Kind: "human", Host: "here", Here: true}
 	namesake := control.Participant{Name: "nat", Kind: "human", Host: "white"}
@@ -30,7 +30,8 @@ func TestWhomToTalkToNext(t *testing.T) {
 	}
 }
 
-// A listing did not tell an inbox that somebody empties from one that nobody asks for.
+// It prevents: a listing in which an inbox that somebody empties looks like an inbox that nobody
+// asks for.
 func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	r := newRun(t)
 	now := clitest.Message("").Timestamp

@@ -1,5 +1,4 @@
-// Package human holds the commands for the keys with which humans sign decisions: parley
-// human.
+// Package human holds the commands for the keys with which humans sign decisions: parley human.
 package human
 
 import (
@@ -83,7 +82,7 @@ func kept(h control.Human) string {
 	return "passphrase"
 }
 
-// here returns this host's human, with what is known of them.
+// here returns this host's human with what is known of them.
 func here(ctx context.Context, client control.Service) (control.HumanList, control.Human, error) {
 	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
 	if err != nil {
@@ -97,7 +96,7 @@ func here(ctx context.Context, client control.Service) (control.HumanList, contr
 	return all, control.Human{Name: all.Here, Host: all.Host}, nil
 }
 
-// checkName returns an error for any other human than this host's.
+// checkName returns an error for any human but this host's.
 func checkName(cmd *cobra.Command, args []string, here protocol.Name) error {
 	if len(args) > 0 && args[0] != here.String() {
 		return cli.UsageErrorf(cmd, "the human of this host is %s; %q has their key where they sit", here, args[0])

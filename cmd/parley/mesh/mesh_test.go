@@ -29,7 +29,7 @@ func agent(id string, node protocol.Name, status, trust string) control.MeshNode
 	return control.MeshNode{ID: id, Label: id, Type: "agent", Data: control.MeshNodeData{Node: node, Status: status, Trust: trust, LastSync: ago(time.Hour)}}
 }
 
-// edge is one of the party c1; never synced where raw is below 0.
+// edge returns an edge of the party c1. If raw is below 0, the edge was never synced.
 func edge(source, target, direction string, raw, decayed float64, colour string) control.MeshEdge {
 	e := control.MeshEdge{ID: "c1/" + target + "/" + direction, Source: source, Target: target, Data: control.MeshEdgeData{
 		Direction: direction, Party: "tmux-design", Channel: "c1", Leader: "nat@a", Topic: "tmux design", Team: "core", Role: "member", Trust: "high", Lambda: 0.01,
@@ -41,7 +41,7 @@ func edge(source, target, direction string, raw, decayed float64, colour string)
 	return e
 }
 
-// some is a mesh of two hosts with one of everything.
+// some returns a mesh of two hosts with one of everything.
 func some() control.Mesh {
 	old := edge("skills", "volt", "forward", 0.9, 0.1, "gray")
 	old.Data.Dashed, old.Data.LastSync = true, ago(220*time.Hour)
@@ -58,8 +58,8 @@ func some() control.Mesh {
 	}
 }
 
-// run runs parley against a node that has a mesh and parties; at a terminal where width is
-// above 0.
+// run runs parley against a node that has a mesh and parties. If width is above 0, it runs at a
+// terminal.
 func run(t *testing.T, width int, m control.Mesh, parties []control.Party, args ...string) (out, errs string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -116,8 +116,8 @@ skills  volt    tmux design  90%  10%    0.01  9d ago     high   core  gray, old
 	}
 }
 
-// Work-with W144: one snapshot of nodes, edges and ts; with --watch, what changes in a line of
-// its own.
+// Work-with W144: --json prints one snapshot of nodes, edges and ts. With --watch, each change
+// follows in a line of its own.
 func TestMeshForPrograms(t *testing.T) {
 	out, _, code := run(t, 0, some(), nil, "mesh", "--json")
 	var whole map[string]json.RawMessage
@@ -136,7 +136,7 @@ func TestMeshForPrograms(t *testing.T) {
 	}
 }
 
-// element is one of a drawing.
+// element is one element of a drawing.
 type element struct {
 	XMLName xml.Name
 	Attrs   []xml.Attr `xml:",any,attr"`
@@ -153,7 +153,7 @@ func (e element) attr(name string) string {
 	return ""
 }
 
-// all yields an element and what is in it.
+// all returns an element and all elements in it.
 func (e element) all() []element {
 	list := []element{e}
 	for _, in := range e.Inside {
@@ -173,9 +173,9 @@ func parsed(t *testing.T, svg string) element {
 	return e
 }
 
-// Work-with W137, W138, W139, W145: lines are as pale as their scores are old, in the four
-// colours and never red, dashed where they are too old; both directions are drawn; humans and
-// agents look different; everybody's name and every score can be read on paper.
+// Work-with W137, W138, W139, W145: lines are as pale as their scores are old, in the four colours
+// and never red, and dashed if the scores are too old. Both directions are drawn. Humans and agents
+// look different. Everybody's name and every score can be read on paper.
 func TestDrawing(t *testing.T) {
 	svg := drawing(some())
 	if svg != drawing(some()) {
@@ -202,7 +202,7 @@ func TestDrawing(t *testing.T) {
 	if diff := cmp.Diff([]string{"amber 0.859 ", "cyan 0.595 ", "gray 0.1 ", "gray 0.19 7 5"}, lines); diff != "" {
 		t.Error(diff)
 	}
-	if rounds != 4 || squares != 2 { // the background is one
+	if rounds != 4 || squares != 2 { // one square is the background
 		t.Errorf("%d agents and %d humans", rounds, squares-1)
 	}
 	for _, word := range []string{"mawjs", "nat", "b · active", "84%", "55%", "—", "as of 2026-04-17 12:00 UTC", "divergent, 50%"} {
@@ -215,7 +215,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// Names of others are text in a drawing, and nothing of what they say is done. It prevents: a
+// Names that others give are only text in a drawing. Nothing that they say is done. It prevents: a
 // party called <script> runs where its drawing is opened.
 func TestDrawingsOfHostileNames(t *testing.T) {
 	hostile := `"><script>alert(1)</script>&amp;]]>` + "\x1b[2J\x00\u202e\n'"
@@ -229,7 +229,7 @@ func TestDrawingsOfHostileNames(t *testing.T) {
 	}
 }
 
-// Any number of nodes, without any edges and with edges to nobody, can be drawn.
+// Any number of nodes can be drawn, without any edges and with edges to nobody.
 func TestDrawingsOfAnySize(t *testing.T) {
 	for _, count := range []int{0, 1, 2, 1000} {
 		m := control.Mesh{Time: seen, Edges: []control.MeshEdge{edge("nobody", "no one", "forward", 1, 1, "green")}}
@@ -263,7 +263,7 @@ func TestDrawingInAFile(t *testing.T) {
 	}
 }
 
-// FuzzDrawing: whatever names there are, a drawing is XML with as many elements as without.
+// FuzzDrawing checks that a drawing is XML, whatever names there are.
 func FuzzDrawing(f *testing.F) {
 	f.Add("mawjs", "tmux design")
 	f.Add(`<a b="c">&`, "\x00\xff\u2028]]>")
@@ -275,7 +275,7 @@ func FuzzDrawing(f *testing.F) {
 	})
 }
 
-// of is a party with a tag and members with these decayed scores, below 0 for none.
+// of returns a party with a tag. Its members have these decayed scores, below 0 for none.
 func of(name, team, state string, gates []control.Gate, decayed map[string]float64) control.Party {
 	p := control.Party{Name: name, Short: name, Team: team, State: state, Gates: gates}
 	sum := 0.0
@@ -310,10 +310,11 @@ func core() []control.Party {
 	}
 }
 
-// Work-with W156, W157, W158, W159, W160, W161: parties by their tag with members of members and
-// invited, their mean of decayed scores and status; the members of all of them, sorted; the mean
-// over each party and member, without those that were never synced, who are counted; a party that
-// is over is shown and out of it.
+// Work-with W156, W157, W158, W159, W160, W161: a team lists its parties, each with its members out
+// of members and invited, the mean of their decayed scores, and its status. It lists the members of
+// all parties, sorted. The team's mean is over each party and member. Members that were never
+// synced are counted, and are not in the mean. A party that is over is shown, and is not in the
+// mean either.
 func TestTeam(t *testing.T) {
 	want := `🏷 Team: fleet-core
 
@@ -325,7 +326,7 @@ kit-ancestry         0/0      —     closed
 Team members: mawjs, mawui, skills-cli (union across parties)
 Team aggregate sync: 70% (decayed — computed from raw × e^(-λh) per member; 3 of 5 synced)
 `
-	for _, width := range []int{0, 120} { // plain where it is piped
+	for _, width := range []int{0, 120} { // plain when it is piped
 		if out, _, code := run(t, width, some(), core(), "team", "fleet-core"); out != want || code != 0 {
 			t.Error(code, cmp.Diff(want, out))
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// What is to be read before a yes ran over the edge of a terminal with few columns, its
-// two columns torn apart.
+// It prevents: what a human must read before a yes runs over the edge of a narrow terminal, with
+// its two columns torn apart.
 func TestAdoptionFits(t *testing.T) {
 	var out bytes.Buffer
 	v := cli.View{Out: term.Screen{Writer: &out, Terminal: true, Width: 60}}

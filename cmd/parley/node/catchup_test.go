@@ -23,8 +23,8 @@ func (n *behindNode) status(context.Context) (control.Status, error) {
 	return s, nil
 }
 
-// A person at a terminal sees how far a node has come; elsewhere nothing is printed
-// and nothing waited for.
+// A person at a terminal sees how far a node has come. Elsewhere nothing is printed, and nothing is
+// waited for.
 func TestCatchingUpIsShown(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		var out strings.Builder

@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// config check named "parley stop && parley up -d" as what to do next below the mistakes
-// that it had found: the node was stopped and did not start.
+// It prevents: config check names "parley stop && parley up -d" as the next step below the mistakes
+// that it has found. The node then stops and does not start.
 func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
 	home := configs.Home{Dir: t.TempDir()}
 	c := configs.Default()
@@ -24,7 +24,7 @@ func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
 	check := func() string {
 		var out bytes.Buffer
 		v := cli.View{Out: term.Screen{Writer: &out, Terminal: true, Width: 80}, Command: func(words string) string { return words }}
-		_ = runConfigCheck(t.Context(), home, &clitest.Recorder{}, v) // what is wrong stands in what it prints
+		_ = runConfigCheck(t.Context(), home, &clitest.Recorder{}, v) // the output says what is wrong
 		return out.String()
 	}
 	if said := check(); !strings.Contains(said, "parley stop && parley up -d") {

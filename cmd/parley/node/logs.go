@@ -23,10 +23,10 @@ import (
 
 const (
 	logsLast = 50                     // lines that logs shows at a terminal if no number is given
-	logsPoll = 200 * time.Millisecond // how often a followed log is looked at
+	logsPoll = 200 * time.Millisecond // time between two looks at a followed log
 )
 
-// logsRequest says what of the log is shown.
+// logsRequest says which part of the log is shown.
 type logsRequest struct {
 	last   int // 0: all
 	follow bool
@@ -92,7 +92,7 @@ type tail struct {
 	show    func(line string)
 }
 
-// past shows the last lines of the file; 0: all lines.
+// past shows the last lines of the file. 0 means all lines.
 func (t *tail) past(last int) error {
 	t.reader = bufio.NewReader(t.file)
 	if last == 0 {
@@ -148,7 +148,7 @@ func (t *tail) follow(ctx context.Context, path string) error {
 	}
 }
 
-// change goes on with a new file that has got the name.
+// change goes on with a new file of the same name, if there is one.
 func (t *tail) change(path string) error {
 	now, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,7 @@ func (t *tail) change(path string) error {
 	if os.SameFile(now, old) {
 		return nil
 	}
-	if err := t.read(); err != nil { // what was written to the old file just before
+	if err := t.read(); err != nil { // these lines were written to the old file just before
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
 	next, err := os.Open(path)

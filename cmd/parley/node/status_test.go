@@ -25,7 +25,7 @@ func TestWhereTheBusIsShown(t *testing.T) {
 	}
 }
 
-// A link that was not tried to its end yet was "down", without a reason.
+// It prevents: "down", without a reason, for a link that was not yet tried to its end.
 func TestStateOfALink(t *testing.T) {
 	for want, link := range map[string]control.LinkStatus{
 		"white at 192.0.2.7:2, connecting":      {Peer: "white at 192.0.2.7:2", Out: true},
@@ -42,7 +42,7 @@ func TestStateOfALink(t *testing.T) {
 	}
 }
 
-// What needs attention was shown with the escapes of its colour made visible.
+// It prevents: what needs attention is shown with the escapes of its colour made visible.
 func TestAlarmsInColour(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(60)
@@ -59,8 +59,7 @@ func TestAlarmsInColour(t *testing.T) {
 	}
 }
 
-// What status says to type named the node of the default home where the one with
-// another home had been asked.
+// It prevents: status of another home says to type commands for the node of the default home.
 func TestStatusNamesTheHome(t *testing.T) {
 	r := newRun(t)
 	r.Status = clitest.SomeStatus()
@@ -74,7 +73,7 @@ func TestStatusNamesTheHome(t *testing.T) {
 	}
 }
 
-// A node that was started again said that it had never pushed.
+// It prevents: a node that was started again says that it has never pushed.
 func TestWhenTheRemoteWasUsed(t *testing.T) {
 	at, v := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC), cli.View{Zone: time.UTC}
 	for want, r := range map[string]control.RecordStatus{
@@ -89,8 +88,8 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 	}
 }
 
-// It prevents: a place among those that push in words that only its author knows, and
-// trouble with the bus that stands in status for ever after it is over.
+// It prevents: words that only their author understands for a host's place among those that push,
+// and trouble with the bus that stands in status for ever after it is over.
 func TestStatusSpeaksOfWhatIs(t *testing.T) {
 	r := newRun(t)
 	r.Status = clitest.SomeStatus()
@@ -151,9 +150,9 @@ calc   exec  2        1        bc -l    /work
 	}
 }
 
-// Another host pushed what this one could not: it cannot know whether it could
-// now, and waits for nothing. It prevents: a next try that is past, and a place
-// among those that push.
+// Another host has pushed what this host could not push. This host cannot know whether it could
+// push now, and waits for nothing. It prevents: a next try that is past, and a place among those
+// that push.
 func TestTroubleWhereOthersPushedEverything(t *testing.T) {
 	r := newRun(t)
 	r.Status = clitest.SomeStatus()

@@ -32,7 +32,7 @@ they agree. A party of that name that you are in is shown, never made anew;
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		r.Topic, r.Acting = args[0], s.acting
 		r.With = cli.SplitNames(with)
-		r.With = append(r.With, args[1:]...) // "--with a b", as the seed writes it
+		r.With = append(r.With, args[1:]...) // the seed writes "--with a b"
 		if len(args) > 1 && len(with) == 0 {
 			return cli.UsageErrorf(cmd, "%q: quote the topic, and name agents behind --with", args[1])
 		}
@@ -56,7 +56,7 @@ func (s *session) organize(ctx context.Context, r control.OrganizeRequest) error
 		return err
 	}
 	done := planned
-	if planned.Party.Name == "" || r.Broadcast { // a party that is there can be announced
+	if planned.Party.Name == "" || r.Broadcast { // a party that is already there can be announced
 		r.Try, r.At = false, planned.Plan.At
 		s.consents(ctx, planned.Plan, &r.Announcing)
 		if r.Hsig, err = s.decide(ctx, planned.Plan); err != nil {
@@ -112,13 +112,13 @@ func (s *session) organized(done control.PartyDeed) {
 	s.announced(done.Announced, true)
 	s.because(done.Me, done.Chosen)
 	who := "parley who"
-	if done.Chosen == "" { // it was named, so the next command has to name it too
+	if done.Chosen == "" { // the agent was named, so the next command has to name it too
 		who += " --via " + term.Shell(done.Me)
 	}
 	s.view.Next(who, "who has joined")
 }
 
-// waiting are the names of those whose invite waits.
+// waiting returns the names of the agents whose invite waits.
 func waiting(party control.Party) (names []string) {
 	for _, g := range party.Gates {
 		if g.For == "invite" && open(g) {
@@ -131,7 +131,7 @@ func waiting(party control.Party) (names []string) {
 // open reports whether a gate waits for a human.
 func open(g control.Gate) bool { return g.Outcome != "accepted" && g.Outcome != "declined" }
 
-// rulesLine is the rules in one line (seed, "Display").
+// rulesLine returns the rules in one line (seed, "Display").
 func rulesLine(party control.Party) string {
 	accept := map[string]string{"all": "accept-required", "majority": "majority", "leader-only": "leader decides"}[party.Rules.ConsensusMode]
 	return fmt.Sprintf("sync≥%g · %s · diverge=%s", party.Rules.AcceptThreshold, accept, party.Rules.DivergenceTolerance)

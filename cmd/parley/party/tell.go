@@ -78,7 +78,7 @@ func (s *session) comment(c control.IssueComment) {
 	}
 }
 
-// announced shows who was told of a party that was begun (seed, "Announce").
+// announced shows which agents were told of a party that was begun (seed, "Announce").
 func (s *session) announced(a *control.Announcement, organized bool) {
 	switch {
 	case a == nil && organized:
@@ -88,7 +88,7 @@ func (s *session) announced(a *control.Announcement, organized bool) {
 	}
 }
 
-// ShowAnnouncement shows who was told of something, or why nobody was.
+// ShowAnnouncement shows which agents were told of something, or why nobody was told.
 func ShowAnnouncement(v cli.View, a *control.Announcement) {
 	out := v.Out
 	switch {

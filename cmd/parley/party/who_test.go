@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// shown is what a party looks like, without a terminal.
+// shown returns how a party is shown without a terminal.
 func shown(party control.Party) string {
 	var out bytes.Buffer
 	s := &session{view: cli.View{
@@ -46,9 +46,9 @@ func wantLines(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// Work-with W113: the dots. Work-with W117: what waits, with its age, what is put off, with its reason and
-// time. Work-with W118: what is drifting is marked and a sync suggested. Work-with W119: who is stale is
-// flagged and stays. Work-with W120: who is out of sync is said to be.
+// Work-with W113: the dots. Work-with W117: what waits, with its age; what is put off, with its
+// reason and time. Work-with W118: what drifts is marked, and a sync is suggested. Work-with W119:
+// a stale member is flagged and stays. Work-with W120: a member that is out of sync is said to be.
 func TestWho(t *testing.T) {
 	stale, apart := member("mother", "dormant", 0.71, 0.25, 100*time.Hour), member("white-worm", "away", 0.88, 0.6, 38*time.Hour)
 	stale.Stale, stale.OutOfSync, stale.Resync, apart.OutOfSync = true, true, true, true
@@ -78,7 +78,8 @@ func TestWho(t *testing.T) {
 	)
 }
 
-// It prevents: what somebody calls a party or an agent moves the cursor or another's line.
+// It prevents: the name that somebody gives a party or an agent moves the cursor or changes another
+// line.
 func TestWhoShowsWordsOfOthersAsText(t *testing.T) {
 	text := shown(control.Party{
 		Name: "a\x1b[2Jb\nc", Leader: "nat", Members: []control.PartyMember{{ID: "m\x1b]0;x\a", Note: "n\nn"}}, Tasks: []control.PartyTask{{ID: "T1", Text: "t\r\nt", State: "free"}},

@@ -31,8 +31,8 @@ func newRun(t *testing.T) *clitest.Run {
 	return r
 }
 
-// What agents have to do and have failed on is shown in columns that fit; what others
-// wrote moves no cursor.
+// The messages that agents have to work on, and those on which they have failed, are shown in
+// columns that fit. Text of others moves no cursor.
 func TestWorkForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue", `
@@ -75,7 +75,7 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 	}
 }
 
-// What another host has claimed and does not do is listed as that, and not as tried.
+// A message that another host has claimed and does not work on is listed as that, and not as tried.
 func TestAbandonedClaimsForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"dlq list", `
@@ -100,7 +100,7 @@ next: parley dlq retry b2c3d4e5   have it tried again
 	}
 }
 
-// What the command line says is what the node is asked.
+// The node is asked exactly what the command line says.
 func TestWorkAsked(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue mawjs", `queue {"agent":"mawjs"}`},

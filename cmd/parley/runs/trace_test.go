@@ -17,7 +17,7 @@ func tracing(t *testing.T) *clitest.Run {
 	return clitest.New(t, func(p *cli.Program) *cobra.Command { return cli.NewRoot(p, NewTraceCommand(p)) })
 }
 
-// aTrace has a step of each kind.
+// aTrace returns a trace with a step of each kind.
 func aTrace() []control.TraceStep {
 	at := func(ms int) time.Time {
 		return time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC).Add(time.Duration(ms) * time.Millisecond)
@@ -111,8 +111,8 @@ next: parley prompt b2c3d4e5   what the agent was given
 	r.WantAsked(t, []string{"trace", "b2c3d4e5", "--here"}, `trace {"path":"b2c3d4e5","here":true}`)
 }
 
-// aConversation is a trace of two agents that wrote to each other so often, one message
-// because of the other, with one aside at the beginning.
+// aConversation returns a trace of two agents that wrote to each other this many times, each
+// message because of the one before. An aside stands at the beginning.
 func aConversation(messages int) []control.TraceStep {
 	channel := protocol.ChannelID("adfe0356-0f71-49a9-80a0-fb76883cd974")
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
@@ -145,9 +145,9 @@ func aConversation(messages int) []control.TraceStep {
 	return steps
 }
 
-// A trace of two agents that wrote to each other had 80 lines and times that ran
-// backwards: what was sent stands below as a tree that ends somewhere, and says where it
-// goes on.
+// It prevents: a trace of two agents that wrote to each other has 80 lines, with times that run
+// backwards. Instead, what was sent stands below as a tree. The tree ends somewhere and says where
+// it goes on.
 func TestTraceOfALongConversationIsShort(t *testing.T) {
 	r := tracing(t)
 	r.Traced = aConversation(9)

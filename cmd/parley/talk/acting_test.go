@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whoever typed "parley inbox" where an agent acts read that agent's mail, left receipts
-// in its name, and nothing said so.
+// It prevents: somebody types "parley inbox" where an agent acts, reads that agent's mail and
+// leaves receipts in its name, and nothing says so.
 func TestInWhoseNameACommandActs(t *testing.T) {
 	const token = "as mawjs, because its token says so\n"
 	for _, test := range []struct {

@@ -77,7 +77,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 		client: client,
 		show: func(m control.Message) error {
 			if m.Type == protocol.TypeRead && m.From == me {
-				return nil // the person who looks on knows it
+				return nil // the watching person knows it
 			}
 			if v.JSON {
 				if err := v.WriteJSON(m); err != nil {

@@ -13,7 +13,7 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// talker is a node with one channel, whose messages the test hands out.
+// talker is a node with one channel. The test hands out the messages of this channel.
 type talker struct {
 	clitest.Recorder
 	sent chan control.SendRequest
@@ -56,8 +56,8 @@ func (s *talker) Log(ctx context.Context, _ control.LogRequest, yield func(contr
 	}
 }
 
-// At a terminal, what comes is shown above the line that is being typed, which
-// stays whole, and the terminal is as it was when the chat ends.
+// At a terminal, a message that comes is shown above the line that is being typed. That line stays
+// whole. The terminal is as before when the chat ends.
 func TestChatAtATerminal(t *testing.T) {
 	p := clitest.OpenTerminal(t)
 	before, err := xterm.GetState(int(p.Side.Fd()))
@@ -91,7 +91,7 @@ func TestChatAtATerminal(t *testing.T) {
 		t.Errorf("sent %q: what came broke the line that was typed", r.Body)
 	}
 
-	// Several lines make one message: by a backslash, in quotes, or pasted.
+	// Several lines make one message if they are joined by a backslash, in quotes, or pasted.
 	for keys, want := range map[string]string{
 		"one\\\rtwo\r":                         "one\ntwo",
 		"\"\"\"\rthree\r\rfour\r\"\"\"\r":      "three\n\nfour",
@@ -116,7 +116,7 @@ func TestChatAtATerminal(t *testing.T) {
 	}
 }
 
-// A name with a slip in it was taken, and refused only once a whole text was typed.
+// It prevents: a name with a slip in it is taken, and refused only once a whole text is typed.
 func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
 	p := clitest.OpenTerminal(t)
 	run := newRun(t)

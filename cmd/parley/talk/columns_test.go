@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// aDay is mail of today, of yesterday and of another year, in channels of all kinds.
+// aDay returns mail of today, of yesterday and of another year, in channels of all kinds.
 func aDay() []control.Message {
 	at := func(ago time.Duration, channel string, direct bool, body string, to ...string) control.Message {
 		m := clitest.Message(body)
@@ -32,7 +32,8 @@ func aDay() []control.Message {
 	}
 }
 
-// At 80 columns a line told day and zone of this very minute and nothing of the channel.
+// It prevents: at 80 columns a line tells day and zone of this very minute, and nothing of the
+// channel.
 func TestLinesFitTheTerminal(t *testing.T) {
 	for _, test := range []struct {
 		line string
@@ -83,8 +84,8 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 	}
 }
 
-// What is to be done next named channels and members as whoever may push had called
-// them, with what turns a terminal's text around.
+// It prevents: the next step names channels and members with signs that turn a terminal's text
+// around. Anybody who may push can give such names.
 func TestNextStepIsSafeToShow(t *testing.T) {
 	const turned = "gpj.\u202ehsilbup"
 	for _, line := range []string{"channel members x", "channel show x", "channel list"} {

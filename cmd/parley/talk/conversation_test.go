@@ -121,7 +121,7 @@ func TestThreadAsJSONHasDepths(t *testing.T) {
 	}
 }
 
-// The text alone goes to standard output, whatever was waited for (R15).
+// Only the text goes to standard output, whatever was waited for (R15).
 func TestWaitCommand(t *testing.T) {
 	failed := clitest.Message("FAILED | no such file")
 	failed.Act = protocol.ActFailed
@@ -166,7 +166,7 @@ func TestWaitCommand(t *testing.T) {
 	}
 }
 
-// A receipt that cannot be left does not take the answer from a script that waits for it.
+// A script that waits for an answer gets it even if no receipt can be left.
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	r := newRun(t)
 	r.Reply, r.ShownErr = clitest.Message("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
@@ -178,7 +178,8 @@ func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	}
 }
 
-// What an agent asked others because of a message stands below it, and says whom.
+// A message that an agent wrote because of another message stands below that one, and says to whom
+// it went.
 func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
 	r := newRun(t)
 	r.Thread = clitest.SomeThread()[:2]

@@ -83,7 +83,7 @@ func runEvents(ctx context.Context, r control.EventsRequest, client control.Serv
 	})
 }
 
-// eventLine is an event in one line: when it was, what it is about, and what has happened.
+// eventLine is an event in one line: its time, what it is about, and what has happened.
 func eventLine(e control.Event, v cli.View) string {
 	head := v.Stamp(e.Time, cli.ClockForm) + "  " + term.Pad(string(e.Kind), len(control.EventMessage)) + "  "
 	text := term.Line(eventText(e, v))
@@ -137,7 +137,7 @@ func (r retry) text(v cli.View, on term.Screen) string {
 	return fmt.Sprintf("%s: attempt %d of %d failed (%s), next try at %s", r.agent, r.attempt, r.of, r.problem, v.At(r.next, form))
 }
 
-// runText says of which agent a run is, for which message, and how it ended.
+// runText says to which agent a run belongs, for which message it is, and how it ended.
 func runText(r control.RunChange, v cli.View) string {
 	text := r.Agent.String() + " " + r.Change
 	if r.Change == control.RunAgain {

@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// A person at a terminal is spared; a program gets all there is.
+// A person at a terminal gets a part; a program gets all there is.
 func TestPeopleAreSpared(t *testing.T) {
 	for _, test := range []struct {
 		line     string
@@ -47,7 +47,7 @@ func TestMoreIsSaid(t *testing.T) {
 		{"inbox -n 2", mail, 4, "more is waiting than the first 2: -n 0 lists all\n"},
 		{"inbox -n 3", mail, 5, ""},
 		{"log -n 3", mail, 3, "the last 3; all of them: parley log -n 0\n"},
-		{"log -n 3 --json", mail, 3, ""}, // its standard error may be a terminal, where a script runs it
+		{"log -n 3 --json", mail, 3, ""}, // a script may run it with a terminal as its standard error
 		{"log -n 4", mail, 3, ""},
 		{"log -n 0", mail, 3, ""},
 	} {

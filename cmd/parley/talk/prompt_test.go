@@ -27,7 +27,7 @@ func TestPromptsForPeople(t *testing.T) {
 	}
 }
 
-// Which prompt it is stands beside it, never in it.
+// The note that says which prompt it is stands beside the prompt, never in it.
 func TestWhichPromptIsShown(t *testing.T) {
 	given := control.Prompt{Agent: "sage", Text: "bare", Time: time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC), Attempt: 2, Retry: 1}
 	for _, test := range []struct {
@@ -63,7 +63,7 @@ func TestCommandLinesOfPrompts(t *testing.T) {
 		{[]string{"prompt", "b2c3d4e5", "--as", "sage"}, `prompt {"path":"b2c3d4e5","as":"sage"}`},
 		{[]string{"prompt", "b2c3d4e5", "--attempt", "2"}, `prompt {"path":"b2c3d4e5","attempt":2}`},
 		{[]string{"prompt", "b2c3d4e5", "--now"}, `prompt {"path":"b2c3d4e5","now":true}`},
-		{[]string{"prompt", "b2c3d4e5"}, `prompt {"path":"b2c3d4e5"}`}, // PARLEY_AGENT is who asks, not whom it is for
+		{[]string{"prompt", "b2c3d4e5"}, `prompt {"path":"b2c3d4e5"}`}, // PARLEY_AGENT says who asks, not for whom the prompt is
 	} {
 		r := newRun(t)
 		r.Env["PARLEY_AGENT"] = "volt"

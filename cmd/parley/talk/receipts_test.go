@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// What attach had shown to its addressee went on waiting in the inbox. A program that
+// It prevents: what attach has shown to its addressee goes on waiting in the inbox. A program that
 // follows a channel reads for nobody.
 func TestAttachAtATerminalReads(t *testing.T) {
 	text, receipt := clitest.Message("hello"), clitest.Message("")
@@ -44,7 +44,8 @@ func TestAttachAtATerminalReads(t *testing.T) {
 	}
 }
 
-// Whoever named nobody of this host learned of it only when the first message had come.
+// It prevents: somebody who gives a name that is not of this host learns of it only when the first
+// message has come.
 func TestAttachAsAStranger(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(80)
@@ -54,7 +55,7 @@ func TestAttachAsAStranger(t *testing.T) {
 	}
 }
 
-// What was shown while the node was away is told when it is back.
+// Receipts for what was shown while the node was away are told when it is back.
 func TestReceiptsOutliveARestart(t *testing.T) {
 	r := newRun(t)
 	r.ShownErr = control.Errorf(control.KindUnavailable, "", "the node is stopping")
@@ -72,7 +73,7 @@ func TestReceiptsOutliveARestart(t *testing.T) {
 	}
 }
 
-// What inbox --as mawjs named as the next command read mawjs's mail as the human.
+// It prevents: the next command that "inbox --as mawjs" names reads mawjs's mail as the human.
 func TestNextActsInTheSameName(t *testing.T) {
 	for line, want := range map[string]string{
 		"hey mawjs hi --as volt --wait 5s": "parley wait --re b2c3d4e5 --as volt\n",

@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// failing is a node on which an agent fails twice on a message before it answers. The wait
-// for the answer ends when all of that was told.
+// failing is a node on which an agent fails twice on a message before it answers. The wait for the
+// answer ends when both failures were told.
 type failing struct {
 	*clitest.Recorder
 	told chan struct{}
@@ -43,7 +43,7 @@ func (s failing) Answer(ctx context.Context, v control.VerbSpec, request any, yi
 		control.Wait.By(func(context.Context, control.WaitRequest) (control.Message, error) {
 			select {
 			case <-s.told:
-			case <-time.After(10 * time.Second): // nobody asks what happens
+			case <-time.After(10 * time.Second): // nobody has asked what happens
 			}
 			return s.Reply, nil
 		}),
@@ -51,7 +51,8 @@ func (s failing) Answer(ctx context.Context, v control.VerbSpec, request any, yi
 	return control.Bind(append(s.Bindings(), own...)...).Answer(ctx, v, request, yield)
 }
 
-// A command that waited for an answer said nothing for the whole pause between two attempts.
+// It prevents: a command that waits for an answer says nothing for the whole pause between two
+// attempts.
 func TestWhoWaitsIsToldOfRetries(t *testing.T) {
 	for _, line := range [][]string{{"wait", "--re", "b2c3d4e5"}, {"wait", "--re", clitest.MessagePath}} {
 		r := newRun(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A hit was shown by the first line of its message, which rarely has what was sought.
+// It prevents: a hit is shown by the first line of its message, which rarely contains the words
+// that were sought.
 func TestSearchShowsTheWordsAroundTheHit(t *testing.T) {
 	in := clitest.Message("")
 	in.ChannelName, in.Direct = "sprint", false
@@ -63,7 +64,7 @@ TIME                       FROM         WHERE   ID        TEXT
 	}
 }
 
-// Where only a memory was found, that is what is shown next.
+// If only a memory was found, the next step shows it.
 func TestSearchFindsAMemoryAlone(t *testing.T) {
 	r := newRun(t)
 	r.Found = clitest.SomeFinds()

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// asks is a request to send, as the recorder writes it down.
+// asks returns a request to send, as the recorder writes it down.
 func asks(r control.SendRequest) string {
 	r.HeardWithin = heardWithin
 	rec := &clitest.Recorder{}
@@ -84,7 +84,7 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 	}
 }
 
-// Who writes to an agent that cannot be started is told so, and why.
+// Somebody who writes to an agent that cannot be started is told so, and why.
 func TestAStalledAgentIsToldOf(t *testing.T) {
 	got := delay(control.Agent{Name: "mawjs", Failing: 1, Stalled: "no room\x1b[2J"})
 	if want := "cannot be run at the moment (no room␛[2J): its mail waits, and it is tried again"; got != want {
@@ -135,8 +135,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// With --json a script gets what it asked beside the answer: it had only the answer, and
-// nothing at all where none came, so that it could not even wait for it.
+// With --json a script gets the message that it sent beside the answer. It prevents: a script gets
+// the answer alone, or nothing at all if no answer comes, so that it cannot even wait for it.
 func TestWaitAsJSON(t *testing.T) {
 	asJSON := func(body string) string {
 		return `{"path":"` + clitest.MessagePath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +

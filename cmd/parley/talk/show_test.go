@@ -107,8 +107,8 @@ func TestRequestsThatRead(t *testing.T) {
 	}
 }
 
-// JSON leaves C1 controls and bidi overrides as they are, and a terminal obeys them: at
-// one they are escapes, which mean the same.
+// JSON leaves C1 controls and bidi overrides as they are, and a terminal obeys them. At a terminal
+// they become escapes, which mean the same.
 func TestJSONAtTerminal(t *testing.T) {
 	const evil = "\u009b2J\u202egone"
 	for _, err := range []error{nil, errors.New(evil)} {
@@ -122,7 +122,7 @@ func TestJSONAtTerminal(t *testing.T) {
 	}
 }
 
-// Of several sessions of an agent nobody could tell which message each had taken.
+// It prevents: nobody can tell which message each of several sessions of an agent has taken.
 func TestInboxSaysWhatIsTaken(t *testing.T) {
 	r := newRun(t)
 	free, taken := clitest.Message("free"), clitest.Message("taken")
@@ -139,7 +139,7 @@ Nothing is waiting that is not taken.
 next: parley inbox   what is taken, and by whom
 `)
 	r = newRun(t)
-	r.Mail = []control.Message{taken} // by the session that asks
+	r.Mail = []control.Message{taken} // taken by the session that asks
 	r.WantPrinted(t, 0, []string{"inbox", "--claim"}, `
 TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  taken

@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Only chat and show told that anybody could have written a message; in the lists it
-// looked like any other.
+// It prevents: in lists, a message that anybody could have written looks like any other. Only chat
+// and show told the difference.
 func TestListsSayWhatNobodySigned(t *testing.T) {
 	unverified := clitest.Message("pay the bill")
 	unverified.Signature = protocol.SignatureUnverified
@@ -45,7 +45,8 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 	}
 }
 
-// Chat and attach told what nobody signed, and not what a host could not tell the writer of.
+// It prevents: attach tells that nobody signed a message, and not that a host could not tell who
+// wrote it.
 func TestAttachSaysWhoseWriterIsInDoubt(t *testing.T) {
 	r := newRun(t)
 	m := clitest.Message("pay the bill")

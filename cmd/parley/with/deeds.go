@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// runDeed does something in a topic.
+// runDeed does a deed in a topic.
 func runDeed(ctx context.Context, c *call, a action) error {
 	if err := c.needsPartner(a.flag); err != nil {
 		return err
@@ -51,7 +51,7 @@ func runDeed(ctx context.Context, c *call, a action) error {
 	return nil
 }
 
-// value is the value of the flag; for "-", all of standard input.
+// value returns the value of the flag, or for "-" all of standard input.
 func (c *call) value(a action) (string, error) {
 	if a.takes == "" {
 		return "", nil
@@ -138,7 +138,7 @@ func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	return ""
 }
 
-// because says for whom something was done, if the person did not name that one (R59).
+// because says for which agent something was done, if the person did not name it (R59).
 func (c *call) because(me, chosen string) {
 	if chosen == "only" {
 		c.view.Out.Printf("%s\n", c.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))

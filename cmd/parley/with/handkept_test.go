@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A link in the folder once had a file from anywhere taken in, and so put before the whole fleet.
+// It prevents: a link in the folder has a file from anywhere taken in, and so put before the whole
+// fleet.
 func TestLinksOutOfAFolder(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"volt/topics", "skills"} {
@@ -44,8 +45,8 @@ func TestLinksOutOfAFolder(t *testing.T) {
 	}
 }
 
-// A folder mawjs-oracle is that of mawjs, where the fleet has one and no mawjs-oracle: once its
-// topics were put before nobody, and a row of the registry that says mawjs was another topic.
+// A folder mawjs-oracle means mawjs, if the fleet has a mawjs and no mawjs-oracle. It prevents: its
+// topics are put before nobody, and a row of the registry that says mawjs is another topic.
 func TestOraclesAreMeant(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "mawjs-oracle", "topics"), 0o755); err != nil {
@@ -81,8 +82,8 @@ func TestOraclesAreMeant(t *testing.T) {
 	}
 }
 
-// FuzzHandKept reads what somebody has kept: whatever it is, it is read to its end, and no
-// item is without words.
+// FuzzHandKept reads what somebody has kept by hand. Whatever that is, it is read to its end, and
+// no item is without words.
 func FuzzHandKept(f *testing.F) {
 	f.Add("# Topic: x\n## Agreements\n- [A1] ✓ ACCEPTED: one\n## Pending\n- [x] two\n", `{"items":{"A1":{"text":"one","phase":"accept","decidedBy":"mawjs"}}}`, "| x | mawjs | — |\n")
 	f.Add("## Agreements\n- [A1] \n<!-- parley:begin agreements -->\n- [A2] no\n", `{"items":{"P1":null}}`, "|\n||\n|---|---|\n")

@@ -14,10 +14,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hostile is a text that colours a terminal, and turns what follows around.
+// hostile is a text that colours a terminal and turns the text that follows around.
 const hostile = "\x1b[31mred\u202e\nnext"
 
-// fill puts the hostile text wherever a value has a text, and one element into each list.
+// fill puts the hostile text into every string of a value, and one element into each list.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -46,8 +46,8 @@ func filled[T any]() (v T) {
 	return v
 }
 
-// Whatever stands in a record, no display of topics hands a terminal what it obeys: the
-// names of partners and agents in "what was done" once did.
+// No display of topics hands a terminal anything that it obeys, whatever stands in a record. It
+// prevents: the names of partners and agents in "what was done" do so.
 func TestNoDisplayObeysARecord(t *testing.T) {
 	topic := filled[control.Topic]()
 	topic.Items = nil

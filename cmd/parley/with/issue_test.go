@@ -18,8 +18,8 @@ func viewed(terminal bool) (cli.View, *bytes.Buffer) {
 	return cli.View{Command: func(line string) string { return line }, Out: term.Screen{Writer: &out, Terminal: terminal, Width: 120}, Zone: time.UTC, Now: time.Now}, &out
 }
 
-// Work-with W51: what is new is counted, and shown as what others wrote: no line of theirs can
-// be taken for one of ours, and so much of it is shown.
+// Work-with W51: new comments are counted, and shown as words of others. No line of theirs can be
+// taken for a line of parley, and only so much of each is shown.
 func TestNewsOfAnIssue(t *testing.T) {
 	at := time.Date(2026, 4, 15, 12, 0, 0, 0, time.UTC)
 	v, out := viewed(false)
@@ -41,7 +41,7 @@ func TestNewsOfAnIssue(t *testing.T) {
 	}
 }
 
-// What could not be told says how it is tried again.
+// A comment that could not be written says how to try it again.
 func TestACommentThatIsSkipped(t *testing.T) {
 	v, out := viewed(true)
 	c := &call{view: v}

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// seen is the time at which all is looked at.
+// seen is the time at which everything is looked at.
 var seen = time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return seen.Add(-d) }
@@ -48,7 +48,7 @@ func design() control.Topic {
 	}
 }
 
-// screenOf is what a person at a terminal sees of what is run on a list and a relation.
+// screenOf returns what a person at a terminal sees when run works on a list and a relation.
 func screenOf(t *testing.T, run func(context.Context, *call) error, words []string, topics ...control.Topic) string {
 	t.Helper()
 	node := control.Bind(
@@ -76,9 +76,10 @@ func screenOf(t *testing.T, run func(context.Context, *call) error, words []stri
 	return "\n" + out.String()
 }
 
-// Work-with W15, W16, W20, W23, W24, W61, W63, W64, W65, W66, W67, W132, W178, W184: the displays of the
-// seed, with their columns, marks and hints. Wherever a raw score stands the decayed one does too,
-// of a silent partner it is said that nobody knows, and how to begin where there is nothing.
+// Work-with W15, W16, W20, W23, W24, W61, W63, W64, W65, W66, W67, W132, W178, W184: the displays
+// of the seed have its columns, marks and hints. Wherever a raw score stands, the decayed score
+// stands too. For a silent partner they say that nobody knows its state. If there is nothing, they
+// say how to begin.
 func TestTheDisplaysOfTheSeed(t *testing.T) {
 	ports := control.Topic{Me: "skills", With: "mawui", Name: "ports", Slug: "ports", Status: "NEW", Lambda: 0.1}
 	mine := design()

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Work-with W22: ages as the seed has them; a time that is ahead is no age.
+// Work-with W22: ages have the seed's form. A time that is ahead has no age.
 func TestAges(t *testing.T) {
 	now := time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC)
 	c := &call{view: cli.View{Now: func() time.Time { return now }}}
@@ -28,8 +28,8 @@ func TestAges(t *testing.T) {
 	}
 }
 
-// Work-with W133, W182: dates are read without a shell's, instants at any offset, days as they
-// begin here.
+// Work-with W133, W182: dates are read without a shell's help, instants at any offset, days from
+// their beginning in the zone of the program.
 func TestUntil(t *testing.T) {
 	bangkok := time.FixedZone("", 7*3600)
 	for text, want := range map[string]string{
@@ -48,8 +48,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// Work-with W44: a score that was given some time ago is shown with what it is worth now; a
-// terminal shows the words of both, too.
+// Work-with W44: a score that was given some time ago is shown with what it is worth now. A
+// terminal shows both in words, too.
 func TestAScoreLater(t *testing.T) {
 	var out bytes.Buffer
 	c := &call{view: cli.View{Out: term.Screen{Writer: &out}, Err: term.Screen{Writer: &bytes.Buffer{}}, Zone: time.UTC, Now: time.Now, Command: func(words string) string { return words }}}

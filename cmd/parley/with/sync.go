@@ -23,7 +23,7 @@ func runSync(ctx context.Context, c *call) error {
 	return follow(ctx, r, c.client, c.view)
 }
 
-// follow asks for a sync, and shows what comes of it.
+// follow asks for a sync-check, and shows what comes of it.
 func follow(ctx context.Context, r control.SyncRequest, client control.Service, v cli.View) error {
 	w := waiting{v: v, began: v.Now()}
 	defer w.stop()
@@ -70,7 +70,7 @@ type waiting struct {
 	end   func() // nil while no line is shown
 }
 
-// note tells after an event who has not answered yet.
+// note says after an event whose answer is still missing.
 func (w *waiting) note(e control.SyncEvent) {
 	name := term.Line(e.With)
 	switch e.Kind {
@@ -117,7 +117,7 @@ func (w *waiting) stop() {
 	}
 }
 
-// symbol is a sign of the seed, if there is a terminal.
+// symbol returns a sign of the seed if there is a terminal, and "" if there is none.
 func symbol(v cli.View, sign string) string {
 	if v.Out.Terminal {
 		return sign + " "
@@ -152,7 +152,7 @@ func showSync(v cli.View, e control.SyncEvent) {
 	}
 }
 
-// ways are the ways on which a check goes, in words.
+// ways has the ways that a check can go, in words.
 var ways = map[string]string{
 	control.BySameHost: "hey, on this host", control.ByOtherHost: "wormhole, on another host", control.ByRecord: "inbox: the record brings it there, by git",
 }
@@ -203,7 +203,7 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 	}
 }
 
-// flagsOf are the things to look at in a result.
+// flagsOf returns what to look at in a result.
 func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 	for _, row := range r.Rows {
 		switch row.Flag {

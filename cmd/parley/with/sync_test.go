@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// syncing is a node that tells these events.
+// syncing returns a node that tells these events.
 func syncing(events ...control.SyncEvent) control.Service {
 	return control.Bind(control.Sync.By(func(_ context.Context, _ control.SyncRequest, yield func(control.SyncEvent) error) error {
 		for _, e := range events {
@@ -25,7 +25,7 @@ func syncing(events ...control.SyncEvent) control.Service {
 	}))
 }
 
-// shown is what a command prints, in a pipe or at a terminal.
+// shown returns what a command prints, in a pipe or at a terminal.
 func shown(t *testing.T, terminal, asJSON bool, node control.Service) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -36,7 +36,7 @@ func shown(t *testing.T, terminal, asJSON bool, node control.Service) (string, e
 
 func score(x float64) *float64 { return &x }
 
-// outcome is the seed's own example, with what may happen to rows.
+// outcome is the example of the seed, with what may happen to rows.
 func outcome() control.SyncEvent {
 	return control.SyncEvent{
 		Kind: control.SyncResult, Via: "skills", With: "mawjs", Topic: "tmux design", Check: "c/1.md", Transport: control.BySameHost, Validate: []string{"A4"},
@@ -54,7 +54,8 @@ func outcome() control.SyncEvent {
 	}
 }
 
-// Work-with W40, W42, W43, W45, W46, W47: the table of the seed, what is to be looked at, what was done.
+// Work-with W40, W42, W43, W45, W46, W47: the table of the seed, what to look at, and what was
+// done.
 func TestTheResultTable(t *testing.T) {
 	text, err := shown(t, false, false, syncing(control.SyncEvent{Kind: control.SyncSent, Via: "skills", With: "mawjs", Topic: "tmux design", Transport: control.BySameHost}, outcome()))
 	want := `skills ↔ mawjs: "tmux design" asked by way of hey, on this host
@@ -90,8 +91,8 @@ Actions:
 	}
 }
 
-// Work-with W39, W52: a rejection is an answer like any other; silence is none, and says so by the exit
-// code and in its words.
+// Work-with W39, W52: a rejection is an answer like any other. Silence is no answer: the exit code
+// and the words say so.
 func TestHowASyncEnds(t *testing.T) {
 	silent := control.SyncEvent{Kind: control.SyncTimeout, With: "mawjs", Topic: "t", Took: control.Seconds(time.Minute)}
 	text, err := shown(t, false, false, syncing(silent))

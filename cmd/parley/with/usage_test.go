@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// asked is a node that notes what it is asked and has one topic.
+// asked is a node that notes what it is asked, and that has one topic.
 type asked struct{ requests []string }
 
 // Answer implements control.Service.
@@ -37,12 +37,12 @@ func (a *asked) Answer(_ context.Context, v control.VerbSpec, request any, yield
 	return errNoAnswer
 }
 
-// whereAsked is the folder in which somebody typed it.
+// whereAsked matches the folder in which somebody typed a command.
 var whereAsked = regexp.MustCompile(`"dir":"[^"]*",?`)
 
 var errNoAnswer = errors.New("the test has no answer to that")
 
-// orders are all orders of what is typed in which the words keep theirs.
+// orders returns all orders of flags and words in which the words keep their own order.
 func orders(flags [][]string, words []string) (all [][]string) {
 	if len(flags)+len(words) == 0 {
 		return [][]string{nil}
@@ -61,12 +61,12 @@ func orders(flags [][]string, words []string) (all [][]string) {
 	return all
 }
 
-// flag is one that is typed, with its value.
+// flag is a flag as it is typed, with its value.
 func flag(words ...string) []string { return words }
 
 // Work-with W4: each line of the seed's usage asks for what it says, in whatever order its words
-// and flags are typed. It prevents: a line that is taken for another one, or a word for the
-// value of a flag.
+// and flags are typed. It prevents: a line that is taken for another one, or a word that is taken
+// for the value of a flag.
 func TestUsageInAnyOrder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mawjs, both := []string{"mawjs"}, []string{"mawjs", "tmux design"}
@@ -121,7 +121,7 @@ func TestUsageInAnyOrder(t *testing.T) {
 			cmd(args)
 			got := ""
 			for _, request := range node.requests {
-				if !strings.HasPrefix(request, control.Hosts.Name+" ") && !strings.HasPrefix(request, control.Parties.Name+" ") { // for --fleet-status and --forward, behind it
+				if !strings.HasPrefix(request, control.Hosts.Name+" ") && !strings.HasPrefix(request, control.Parties.Name+" ") { // --fleet-status and --forward ask these behind it
 					got = request
 				}
 			}
@@ -132,8 +132,8 @@ func TestUsageInAnyOrder(t *testing.T) {
 	}
 }
 
-// usageOf runs what is typed behind parley work-with. What it shows of the test's own answers
-// is not looked at.
+// usageOf runs what is typed behind parley work-with. It does not look at what the command shows of
+// the test's own answers.
 func usageOf(t *testing.T, node *asked) func(args []string) {
 	t.Helper()
 	home := t.TempDir()
@@ -150,7 +150,7 @@ func usageOf(t *testing.T, node *asked) func(args []string) {
 	}
 }
 
-// It prevents: a partner or a topic that is typed and passed over in silence.
+// It prevents: a partner or a topic that is typed and ignored in silence.
 func TestWordsThatSayNothingAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"--fleet-status", "mawjs"}, {"mawjs", "--sweep-timeouts"}} {
 		node := new(asked)

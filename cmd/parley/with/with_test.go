@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Work-with W3: the time is what a person reads first, as the seed has it; what is piped begins
-// with the answer.
+// Work-with W3: a person reads the time first, in the seed's form. What is piped begins with the
+// answer.
 func TestTheTimeComesFirst(t *testing.T) {
 	for terminal, want := range map[bool]string{true: "🕐 19:01 UTC (Saturday 23 May 2026)\nNo active collaborations.\n", false: "No active collaborations.\n"} {
 		var out bytes.Buffer
@@ -37,8 +37,8 @@ func TestTheTimeComesFirst(t *testing.T) {
 	}
 }
 
-// It prevents: a flag that is typed beside something that it says nothing of, and is passed
-// over in silence: "--list --until tomorrow", "--accept A1 --item A2".
+// It prevents: a flag that is typed beside something of which it says nothing, and that is ignored
+// in silence: "--list --until tomorrow", "--accept A1 --item A2".
 func TestFlagsGoWithWhatTheySayMoreOf(t *testing.T) {
 	values := map[string]string{"anchor": "332", "item": "A1", "reason": "x", "claim": "x", "persist": "true", "wait": "1s", "text": "x", "until": "2027-04-20"}
 	for _, a := range append(actions(), action{}) {

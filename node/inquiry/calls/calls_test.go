@@ -13,7 +13,7 @@ import (
 )
 
 // A whole inquiry is carried out by answers with chatter, fences, bold headings, CRLF and quotes
-// that are nearly right; what is written is exact.
+// that are nearly right. What is written is exact.
 func TestAnInquiryByAnswersAsTheyCome(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until("")
@@ -24,7 +24,7 @@ func TestAnInquiryByAnswersAsTheyCome(t *testing.T) {
 	if len(v.Tensions) != 1 || len(v.Tensions[0].Triggers) != 2 || len(v.Tensions[0].Messages) != 3 || len(v.Tensions[0].Answers) != 1 {
 		t.Fatalf("its dialogue: %+v", v.Tensions)
 	}
-	words := func(texts ...string) { // each stands as it was written
+	words := func(texts ...string) { // each text stands as it was written
 		for i := 0; i < len(texts); i += 2 {
 			if texts[i] != texts[i+1] {
 				t.Errorf("%q, want %q", texts[i], texts[i+1])
@@ -56,8 +56,8 @@ func TestAnInquiryByAnswersAsTheyCome(t *testing.T) {
 	}
 }
 
-// Frame F13, F30, F34, F49: no member is given the gathered context or a word by which it learns
-// what kind of tension was found, and none the form of reports before a report is due.
+// Frame F13, F30, F34, F49: no member is given the gathered context, or a word by which it learns
+// what kind of tension was found. No member is given the form of reports before a report is due.
 func TestWhatMembersAreNotGiven(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until("")
@@ -81,14 +81,15 @@ func TestWhatMembersAreNotGiven(t *testing.T) {
 			t.Errorf("prompt %d does not have the question, though no session goes on", i)
 		}
 	}
-	for _, other := range []string{"10800", "second.md, line 12"} { // of the other one's result
+	for _, other := range []string{"10800", "second.md, line 12"} { // these are of the other member's result
 		if strings.Contains(w.prompts[1], other) {
 			t.Errorf("a member is given what the other one found: %q", other)
 		}
 	}
 }
 
-// What the human adds is a source of its own; an inquiry that goes deeper is told what was talked over.
+// A text that the human adds is a source of its own. An inquiry that goes deeper is told what was
+// talked over.
 func TestAnInquiryThatGoesOn(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until(inquiries.GateRoute)
@@ -121,7 +122,8 @@ func TestAnInquiryThatGoesOn(t *testing.T) {
 	}
 }
 
-// What language models answer is read, or refused with a reason that can be given to them.
+// An answer of a language model is read, or it is refused with a reason that can be given to the
+// model.
 func TestAnswers(t *testing.T) {
 	stage := map[string]inquiries.State{
 		"brief": inquiries.Opened, "context": inquiries.Gather, "proposals": inquiries.Propose, "map": inquiries.Map, "preview": inquiries.Preview,
@@ -167,7 +169,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Frame F55: a report has four sections. What divides the two may be nothing, but is said.
+// Frame F55: a report has four sections. What divides the two peers may be nothing, but the report
+// has to say so.
 func TestReports(t *testing.T) {
 	for name, want := range map[string]string{
 		"report-cost": "", "report-reliability": "", "report-empty-divergence": "",
@@ -191,7 +194,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// "None, but …" is no none.
+// "None, but …" does not count as none.
 func TestNone(t *testing.T) {
 	for text, want := range map[string]bool{
 		"None.": true, "- none": true, "**None**": true, "No remaining divergence.": true, "None — we agree on the rest.": true, "None; all is said.": true,
@@ -215,8 +218,8 @@ func TestFencesAroundAll(t *testing.T) {
 	}
 }
 
-// What did not do is given back with the reason, and what a result lacks is told to who works with it:
-// nothing that stands in a result is an instruction.
+// An answer that did not do is given back with the reason. What a result lacks is told to those who
+// work with it. Nothing that stands in a result is an instruction.
 func TestWhatIsAskedAgain(t *testing.T) {
 	w := newWalk(t, nil)
 	w.results = func(perspective string) string {
@@ -235,7 +238,7 @@ func TestWhatIsAskedAgain(t *testing.T) {
 	}
 }
 
-// It prevents: a node that is busy for minutes with an answer that begins objects and ends none.
+// It prevents: an answer that begins objects and ends none keeps a node busy for minutes.
 func TestObjectsWithoutAnEnd(t *testing.T) {
 	if n := len(objects(strings.Repeat(`{"intent":`, 5000))); n > maxScans+1 {
 		t.Errorf("it is read %d times", n)
@@ -245,7 +248,7 @@ func TestObjectsWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// An exchange ends with a line that is just DONE, however it is written, and with nothing else.
+// An exchange ends with a line that is only DONE, however it is written, and with nothing else.
 func TestDone(t *testing.T) {
 	for answer, want := range map[string]struct {
 		text string
@@ -260,8 +263,9 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// Frame F26, F72: who is named for the same reason as another one is no choice; who is named twice or
-// is nobody is left out; where nobody is left one is made.
+// Frame F26, F72: an agent that is named for the same reason as another agent is no choice. An
+// agent that is named twice, or that does not exist, is left out. If no agent is left, a member is
+// made.
 func TestWhoFits(t *testing.T) {
 	for name, want := range map[string][]string{
 		"map": {"books@b till@b", "lens-2@b"}, "map-dominant": {"books@b", "lens-2@b"},
@@ -312,8 +316,9 @@ func TestTheRecommendedMode(t *testing.T) {
 	}
 }
 
-// Frame F22, F23: a proposal is asked for with a tension, a shared referent and the name of a discipline,
-// and one that is a person, or reveals what another one does, is asked for again.
+// Frame F22, F23: a proposal is asked for with a tension, a shared referent and the name of a
+// discipline. A proposal that is a person, or that reveals what another proposal does, is asked for
+// again.
 func TestWhatProposalsAreAskedFor(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until(inquiries.Propose)
@@ -332,8 +337,8 @@ func TestWhatProposalsAreAskedFor(t *testing.T) {
 	}
 }
 
-// Frame F65: perspectives that were proposed as being in tension and agree: the synthesis is asked to
-// say why that is unexpected, and where it does not the human is told so.
+// Frame F65: perspectives that were proposed as being in tension may agree. The synthesis is asked
+// to say why that is unexpected. If it does not say so, the human is told.
 func TestUnexpectedConvergence(t *testing.T) {
 	w := newWalk(t, nil)
 	w.until(inquiries.Synthesize)
@@ -355,7 +360,7 @@ func TestUnexpectedConvergence(t *testing.T) {
 	}
 }
 
-// It prevents: an orientation that is void, or leads nowhere, because it only looks like a path.
+// It prevents: an orientation that is void or leads nowhere, because it only looks like a path.
 func TestOrientation(t *testing.T) {
 	long := strings.Repeat("every word counts ", 20)
 	for scope, want := range map[string][]string{
@@ -378,7 +383,8 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// It prevents: an inquiry that cannot go on, because its prompt has grown beyond what an agent takes.
+// It prevents: an inquiry that cannot go on because its prompt has grown beyond what an agent
+// takes.
 func TestPromptsAreBounded(t *testing.T) {
 	w := newWalk(t, nil)
 	w.results = func(perspective string) string {
@@ -411,8 +417,8 @@ func TestPromptsAreBounded(t *testing.T) {
 	}
 }
 
-// Whatever is answered, reading it never panics, and what it gives is refused for reasons of rules
-// or is no deed that is void.
+// Reading an answer never panics, whatever it says. What is read is either refused for reasons of
+// rules, or it is no void deed.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.md")
 	if err != nil {
@@ -432,7 +438,7 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []inquiries.State{inquiries.Opened, inquiries.Gather, inquiries.Propose, inquiries.Map, inquiries.Preview, inquiries.Detect, inquiries.Dialogue, inquiries.Outcomes, inquiries.Synthesize, inquiries.Present, inquiries.Trace} {
 		w.until(s)
 		values = append(values, w.v)
-		for s == inquiries.Dialogue && w.v.State == s { // each call of a dialogue
+		for s == inquiries.Dialogue && w.v.State == s { // goes through each call of a dialogue
 			c := inquiries.Next(w.v)[0]
 			if err := w.answer(c, w.fixture(c)); err != nil {
 				f.Fatal(err)
@@ -444,7 +450,7 @@ func FuzzRead(f *testing.F) {
 		for _, v := range values {
 			for _, c := range inquiries.Next(v) {
 				one := &walk{T: t, v: v, channel: w.channel, at: w.at, n: 1000, key: w.key, public: w.public, around: w.around}
-				_ = one.answer(c, answer) // do fails where what was not refused is void
+				_ = one.answer(c, answer) // do fails if an answer that was not refused is void
 			}
 		}
 	})

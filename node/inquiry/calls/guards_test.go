@@ -10,8 +10,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Frame F68: two members that give the same framing in the third cycle are surfaced, to the coordinator and
-// to the human, and not before.
+// Frame F68: if two members give the same framing in the third cycle, the coordinator and the human
+// are told. They are not told before.
 func TestDriftIsSurfaced(t *testing.T) {
 	w := newWalk(t, nil)
 	w.results = func(perspective string) string {
@@ -41,8 +41,8 @@ func TestDriftIsSurfaced(t *testing.T) {
 	}
 }
 
-// Frame F69: unanimity in the first two cycles is surfaced, before it is joined, and the coordinator is asked
-// for a dissenting perspective where the human extends.
+// Frame F69: unanimity in the first two cycles is told before the results are joined. If the human
+// extends, the coordinator is asked for a dissenting perspective.
 func TestEarlyUnanimityIsSurfaced(t *testing.T) {
 	w := newWalk(t, nil)
 	w.instead[protocol.ActFrameDetection] = "detection-none"
@@ -88,7 +88,7 @@ func TestOneTextIsOneSource(t *testing.T) {
 	}
 }
 
-// over is an inquiry that has ended, with gates answered in one way.
+// over is an inquiry that has ended, with gates that are answered in one way.
 func over(gates ...*inquiries.Gate) inquiries.Inquiry {
 	return inquiries.Inquiry{State: inquiries.WrappedUp, Briefs: 1, Brief: protocol.InquiryBrief{Mode: protocol.ModeInquire}, Gates: gates}
 }
@@ -101,8 +101,8 @@ func gate(kind string, chosen ...string) *inquiries.Gate {
 	return &inquiries.Gate{Gate: kind, Answers: []inquiries.Answer{{Hash: "answer", Words: w}}}
 }
 
-// Frame F70: a gate that is answered in one way again and again is proposed for removal, in words that say how
-// the human does without it; it is asked all the same.
+// Frame F70: a gate that is answered in one way again and again is proposed for removal. The
+// proposal says how the human does without the gate. The gate is asked all the same.
 func TestNeedlessGatesAreNamed(t *testing.T) {
 	confirmed := gate(protocol.GateBrief, inquiries.AskBrief, inquiries.Confirm, inquiries.AskMode, protocol.ModeInquire)
 	other := gate(protocol.GateBrief, inquiries.AskBrief, inquiries.Confirm, inquiries.AskMode, protocol.ModeRecommend)
@@ -133,8 +133,9 @@ func TestNeedlessGatesAreNamed(t *testing.T) {
 	}
 }
 
-// Frame F85: three inquiries with like emergent tensions propose a named kind, and three with a tension of a
-// named kind that was none propose to demote it. Several in one inquiry count once.
+// Frame F85: three inquiries with similar emergent tensions propose a named kind. Three inquiries
+// in which a tension of a named kind was none propose to demote this kind. Several tensions in one
+// inquiry count once.
 func TestKindsOfTensionAreRevised(t *testing.T) {
 	found := func(kind, topic, why, resolution, strength string) inquiries.Inquiry {
 		v := over()

@@ -16,8 +16,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// walk is one inquiry, carried out by answers as language models write them: m of a coordinates,
-// members that were made on b investigate, nat of a decides.
+// walk is one inquiry that is carried out by answers as language models write them. m of a
+// coordinates, members that were made on b investigate, and nat of a decides.
 type walk struct {
 	*testing.T
 	v         inquiries.Inquiry
@@ -64,7 +64,7 @@ func newWalk(t *testing.T, change func(o *protocol.InquiryOpening)) *walk {
 	return w
 }
 
-// nat is the human who decides that.
+// nat returns the human with the signature of a decision.
 func (w *walk) nat(d protocol.HumanDecision) inquiries.Actor {
 	d.RecordID, d.Human, d.Host = record, "nat", "a"
 	hsig, err := d.Sign(w.key)
@@ -74,7 +74,7 @@ func (w *walk) nat(d protocol.HumanDecision) inquiries.Actor {
 	return inquiries.Actor{Record: record, Me: "nat", Host: "a", Human: "nat", Key: w.public, Hsig: hsig}
 }
 
-// as is who makes a call: for members that were made their host speaks.
+// as returns the actor who makes a call. For members that were made, their host speaks.
 func as(a protocol.Address) inquiries.Actor {
 	if strings.HasPrefix(a.Name, "lens-") {
 		a.Name = a.Host
@@ -82,7 +82,7 @@ func as(a protocol.Address) inquiries.Actor {
 	return inquiries.Actor{Record: record, Me: a.Name, Host: protocol.Name(a.Host)}
 }
 
-// do carries out a command and folds what it wrote; the error is why it is refused.
+// do carries out a command and folds what it wrote. The error says why the command is refused.
 func (w *walk) do(c affair.Command) error {
 	w.Helper()
 	kind := inquiries.Kind(record)
@@ -129,7 +129,7 @@ func (w *walk) decide(text string, options ...string) {
 	}
 }
 
-// yes answers a gate as one does who wants the whole inquiry, and then its end.
+// yes answers a gate like a human who wants the whole inquiry, and then its end.
 func (w *walk) yes() {
 	w.Helper()
 	switch g := w.v.Open(); g.Gate {
@@ -177,7 +177,7 @@ func (w *walk) decideExtend() {
 	}
 }
 
-// until carries the inquiry on until it is in a state; "" goes to its end.
+// until carries the inquiry on until it is in a state. "" carries it to its end.
 func (w *walk) until(state inquiries.State) {
 	w.Helper()
 	for range 300 {

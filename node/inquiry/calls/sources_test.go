@@ -9,8 +9,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// It prevents: a synthesis that rests on what was gathered before the perspectives were chosen, so
-// that it says what no perspective has found.
+// It prevents: a synthesis rests on what was gathered before the perspectives were chosen, so that
+// it says what no perspective has found.
 // Frame F59: what is joined are results, reports and the human's input.
 func TestWhatASynthesisIsGiven(t *testing.T) {
 	w := newWalk(t, nil)
@@ -29,7 +29,7 @@ func TestWhatASynthesisIsGiven(t *testing.T) {
 	}
 }
 
-// It prevents: a new inquiry that proposes what was looked at already, and never what nobody saw.
+// It prevents: a new inquiry proposes what was already looked at, and never what nobody saw.
 // Frame F11: proposals are told of the lenses and the gaps of an earlier inquiry.
 func TestProposalsKnowEarlierInquiries(t *testing.T) {
 	before := newWalk(t, nil)
@@ -50,8 +50,9 @@ func TestProposalsKnowEarlierInquiries(t *testing.T) {
 	}
 }
 
-// It prevents: a member whose text ends the waiting, or has the inquiry go another way.
-// Frame F38: what members find changes nothing before all of it is told: their signals alone do.
+// It prevents: the text of a member ends the waiting, or has the inquiry go another way.
+// Frame F38: what members find changes nothing before all of it is told. Until then, only their
+// signals change something.
 func TestNothingIsReadOfResultsWhileMembersWork(t *testing.T) {
 	var ways [][]inquiries.Call
 	for _, text := range []string{

@@ -8,8 +8,9 @@ import (
 	"github.com/parleyfleet/parley/node/inquiry/place"
 )
 
-// The hash of what is investigated is the word of another host, and becomes a name of a folder
-// here: one that leads elsewhere had this host read all that lies there, and take the folder.
+// The hash of what is investigated comes from another host, and becomes the name of a folder here.
+// It prevents: a hash that leads elsewhere has this host read all that lies there, and take the
+// folder.
 func TestHashOfAnotherHostLeadsNowhere(t *testing.T) {
 	in, base := t.TempDir(), filepath.Join(t.TempDir(), "places")
 	if err := os.WriteFile(filepath.Join(in, "a.txt"), []byte("a"), 0o600); err != nil {

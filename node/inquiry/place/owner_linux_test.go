@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A member of another user can work in its place and only read what it investigates; nobody
-// else sees what it writes, and no link of that user's has root read what the user may not.
+// A member of another user can work in its place, and can only read what it investigates. Nobody
+// else sees what it writes. No link of that user has root read what the user may not read.
 func TestMakeForOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("it needs root")

@@ -36,7 +36,7 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-// material is a folder with what is investigated.
+// material returns a function that gives a folder with what is investigated.
 func material(t *testing.T) func() (string, error) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a", "b.txt"), "b")
@@ -49,7 +49,7 @@ func place(t *testing.T, s Spec) Place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // what is read-only the test's own clean-up could not remove
+	t.Cleanup(func() { // the test's own clean-up could not remove what is read-only
 		if err := Remove(s.Base, s.Inquiry); err != nil {
 			t.Error(err)
 		}
@@ -57,7 +57,8 @@ func place(t *testing.T, s Spec) Place {
 	return p
 }
 
-// Each member has a folder, a home and a copy of its own; what is found again is as it was left.
+// Each member has a folder, a home and a copy of its own. A place that is found again is as it was
+// left.
 func TestMake(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -97,8 +98,8 @@ func TestMake(t *testing.T) {
 	wantFile(t, filepath.Join(a.Home, ".tool", "login.json"), "secret")
 }
 
-// A file that a crash cut short was taken for a whole one, and so was a folder that could not
-// be written into any more.
+// It prevents: a file that a crash cut short is taken for a whole file, and so is a folder that can
+// no longer be written into.
 func TestMakeAfterCrash(t *testing.T) {
 	s := Spec{Base: t.TempDir(), Inquiry: inquiry, Perspective: "Cost", Material: material(t)}
 	p := place(t, s)
@@ -116,7 +117,7 @@ func TestMakeAfterCrash(t *testing.T) {
 	wantFile(t, half, "b")
 }
 
-// What cannot be made is made whole later, or not at all.
+// A place that cannot be made is made whole later, or not at all.
 func TestMakeFails(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -146,7 +147,7 @@ func TestMakeFails(t *testing.T) {
 	place(t, s)
 }
 
-// A member's environment leads to nothing of the node's and to no memory of its user.
+// A member's environment leads to nothing that belongs to the node, and to no memory of its user.
 func TestEnv(t *testing.T) {
 	p := Place{Dir: "/m/work", Home: "/m/home"}
 	got := p.Env([]string{
@@ -162,7 +163,8 @@ func TestEnv(t *testing.T) {
 	}
 }
 
-// What an inquiry's members worked with goes, however it was left; another's stays.
+// The folders in which an inquiry's members worked are removed, however they were left. Those of
+// another inquiry stay.
 func TestRemove(t *testing.T) {
 	s := Spec{Base: t.TempDir(), Inquiry: inquiry, Perspective: "Cost", Material: material(t)}
 	p := place(t, s)
@@ -178,7 +180,7 @@ func TestRemove(t *testing.T) {
 	_ = os.Symlink(filepath.Dir(kept), filepath.Join(p.Dir, "link"))
 	s.Inquiry = protocol.DeriveChannel("record", "white", "@another")
 	other := place(t, s)
-	for range 2 { // what is gone already is no error
+	for range 2 { // what is already gone is no error
 		if err := Remove(s.Base, inquiry); err != nil {
 			t.Error(err)
 		}

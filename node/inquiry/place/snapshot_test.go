@@ -30,7 +30,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repository is a work tree of git with one commit of these files.
+// repository makes a work tree of git with one commit of these files.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func repository(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// listing are the files of a folder, sorted, each with its text.
+// listing returns the files of a folder, sorted, each with its text.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var all []string
@@ -63,7 +63,7 @@ func listing(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// taken is a snapshot below a base of its own, with what is in it.
+// taken makes a snapshot below a base of its own, and returns it with what is in it.
 func taken(t *testing.T, in string) (Source, string) {
 	t.Helper()
 	base := t.TempDir()
@@ -77,7 +77,7 @@ func taken(t *testing.T, in string) (Source, string) {
 	return s, listing(t, s.Dir)
 }
 
-// The hash says of each file its bytes, whether it is a program, and where it is.
+// For each file, the hash covers its bytes, whether it is a program, and where it is.
 func TestHash(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "b.txt"), "b")
@@ -105,8 +105,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// Of a folder its plain files are taken: nothing that leads out of it, and no repository, whose
-// settings could have a member's git start programs.
+// A snapshot of a folder takes its plain files. It takes nothing that leads out of the folder, and
+// no repository, whose settings could have a member's git start programs.
 func TestSnapshotOfFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.txt", "sub/b.txt", ".hidden", "sub/.git/config", "other/.GIT"} {
@@ -122,8 +122,8 @@ func TestSnapshotOfFolder(t *testing.T) {
 	}
 }
 
-// In a work tree of git what it ignores stays out, as keys mostly are; what was changed or
-// added since the last commit is in.
+// In a work tree of git, what git ignores stays out, as keys mostly are. What was changed or added
+// since the last commit is in.
 func TestSnapshotOfWorkTree(t *testing.T) {
 	dir := repository(t, map[string]string{".gitignore": ".env\n", "a.txt": "old", "gone.txt": "x", "sub/c.txt": "c"})
 	write(t, filepath.Join(dir, ".env"), "KEY=1")
@@ -142,7 +142,7 @@ func TestSnapshotOfWorkTree(t *testing.T) {
 	}
 }
 
-// Where git could not say what it ignores, all was taken: keys too.
+// It prevents: if git cannot say what it ignores, everything is taken, also keys.
 func TestSnapshotWhereGitFails(t *testing.T) {
 	dir := repository(t, map[string]string{".gitignore": ".env\n"})
 	write(t, filepath.Join(dir, ".env"), "KEY=1")
@@ -152,7 +152,8 @@ func TestSnapshotWhereGitFails(t *testing.T) {
 	}
 }
 
-// The settings of a folder's repository name programs that git starts; none of them is.
+// The settings of a folder's repository name programs that git starts. None of these programs is
+// started.
 func TestSnapshotStartsNothing(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its programs are shell scripts")
@@ -163,7 +164,7 @@ func TestSnapshotStartsNothing(t *testing.T) {
 	if err := os.Chmod(script, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// In the settings of the user, so that a clone has them too.
+	// The filter stands in the settings of the user, so that a clone has it too.
 	global := filepath.Join(t.TempDir(), "gitconfig")
 	write(t, global, "[filter \"evil\"]\n\tsmudge = "+script+"\n\tclean = "+script+"\n\tprocess = "+script+"\n")
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
@@ -177,7 +178,7 @@ func TestSnapshotStartsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_ = os.Remove(started) // what preparing it has started
+	_ = os.Remove(started) // preparing the repository has started something
 	const want = ".gitattributes=* filter=evil text eol=crlf ident\n a.txt=$Id$\nb\n"
 	if _, got := taken(t, dir); got != want {
 		t.Errorf("taken of the folder: %q", got)
@@ -190,7 +191,7 @@ func TestSnapshotStartsNothing(t *testing.T) {
 	}
 }
 
-// A commit is the same however it is named, and the record names the whole one.
+// A commit is the same however it is named. The record names the whole commit.
 func TestSnapshotOfCommit(t *testing.T) {
 	dir := repository(t, map[string]string{"a.txt": "1", "bin/run": "#!"})
 	first := gitIn(t, dir, "rev-parse", "HEAD")
@@ -237,8 +238,8 @@ func TestSnapshotOfCommit(t *testing.T) {
 	}
 }
 
-// Nothing of a commit leads out of the folder: no link, no other repository, and no name that
-// only git's own objects can hold.
+// Nothing of a commit leads out of the folder: no link, no other repository, and no name that only
+// objects of git can hold.
 func TestSnapshotOfHostileCommit(t *testing.T) {
 	dir := repository(t, map[string]string{"a.txt": "a"})
 	object := gitIn(t, dir, "rev-parse", "HEAD:a.txt")
@@ -263,7 +264,7 @@ func TestSnapshotOfHostileCommit(t *testing.T) {
 	}
 }
 
-// Too much is refused, before it is copied; and so is nothing.
+// A folder with too much is refused before it is copied. An empty folder is refused too.
 func TestSnapshotBounds(t *testing.T) {
 	for name, test := range map[string]struct {
 		fill func(dir string)
@@ -302,7 +303,7 @@ func TestSnapshotBounds(t *testing.T) {
 	}
 }
 
-// Another host gets the same by the same commit, or says that it does not.
+// Another host gets the same files by the same commit, or says that it does not get them.
 func TestFetch(t *testing.T) {
 	dir := repository(t, map[string]string{"a.txt": "1"})
 	gitIn(t, dir, "config", "http.receivepack", "false")
@@ -326,7 +327,7 @@ func TestFetch(t *testing.T) {
 	if _, err := Fetch(ctx, there, s.In, strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), "here it is another one than where the inquiry began") {
 		t.Errorf("of another hash: %v", err)
 	}
-	// A member that runs as the node's user could change what is kept.
+	// A member that runs as the node's user could change the files that are kept.
 	kept := filepath.Join(got, "a.txt")
 	if err := os.Chmod(kept, 0o600); err != nil {
 		t.Fatal(err)
@@ -342,7 +343,8 @@ func TestFetch(t *testing.T) {
 	if _, err := Fetch(ctx, t.TempDir(), s.In, s.Hash); err == nil || !strings.HasPrefix(err.Error(), "cannot get "+s.In+": cannot clone") {
 		t.Errorf("of a repository that is away: %v", err)
 	}
-	// What lies on this machine is taken only by who has it already: its hash says so.
+	// A folder on this machine is taken only by a host that has the same folder already: its hash
+	// says so.
 	folder, _ := taken(t, dir)
 	if _, err := Fetch(ctx, there, dir, folder.Hash); err != nil {
 		t.Errorf("the same folder: %v", err)
@@ -353,7 +355,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// What no inquiry needs goes, with what a crash left.
+// A snapshot that no inquiry needs is removed, with what a crash left.
 func TestTidy(t *testing.T) {
 	base, ctx := t.TempDir(), context.Background()
 	asked := func() map[string]bool { t.Error("asked what is needed"); return nil }
@@ -397,7 +399,7 @@ func TestSplitCommit(t *testing.T) {
 	}
 }
 
-// FuzzReadTree: whatever git lists, no file lands outside of the folder.
+// FuzzReadTree checks that no file lands outside of the folder, whatever git lists.
 func FuzzReadTree(f *testing.F) {
 	f.Add("100644 blob 0123 5\ta.txt\x00100755 blob 45 6\tbin/run\x00120000 blob 6 1\tlink\x00")
 	f.Add("100644 blob 0123 5\t../../etc/passwd\x00")
@@ -415,8 +417,8 @@ func FuzzReadTree(f *testing.F) {
 	})
 }
 
-// Members that begin together take the same files at once: one removed what another had just laid
-// there, while it was copied for a member.
+// Members that begin together take the same files at once. It prevents: one removes what another
+// has just put there, while it is copied for a member.
 func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("a"), 0o600); err != nil {

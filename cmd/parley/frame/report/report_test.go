@@ -11,8 +11,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// hostile is a text of somebody who wants to be more than text: markup, a fence's end, terminal
-// sequences, a comment, a direction that turns what stands behind it.
+// hostile is a text that tries to be more than text: markup, the end of a fence, terminal
+// sequences, a comment, and a sign that turns the direction of what stands behind it.
 const hostile = "</pre><script>alert(1)</script>\n```\n# not a heading\n<!-- \x1b[2J\x1b]0;title\x07 -->\u202eedoc\u202c [link](javascript:alert(1)) & \"quotes\""
 
 func example(words string) (control.FrameDocument, control.FrameProof) {
@@ -81,7 +81,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	}
 }
 
-// Each claim leads to the words of a result on which it rests; an inquiry that has only begun is
+// Each claim leads to the words of a result on which it rests. An inquiry that has only begun gives
 // a document too.
 func TestClaimsLeadToTheirWords(t *testing.T) {
 	d, proof := example("Cost")
