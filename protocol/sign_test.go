@@ -233,7 +233,7 @@ func TestSpoiledLetterDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A message's signature must not pass for a letter's.
+// A message's signature must not pass for a letter's, nor a letter's for a message's.
 func TestLetterIsNoMessage(t *testing.T) {
 	m := sample(t)
 	data := sign(t, m)
@@ -241,6 +241,13 @@ func TestLetterIsNoMessage(t *testing.T) {
 	l := &protocol.Letter{Subject: m.Path.String(), Key: m.Key, Sig: m.Sig, Data: unsigned}
 	if err := l.Open(testRecord); err == nil {
 		t.Error("a message's signature opens a letter")
+	}
+	if err := l.Seal(testRecord, testKey(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	forged := bytes.Replace(data, []byte(m.Sig), []byte(l.Sig), 1)
+	if state := check(m.Path, testRecord, forged); l.Key != m.Key || bytes.Equal(forged, data) || state != protocol.SignatureRefused {
+		t.Errorf("a letter's signature makes a message %s", state)
 	}
 }
 
