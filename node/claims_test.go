@@ -32,7 +32,8 @@ type group struct {
 	sent                 int // messages of mailFor
 }
 
-// aGroup makes such hosts. If they are not linked, they meet at the remote alone.
+// aGroup makes such hosts. If they are not linked, they meet at the remote alone: neither takes links,
+// because hosts of one machine dial each other by the addresses in the record.
 func aGroup(t *testing.T, linked bool) *group {
 	t.Helper()
 	return aGroupWith(t, linked, func(g *group, n *Node) { addExec(t, n, "mawjs", g.command(n)) })
@@ -41,7 +42,11 @@ func aGroup(t *testing.T, linked bool) *group {
 func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 	t.Helper()
 	g := &group{ran: filepath.Join(t.TempDir(), "ran")}
-	g.hub, g.hubClock = aHub(t)
+	listen := ""
+	if linked {
+		listen = "127.0.0.1:0"
+	}
+	g.hub, g.hubClock = aHubListening(t, listen)
 	g.whiteClock = new(clock)
 	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote = "white", g.hub.cfg.Remote
