@@ -106,7 +106,11 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 		found = &conversation{root: root, runs: map[Work]run{}}
 		c.found[root] = found
 		seen := map[protocol.Path]bool{root: true}
-		for open := []*Item{t.ledger.at(root)}; len(open) > 0; {
+		first := t.ledger.at(root)
+		if first == nil {
+			first = it // a damaged archive may list a message and not find it
+		}
+		for open := []*Item{first}; len(open) > 0; {
 			next := open[len(open)-1]
 			open = open[:len(open)-1]
 			c.roots[next.Path] = root

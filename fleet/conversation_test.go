@@ -47,3 +47,19 @@ func TestALongConversationIsGoneThroughOnce(t *testing.T) {
 		t.Error("the whole conversation is gone through again")
 	}
 }
+
+// A damaged archive may list a message and not find it by its path. Its conversation is the message
+// alone. It prevents: a crash, which FuzzArchive found.
+func TestAMessageThatIsNotFoundIsAConversation(t *testing.T) {
+	s := New(keys.Anchor{RecordID: testRecord})
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	m := protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Timestamp: at, Body: "on"}
+	m.Path = protocol.NewPath(protocol.DeriveChannel(testRecord, "nat", "mawjs"), at, 1)
+	data, err := protocol.Encode(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Talk.Conversation(s.Examine(m.Path, data).item); got.Root != m.Path {
+		t.Errorf("it begins with %s, want %s", got.Root, m.Path)
+	}
+}
