@@ -105,21 +105,19 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 	if found == nil {
 		found = &conversation{root: root, runs: map[Work]run{}}
 		c.found[root] = found
-		seen := map[protocol.Path]bool{root: true}
-		first := t.ledger.at(root)
-		if first == nil {
-			first = it // a damaged archive may list a message and not find it
+		seen := map[protocol.Path]bool{}
+		open := []*Item{t.ledger.at(root)}
+		if open[0] == nil { // a damaged archive may list a message and not find it
+			open = append(slices.Clone(t.caused(root)), it)
 		}
-		for open := []*Item{first}; len(open) > 0; {
+		for len(open) > 0 {
 			next := open[len(open)-1]
 			open = open[:len(open)-1]
-			c.roots[next.Path] = root
-			found.take(t, next)
-			for _, below := range t.caused(next.Path) {
-				if !seen[below.Path] {
-					seen[below.Path] = true
-					open = append(open, below)
-				}
+			if !seen[next.Path] {
+				seen[next.Path] = true
+				c.roots[next.Path] = root
+				found.take(t, next)
+				open = append(open, t.caused(next.Path)...)
 			}
 		}
 		c.has(len(seen))

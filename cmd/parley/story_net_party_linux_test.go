@@ -73,7 +73,7 @@ func TestPartyOverAnotherNetwork(t *testing.T) {
 	white.must("organize", "three hosts", "--via", "skills", "--with", "mawjs", "mawui", "kit", "pulse")
 	f.answers(white, "accept", "pulse@white")
 	f.answers(black, "accept", "mawjs@black")
-	f.answers(black, "defer", "mawui@black", "--until", "1s", "--reason", "after standup")
+	f.answers(black, "defer", "mawui@black", "--until", "3s", "--reason", "after standup")
 	f.answers(grey, "reject", "kit@grey", "--reason", "no time")
 	f.await("what was put off has run out", netPatience, func() bool {
 		return slices.ContainsFunc(f.party(black).Gates, func(g control.Gate) bool { return g.Outcome == "expired" })

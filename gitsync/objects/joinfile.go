@@ -101,9 +101,9 @@ func (j *joiner) place(ctx context.Context) (base string, err error) {
 
 // again writes the pack once more, so that it gets another name.
 func (j *joiner) again(ctx context.Context) (base string, err error) {
-	for try := range 16 {
+	for among := len(j.entries); among > 0; among /= 2 { // few of the entries may be such that they can vary
 		j.discard()
-		j.vary = 1 + rand.IntN(max(1, len(j.entries)>>try)) // few of the entries may be such that they can vary
+		j.vary = 1 + rand.IntN(among)
 		if err := j.begin(); err != nil {
 			return "", err
 		}

@@ -480,38 +480,58 @@ func TestTreeCacheIsBounded(t *testing.T) {
 	}
 }
 
-// A ref is removed from packed-refs while git packs others: none of those is lost, and no line of a
-// tag's commit stays behind for the ref before it.
-func TestRemovingAPackedRefKeepsTheOthers(t *testing.T) {
-	s := newStore(t)
+// A ref is removed while git packs refs: none that git packs is lost, the removed one does not come
+// back, and no line of a tag's commit stays behind for the ref before it.
+func TestARefIsRemovedWhileGitPacks(t *testing.T) {
 	commit := plumbing.NewHash(strings.Repeat("12", 20))
-	packed, hex := filepath.Join(s.dir, "packed-refs"), commit.String()
-	write := func(lines ...string) {
-		t.Helper()
-		if err := os.WriteFile(packed, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kept, tag, peeled := hex+" refs/heads/kept", hex+" refs/tags/v1", "^"+hex
-	write(packedHeader, kept, tag, peeled)
-	lock, err := s.takeLock(packed + ".lock") // as git holds it while it packs
-	if err != nil {
-		t.Fatal(err)
-	}
-	removed := make(chan error, 1)
-	go func() { removed <- s.RemoveRef("refs/tags/v1", commit) }()
-	for range 1000 { // until it waits for the lock, as good as always
-		if _, err := os.Stat(filepath.Join(s.dir, "refs", "tags", "v1.lock")); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	write(packedHeader, kept, hex+" refs/heads/packed-now", tag, peeled)
-	if err := errors.Join(lock.Close(), s.dropLock(packed+".lock"), <-removed); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(packed)
-	if want := strings.Join([]string{packedHeader, kept, hex + " refs/heads/packed-now", ""}, "\n"); err != nil || string(data) != want {
-		t.Errorf("packed-refs: %q, %v, want %q", data, err, want)
+	hex := commit.String()
+	kept, tag, peeled, packed := hex+" refs/heads/kept\n", hex+" refs/tags/v1\n", "^"+hex+"\n", hex+" refs/heads/packed-now\n"
+	for name, c := range map[string]struct {
+		own             bool // the ref has a file of its own
+		before, by, end string
+	}{
+		"it is packed":          {false, kept + tag + peeled, kept + packed + tag + peeled, kept + packed},
+		"it is being packed":    {true, kept, kept + tag + peeled, kept},
+		"the last line is torn": {false, tag + hex + " refs/heads/main", tag + hex + " refs/heads/main", hex + " refs/heads/main"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			path := filepath.Join(s.dir, "packed-refs")
+			write := func(lines string) {
+				t.Helper()
+				if err := os.WriteFile(path, []byte(packedHeader+"\n"+lines), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(c.before)
+			if c.own {
+				if err := s.ResetRef("refs/tags/v1", commit); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lock, err := s.takeLock(path + ".lock") // as git holds it while it packs
+			if err != nil {
+				t.Fatal(err)
+			}
+			removed := make(chan error, 1)
+			go func() { removed <- s.RemoveRef("refs/tags/v1", commit) }()
+			for range 1000 { // until it waits for the lock, as good as always
+				if _, err := os.Stat(filepath.Join(s.dir, "refs", "tags", "v1.lock")); err == nil {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			write(c.by)
+			if err := errors.Join(lock.Close(), s.dropLock(path+".lock"), <-removed); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if want := packedHeader + "\n" + c.end; err != nil || string(data) != want {
+				t.Errorf("packed-refs: %q, %v, want %q", data, err, want)
+			}
+			if h, ok, err := s.Ref("refs/tags/v1"); ok || err != nil {
+				t.Errorf("the ref is there: %s, %v", h, err)
+			}
+		})
 	}
 }

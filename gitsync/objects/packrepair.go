@@ -98,14 +98,14 @@ func (r packRepair) indexNow(base string, did *[]string) error {
 	if unopened := new(fs.PathError); errors.As(err, &unopened) && unopened.Op == "open" {
 		return err // that says nothing about the pack
 	}
-	aside := filepath.Join(string(r.folder), "torn-"+filepath.Base(base)+".pack")
-	if err := os.Rename(base+".pack", aside); err != nil {
-		return fmt.Errorf("cannot set a torn pack aside: %w", err)
-	}
 	for _, ending := range []string{".rev", ".bitmap"} {
 		if err := removeFile(base + ending); err != nil {
 			return err
 		}
+	}
+	aside := filepath.Join(string(r.folder), "torn-"+filepath.Base(base)+".pack")
+	if err := os.Rename(base+".pack", aside); err != nil {
+		return fmt.Errorf("cannot set a torn pack aside: %w", err)
 	}
 	saved, err := r.salvage(aside)
 	*did = append(*did, fmt.Sprintf("set the torn pack %s aside; %d of its objects are kept", filepath.Base(base), saved))

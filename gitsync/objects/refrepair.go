@@ -44,57 +44,65 @@ func (r *Refs) repairHead() ([]string, error) {
 // repairPackedRefs removes the lines of packed-refs that git cannot read. Because of one such line,
 // git would refuse to read any ref. The old file is kept beside.
 func (r *Refs) repairPackedRefs() ([]string, error) {
-	path := filepath.Join(r.dir, "packed-refs")
-	bad, err := r.dropPackedRefs(func(line string) bool { return !isPackedRef(line) }, func(old []byte) error { return WriteFile(path+".damaged", old) })
-	if err != nil || bad == 0 {
+	bad := func(line string) bool {
+		text, whole := strings.CutSuffix(line, "\n")
+		return !whole || !isPackedRef(text)
+	}
+	old, err := r.packedRefs()
+	if err != nil {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("left out %d lines of packed-refs that nobody can read; packed-refs.damaged has them", bad)}, nil
+	if _, dropped := withoutLines(old, bad); dropped == 0 { // nearly always, and no lock is needed for that
+		return nil, nil
+	}
+	dropped := 0
+	err = r.lockPackedRefs(func(path string) error {
+		old, err := r.packedRefs()
+		if err != nil {
+			return err
+		}
+		var good []byte
+		if good, dropped = withoutLines(old, bad); dropped == 0 {
+			return nil
+		}
+		if err := WriteFile(path+".damaged", old); err != nil {
+			return err
+		}
+		return WriteFile(path, good)
+	})
+	if err != nil || dropped == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("left out %d lines of packed-refs that nobody can read; packed-refs.damaged has them", dropped)}, nil
 }
 
-// dropPackedRefs removes the lines of packed-refs for which drop returns true, with the line of a
-// tag's commit that belongs to such a line, and a last line that is cut short. It gives the old file
-// to keep before it writes the new one, and returns how many lines it removed. It reads the file
-// under git's lock: otherwise the refs that another program packs meanwhile would be lost.
-func (r *Refs) dropPackedRefs(drop func(line string) bool, keep func(old []byte) error) (dropped int, err error) {
+// packedRefs returns the file packed-refs; it is empty if there is none.
+func (r *Refs) packedRefs() ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(r.dir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read packed-refs: %w", err)
+	}
+	return data, nil
+}
+
+// lockPackedRefs calls do with the path of packed-refs, under git's lock of that file. While it is
+// held, no other program packs refs.
+func (r *Refs) lockPackedRefs(do func(path string) error) error {
 	path := filepath.Join(r.dir, "packed-refs")
-	read := func() (old, good []byte, err error) {
-		old, err = os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, nil
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("cannot read packed-refs: %w", err)
-		}
-		good, dropped = withoutLines(old, drop)
-		return old, good, nil
-	}
-	if _, _, err := read(); err != nil || dropped == 0 { // most refs are in a file of their own, and need no lock here
-		return 0, err
-	}
 	lock, err := r.takeLock(path + ".lock")
 	if err != nil {
-		return 0, fmt.Errorf("cannot write packed-refs: %w", err)
+		return fmt.Errorf("cannot write packed-refs: %w", err)
 	}
-	old, good, err := read()
-	if err == nil && dropped > 0 {
-		if err = keep(old); err == nil {
-			err = WriteFile(path, good)
-		}
-	}
-	if err = errors.Join(err, lock.Close(), r.dropLock(path+".lock")); err != nil {
-		return 0, fmt.Errorf("cannot write packed-refs: %w", err)
-	}
-	return dropped, nil
+	return errors.Join(do(path), lock.Close(), r.dropLock(path+".lock"))
 }
 
-// withoutLines is packed-refs without the lines that dropPackedRefs removes, and their number.
+// withoutLines returns packed-refs without the lines for which drop returns true, and without the
+// line of a tag's commit that belongs to such a line. It returns the number of those lines, too.
 func withoutLines(data []byte, drop func(line string) bool) (good []byte, dropped int) {
 	gone := false
 	for line := range bytes.Lines(data) {
-		text, whole := strings.CutSuffix(string(line), "\n")
-		if ofTag := strings.HasPrefix(text, "^"); !ofTag || !gone {
-			gone = !whole || drop(text)
+		if ofTag := bytes.HasPrefix(line, []byte("^")); !ofTag || !gone {
+			gone = drop(string(line))
 		}
 		if gone {
 			dropped++

@@ -159,16 +159,29 @@ func (r *Refs) RefsBelow(prefix string) (map[string]Hash, error) {
 // DropRef removes a ref, whatever it holds. It is for a ref that a crash broke. The removal is
 // durable when it returns.
 func (r *Refs) DropRef(name string) error {
-	// The ref's own file goes last: while it is there, what packed-refs says of the ref does not count.
-	_, err := r.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }, func([]byte) error { return nil })
-	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	if err == nil {
-		err = os.Remove(path)
-		if err == nil {
-			err = durable.Folder(filepath.Dir(path))
+	// The lock is held to the end, so that nobody packs the ref meanwhile. The ref's own file goes
+	// last: while it is there, what packed-refs says of the ref does not count.
+	err := r.lockPackedRefs(func(packed string) error {
+		old, err := r.packedRefs()
+		if err != nil {
+			return err
 		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		good, dropped := withoutLines(old, func(line string) bool { return strings.HasSuffix(strings.TrimSuffix(line, "\n"), " "+name) })
+		if dropped > 0 {
+			if err := WriteFile(packed, good); err != nil {
+				return err
+			}
+		}
+		path := filepath.Join(r.dir, filepath.FromSlash(name))
+		if err := os.Remove(path); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		return durable.Folder(filepath.Dir(path))
+	})
+	if err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	return nil

@@ -111,7 +111,7 @@ func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, 
 	var err error
 	r := control.SendRequest{As: me, Channel: f.channel.String(), Act: protocol.ActBroadcast, Body: v.Text}
 	if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
-		v.Skipped = err.Error()
+		v.Skipped, v.To = err.Error(), []control.ToldOne{}
 	} else if v.Message == "" {
 		v.Skipped = nobodyToTell
 	}
@@ -206,7 +206,7 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 		r := control.SendRequest{As: g.By, Channel: channel.String(), Re: g.Path.String(), Act: protocol.ActBroadcast, Body: v.Text}
 		var err error
 		if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
-			v.Skipped = err.Error()
+			v.Skipped, v.To = err.Error(), []control.ToldOne{}
 			failed = append(failed, fmt.Sprintf("broadcast of %s: %v", g.By, err))
 		} else if v.Message == "" {
 			v.Skipped = nobodyToTell

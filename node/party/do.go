@@ -96,7 +96,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		for _, f := range p.all(s) {
 			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
 				there, done.Party = f, p.whole(s, f, who.me)
-				done.Failed = append(done.Failed, undone(f, o, r.Rules != "")...)
+				done.Failed = append(done.Failed, undone(who, f, o, r.Rules)...)
 				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, invited(f))
 				return
 			}
@@ -150,10 +150,19 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 }
 
 // undone says what a request to organize asks for and a party that is there already does not have.
-func undone(f found, o protocol.Organizing, rules bool) (list []string) {
+func undone(who acting, f found, o protocol.Organizing, rules string) (list []string) {
+	words := " --party " + f.Slug.String()
+	if who.human != "" && who.chosen == "" { // the agent was named, so the next command has to name it too
+		words += " --via " + who.me
+	}
+	asked := func(a protocol.Address) bool { // once and for all: nobody is asked twice because of the same deed
+		return slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
+			return g.For == parties.ForInvite && g.Because == f.Organized && g.Whom == a
+		})
+	}
 	for _, a := range o.With {
-		if f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil && !slices.Contains(f.Wanted, a) {
-			list = append(list, fmt.Sprintf("%s is not invited: parley invite %s --party %s", a, a, f.Slug))
+		if f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil && (!slices.Contains(f.Wanted, a) || asked(a)) {
+			list = append(list, fmt.Sprintf("%s is not invited: parley invite %s%s", a, a, words))
 		}
 	}
 	if o.Team != "" && o.Team != f.Team {
@@ -162,8 +171,9 @@ func undone(f found, o protocol.Organizing, rules bool) (list []string) {
 	if o.Anchor != "" && o.Anchor != f.Anchor {
 		list = append(list, fmt.Sprintf("it does not hang on %s: a party keeps the issue with which it began", o.Anchor))
 	}
-	if rules && o.Rules != f.Rules {
-		list = append(list, fmt.Sprintf("its rules stay: parley party rules KEY=VALUE --party %s changes them", f.Slug))
+	changed := f.Rules
+	if err := changed.Override(rules); rules != "" && err == nil && changed != f.Rules {
+		list = append(list, fmt.Sprintf("its rules stay: parley party rules KEY=VALUE%s changes them", words))
 	}
 	return list
 }

@@ -26,9 +26,9 @@ func (s *session) options(f control.Frame) error {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
 	for _, q := range w.Questions {
-		if q.ID == modeQuestion && f.AskedMode != "" {
+		if w.Gate == protocol.GateBrief && q.ID == modeQuestion && f.AskedMode != "" {
 			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[f.AskedMode])
-			out.Printf("  %s\n", out.Dim("--mode asked for it. Another: parley frame answer "+f.ID+" --choose confirm --choose MODE"))
+			out.Printf("  %s\n", out.Dim("--mode asked for it, and your answer settles it. Another: parley frame answer "+f.ID+" --choose confirm --choose MODE"))
 			continue
 		}
 		title := ask(w.Gate, q.ID)
@@ -78,7 +78,7 @@ const modeQuestion = "mode"
 func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, f control.Frame) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
 	said := map[string][]string{}
 	for _, q := range w.Questions {
-		if q.ID == modeQuestion && f.AskedMode != "" {
+		if w.Gate == protocol.GateBrief && q.ID == modeQuestion && f.AskedMode != "" {
 			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: []string{f.AskedMode}})
 			continue
 		}
@@ -212,7 +212,7 @@ func flagged(w protocol.InquiryGate, flags []string, mode string) (chosen []prot
 		}
 		by[w.Questions[i].ID] = append(by[w.Questions[i].ID], flag)
 	}
-	if len(by[modeQuestion]) == 0 && mode != "" {
+	if w.Gate == protocol.GateBrief && len(by[modeQuestion]) == 0 && mode != "" {
 		by[modeQuestion] = []string{mode}
 	}
 	for _, q := range w.Questions {

@@ -27,7 +27,7 @@ func openFlags(p *cli.Program, cmd *cobra.Command, o *opening) {
 	f.StringVar(&o.request.Re, "re", "", "the message that asks it, by its `PATH`")
 	f.StringVar(&o.request.Channel, "channel", "", "the `CHANNEL` where it is asked")
 	f.StringVar(&o.request.In, "in", "", "what is investigated: a `DIR`, or REPO[@COMMIT]")
-	f.StringVar(&o.request.Mode, "mode", "", "recommend or inquire; you can still choose the other with the brief (default: asked then)")
+	f.StringVar(&o.request.Mode, "mode", "", "recommend or inquire; you can still choose the other with the first brief (default: asked then)")
 	f.StringArrayVar(&o.request.Perspectives, "perspective", nil, "a perspective of your own, by its `NAME`")
 	f.StringSliceVar(&o.request.Agents, "agent", nil, "the `AGENT`s that may investigate (default: any)")
 	f.StringVar(&o.request.Coordinator, "coordinator", "", "the `AGENT` that makes its calls (default: the fleet's policy)")

@@ -88,7 +88,11 @@ func (s *session) gate(g control.Gate) {
 	}
 	switch {
 	case g.Outcome == "contested":
-		out.Printf("  %s\n", out.Warn("two answers contradict each other, or the host's key is used on two machines; answer it again to settle it"))
+		why := "two answers contradict each other"
+		if g.For != "inquiry" {
+			why += ", or the host's key is used on two machines"
+		}
+		out.Printf("  %s\n", out.Warn(why+"; answer it again to settle it"))
 	case g.DecidedBy != "":
 		out.Printf("  %s by %s, %s%s\n", g.Outcome, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.TimeForm), reasoned(g.Reason))
 	}
@@ -177,10 +181,10 @@ no passphrase.`,
 }
 
 // untilOf reads a time that was typed: a span from now, or a date. It is in whole seconds, as in
-// the message.
+// the message, and a span is never cut short by that.
 func untilOf(text string, v cli.View) (time.Time, error) {
 	if d, err := span.Parse(text); err == nil && text != "" {
-		return v.Now().Add(d).UTC().Truncate(time.Second), nil
+		return v.Now().Add(d + time.Second - 1).UTC().Truncate(time.Second), nil
 	}
 	return cli.ParseUntil(text, v.Zone)
 }
