@@ -2,7 +2,6 @@ package node
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -52,12 +51,16 @@ func sitWith(t *testing.T, n *Node, key nkeys.KeyPair) *sitting {
 
 func (s *sitting) sign(d protocol.HumanDecision) string {
 	s.Helper()
-	d.RecordID, d.Human, d.Host = s.record.ID(), s.human, s.cfg.Alias
-	sig, err := d.Sign(s.key)
+	sig, err := s.signed(d)
 	if err != nil {
 		s.Fatal(err)
 	}
 	return sig
+}
+
+func (s *sitting) signed(d protocol.HumanDecision) (string, error) {
+	d.RecordID, d.Human, d.Host = s.record.ID(), s.human, s.cfg.Alias
+	return d.Sign(s.key)
 }
 
 // organize has the human begin a party through an agent.
@@ -108,14 +111,40 @@ func (s *sitting) answers(whom string, act protocol.Act, reason string, until ti
 		}
 		return i >= 0
 	})
+	if _, err := s.settles(gate, act, reason, until); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// settles answers a gate. Several can be answered at the same time.
+func (s *sitting) settles(gate control.Gate, act protocol.Act, reason string, until time.Time) (control.Gate, error) {
 	path, err := protocol.ParsePath(gate.Path)
 	if err != nil {
-		s.Fatal(err)
+		return gate, err
 	}
-	hsig := s.sign(protocol.HumanDecision{Gate: path, GateHash: gate.Hash, Act: act, Reason: reason, Until: until})
-	if _, err := control.AnswerGate.Ask(s.Context(), s.Node, control.AnswerGateRequest{Path: gate.Path, Act: act, Reason: reason, Until: until, Hsig: hsig}); err != nil {
-		s.Fatal(err)
+	hsig, err := s.signed(protocol.HumanDecision{Gate: path, GateHash: gate.Hash, Act: act, Reason: reason, Until: until})
+	if err != nil {
+		return gate, err
 	}
+	return control.AnswerGate.Ask(s.Context(), s.Node, control.AnswerGateRequest{Path: gate.Path, Act: act, Reason: reason, Until: until, Hsig: hsig})
+}
+
+// wishesToTell has an agent of this host wish to tell agents of other hosts some things. It returns
+// the gates at which its human decides.
+func (s *sitting) wishesToTell(agent protocol.Name, party control.Party, things ...string) []control.Gate {
+	s.Helper()
+	actor := parties.Actor{Record: s.record.ID(), Me: agent.String(), Host: s.cfg.Alias}
+	for _, thing := range things {
+		w := protocol.Wish{For: protocol.WishBroadcast, Text: thing}
+		if _, err := s.decider.doFor(s.Context(), control.Caller{Kind: control.ByAgent, Name: agent}, actor.Wish(party.Channel, w, []protocol.Name{s.cfg.Human})); err != nil {
+			s.Fatal(err)
+		}
+	}
+	list, err := control.Gates.Ask(s.Context(), s.Node, control.GatesRequest{})
+	if err != nil || len(list.Gates) != len(things) {
+		s.Fatal(len(list.Gates), err)
+	}
+	return list.Gates
 }
 
 // who returns the party as a host shows it, without what the host knows live and what it says of
@@ -145,29 +174,11 @@ func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 	nat := sit(t, n)
 	addInbox(t, n, "skills")
 	addInbox(t, n, "pulse")
-	party := nat.organize("skills", "at once")
-	skills := control.Caller{Kind: control.ByAgent, Name: "skills"}
-	actor := parties.Actor{Record: n.record.ID(), Me: "skills", Host: n.cfg.Alias}
-	const wishes = 8
-	for i := range wishes {
-		w := protocol.Wish{For: protocol.WishBroadcast, Text: fmt.Sprint("news ", i)}
-		if _, err := n.decider.doFor(t.Context(), skills, actor.Wish(party.Channel, w, []protocol.Name{n.cfg.Human})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := control.Gates.Ask(t.Context(), n, control.GatesRequest{})
-	if err != nil || len(list.Gates) != wishes {
-		t.Fatal(len(list.Gates), err)
-	}
+	things := []string{"one", "two", "three", "four", "five", "six", "seven", "eight"}
 	var answers sync.WaitGroup
-	for _, g := range list.Gates {
-		path, err := protocol.ParsePath(g.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hsig := nat.sign(protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: protocol.ActPartyAccept})
+	for _, g := range nat.wishesToTell("skills", nat.organize("skills", "at once"), things...) {
 		answers.Go(func() {
-			if _, err := control.AnswerGate.Ask(t.Context(), n, control.AnswerGateRequest{Path: g.Path, Act: protocol.ActPartyAccept, Hsig: hsig}); err != nil {
+			if _, err := nat.settles(g, protocol.ActPartyAccept, "", time.Time{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -179,8 +190,8 @@ func TestPartyTellsOnceWhatIsAgreedToAtOnce(t *testing.T) {
 			told++
 		}
 	}
-	if told != wishes {
-		t.Errorf("%d things were to be told, and %d messages tell them", wishes, told)
+	if told != len(things) {
+		t.Errorf("%d things were to be told, and %d messages tell them", len(things), told)
 	}
 }
 
@@ -193,25 +204,11 @@ func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
 	addInbox(t, n, "skills")
 	addInbox(t, n, "pulse")
 	party := nat.organize("skills", "in secret")
-	skills := control.Caller{Kind: control.ByAgent, Name: "skills"}
-	actor := parties.Actor{Record: n.record.ID(), Me: "skills", Host: n.cfg.Alias}
-	w := protocol.Wish{For: protocol.WishBroadcast, Text: "news"}
-	if _, err := n.decider.doFor(t.Context(), skills, actor.Wish(party.Channel, w, []protocol.Name{n.cfg.Human})); err != nil {
-		t.Fatal(err)
-	}
+	gates := nat.wishesToTell("skills", party, "news")
 	nat.does("skills", control.PartyDeedRequest{Deed: protocol.ActRules, Set: []string{"broadcast_scope=none"}, Reason: "it is nobody's business"})
-	list, err := control.Gates.Ask(t.Context(), n, control.GatesRequest{})
-	if err != nil || len(list.Gates) != 1 {
-		t.Fatal(len(list.Gates), err)
-	}
-	g := list.Gates[0]
-	path, err := protocol.ParsePath(g.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hsig := nat.sign(protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: protocol.ActPartyAccept})
-	if _, err := control.AnswerGate.Ask(t.Context(), n, control.AnswerGateRequest{Path: g.Path, Act: protocol.ActPartyAccept, Hsig: hsig}); err != nil {
-		t.Fatal(err)
+	g, err := nat.settles(gates[0], protocol.ActPartyAccept, "", time.Time{})
+	if err != nil || g.Announced == nil || !strings.Contains(g.Announced.Skipped, "broadcast_scope") {
+		t.Errorf("the human is told: %+v, %v", g.Announced, err)
 	}
 	for _, m := range everything(t, n) {
 		if m.Act == protocol.ActBroadcast {

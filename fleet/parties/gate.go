@@ -326,6 +326,12 @@ func (p Party) Invited(whom protocol.Address) *Gate {
 	return nil
 }
 
+// InvitedFor reports whether an agent was ever invited because of the message `because`. It is
+// invited once for it, whatever became of that invite.
+func (p Party) InvitedFor(because protocol.Path, whom protocol.Address) bool {
+	return slices.ContainsFunc(p.Gates, func(g *Gate) bool { return g.For == ForInvite && g.Because == because && g.Whom == whom })
+}
+
 // mayInvite returns an error if no human agreed to the invite. A human had it done, or an agent
 // does it, once, because of what the human decided before.
 func (p Party) mayInvite(d affair.Deed, i protocol.Invitation) error {

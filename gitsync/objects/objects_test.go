@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -499,7 +500,7 @@ func TestARefIsRemovedWhileGitPacks(t *testing.T) {
 			path := filepath.Join(s.dir, "packed-refs")
 			write := func(lines string) {
 				t.Helper()
-				if err := os.WriteFile(path, []byte(packedHeader+"\n"+lines), 0o600); err != nil {
+				if err := WriteFile(path, []byte(packedHeader+"\n"+lines)); err != nil { // at once, as git does
 					t.Fatal(err)
 				}
 			}
@@ -515,11 +516,14 @@ func TestARefIsRemovedWhileGitPacks(t *testing.T) {
 			}
 			removed := make(chan error, 1)
 			go func() { removed <- s.RemoveRef("refs/tags/v1", commit) }()
-			for range 1000 { // until it waits for the lock, as good as always
-				if _, err := os.Stat(filepath.Join(s.dir, "refs", "tags", "v1.lock")); err == nil {
-					break
+			for waits := false; !waits; runtime.Gosched() { // for the lock: it holds that of its ref by then
+				select {
+				case err := <-removed:
+					t.Fatalf("it did not wait: %v", err)
+				default:
 				}
-				time.Sleep(time.Millisecond)
+				_, err := os.Stat(filepath.Join(s.dir, "refs", "tags", "v1.lock"))
+				waits = err == nil
 			}
 			write(c.by)
 			if err := errors.Join(lock.Close(), s.dropLock(path+".lock"), <-removed); err != nil {

@@ -108,13 +108,19 @@ func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, 
 			return slices.ContainsFunc(apart, func(a protocol.Address) bool { return a.String() == one.Who })
 		})
 	})
-	var err error
-	r := control.SendRequest{As: me, Channel: f.channel.String(), Act: protocol.ActBroadcast, Body: v.Text}
+	_ = p.say(ctx, by, control.SendRequest{As: me, Channel: f.channel.String()}, v) // v says why nobody was told
+}
+
+// say sends the announcement `v` as its author does in a channel, which `r` names. It notes in `v`
+// what became of it, also an error.
+func (p *Parties) say(ctx context.Context, by control.Caller, r control.SendRequest, v *control.Announcement) (err error) {
+	r.Act, r.Body = protocol.ActBroadcast, v.Text
 	if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
 		v.Skipped, v.To = err.Error(), []control.ToldOne{}
 	} else if v.Message == "" {
 		v.Skipped = nobodyToTell
 	}
+	return err
 }
 
 // Why nobody is told.
@@ -203,13 +209,8 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 			}
 		})
 		by := control.Caller{Kind: control.ByAgent, Name: protocol.Name(g.By)}
-		r := control.SendRequest{As: g.By, Channel: channel.String(), Re: g.Path.String(), Act: protocol.ActBroadcast, Body: v.Text}
-		var err error
-		if v.Message, err = p.fanOut(ctx, by, r, v.To); err != nil {
-			v.Skipped, v.To = err.Error(), []control.ToldOne{}
+		if err := p.say(ctx, by, control.SendRequest{As: g.By, Channel: channel.String(), Re: g.Path.String()}, v); err != nil {
 			failed = append(failed, fmt.Sprintf("broadcast of %s: %v", g.By, err))
-		} else if v.Message == "" {
-			v.Skipped = nobodyToTell
 		}
 	}
 	return told, failed
@@ -280,9 +281,7 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 			return a.Name == t.With || a.Name == who.me && a.Host == p.Host.String()
 		})
 	})
-	if v.Message, err = p.fanOut(ctx, by, control.SendRequest{As: who.me, Channel: t.Channel.String(), Act: protocol.ActBroadcast, Body: v.Text}, v.To); err == nil && v.Message == "" {
-		v.Skipped = nobodyToTell
-	}
+	err = p.say(ctx, by, control.SendRequest{As: who.me, Channel: t.Channel.String()}, &v)
 	return v, err
 }
 

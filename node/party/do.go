@@ -155,13 +155,9 @@ func undone(who acting, f found, o protocol.Organizing, rules string) (list []st
 	if who.human != "" && who.chosen == "" { // the agent was named, so the next command has to name it too
 		words += " --via " + who.me
 	}
-	asked := func(a protocol.Address) bool { // once and for all: nobody is asked twice because of the same deed
-		return slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
-			return g.For == parties.ForInvite && g.Because == f.Organized && g.Whom == a
-		})
-	}
 	for _, a := range o.With {
-		if f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil && (!slices.Contains(f.Wanted, a) || asked(a)) {
+		comes := slices.Contains(f.Wanted, a) && !f.InvitedFor(f.Organized, a) // the invite of the party's beginning is still to be sent
+		if !comes && f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil {
 			list = append(list, fmt.Sprintf("%s is not invited: parley invite %s%s", a, a, words))
 		}
 	}

@@ -224,13 +224,8 @@ func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (told m
 		if !f.Begun() {
 			return
 		}
-		invited := func(w wanted) bool {
-			return slices.ContainsFunc(f.Gates, func(g *parties.Gate) bool {
-				return g.For == parties.ForInvite && g.Because == w.because && g.Whom == w.whom
-			})
-		}
 		consider := func(w wanted) {
-			if !invited(w) && f.Member(w.by, p.Host) != nil && f.Member(w.whom.Name, protocol.Name(w.whom.Host)) == nil && f.Invited(w.whom) == nil {
+			if !f.InvitedFor(w.because, w.whom) && f.Member(w.by, p.Host) != nil && f.Member(w.whom.Name, protocol.Name(w.whom.Host)) == nil && f.Invited(w.whom) == nil {
 				all = append(all, w)
 			}
 		}

@@ -26,8 +26,8 @@ func (s *session) options(f control.Frame) error {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
 	for _, q := range w.Questions {
-		if w.Gate == protocol.GateBrief && q.ID == modeQuestion && f.AskedMode != "" {
-			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[f.AskedMode])
+		if mode := askedMode(w.Gate, f); q.ID == modeQuestion && mode != "" {
+			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[mode])
 			out.Printf("  %s\n", out.Dim("--mode asked for it, and your answer settles it. Another: parley frame answer "+f.ID+" --choose confirm --choose MODE"))
 			continue
 		}
@@ -73,13 +73,22 @@ func (s *session) option(n int, o protocol.InquiryOption) {
 // modeQuestion is the question whether the inquiry recommends or inquires.
 const modeQuestion = "mode"
 
+// askedMode returns the mode with which the inquiry was begun, at the gate that asks for the mode; ""
+// for none. At other gates a perspective can have the name of that question.
+func askedMode(gate string, f control.Frame) string {
+	if gate != protocol.GateBrief {
+		return ""
+	}
+	return f.AskedMode
+}
+
 // choose asks a human at the terminal what they decide at a gate of the inquiry `f`. `ok` is false if
 // they decide nothing.
 func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, f control.Frame) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
 	said := map[string][]string{}
 	for _, q := range w.Questions {
-		if w.Gate == protocol.GateBrief && q.ID == modeQuestion && f.AskedMode != "" {
-			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: []string{f.AskedMode}})
+		if mode := askedMode(w.Gate, f); q.ID == modeQuestion && mode != "" {
+			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: []string{mode}})
 			continue
 		}
 		if w.Gate == protocol.GateExtend && q.ID == "perspective" && (len(said["onwards"]) == 0 || said["onwards"][0] != "deepen") {
@@ -212,7 +221,7 @@ func flagged(w protocol.InquiryGate, flags []string, mode string) (chosen []prot
 		}
 		by[w.Questions[i].ID] = append(by[w.Questions[i].ID], flag)
 	}
-	if w.Gate == protocol.GateBrief && len(by[modeQuestion]) == 0 && mode != "" {
+	if len(by[modeQuestion]) == 0 && mode != "" {
 		by[modeQuestion] = []string{mode}
 	}
 	for _, q := range w.Questions {

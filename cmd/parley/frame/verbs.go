@@ -216,7 +216,7 @@ beside it. --key names the file of a key that has no passphrase.`,
 			if err != nil {
 				return err
 			}
-			chosen, err := flagged(w, choose, f.AskedMode)
+			chosen, err := flagged(w, choose, askedMode(w.Gate, f))
 			if err != nil {
 				return err
 			}
