@@ -172,7 +172,7 @@ func (u *union) message(merge bool) string {
 func (u *union) describe() string {
 	slices.SortFunc(u.kept, func(a, b arrival) int { return a.path.Compare(b.path) })
 	if len(u.kept) == 0 {
-		return "keep what another tip of main lacked"
+		return "add files that main lacked"
 	}
 	if len(u.kept) > maxDescribed {
 		return countMessages(make([]MessageFile, len(u.kept)))

@@ -94,15 +94,19 @@ func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.M
 // toSay returns the command that a request to send asks for, and the message that the command is
 // about.
 func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
+	var answered *fleet.Item
 	if r.Re != "" {
 		asked, err := o.views.find(r.Re)
 		if err != nil {
 			return nil, about, err
 		}
-		about = asked.item.Path
+		answered, about = asked.item, asked.item.Path
 	}
 	byAgent := who.Name != o.human.String()
 	if r.Re != "" && len(r.To) == 0 && r.Channel == "" {
+		if to := o.othersOf(answered, who); len(to) > 0 {
+			return fleet.Say{As: who, To: to, Act: r.Act, Body: r.Body, Re: about, ByAgent: byAgent, Anyway: true}, about, nil
+		}
 		return fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: byAgent}, about, nil
 	}
 	say := fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross, Re: about, ByAgent: byAgent, Anyway: r.Anyway}
@@ -118,6 +122,20 @@ func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, a
 		return nil, about, asError(err)
 	}
 	return say, about, nil
+}
+
+// othersOf are the addressees of a message that the participant itself has written and that is not
+// for itself: an answer to it goes on to them. It is nil for messages of others.
+func (o *outbox) othersOf(it *fleet.Item, who fleet.Who) (to []string) {
+	o.folded(func(s *fleet.State) {
+		if s.Talk.AuthorOf(it, o.host) != (protocol.Address{Name: who.Name}) || s.Talk.Reaches(it, who) {
+			return
+		}
+		for _, a := range it.To {
+			to = append(to, a.String())
+		}
+	})
+	return to
 }
 
 // awaitHeard waits until all live hosts that the message is for have heard it, or the time is up.

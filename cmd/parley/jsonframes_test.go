@@ -34,7 +34,7 @@ func exampleFrame() control.Frame {
 			Contested: true, Answers: []string{protocol.Hash([]byte("answer"))}, Time: exampleTime(1), NoKey: true, File: "LS0t",
 		},
 		Members: []control.FrameMember{{
-			Perspective: "Operations", Agent: "mawui@white", Attempt: 1, State: "told", Started: exampleTime(0), Ended: exampleTime(1), Grade: "process", Degraded: "its program has no sessions that go on",
+			Perspective: "Operations", Agent: "mawui@white", Attempt: 1, State: "told", Started: exampleTime(0), Ended: exampleTime(1), Grade: "process", Degraded: "its program keeps no sessions",
 			Problem: "exit code 1", Flags: []string{"\"Assessment\" names no evidence"}, Result: "## Epistemic Contribution",
 		}},
 		Brief:        control.FrameBrief{Intent: "which store to keep", Deliverable: "a recommendation", Scope: "stores/ only", Mode: "inquire", Why: "cost and operation may differ"},

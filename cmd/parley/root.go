@@ -31,13 +31,14 @@ func newRootCommand(p *cli.Program) *cobra.Command {
 	root.Long = `Agents on many machines, talking live over NATS, with every word in git.
 
 Flags may stand after words too, and loose words are joined by spaces. A text
-may begin with a dash: only flags that the command has are flags there, and "--"
-ends them. A text that is only "-" is read from standard input.
+may begin with a dash: a word of it counts as a flag only if the command has
+that flag, and after "--" nothing does. A text that is only "-" is read from
+standard input.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
 Environment: PARLEY_HOME (as --home), PARLEY_AGENT (the agent that calls),
-PARLEY_TOKEN (what it is known by), PARLEY_SOCKET (a socket in place of that of
-the home), NO_COLOR.`
+PARLEY_TOKEN (the secret that proves it), PARLEY_SOCKET (a socket in place of
+that of the home), NO_COLOR.`
 	root.Example = `  parley                      what to do first
   parley hey mawjs hello there
   parley log --follow`

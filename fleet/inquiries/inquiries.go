@@ -66,7 +66,7 @@ var stateWords = map[State]string{
 	Opened: "the brief is drafted", BriefDraft: "the brief is drafted", GateBrief: gateWords[protocol.GateBrief], Gather: "context is gathered",
 	Propose: "perspectives are proposed", GateZero: gateWords[protocol.GateZero], GatePerspectives: gateWords[protocol.GatePerspectives],
 	GateUnderMinimum: gateWords[protocol.GateUnderMinimum], Established: "perspectives are settled",
-	Recommended: "perspectives recommended, none investigated", Map: "who fits is looked for", GateMap: gateWords[protocol.GateMap],
+	Recommended: "perspectives recommended, none investigated", Map: "agents that fit are looked for", GateMap: gateWords[protocol.GateMap],
 	Spawn: "members are started", Await: "members investigate", Collect: "results are collected", Preview: "the results are summed up",
 	Detect: "tensions are looked for", Dialogue: "those in tension talk", Outcomes: "what came of the dialogues is summed up",
 	Synthesize: "what was found is joined", Present: "the ways to go on are worded", GateRoute: gateWords[protocol.GateRoute],

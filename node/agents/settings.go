@@ -35,10 +35,14 @@ func Settings(a configs.Agent) []control.Setting {
 
 // settings are all settings, with what holds if an agent has none.
 func settings(a configs.Agent) []control.Setting {
+	wake := a.Wake
+	if a.Door == configs.DoorInbox { // the node runs the others itself
+		wake = cmp.Or(wake, "nobody")
+	}
 	all := []control.Setting{
-		{Name: "door", Value: a.Door}, {Name: "preset", Value: a.Preset}, {Name: "exec", Value: execOf(a)}, {Name: "tier", Value: tiersOf(a)}, {Name: "wake", Value: a.Wake}, {Name: "open", Value: a.Open}, {Name: "dir", Value: cmp.Or(a.Dir, "where the node runs")},
-		{Name: "profile", Value: cmp.Or(a.Profile.String(), "that of its name")}, {Name: "env", Value: cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
-		{Name: "limit", Value: strings.Join(a.Limits.Texts(), " ")}, {Name: "quiet", Value: strings.Join(a.Quiet.Texts(), " ")}, {Name: "run-as", Value: a.RunAs}, {Name: "paused", Value: strconv.FormatBool(a.Paused)},
+		{Name: "door", Value: a.Door}, {Name: "preset", Value: a.Preset}, {Name: "exec", Value: execOf(a)}, {Name: "tier", Value: tiersOf(a)}, {Name: "wake", Value: wake}, {Name: "open", Value: a.Open}, {Name: "dir", Value: cmp.Or(a.Dir, "where the node runs")},
+		{Name: "profile", Value: cmp.Or(a.Profile.String(), "the one with its name, if there is one")}, {Name: "env", Value: cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
+		{Name: "limit", Value: cmp.Or(strings.Join(a.Limits.Texts(), " "), "none")}, {Name: "quiet", Value: cmp.Or(strings.Join(a.Quiet.Texts(), " "), "none")}, {Name: "run-as", Value: cmp.Or(a.RunAs, "the user of the node")}, {Name: "paused", Value: strconv.FormatBool(a.Paused)},
 	}
 	timeout, attempts, rerun, accepts, wakes, answers := "", "", "", "", "", "" // an agent with an inbox has none of these
 	if a.Door == configs.DoorExec {

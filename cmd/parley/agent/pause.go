@@ -68,6 +68,9 @@ func runPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error
 		return v.WriteJSON(a)
 	}
 	same, waiting := len(a.Changed) == 0, cli.Count(a.Queued, "message")+" waiting"
+	if a.Running > 0 { // what has just begun was waiting a moment ago
+		waiting = fmt.Sprintf("%d running, %s", a.Running, waiting)
+	}
 	switch {
 	case r.Conversation != "" && same:
 		v.Out.Printf("nothing waited in that conversation; what agents run in it is counted anew\n")

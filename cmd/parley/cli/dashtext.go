@@ -98,10 +98,14 @@ func mistypedFlag(cmd *cobra.Command, word string) error {
 		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
 			return UsageErrorf(cmd, "%s has no flag --%s; the nearest is --%s; %s", cmd.CommandPath(), name, near, asText)
 		}
+		var others []string
 		for _, other := range cmd.Parent().Commands() {
 			if other.Annotations[textAfter] != "" && other.Flags().Lookup(name) != nil {
-				return UsageErrorf(cmd, "%s has no flag --%s, %s has it; %s", cmd.CommandPath(), name, other.CommandPath(), asText)
+				others = append(others, other.CommandPath())
 			}
+		}
+		if len(others) > 0 {
+			return UsageErrorf(cmd, "%s has no flag --%s; it is a flag of %s; %s", cmd.CommandPath(), name, strings.Join(others, " and "), asText)
 		}
 		return nil
 	}
@@ -112,4 +116,4 @@ func mistypedFlag(cmd *cobra.Command, word string) error {
 }
 
 // asText tells how to write a word that looks like a flag in a text.
-const asText = `where it is part of the text, put "--" before that`
+const asText = `if it belongs to the text, put "--" before it`

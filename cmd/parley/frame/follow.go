@@ -234,7 +234,7 @@ func tier(t string) string {
 }
 
 // cost is what an inquiry may cost (R58).
-const cost = "  An inquiry runs agents 7 times, 2 more for each perspective and 9 for each pair\n  that talks; once more for a changed brief, twice for input of yours."
+const cost = "  Runs of agents: 7, and 2 for each perspective, and 9 for each pair that talks.\n  A changed brief adds 1, input of yours adds 2."
 
 func briefText(f control.Frame) string {
 	text := ""
@@ -266,7 +266,7 @@ func previewText(f control.Frame) string {
 	for _, g := range f.Previews {
 		text += fmt.Sprintf("\n  %s: %s\n  %s\n  Horizon limits: %s\n", term.Line(g.Perspective), term.Line(g.Title), term.Line(g.Summary), term.Line(g.Limits))
 		for _, flag := range g.Flags {
-			text += "  ⚠ " + term.Line(flag) + "\n"
+			text += "  ⚠ " + term.Line(g.Perspective) + ": " + term.Line(flag) + "\n"
 		}
 	}
 	for _, m := range f.Members {

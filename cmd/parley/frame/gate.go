@@ -43,9 +43,9 @@ func (s *session) options(f control.Frame) error {
 	switch {
 	case w.Gate != protocol.GatePerspectives:
 	case f.Cycle > 1: // the number is that of the first pass
-		out.Printf("%s\n", out.Dim("  Each one that you add runs agents twice, each pair that talks 9 times, and to\n  join all anew 4 times."))
+		out.Printf("%s\n", out.Dim("  Runs of agents that this adds: 2 for each perspective, 9 for each pair that\n  talks, and 4 to join all anew."))
 	default:
-		out.Printf("%s\n", out.Dim(fmt.Sprintf("  With all of them the first pass runs agents %d times, and 9 more for each pair\n  that talks.", f.Cost)))
+		out.Printf("%s\n", out.Dim(fmt.Sprintf("  Runs of agents with all of them, in the first pass: %d, and 9 for each pair that\n  talks.", f.Cost)))
 	}
 	return nil
 }

@@ -159,8 +159,8 @@ func foundHosts(hosts []homes.Found, v cli.View) {
 		return
 	}
 	v.Out.Printf("\n")
-	v.Say("The record holds these hosts. They are trusted from now on: compare the fingerprints, and the record's id, with " +
-		"what parley host show ALIAS and parley status show there.")
+	v.Say("The record holds these hosts. They are trusted from now on. So compare: on each of them, " +
+		"\"parley host show ALIAS\" prints its fingerprint, and \"parley status\" the record's id.")
 	v.Out.Printf("\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {

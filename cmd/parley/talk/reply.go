@@ -13,7 +13,9 @@ func NewReplyCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reply PATH TEXT|-",
 		Short: "Answer a message",
-		Long:  "Answer a message, named by its path or by the eight hex digits of its name.",
+		Long: `Answer a message, named by its path or by the eight hex digits of its name. The
+answer goes to the message's author. If that is you, it goes to those to whom
+you wrote.`,
 		Example: `  parley reply b2c3d4e5 yes, go ahead
   make test 2>&1 | tail -20 | parley reply b2c3d4e5 -`,
 		Args: cli.AtLeast(2, "the path of a message and a text"),

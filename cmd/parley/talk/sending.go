@@ -29,7 +29,7 @@ type sendFlags struct {
 func (f *sendFlags) register(p *cli.Program, cmd *cobra.Command) {
 	cli.AsFlag(cmd, &f.as, "speak as this agent or human")
 	cmd.Flags().StringVar(&f.request, "request", "", "an id of your own: repeated within a day it shows the first message and sends none")
-	cmd.Flags().BoolVar(&f.fyi, "fyi", false, "a note: shown to all whom it is for, and no agent is run for it")
+	cmd.Flags().BoolVar(&f.fyi, "fyi", false, "a note: nobody is to answer, and no agent is run for it")
 	p.JSONFlag(cmd, "print the message as JSON")
 }
 

@@ -2,7 +2,6 @@ package with
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -111,7 +110,7 @@ func (c *call) told(a action, done Done) {
 	}
 	showComment(c.view, done.Comment)
 	if done.Comment != nil && done.Comment.Skipped != "" && t.Anchor != "" {
-		c.view.Next(fmt.Sprintf("parley work-with %s %s --persist", term.Shell(t.With), term.Shell(t.Name)), "try the comment again; it is told once")
+		c.view.Next(c.command(term.Shell(t.With), term.Shell(t.Name), "--persist"), "try the comment again; it is told once")
 	}
 	c.because(done.Me, done.Chosen)
 }

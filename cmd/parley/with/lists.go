@@ -22,7 +22,7 @@ func runList(ctx context.Context, c *call) error {
 		return c.view.WriteJSON(list)
 	case len(list.Topics) == 0:
 		c.view.Out.Printf("No active collaborations.\n")
-		c.view.Next("parley work-with mawjs \"topic\"", "start one")
+		c.view.Next(c.command("mawjs", `"topic"`), "start one")
 		return nil
 	}
 	c.view.Out.Printf("🤝 Active Collaborations\n\n")
@@ -141,7 +141,7 @@ func runState(ctx context.Context, c *call) error {
 	}
 	if len(t.Rows) == 0 {
 		out.Printf("Nothing is proposed yet.\n")
-		c.view.Next(fmt.Sprintf("parley work-with %s %s --agree \"text\"", term.Shell(topic.With), term.Shell(topic.Name)), "propose something")
+		c.view.Next(c.command(term.Shell(topic.With), term.Shell(topic.Name), `--agree "text"`), "propose something")
 		return nil
 	}
 	c.view.Table(t)
@@ -165,7 +165,7 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 	case "defer":
 		return fmt.Sprintf("%suntil %s (%s)%s", head, c.view.At(st.Until, time.DateOnly), inDays(st.Until.Sub(c.view.Now())), reason)
 	case "timeout":
-		return fmt.Sprintf("%sUnknown state, not rejection. parley work-with %s %s --sync to revisit.", head, term.Shell(topic.With), term.Shell(topic.Slug))
+		return fmt.Sprintf("%sUnknown state, not rejection. %s to revisit.", head, c.command(term.Shell(topic.With), term.Shell(topic.Slug), "--sync"))
 	case "reject":
 		return head + "rejected" + reason
 	case "pending":

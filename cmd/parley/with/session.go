@@ -176,10 +176,10 @@ func runRecap(ctx context.Context, c *call) error {
 		n          int
 		what, hint string
 	}{
-		{awaiting, "Awaiting a decision of " + term.Line(list.Me), "parley work-with --pending"},
-		{deferred, "Put off", "parley work-with --deferred"},
-		{open, "Open questions", "parley work-with --status"},
-		{due, "Below 50% by now, to be checked again", "parley work-with --sync"},
+		{awaiting, "Awaiting a decision of " + term.Line(list.Me), c.command("--pending")},
+		{deferred, "Put off", c.command("--deferred")},
+		{open, "Open questions", c.command("--status")},
+		{due, "Below 50% by now, to be checked again", c.command("--sync")},
 	} {
 		if line.n > 0 {
 			c.view.Out.Printf("   %s: %d, see %s\n", line.what, line.n, c.view.Command(line.hint))

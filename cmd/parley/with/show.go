@@ -28,7 +28,7 @@ func runRelation(ctx context.Context, c *call) error {
 	out, with := c.view.Out, term.Line(r.With)
 	if len(r.Topics) == 0 {
 		out.Printf("No active collaborations with %s.\n", with)
-		c.view.Next(fmt.Sprintf("parley work-with %s \"topic\"", term.Shell(r.With)), "start one")
+		c.view.Next(c.command(term.Shell(r.With), `"topic"`), "start one")
 		c.because(r.Me, r.Chosen)
 		return nil
 	}
@@ -167,7 +167,7 @@ func (c *call) showTopic(t control.Topic) error {
 		}
 	}
 	out.Printf("\n")
-	c.view.Next(fmt.Sprintf("parley work-with %s %s --sync", term.Shell(t.With), term.Shell(t.Name)), "how far you are in sync")
+	c.view.Next(c.command(term.Shell(t.With), term.Shell(t.Name), "--sync"), "how far you are in sync")
 	return nil
 }
 

@@ -247,6 +247,16 @@ func (w *word) Set(text string) error {
 // Type is the name of the value in help.
 func (w *word) Type() string { return w.takes }
 
+// command is the command line of parley work-with with these words, for the agent for which this
+// call acts.
+func (c *call) command(words ...string) string {
+	line := "parley work-with " + strings.Join(words, " ")
+	if c.acting.As != "" {
+		line += " --via " + term.Shell(c.acting.As)
+	}
+	return line
+}
+
 // partner is the first word.
 func (c *call) partner() string {
 	if len(c.words) == 0 {
