@@ -104,7 +104,7 @@ func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, a
 	}
 	byAgent := who.Name != o.human.String()
 	if r.Re != "" && len(r.To) == 0 && r.Channel == "" {
-		if to := o.othersOf(answered, who); len(to) > 0 {
+		if to := o.wroteTo(answered, who); len(to) > 0 {
 			return fleet.Say{As: who, To: to, Act: r.Act, Body: r.Body, Re: about, ByAgent: byAgent, Anyway: true}, about, nil
 		}
 		return fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: byAgent}, about, nil
@@ -124,11 +124,11 @@ func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, a
 	return say, about, nil
 }
 
-// othersOf are the addressees of a message that the participant itself has written and that is not
-// for itself: an answer to it goes on to them. It is nil for messages of others.
-func (o *outbox) othersOf(it *fleet.Item, who fleet.Who) (to []string) {
+// wroteTo are the addressees of a message that the participant itself has written: an answer to it
+// goes on to them. It is nil for messages of others.
+func (o *outbox) wroteTo(it *fleet.Item, who fleet.Who) (to []string) {
 	o.folded(func(s *fleet.State) {
-		if s.Talk.AuthorOf(it, o.host) != (protocol.Address{Name: who.Name}) || s.Talk.Reaches(it, who) {
+		if s.Talk.AuthorOf(it, o.host) != (protocol.Address{Name: who.Name}) {
 			return
 		}
 		for _, a := range it.To {
