@@ -94,19 +94,18 @@ func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.M
 // toSay returns the command that a request to send asks for, and the message that the command is
 // about.
 func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
-	var answered *fleet.Item
 	if r.Re != "" {
 		asked, err := o.views.find(r.Re)
 		if err != nil {
 			return nil, about, err
 		}
-		answered, about = asked.item, asked.item.Path
+		about = asked.item.Path
+		if to := o.wroteTo(asked.item, who); len(r.To) == 0 && len(to) > 0 {
+			r.To, r.Anyway = to, true
+		}
 	}
 	byAgent := who.Name != o.human.String()
 	if r.Re != "" && len(r.To) == 0 && r.Channel == "" {
-		if to := o.wroteTo(answered, who); len(to) > 0 {
-			return fleet.Say{As: who, To: to, Act: r.Act, Body: r.Body, Re: about, ByAgent: byAgent, Anyway: true}, about, nil
-		}
 		return fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: byAgent}, about, nil
 	}
 	say := fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross, Re: about, ByAgent: byAgent, Anyway: r.Anyway}

@@ -35,8 +35,8 @@ func NewEventsCommand(p *cli.Program) *cobra.Command {
   trouble  something is wrong here, or is no longer: what status warns of
   missed   how many events came faster than this command took them
 
-With --json the first line is an event of the kind "begun". The
-command tells of whatever happens after that event.`,
+With --json the first line is an event of the kind "begun". The command tells
+of whatever happens after that event.`,
 		Example: `  parley events
   parley events --kind run --kind trouble
   parley events --agent mawjs --json`,
