@@ -1,40 +1,123 @@
-// Package scratch lets tests write into memory, if there is enough: on a disk, they would spend
-// half of their time waiting for it. Nothing that they show needs a disk: what a power cut leaves
-// is tested on disks that tests make themselves. Only tests use it.
+// Package scratch gives the tests of a package a folder of their own, and sees to it that nothing
+// that they start goes on without them. The folder is in memory, if there is enough: on a disk,
+// tests would spend half of their time waiting for it. Nothing that they show needs a disk: what a
+// power cut leaves is tested on disks that tests make themselves. Only tests use it.
 package scratch
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
 )
+
+// watched has the name of the tests' folder, in TMPDIR, for the watchman. Not the whole path: the
+// watchman ends those who name it.
+const watched = "PARLEY_TEST_WATCHED"
 
 // Tests are the tests of a package, as testing.M runs them.
 type Tests interface {
 	Run() int
 }
 
-// InMemory makes tests put their temporary folders into memory, unless TMPDIR names a place for
-// them, or there is too little memory.
+// InMemory has tests put their temporary folders into one folder, which is in memory unless TMPDIR
+// names a place for it or there is too little memory. When the tests are over, however they end,
+// the folder is removed. On Linux every process that names the folder in its environment is ended
+// then: nodes of a test that ran out of time would go on and load the machine for good.
 func InMemory(tests Tests) Tests { return inMemory{tests} }
 
 type inMemory struct{ tests Tests }
 
 // Run runs the tests, and removes what they leave.
 func (m inMemory) Run() int {
-	if os.Getenv("TMPDIR") != "" || !plenty(folder) {
-		return m.tests.Run()
+	place := os.Getenv("TMPDIR")
+	if name := os.Getenv(watched); name != "" {
+		return watch(filepath.Join(place, name), os.Stdin)
 	}
-	dir, err := os.MkdirTemp(folder, "t") // short: the path of a socket has at most 108 bytes
+	if place == "" && plenty(folder) {
+		place = folder
+	}
+	dir, err := os.MkdirTemp(place, "t") // short: the path of a socket has at most 108 bytes
 	if err == nil {
 		err = os.Setenv("TMPDIR", dir)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "tests write to the disk: %v\n", err)
+		fmt.Fprintf(os.Stderr, "tests have no folder of their own: %v\n", err)
 		return m.tests.Run()
 	}
-	code := m.tests.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintf(os.Stderr, "cannot remove what tests have left: %v\n", err)
+	end, err := setWatch(dir)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "nobody watches the tests: %v\n", err)
+		end = func() { watch(dir, nil) }
 	}
-	return code
+	defer end() // also after a panic
+	return m.tests.Run()
+}
+
+// setWatch starts the watchman: this program again. It holds the reading end of a pipe, which the
+// system closes when this process ends, however it ends. The function ends the watch, and returns
+// when nothing is left.
+func setWatch(dir string) (end func(), err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	// A test may be told to move elsewhere, and the watchman must not.
+	watchman := exec.Command(program, "-test.run=^$")
+	watchman.Dir = string(filepath.Separator)
+	watchman.Env = append(os.Environ(), watched+"="+filepath.Base(dir), "TMPDIR="+filepath.Dir(dir))
+	apart(watchman)
+	pipe, err := watchman.StdinPipe()
+	if err == nil {
+		err = watchman.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = pipe.Close()
+		if err := watchman.Wait(); err != nil {
+			fmt.Fprintf(os.Stderr, "what tests have left in %s is not removed: %v\n", dir, err)
+		}
+	}, nil
+}
+
+// watch waits for the end of the tests. Then it ends what they have started, and removes their
+// folder. It returns an exit code.
+func watch(dir string, tests io.Reader) int {
+	if tests != nil {
+		_, _ = io.Copy(io.Discard, tests)
+	}
+	var err error
+	// What is just being started may not be seen at first, and may write while it ends.
+	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		left := endThose(dir)
+		if err = os.RemoveAll(dir); err == nil && left == 0 || time.Now().After(deadline) {
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return 1
+	}
+	return 0
+}
+
+// Patience returns how long a test waits for what must happen: nearly as long as its package may
+// take. A busy machine is no failure, and what happens in time is not waited for that long.
+func Patience(t testing.TB) time.Duration {
+	type bounded interface{ Deadline() (time.Time, bool) }
+	const unbounded, toTell = time.Hour, 20 * time.Second
+	b, ok := t.(bounded)
+	if !ok {
+		return unbounded // a benchmark
+	}
+	deadline, ok := b.Deadline()
+	if !ok {
+		return unbounded
+	}
+	return max(time.Until(deadline)-toTell, toTell)
 }
