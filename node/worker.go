@@ -29,19 +29,20 @@ type worker struct {
 
 // workerOptions are what the workers of a host have in common.
 type workerOptions struct {
-	folded  folded.State
-	log     zerolog.Logger
-	human   protocol.Name // of this host
-	slots   *agents.Slots // for commands
-	halted  func() bool   // reports whether no command may be run at the moment
-	load    func(*fleet.Item) (*protocol.Message, error)
-	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what the command decides
-	prompts *prompts
-	runner  *runner
-	runs    *runlog.Log
-	now     func() time.Time
-	pause   time.Duration // after the first failed attempt
-	steps   *steps
+	folded   folded.State
+	log      zerolog.Logger
+	human    protocol.Name // of this host
+	slots    *agents.Slots // for commands
+	halted   func() bool   // reports whether no command may be run at the moment
+	load     func(*fleet.Item) (*protocol.Message, error)
+	act      func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what the command decides
+	prompts  *prompts
+	profiles *profiles
+	runner   *runner
+	runs     *runlog.Log
+	now      func() time.Time
+	pause    time.Duration // after the first failed attempt
+	steps    *steps
 }
 
 // start takes messages until `taking` ends. Commands that run then may go on until `killing` ends.
@@ -79,7 +80,7 @@ func (w *worker) start(taking, killing context.Context) {
 // waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
-		if !w.halted() {
+		if !w.halted() && !w.profiles.waits(s, w.queue.agent) {
 			j, ok = w.queue.next(s)
 		}
 		switch {
