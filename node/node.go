@@ -30,6 +30,7 @@ import (
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
@@ -291,7 +292,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	n.cfg, n.slots, n.steps.log = cfg, agents.NewSlots(cfg.Commands()), n.log
 	if cfg.Metrics != "" {
-		n.steps.metrics = metrics.New(n.version, watched{n})
+		n.steps.metrics = metrics.New(n.version, watched{n}, door.Failures()...)
 	}
 	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
