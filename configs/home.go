@@ -27,6 +27,10 @@ func (h Home) Config() string { return filepath.Join(h.Dir, "config.yaml") }
 // Agents is the folder of the agents' files.
 func (h Home) Agents() string { return filepath.Join(h.Dir, "agents") }
 
+// Profiles is the folder of the actor profiles that the operator has accepted. It lies below Agents,
+// where earlier versions pass over it.
+func (h Home) Profiles() string { return filepath.Join(h.Agents(), "profiles") }
+
 // Keys is the folder of the host's secret keys.
 func (h Home) Keys() string { return filepath.Join(h.Dir, "keys") }
 

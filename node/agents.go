@@ -115,7 +115,7 @@ func (sv *serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 func (sv *serving) checkProfile(do string, a configs.Agent) error {
 	there := a.Profile == ""
 	if !there {
-		sv.folded(func(s *fleet.State) { _, _, there = s.Profiles.Of(a.Profile.String()) })
+		sv.folded(func(s *fleet.State) { there = len(s.Profiles.Called(a.Profile.String())) > 0 })
 	}
 	if !there {
 		return control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",

@@ -13,5 +13,11 @@ func (sv *serving) Show(_ context.Context, r control.AgentRequest) (control.Agen
 	if err != nil {
 		return control.AgentSettings{}, err
 	}
-	return control.AgentSettings{Agent: sv.view(a), Settings: agents.Settings(a)}, nil
+	v := control.AgentSettings{Agent: sv.view(a), Settings: agents.Settings(a)}
+	for i := range v.Settings {
+		if s := &v.Settings[i]; s.Name == "profile" && v.ProfileState != "" {
+			s.Value += " (" + profileText(v.ProfileState, agents.ProfileName(a)) + ")"
+		}
+	}
+	return v, nil
 }

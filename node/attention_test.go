@@ -58,7 +58,7 @@ func TestWakeAtOnceThenADigest(t *testing.T) {
 	given, dir := wakes(t, n)
 	first := say(t, n, "mawjs", "first\nand more")
 	eventually(t, "it is woken", func() bool { return woken(given()) == 1 })
-	wantDigest(t, given(), "1 new in the inbox of mawjs, from nat.", first.Path.String()+" from nat: first\n", "parley inbox")
+	wantDigest(t, given(), "1 new in the inbox of mawjs, from nat.", first.Path.String()+" from nat: \"first\"\n", "parley inbox")
 	if strings.Contains(given(), "and more") {
 		t.Error("the digest holds more than the first line")
 	}
@@ -95,7 +95,7 @@ func TestNotWokenAtWork(t *testing.T) {
 	}
 	isAt(t, n, "left", control.AgentIdle)
 	eventually(t, "it is woken", func() bool { return woken(given()) == 1 })
-	wantDigest(t, given(), "2 new in the inbox", ": first", ": second")
+	wantDigest(t, given(), "2 new in the inbox", ": \"first", ": \"second")
 }
 
 // If a wake command fails, status says so, and the command is tried again after a pause.
@@ -166,7 +166,7 @@ func TestQuietHoursHold(t *testing.T) {
 	n.attention.look()
 	answerTo(t, n, byAgent.Path)
 	eventually(t, "it is woken", func() bool { return woken(given()) > 0 })
-	wantDigest(t, given(), ": first")
+	wantDigest(t, given(), ": \"first")
 }
 
 // At the end of its work, an agent without a wake command is told once what came meanwhile.
@@ -190,7 +190,7 @@ func TestDigestAtTheEndOfWork(t *testing.T) {
 	at(control.AgentWaiting)
 	say(t, n, "mawjs", "second")
 	digest := at(control.AgentIdle)
-	wantDigest(t, digest, "2 new in the inbox", ": first", ": second")
+	wantDigest(t, digest, "2 new in the inbox", ": \"first", ": \"second")
 	if strings.Contains(digest, "before") {
 		t.Errorf("it is told what waited before:\n%s", digest)
 	}
@@ -236,5 +236,5 @@ func TestWakesEnd(t *testing.T) {
 	}
 	say(t, n, "mawjs", "a human speaks")
 	eventually(t, "it is woken", func() bool { return woken(given()) == 1 })
-	wantDigest(t, given(), "2 new in the inbox", ": too late", ": a human speaks")
+	wantDigest(t, given(), "2 new in the inbox", ": \"too late", ": \"a human speaks")
 }

@@ -30,7 +30,8 @@ type prompts struct {
 	load               func(*fleet.Item) (*protocol.Message, error)
 	find               func(path string) (*fleet.Item, error) // finds a message by a path in the form that a person gives
 	key                func() *homes.Key                      // the key from which fences are made
-	given              *promptlog.Log                         // what commands were given
+	profiles           *profiles
+	given              *promptlog.Log // what commands were given
 	runs               *runlog.Log
 	log                zerolog.Logger
 }
@@ -60,9 +61,7 @@ func (pr *prompts) surroundings(a configs.Agent, c protocol.ChannelID, p protoco
 	r = prompt.Request{Agent: a.Name.String(), Host: pr.host.String(), Fleet: pr.fleet.String(), Channel: c}
 	pr.folded(func(s *fleet.State) {
 		r.Purposes = s.Channels.Purposes(c)
-		if actor, _, ok := s.Profiles.Of(agents.ProfileName(a)); ok {
-			r.Profile = &actor
-		}
+		r.Profile, r.Unaccepted = pr.profiles.of(s, agents.ProfileName(a)).given(a)
 		scopes := []protocol.ChannelID{"", c}
 		for _, above := range r.Purposes {
 			scopes = append(scopes, above.Parent)

@@ -11,18 +11,17 @@ const mostLostNamed = 3
 
 // halts are the reasons why no agent is run at the moment, besides those of lookout.
 type halts struct {
-	mu       sync.Mutex // guards what follows
-	profiles string     // two actor profiles have the same name; "" if none have
-	broken   string     // why record.git cannot be read; "" if it can
-	lost     []string   // what the disk has lost, as Record.Lost names it
-	coming   bool       // a fetch is being taken in, and agents wait for its receipts
+	mu     sync.Mutex // guards what follows
+	broken string     // why record.git cannot be read; "" if it can
+	lost   []string   // what the disk has lost, as Record.Lost names it
+	coming bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
 // any reports whether there is a reason.
 func (h *halts) any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.profiles != "" || h.coming || h.holed()
+	return h.coming || h.holed()
 }
 
 // notWhole reports whether a part of the record is not on the disk.
@@ -34,15 +33,6 @@ func (h *halts) notWhole() bool {
 
 // holed is notWhole for a caller that holds mu.
 func (h *halts) holed() bool { return h.broken != "" || len(h.lost) > 0 }
-
-// clashes notes why nobody can say who agents are; "" if that is clear. It returns what was noted
-// before.
-func (h *halts) clashes(why string) (was string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	was, h.profiles = h.profiles, why
-	return was
-}
 
 // breaks notes why record.git cannot be read; "" if it can.
 func (h *halts) breaks(why string) {
@@ -70,9 +60,6 @@ func (h *halts) comes(more bool) {
 func (h *halts) reasons() (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.profiles != "" {
-		all = append(all, "two actor profiles have one name")
-	}
 	if h.broken != "" {
 		all = append(all, "record.git has lost a part of itself")
 	}

@@ -161,8 +161,11 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited ma
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
 		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem,
 	}
-	if job.Why = q.why(s, it, awaited); halted {
+	switch job.Why = q.why(s, it, awaited); {
+	case halted:
 		job.Why = control.WhyHalted
+	case w.profiles.waits(s, q.agent):
+		job.Why = control.WhyProfile
 	}
 	if job.Why == control.WhyNothing && w.slots.Waits(q.wake) {
 		job.Why = control.WhySlots

@@ -30,6 +30,7 @@ import (
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
@@ -116,6 +117,7 @@ type Node struct {
 	notices    *notices.Notices // what status warns of
 	books      *books.Books
 	shelves    *shelves
+	profiles   *profiles
 	events     *feed.Events
 	messages   feed.Feeds[protocol.Path] // as they enter the state
 	views      *views
@@ -218,7 +220,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
-		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actors.actor, now: n.now,
+		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, profiles: n.profiles, roster: &n.roster, actor: n.actors.actor, goOn: n.goOn, now: n.now,
 	}}
 	n.losses.name()
 	if o.acceptLoss {
@@ -290,7 +292,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	n.cfg, n.slots, n.steps.log = cfg, agents.NewSlots(cfg.Commands()), n.log
 	if cfg.Metrics != "" {
-		n.steps.metrics = metrics.New(n.version, watched{n})
+		n.steps.metrics = metrics.New(n.version, watched{n}, door.Failures()...)
 	}
 	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
@@ -318,6 +320,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		return nil, err
 	}
 	n.roster.Set(served)
+	n.profiles = openProfiles(n.home, n.cfg, n.log)
 	if err := n.doorsteps.CheckAll(served); err != nil {
 		return nil, err
 	}
@@ -358,8 +361,8 @@ const receiptFetches = 2
 func (n *Node) openDoors() {
 	n.prompts = &prompts{
 		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.signsWith.Load,
-		find:  func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
-		given: n.given, runs: n.runs, log: n.log,
+		find:     func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
+		profiles: n.profiles, given: n.given, runs: n.runs, log: n.log,
 	}
 	commands := &runner{
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
@@ -393,7 +396,7 @@ func (n *Node) openDoors() {
 		worker: workerOptions{
 			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
 			runs: n.runs, now: n.now, pause: cmp.Or(n.retryPause, retryPause),
-			load: n.views.load, act: n.decider.act, prompts: n.prompts, runner: commands, steps: &n.steps,
+			load: n.views.load, act: n.decider.act, prompts: n.prompts, profiles: n.profiles, runner: commands, steps: &n.steps,
 		},
 	}
 	n.attention = newAttention(attentionOptions{
@@ -546,7 +549,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
-		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.goOn,
+		RenderOwn: n.own.render, Nudge: n.goOn,
 	})
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err

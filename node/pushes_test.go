@@ -59,10 +59,12 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	said := map[string]any{"channels": channels, "memories": n.state.Memories.List(shelf.MemoryFilter{All: true}), "clash": fmt.Sprint(n.state.Profiles.Clash()), "halted": n.halts.profiles}
+	said := map[string]any{"channels": channels, "memories": n.state.Memories.List(shelf.MemoryFilter{All: true})}
 	for _, name := range n.state.Profiles.Names() {
-		profile, path, _ := n.state.Profiles.Of(name)
-		said["profile "+name] = path + ": " + profile.Body
+		for _, path := range n.state.Profiles.Called(name) {
+			profile, _ := n.state.Profiles.At(path)
+			said["profile "+path] = profile.Name + ": " + profile.Body
+		}
 	}
 	for _, to := range []string{"bob", "eve", "dan", "mallory", "deep", "zoe", "bob@far", "eve@far", "dan@near", "mallory@far", "ann@far", "deep@far", "bob@near"} {
 		_, err := n.state.Decide(fleet.Say{As: fleet.Who{Name: "nat", Host: "white"}, To: []string{to}, Body: "hello"}, n.now())

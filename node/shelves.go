@@ -30,8 +30,11 @@ type shelvesOptions struct {
 		ReadFile(path string) (data []byte, there bool, err error)
 		ChangeFile(ctx context.Context, path string, update func(old []byte) ([]byte, error)) error
 	}
-	books  *books.Books
-	roster *agents.Roster
-	actor  func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
-	now    func() time.Time
+	books *books.Books
+	// profiles are those that the operator has accepted.
+	profiles *profiles
+	roster   *agents.Roster
+	goOn     func()                                                // has agents check whether they may be run
+	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
+	now      func() time.Time
 }

@@ -48,6 +48,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 // warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
 	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.claims.warnings(), n.live.ClockWarnings())
+	n.folded(func(s *fleet.State) { all = append(all, n.profiles.warnings(s, n.roster.All())...) })
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
 	}

@@ -35,7 +35,6 @@ func (sh *shelves) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]con
 		}
 		all = append(all, control.UpgradedFile{Path: path, State: state})
 	}
-	sh.books.CheckProfiles()
 	return all, nil
 }
 

@@ -29,19 +29,20 @@ type worker struct {
 
 // workerOptions are what the workers of a host have in common.
 type workerOptions struct {
-	folded  folded.State
-	log     zerolog.Logger
-	human   protocol.Name // of this host
-	slots   *agents.Slots // for commands
-	halted  func() bool   // reports whether no command may be run at the moment
-	load    func(*fleet.Item) (*protocol.Message, error)
-	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what the command decides
-	prompts *prompts
-	runner  *runner
-	runs    *runlog.Log
-	now     func() time.Time
-	pause   time.Duration // after the first failed attempt
-	steps   *steps
+	folded   folded.State
+	log      zerolog.Logger
+	human    protocol.Name // of this host
+	slots    *agents.Slots // for commands
+	halted   func() bool   // reports whether no command may be run at the moment
+	load     func(*fleet.Item) (*protocol.Message, error)
+	act      func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what the command decides
+	prompts  *prompts
+	profiles *profiles
+	runner   *runner
+	runs     *runlog.Log
+	now      func() time.Time
+	pause    time.Duration // after the first failed attempt
+	steps    *steps
 }
 
 // start takes messages until `taking` ends. Commands that run then may go on until `killing` ends.
@@ -79,7 +80,7 @@ func (w *worker) start(taking, killing context.Context) {
 // waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
-		if !w.halted() {
+		if !w.halted() && !w.profiles.waits(s, w.queue.agent) {
 			j, ok = w.queue.next(s)
 		}
 		switch {
@@ -183,13 +184,22 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(result)})
 		return
 	}
-	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: result.Output, ByAgent: true}
-	if result.Truncated {
-		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.queue.who.Name, len(result.Output))
-	}
+	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: answerOf(j.agent.Name, result), ByAgent: true}
 	if w.keep(ctx, j, answer) {
 		w.note(run, runlog.Entry{Step: runlog.Done})
 	}
+}
+
+// answerOf is what a command has answered. It says what of it a message could not hold.
+func answerOf(agent protocol.Name, r door.Result) string {
+	text := r.Output
+	if r.Strange > 0 {
+		text += fmt.Sprintf("\n\n[marked by parley: not all that %s printed is text (UTF-8); bytes for which \uFFFD stands: %d]", agent, r.Strange)
+	}
+	if r.Truncated {
+		text += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", agent, len(r.Output))
+	}
+	return text
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job, run runlog.Job, attempt int) door.Result {

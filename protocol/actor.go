@@ -26,6 +26,7 @@ type Actor struct {
 	Type        string // "actor"
 	Alias       string // what the actor calls itself
 	Body        string // the system prompt
+	Hash        string // of the whole file, as Hash makes it
 }
 
 // LocalActorPath is where the fleet's own profile of that name belongs.
@@ -56,7 +57,7 @@ func ParseActor(data []byte) (Actor, error) {
 	if err != nil {
 		return Actor{}, err
 	}
-	a := Actor{Body: NormalBody(body)}
+	a := Actor{Body: NormalBody(body), Hash: Hash(data)}
 	a.take(root)
 	if err := CheckForeignName(a.Name); err != nil {
 		return Actor{}, fmt.Errorf("field name: %w", err)

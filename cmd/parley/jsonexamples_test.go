@@ -49,7 +49,8 @@ func printedShapes() map[string][]shape {
 		"parley agent resume":         one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}, {Name: "over", Was: "3", Now: "0"}}}),
 		"parley agent set":            one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "attempts", Was: "3", Now: "5"}}}),
 		"parley agent presets":        one([]agent.PresetInfo{examplePreset()}),
-		"parley agent profile":        one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things."}),
+		"parley agent profile":        one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things.", Hash: "7c4a8d09…", State: control.ProfileAccepted}),
+		"parley agent profile accept": one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things.", Hash: "7c4a8d09…", State: control.ProfileAccepted}),
 		"parley agent profile add":    one([]agent.SourcedProfile{exampleSourced("written")}),
 		"parley agent profile browse": one([]agent.SourcedProfile{exampleSourced("new")}),
 		"parley agent profile sync":   one([]agent.SourcedProfile{exampleSourced("written")}),
@@ -300,7 +301,7 @@ func exampleEvents() [3]control.Event {
 
 func exampleAgent() control.Agent {
 	return control.Agent{
-		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", ProfileState: control.ProfileAccepted, Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Examiner: "mechanical", Soul: "nat", Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }

@@ -207,26 +207,27 @@ func TestPurposesOfACircle(t *testing.T) {
 	}
 }
 
-// The fleet's own profile stands before the program's. Two profiles of one folder with the same
-// name are a clash, which names both files.
+// The fleet's own profile stands before the program's. Two of one folder with the same name are both
+// found.
 func TestProfiles(t *testing.T) {
 	s := NewProfiles()
+	called := func(want ...string) {
+		t.Helper()
+		if got := s.Called("guide"); !slices.Equal(got, want) {
+			t.Errorf("profiles at %q, want %q", got, want)
+		}
+	}
 	s.Set("upstream/actors/guide.md", protocol.Actor{Name: "guide", Body: "program's"})
+	s.Set("local/actors/fool.md", protocol.Actor{Name: "fool"})
+	called("upstream/actors/guide.md")
 	s.Set("local/actors/guide.md", protocol.Actor{Name: "guide", Body: "fleet's"})
-	if a, path, ok := s.Of("guide"); !ok || a.Body != "fleet's" || path != "local/actors/guide.md" {
-		t.Errorf("profile %+v at %s", a, path)
-	}
-	if err := s.Clash(); err != nil {
-		t.Error(err)
-	}
+	called("local/actors/guide.md")
 	s.Set("local/actors/other.md", protocol.Actor{Name: "guide", Body: "again"})
-	err := s.Clash()
-	if err == nil || !strings.Contains(err.Error(), "local/actors/guide.md") || !strings.Contains(err.Error(), "local/actors/other.md") {
-		t.Errorf("clash: %v", err)
-	}
+	called("local/actors/guide.md", "local/actors/other.md")
 	s.Drop("local/actors/guide.md")
 	s.Drop("local/actors/other.md")
-	if a, _, _ := s.Of("guide"); a.Body != "program's" || s.Clash() != nil {
+	called("upstream/actors/guide.md")
+	if a, ok := s.At("upstream/actors/guide.md"); !ok || a.Body != "program's" {
 		t.Errorf("profile %+v", a)
 	}
 }

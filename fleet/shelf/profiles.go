@@ -1,8 +1,9 @@
 package shelf
 
 import (
-	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,15 +22,26 @@ func (p *Profiles) Set(path string, a protocol.Actor) { p.at[path] = a }
 // Drop forgets the profile at path.
 func (p *Profiles) Drop(path string) { delete(p.at, path) }
 
-// Of is the actor profile with that name, and its path. The fleet's own profile takes precedence
-// over the one that comes with the program.
-func (p *Profiles) Of(name string) (a protocol.Actor, path string, ok bool) {
-	for _, path := range p.paths() {
-		if p.at[path].Name == name {
-			return p.at[path], path, true
+// At is the profile at path.
+func (p *Profiles) At(path string) (a protocol.Actor, ok bool) {
+	a, ok = p.at[path]
+	return a, ok
+}
+
+// Called are the paths of the profiles with that name. The fleet's own take precedence over those
+// that come with the program. Two mean that nobody can say which one counts (Crosstalk, "Managing
+// actors").
+func (p *Profiles) Called(name string) (paths []string) {
+	for _, path := range slices.Sorted(maps.Keys(p.at)) { // "local/…" sorts before "upstream/…"
+		if p.at[path].Name != name {
+			continue
 		}
+		if own, _ := protocol.IsActorPath(path); !own && len(paths) > 0 && strings.HasPrefix(paths[0], protocol.LocalActorsDir) {
+			break
+		}
+		paths = append(paths, path)
 	}
-	return protocol.Actor{}, "", false
+	return paths
 }
 
 // Names are the names that have a profile, sorted.
@@ -40,33 +52,4 @@ func (p *Profiles) Names() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// Clash returns an error if two profiles of the same folder have the same name. As long as there
-// are two, no agent is run, because nobody could say who it is (Crosstalk, "Managing actors").
-func (p *Profiles) Clash() error {
-	type key struct {
-		local bool
-		name  string
-	}
-	first := map[key]string{}
-	for _, path := range p.paths() {
-		local, _ := protocol.IsActorPath(path)
-		k := key{local, p.at[path].Name}
-		if other, taken := first[k]; taken {
-			return fmt.Errorf("two actor profiles are called %q: %s and %s", k.name, other, path)
-		}
-		first[k] = path
-	}
-	return nil
-}
-
-// paths are the paths of the profiles, the fleet's own first.
-func (p *Profiles) paths() []string {
-	var paths []string
-	for path := range p.at {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths) // "local/…" sorts before "upstream/…"
-	return paths
 }

@@ -5,6 +5,7 @@ package books
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -33,9 +34,6 @@ type Options struct {
 	Log     zerolog.Logger
 	Notices *notices.Notices
 
-	// Clashes notes why nobody can say who agents are; "" if that is clear. It returns what was
-	// noted before.
-	Clashes func(why string) (was string)
 	// RenderOwn writes into this host's file what it says of itself.
 	RenderOwn func() error
 	// Nudge has agents check whether they may be run.
@@ -73,7 +71,6 @@ func (b *Books) Read() error {
 		}
 	}
 	b.checkScopes(paths)
-	b.CheckProfiles()
 	return nil
 }
 
@@ -238,7 +235,9 @@ func (b *Books) Changed(paths []string) {
 	}
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
-	b.CheckProfiles()
+	if slices.ContainsFunc(paths, func(path string) bool { _, is := protocol.IsActorPath(path); return is }) {
+		b.o.Nudge() // two profiles of one name may be one now
+	}
 }
 
 // warnOfIdentity gives, while the node runs, the warning that its next start would give. That start
@@ -266,27 +265,6 @@ func (b *Books) noteConflict(path string) {
 		b.o.Notices.Forget(path)
 	default:
 		b.o.Notices.Unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
-	}
-}
-
-const aboutProfiles = "actor profiles"
-
-// CheckProfiles halts the exec doors while two actor profiles have the same name, and lets them go
-// on when that is over (Crosstalk, "Managing actors").
-func (b *Books) CheckProfiles() {
-	var halted, was string
-	b.o.Folded(func(s *fleet.State) {
-		if err := s.Profiles.Clash(); err != nil {
-			halted = err.Error()
-		}
-		was = b.o.Clashes(halted)
-	})
-	switch {
-	case halted != "" && halted != was:
-		b.o.Notices.Wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
-	case halted == "" && was != "":
-		b.o.Notices.Mended(aboutProfiles)
-		b.o.Nudge()
 	}
 }
 

@@ -20,6 +20,7 @@ type Agent struct {
 	Tiers         []AgentTier   `json:"tiers,omitempty"`          // exec door: its tiers, if it has several or works on several messages at the same time
 	Input         string        `json:"input,omitempty"`          // exec door: what the command is given, "text" or "prompt"
 	Profile       string        `json:"profile,omitempty"`        // the actor profile with which its prompts begin
+	ProfileState  ProfileState  `json:"profile_state,omitempty"`  // how far that profile is believed here; absent if it has none, or is never given it
 	Preset        string        `json:"preset,omitempty"`         // the preset from which it was made
 	Dir           string        `json:"dir,omitempty"`            // the folder in which its command runs; absent: where the node runs
 	RunAs         string        `json:"run_as,omitempty"`         // the user of the machine as whom its command runs, if that is not the node's user
@@ -262,28 +263,46 @@ type TestResult struct {
 	Elapsed Seconds `json:"elapsed"` // how long it took
 }
 
-// ActorProfile returns an actor profile, or writes one.
+// ActorProfile returns an actor profile, writes one, or makes it the operator's word.
 var ActorProfile = NewVerb[ProfileRequest, Profile](VerbSpec{
-	Name: "profile", Access: Operates, Doing: "write a profile",
-	Doc: "Returns an actor profile, or writes it.",
-}).reading("without `file`", func(r ProfileRequest) bool { return r.File == "" })
+	Name: "profile", Access: Operates, Doing: "write or accept a profile",
+	Doc: "Returns an actor profile, writes it, or makes it the operator's word.",
+}).reading("without `file` and `accept`", func(r ProfileRequest) bool { return r.File == "" && r.Accept == "" })
 
-// ProfileRequest asks for an actor profile or, with File, has it written: the
-// whole file, as local/actors/NAME.md of the record.
+// ProfileRequest asks for an actor profile. With File, it has the profile written: the whole file,
+// as local/actors/NAME.md of the record. With Accept, the hash of the profile as it was shown, the
+// profile is the operator's word from now on. Path is needed if several profiles have the name.
 type ProfileRequest struct {
-	Name string `json:"name"`
-	File string `json:"file,omitempty"`
+	Name   string `json:"name"`
+	File   string `json:"file,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Accept string `json:"accept,omitempty"`
 }
+
+// ProfileState is how far an actor profile of the record is believed here. Only what the operator
+// has accepted stands outside of fences in prompts.
+type ProfileState string
+
+// How far a profile is believed.
+const (
+	ProfileAccepted   ProfileState = "accepted"   // the operator has written or accepted it here, or it comes with this program
+	ProfileUnaccepted ProfileState = "unaccepted" // it is text of others: fenced in prompts, or left out for an agent that accepts verified
+	ProfileChanged    ProfileState = "changed"    // the record has another one than was accepted, which still counts
+	ProfileGone       ProfileState = "gone"       // the record has it no more; the one that was accepted still counts
+	ProfileTwo        ProfileState = "two"        // several have the name, and none of them was accepted
+)
 
 // Profile is an actor profile.
 type Profile struct {
-	Name        string `json:"name"`        // the agent or human whose profile it is
-	Path        string `json:"path"`        // in the record
-	Description string `json:"description"` // one line
-	Author      string `json:"author"`      // who maintains it
-	Domain      string `json:"domain"`      // such as engineering
-	Alias       string `json:"alias"`       // what the actor calls itself
-	Body        string `json:"body"`        // the text that an agent is given first
+	Name        string       `json:"name"`        // the agent or human whose profile it is
+	Path        string       `json:"path"`        // in the record
+	Description string       `json:"description"` // one line
+	Author      string       `json:"author"`      // who maintains it
+	Domain      string       `json:"domain"`      // such as engineering
+	Alias       string       `json:"alias"`       // what the actor calls itself
+	Body        string       `json:"body"`        // the text that an agent is given first
+	Hash        string       `json:"hash"`        // of the whole file: it is accepted by this
+	State       ProfileState `json:"state"`       // how far it is believed here: accepted, unaccepted, changed, gone
 }
 
 // ShowPrompt returns what an agent's command was given here for a message, as it was kept then.

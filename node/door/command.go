@@ -2,6 +2,7 @@ package door
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,13 +95,18 @@ const (
 	Limited                   // it used more than it may and was ended
 )
 
+// failures are their names.
+var failures = [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled", "limited"}
+
+// Failures are the names of the ways in which a command can end without an answer.
+func Failures() []string { return slices.Clone(failures[1:]) }
+
 // String names the failure in one word, for logs.
 func (f Failure) String() string {
-	names := [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled", "limited"}
-	if f < 0 || int(f) >= len(names) {
+	if f < 0 || int(f) >= len(failures) {
 		return fmt.Sprintf("failure(%d)", int(f))
 	}
-	return names[f]
+	return failures[f]
 }
 
 // Result is what came of a command. Output is kept even if the command failed.
@@ -115,7 +121,7 @@ type Result struct {
 	// Stderr is the end of standard error, in the same form.
 	Stderr    string
 	Truncated bool // the command printed more than is kept
-	Binary    bool // the output had NULs, or bytes that are no text, which U+FFFD replaces
+	Strange   int  // how many bytes of the output are no text, so that U+FFFD stands for them
 	Failure   Failure
 	// Detail says more about some failures. For NotStarted, it is what could not be started and
 	// why; for Signal, the signal; for TimedOut, the time allowed; for Empty, what is wrong with

@@ -1,7 +1,6 @@
 package door
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,16 +40,16 @@ func (t *tail) Write(p []byte) (int, error) {
 
 // answerText is kept output in a form that a message can carry: byte for byte, except for what is
 // no UTF-8. Control characters stay, because only a terminal must not get them. The line ends at
-// its end are removed. `binary` reports bytes that are no text. If `truncated` is true, a character
-// that was split by the cut is removed. The text has at most `max` bytes, although U+FFFD is longer
+// its end are removed. `strange` is how many bytes are not UTF-8, and stand as U+FFFD. If `truncated`
+// is true, a character that was split by the cut is removed. The text has at most `max` bytes, although U+FFFD is longer
 // than what it replaces; `cut` reports whether this removed something.
-func answerText(data []byte, truncated bool, max int) (text string, binary, cut bool) {
+func answerText(data []byte, truncated bool, max int) (text string, strange int, cut bool) {
 	if truncated {
 		data = trimSplitEnd(data)
 	}
-	text, binary = replaceInvalid(data)
+	text, strange = replaceInvalid(data)
 	short := cutRunes(text, max)
-	return trimLineEnds(short), binary || bytes.IndexByte(data, 0) >= 0, len(short) < len(text)
+	return trimLineEnds(short), strange, len(short) < len(text)
 }
 
 // trimLineEnds removes the line ends at the end of `text`, even those of Windows.
@@ -93,16 +92,17 @@ func trimSplitEnd(data []byte) []byte {
 	return data
 }
 
-// replaceInvalid puts U+FFFD in the place of bytes that are not UTF-8, and reports whether there
-// were any.
-func replaceInvalid(data []byte) (text string, invalid bool) {
+// replaceInvalid puts U+FFFD in the place of bytes that are not UTF-8, and counts them.
+func replaceInvalid(data []byte) (text string, invalid int) {
 	if utf8.Valid(data) {
-		return string(data), false
+		return string(data), 0
 	}
 	var out strings.Builder
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
-		invalid = invalid || r == utf8.RuneError && size == 1
+		if r == utf8.RuneError && size == 1 {
+			invalid++
+		}
 		out.WriteRune(r)
 		data = data[size:]
 	}

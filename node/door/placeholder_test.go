@@ -78,7 +78,7 @@ func TestRunOutputFile(t *testing.T) {
 			Result{Output: "the\r\nanswer", Printed: "working"}, ""},
 		{"too much", []string{"write", "{output}", `猫猫猫`, ""}, 7, Result{Output: "猫猫", Truncated: true}, ""},
 		{"just enough", []string{"write", "{output}", `猫猫猫`, ""}, 9, Result{Output: "猫猫猫"}, ""},
-		{"no text", []string{"write", "{output}", `a\xffb\x00\n`, ""}, 0, Result{Output: "a\uFFFDb\x00", Binary: true}, ""},
+		{"no text", []string{"write", "{output}", `a\xffb\x00\n`, ""}, 0, Result{Output: "a\uFFFDb\x00", Strange: 1}, ""},
 		{"empty", []string{"write", "{output}", ``, "I give up"}, 0,
 			Result{Failure: Empty, Detail: "wrote no answer to its file", Printed: "I give up"},
 			"the command wrote no answer to its file: I give up"},

@@ -176,13 +176,13 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		kept, err = readAnswer(f.answerFile(), f.MaxOutput, f.User)
 		empty = emptiness(err)
 	}
-	text, binary, cut := answerText(kept.data, kept.more, f.MaxOutput)
+	text, strange, cut := answerText(kept.data, kept.more, f.MaxOutput)
 	r := Result{
 		Output:    text,
 		Stderr:    endText(p.stderr.data, p.stderr.more, maxStderr),
 		Printed:   endText(p.printed.data, p.printed.more, maxStderr),
 		Truncated: kept.more || cut,
-		Binary:    binary,
+		Strange:   strange,
 		Failure:   failure,
 		ExitCode:  -1,
 		Left:      ended.left,

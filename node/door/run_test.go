@@ -122,14 +122,14 @@ func TestRunText(t *testing.T) {
 		max   int
 		want  Result
 	}{
-		{`a\xffb\xc3\n`, 0, Result{Output: "a\uFFFDb\uFFFD", Binary: true}},
-		{`a\x00b`, 0, Result{Output: "a\x00b", Binary: true}},
+		{`a\xffb\xc3\n`, 0, Result{Output: "a\uFFFDb\uFFFD", Strange: 2}},
+		{`a\x00b`, 0, Result{Output: "a\x00b"}},
 		{`a\r\nb\x1b[1mc\x07\u0085`, 0, Result{Output: "a\r\nb\x1b[1mc\x07\u0085"}},
 		{`dos\r\n\r\n`, 0, Result{Output: "dos"}},
 		{`bar\r`, 0, Result{Output: "bar\r"}},
 		{`猫猫猫`, 7, Result{Output: "猫猫", Truncated: true}},
 		{`猫猫猫`, 9, Result{Output: "猫猫猫"}},
-		{`\xff\xff\xff\xff`, 5, Result{Output: "\uFFFD", Truncated: true, Binary: true}},
+		{`\xff\xff\xff\xff`, 5, Result{Output: "\uFFFD", Truncated: true, Strange: 4}},
 	} {
 		c := s.command("spell", test.spell)
 		c.MaxOutput = test.max

@@ -183,8 +183,8 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 	return nil
 }
 
-// noteProfile notes the name of a profile. Two profiles with the same name in a folder keep all
-// agents from running.
+// noteProfile notes the name of a profile. Two profiles with the same name in a folder keep an agent
+// that uses them from running.
 func (s *survey) noteProfile(file string, data []byte) error {
 	a, err := protocol.ParseActor(data)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *survey) noteProfile(file string, data []byte) error {
 		s.profiles[dir] = map[string]string{}
 	}
 	if other, taken := s.profiles[dir][a.Name]; taken {
-		s.leave(file, fmt.Sprintf("it is called %q, as is %s: no agent is run until one of them has another name", a.Name, other))
+		s.leave(file, fmt.Sprintf("it is called %q, as is %s: an agent that uses it waits until one of them has another name, or was accepted", a.Name, other))
 		return nil
 	}
 	s.profiles[dir][a.Name] = file

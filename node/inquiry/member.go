@@ -415,17 +415,18 @@ func (q *Inquiries) makersOf(s *fleet.State, v inquiries.Inquiry, h *keys.Host) 
 	return bases, all
 }
 
-// about is what an agent's profile says about its purpose, in one line. It is asked while the state
-// is read.
+// about is what an agent's profile says about its purpose, in one line: text of others. It is asked
+// while the state is read.
 func (q *Inquiries) about(s *fleet.State, agent string) string {
 	name := agent
 	if a, ok := q.served(agent); ok {
 		name = cmp.Or(agents.ProfileName(a), agent)
 	}
-	actor, _, ok := s.Profiles.Of(name)
-	if !ok {
+	paths := s.Profiles.Called(name)
+	if len(paths) == 0 {
 		return ""
 	}
+	actor, _ := s.Profiles.At(paths[0])
 	return strings.Join(strings.Fields(cmp.Or(actor.Description, actor.Domain)), " ")
 }
 

@@ -134,12 +134,18 @@ func (l look) Describe(to chan<- *prometheus.Desc) {
 	for _, v := range l.hosts {
 		to <- v.desc
 	}
+	for _, of := range l.metrics.ofEach() {
+		of.Describe(to)
+	}
 }
 
 // Collect implements prometheus.Collector.
 func (l look) Collect(to chan<- prometheus.Metric) {
 	s := l.metrics.source.Look()
-	l.metrics.forget(s.Agents)
+	l.metrics.keepTo(s.Agents)
+	for _, of := range l.metrics.ofEach() {
+		of.Collect(to)
+	}
 	for _, v := range l.node {
 		v.tell(to, s)
 	}

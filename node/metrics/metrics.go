@@ -30,6 +30,7 @@ type Metrics struct {
 	source   Source
 	registry *prometheus.Registry
 	timed    *timed
+	outcomes []string // of runs
 
 	stored   *prometheus.CounterVec
 	heard    *prometheus.CounterVec
@@ -48,10 +49,11 @@ type Metrics struct {
 	agents map[protocol.Name]bool // agents that have counts
 }
 
-// New makes the metrics of a node whose program has the given version.
-func New(version string, s Source) *Metrics {
+// New makes the metrics of a node whose program has the given version. `failures` are the words that
+// say why a run has no answer.
+func New(version string, s Source, failures ...string) *Metrics {
 	m := &Metrics{
-		source: s, registry: prometheus.NewPedanticRegistry(), timed: newTimed(), agents: map[protocol.Name]bool{},
+		source: s, outcomes: append([]string{Answered}, failures...), registry: prometheus.NewPedanticRegistry(), timed: newTimed(), agents: map[protocol.Name]bool{},
 		stored: counters("parley_messages_stored_total", "Messages and receipts that were stored here, by the way that they came: own, bus or git.", "way"),
 		heard:  counters("parley_messages_heard_total", "Messages and receipts that another host said it has stored, by that host.", "host"),
 		recorded: prometheus.NewCounter(prometheus.CounterOpts{
@@ -73,7 +75,7 @@ func New(version string, s Source) *Metrics {
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held, newLook(m))
+		m.stored, m.heard, m.recorded, m.pushed, m.took, newLook(m))
 	return m
 }
 
@@ -204,22 +206,42 @@ func (m *Metrics) counts(agent protocol.Name) {
 	m.agents[agent] = true
 }
 
-// forget drops the counts of agents that are no longer served.
-func (m *Metrics) forget(served []Agent) {
-	is := make(map[protocol.Name]bool, len(served))
-	for _, a := range served {
-		is[a.Name] = true
-	}
+// ofEach are the counts that an agent has.
+func (m *Metrics) ofEach() []interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+} {
+	return []interface {
+		prometheus.Collector
+		DeletePartialMatch(prometheus.Labels) int
+	}{m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held}
+}
+
+// keepTo begins the counts of each agent that is served at 0. A count that begins at 1 has not
+// increased, as Prometheus sees it: the first dead letter of an agent would alarm nobody. It drops
+// the counts of agents that are no longer served.
+func (m *Metrics) keepTo(served []Agent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	is := make(map[protocol.Name]bool, len(served))
+	for _, a := range served {
+		is[a.Name], m.agents[a.Name] = true, true
+		for _, outcome := range m.outcomes {
+			m.runs.WithLabelValues(a.Name.String(), outcome)
+		}
+		for _, of := range []*prometheus.CounterVec{m.retries, m.dead, m.canceled, m.stopped} {
+			of.WithLabelValues(a.Name.String())
+		}
+		for _, by := range []Budget{OfAgent, OfConversation} {
+			m.held.WithLabelValues(a.Name.String(), string(by))
+		}
+	}
 	for agent := range m.agents {
 		if is[agent] {
 			continue
 		}
 		delete(m.agents, agent)
-		for _, of := range []interface {
-			DeletePartialMatch(prometheus.Labels) int
-		}{m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held} {
+		for _, of := range m.ofEach() {
 			of.DeletePartialMatch(prometheus.Labels{"agent": agent.String()})
 		}
 	}

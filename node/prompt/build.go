@@ -20,13 +20,13 @@ type draft struct {
 	fence            fence
 	who, task, rules string
 	// In the order of importance.
-	purposes, memories, history section
-	message                     *part // nil in a context
-	bottom                      string
+	unaccepted, purposes, memories, history section
+	message                                 *part // nil in a context
+	bottom                                  string
 }
 
 func (r Request) write(d draft) Prompt {
-	d.purposes, d.memories, d.history = r.purposes(), r.memories(), r.history()
+	d.unaccepted, d.purposes, d.memories, d.history = r.unaccepted(), r.purposes(), r.memories(), r.history()
 	d.fence = chooseFence(r.Fence, d.texts())
 	d.rules = rulesText(d.fence)
 	d.bound(r.limit())
@@ -37,7 +37,7 @@ func (r Request) write(d draft) Prompt {
 	}
 	return Prompt{
 		Text: text.String(), Parts: parts, Fence: string(d.fence),
-		LeftOut: LeftOut{Messages: d.history.out, Memories: d.memories.out, Purposes: d.purposes.out},
+		LeftOut: LeftOut{Messages: d.history.out, Memories: d.memories.out, Purposes: d.purposes.out, Profile: d.unaccepted.out},
 	}
 }
 
@@ -50,7 +50,7 @@ func (r Request) limit() int {
 
 // texts returns all that others, or an operator, may have written.
 func (d *draft) texts() []string {
-	parts := [][]part{d.purposes.parts, d.memories.parts, d.history.parts}
+	parts := [][]part{d.unaccepted.parts, d.purposes.parts, d.memories.parts, d.history.parts}
 	if d.message != nil {
 		parts = append(parts, []part{*d.message})
 	}
@@ -69,10 +69,11 @@ func (d *draft) bound(limit int) {
 	if d.message != nil {
 		fixed += len(messageTitle) + d.message.size(d.fence) - len(d.message.body)
 	}
-	if fixed+d.purposes.size(d.fence)+d.memories.size(d.fence)+d.history.size(d.fence) <= limit {
+	if fixed+d.unaccepted.size(d.fence)+d.purposes.size(d.fence)+d.memories.size(d.fence)+d.history.size(d.fence) <= limit {
 		return
 	}
-	room := limit - fixed - d.purposes.mostOpening() - d.memories.mostOpening() - d.history.mostOpening()
+	room := limit - fixed - d.unaccepted.mostOpening() - d.purposes.mostOpening() - d.memories.mostOpening() - d.history.mostOpening()
+	room = d.unaccepted.cut(room, d.fence)
 	room = d.purposes.cut(room, d.fence)
 	room = d.memories.keepLast(room, d.fence)
 	d.history.keepLast(room, d.fence)
@@ -81,6 +82,7 @@ func (d *draft) bound(limit int) {
 // written is the text, in its parts.
 func (d *draft) written() []Part {
 	parts := []Part{{Profile, d.who}, {Frame, d.task + d.rules}}
+	parts = append(parts, d.unaccepted.written(Profile, d.fence)...)
 	parts = append(parts, d.purposes.written(Channel, d.fence)...)
 	parts = append(parts, d.memories.written(Memory, d.fence)...)
 	parts = append(parts, d.history.written(Earlier, d.fence)...)

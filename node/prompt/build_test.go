@@ -118,12 +118,15 @@ func TestGolden(t *testing.T) {
 	short := full
 	short.Limit = 4000
 	short.Purposes = short.Purposes[:1]
+	unaccepted := full
+	unaccepted.Profile, unaccepted.Unaccepted = nil, full.Profile
 	bare := Request{Agent: "mawjs", Message: ShownMessage{From: "nat", Body: "hi"}, Fence: testFence}
 	for name, p := range map[string]Prompt{
-		"message": Build(full),
-		"short":   Build(short),
-		"bare":    Build(bare),
-		"context": Context(full),
+		"message":    Build(full),
+		"short":      Build(short),
+		"bare":       Build(bare),
+		"context":    Context(full),
+		"unaccepted": Build(unaccepted),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, p.Text) })
 	}
@@ -359,7 +362,7 @@ func FuzzBuild(f *testing.F) {
 		l := ShownMessage{From: from, Host: protocol.Name(subject), To: []string{from, about}, Act: protocol.Act(about), Signature: protocol.Signature(subject), Body: body}
 		r := Request{
 			Agent: agent, Host: from, Fleet: subject, Channel: protocol.ChannelID(about), Fence: word, Limit: int(limit),
-			Profile:  &protocol.Actor{Alias: subject, Body: about},
+			Profile: &protocol.Actor{Alias: subject, Body: about}, Unaccepted: &protocol.Actor{Name: from, Alias: about, Body: body},
 			Purposes: []protocol.ChannelFile{{Name: subject, About: about, CreatedBy: from, Parent: protocol.ChannelID(subject)}, {About: body}},
 			Memories: []protocol.Memory{{From: from, Subject: subject, Body: about, Via: body, Scope: protocol.ChannelID(body)}, {File: from, Tags: []string{body}}},
 			History:  []ShownMessage{l, l}, Message: l,

@@ -5,9 +5,9 @@
 // It is text in, text out: the same request gives the same bytes.
 //
 // The text keeps two things apart. What those who run the agent say stands outside of fences: the
-// frame, which is written here, and the actor profile, which is trusted to be theirs. What anybody
-// else wrote stands inside fences: channel descriptions, memories, earlier messages, and the
-// message. A fence is a line that begins and a line that ends, both with a word that the writers
+// frame, which is written here, and the actor profile that they have accepted. What anybody else
+// wrote stands inside fences: another profile, channel descriptions, memories, earlier messages,
+// and the message. A fence is a line that begins and a line that ends, both with a word that the writers
 // could not know. If that word occurs in one of the texts all the same, all fences get another
 // word. So no text ever has to be changed to stay inside. Sender, host, time, path, act and the
 // state of the signature stand outside of the fences. Names are shown in such a way that they

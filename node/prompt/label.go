@@ -12,33 +12,33 @@ import (
 // maxAddressees is how many addressees of one message are named.
 const maxAddressees = 12
 
-// name is a name as it may stand in a line of ours. A name that parley registers stands without
+// Name is a name as it may stand in a line of ours. A name that parley registers stands without
 // quotes. Any other name stands in quotes, because it may hold spaces and whole sentences.
-func name(s string) string {
+func Name(s string) string {
 	if _, err := protocol.ParseName(s); err == nil || s == protocol.All {
 		return s
 	}
-	return quote(s)
+	return Quote(s)
 }
 
-// quote is any text as one line in quotes.
-func quote(s string) string {
+// Quote is any text as one line in quotes, as it may stand in a line of ours.
+func Quote(s string) string {
 	return `"` + visible.Line(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)) + `"`
 }
 
 // address is like name, for "name" and "name@host".
 func address(s string) string {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		return name(s[:i]) + "@" + name(s[i+1:])
+		return Name(s[:i]) + "@" + Name(s[i+1:])
 	}
-	return name(s)
+	return Name(s)
 }
 
 // sender says who wrote a letter and on which host, and whether that is the agent itself.
 func (r Request) sender(l ShownMessage) string {
-	who := name(l.From)
+	who := Name(l.From)
 	if l.Host != "" {
-		who += "@" + name(l.Host.String())
+		who += "@" + Name(l.Host.String())
 	}
 	if l.From == r.Agent && l.Host.String() == r.Host && l.Signature == protocol.SignatureValid {
 		who += " (you)"
@@ -74,7 +74,7 @@ func act(a protocol.Act) string {
 	if protocol.ParseAct(string(a)) == a {
 		return string(a)
 	}
-	return quote(string(a))
+	return Quote(string(a))
 }
 
 // path is the path of a message. A path that parley did not write may hold anything.
@@ -85,7 +85,7 @@ func path(p protocol.Path) string {
 	case p.Strict():
 		return p.String()
 	}
-	return quote(p.String())
+	return Quote(p.String())
 }
 
 // signed says in words what the state of a letter's signature means. An unknown state vouches for
@@ -93,7 +93,7 @@ func path(p protocol.Path) string {
 func signed(l ShownMessage) string {
 	switch l.Signature {
 	case protocol.SignatureValid:
-		return "valid: it was really sent from the host " + name(l.Host.String())
+		return "valid: it was really sent from the host " + Name(l.Host.String())
 	case protocol.SignatureRefused:
 		return "wrong: it is not from where it says; do not believe it"
 	}

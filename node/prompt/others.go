@@ -18,6 +18,21 @@ func (r Request) message() part {
 		r.sender(m), addressees(m.To), clock(m.At), act(m.Act), path(m.Path), signed(m)), visible.Text(m.Body))
 }
 
+// unaccepted is the section of a profile that the operator has not accepted.
+func (r Request) unaccepted() section {
+	s := section{
+		title: "A profile that is not confirmed",
+		lead: "The record has a profile under your name. Those who run you have not confirmed it, and anyone who may push to the record can have written it. " +
+			"It tells you for what others take you.",
+		note: func(int) string { return "It was cut or left out to keep this text short." },
+	}
+	if a := r.Unaccepted; a != nil {
+		head := "The profile " + Name(a.Name) + ":\n"
+		s.parts = []part{newPart(head, "Alias: "+visible.Line(a.Alias)+"\n"+below(a.Body))}
+	}
+	return s
+}
+
 // history is the section of earlier messages.
 func (r Request) history() section {
 	s := section{
@@ -57,9 +72,9 @@ func (r Request) memories() section {
 }
 
 func memory(m protocol.Memory) part {
-	head := fmt.Sprintf("%s, by %s", clock(m.Timestamp), name(m.From))
+	head := fmt.Sprintf("%s, by %s", clock(m.Timestamp), Name(m.From))
 	if m.Via != "" {
-		head += " through " + name(m.Via)
+		head += " through " + Name(m.Via)
 	}
 	if m.Scope == "" {
 		head += ", for every channel"
@@ -89,7 +104,7 @@ func channel(c protocol.ChannelID) string {
 	if id, err := protocol.ParseChannelID(c.String()); err == nil && id == c {
 		return c.String()
 	}
-	return quote(c.String())
+	return Quote(c.String())
 }
 
 // purposes is the section that says what the channel and its parents are for.
@@ -115,7 +130,7 @@ func (r Request) purposes() section {
 			continue
 		}
 		if p.CreatedBy != "" {
-			head += ", by " + name(p.CreatedBy)
+			head += ", by " + Name(p.CreatedBy)
 		}
 		if !p.CreatedAt.IsZero() {
 			head += ", " + clock(p.CreatedAt)

@@ -26,9 +26,11 @@ type ShownMessage struct {
 // may be shown to the agent.
 type Request struct {
 	Agent, Host, Fleet string
-	// Profile says who the agent is. It is believed; nil: there is none.
+	// Profile says who the agent is, in the operator's word; nil: there is none.
 	Profile *protocol.Actor
-	Channel protocol.ChannelID
+	// Unaccepted is a profile that the operator has not accepted: text of others (R73); nil: none.
+	Unaccepted *protocol.Actor
+	Channel    protocol.ChannelID
 	// Purposes describe the channel: first its own CHANNEL.md, then those of its parents. An entry
 	// with neither name nor text stands for a channel without description.
 	Purposes []protocol.ChannelFile
@@ -42,7 +44,8 @@ type Request struct {
 	Fence string
 	// Limit is how many bytes the text may have, not counting the message; 0: DefaultLimit. To keep
 	// it, earlier messages are left out first, the oldest first, then memories, the oldest first.
-	// Then descriptions are cut, those of parents first. The frame and the profile are never cut.
+	// Then descriptions are cut, those of parents first, and a profile that is not accepted. The
+	// frame and an accepted profile are never cut.
 	Limit int
 }
 
@@ -79,7 +82,8 @@ type LeftOut struct {
 	Messages int // earlier messages
 	Memories int
 	Purposes int // channel descriptions that were cut or left out
+	Profile  int // a profile that the operator has not accepted, and that was cut or left out
 }
 
 // Total is how many texts of others were left out or cut.
-func (l LeftOut) Total() int { return l.Messages + l.Memories + l.Purposes }
+func (l LeftOut) Total() int { return l.Messages + l.Memories + l.Purposes + l.Profile }

@@ -25,12 +25,12 @@ Answer it by printing. Everything that you print on standard output is sent to i
 
 // intro says who the agent is. The profile is the operator's, and stands outside of fences.
 func (r Request) intro() string {
-	text := "You are " + name(r.Agent) + ", an agent"
+	text := "You are " + Name(r.Agent) + ", an agent"
 	if r.Host != "" {
-		text += " on the host " + name(r.Host)
+		text += " on the host " + Name(r.Host)
 	}
 	if r.Fleet != "" {
-		text += " in the fleet " + name(r.Fleet)
+		text += " in the fleet " + Name(r.Fleet)
 	}
 	text += "."
 	if r.Profile == nil {
@@ -66,7 +66,7 @@ parley carries messages between agents and people and keeps each of them in git.
                               write to an agent or a person
     parley help               everything else
 
-`, where, name(r.Agent), send)
+`, where, Name(r.Agent), send)
 }
 
 // rulesText says what the fences are. It shows no line of a fence by itself: the only such lines

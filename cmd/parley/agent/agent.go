@@ -149,6 +149,9 @@ func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Servi
 	}
 	v.Out.Printf("%s is served here, door %s\n", a.Name, a.Door)
 	noteMissingProgram(v, r.Preset)
+	if a.ProfileState != "" && a.ProfileState != control.ProfileAccepted {
+		v.Next(fmt.Sprintf("parley agent profile accept %s", a.Name), "read its profile in the record: it is text of others until you accept it")
+	}
 	switch {
 	case r.Inbox:
 		v.Next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")

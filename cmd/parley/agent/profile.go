@@ -12,17 +12,18 @@ import (
 )
 
 func newProfileCommand(p *cli.Program) *cobra.Command {
-	var file string
+	var file, path string
 	cmd := &cobra.Command{
 		Use:   "profile NAME",
 		Short: "Show or write an actor profile: who an agent is and how it behaves",
 		Long: `Show the actor profile of an agent, or one that no agent has taken yet. Profiles
 are files of the record: the fleet's own in local/actors stand before those that
 come with parley in upstream/actors. Agents whose input is a prompt are given
-theirs with every message.
+theirs with every message. What others pushed counts only once you have accepted
+it, see "parley agent profile accept".
 
 --set writes the profile local/actors/NAME.md from a file of this form ("-"
-reads standard input):
+reads standard input), and accepts it:
 
   ---
   name: sage
@@ -34,7 +35,7 @@ reads standard input):
   parley agent profile sage --set sage.md`,
 		Args: cli.Exactly(1, "the name of a profile or agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := control.ProfileRequest{Name: args[0]}
+			r := control.ProfileRequest{Name: args[0], Path: path}
 			if file != "" {
 				text, err := fileText(p, cmd, file)
 				if err != nil {
@@ -50,9 +51,10 @@ reads standard input):
 		},
 	}
 	cmd.Flags().StringVar(&file, "set", "", "write it from this `FILE`")
+	cmd.Flags().StringVar(&path, "path", "", "show the one at this `FILE` of the record, if several have that name")
 	p.JSONFlag(cmd, "print the profile as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
-	cmd.AddCommand(newBrowseCommand(p), newProfileAddCommand(p), newSyncCommand(p))
+	cmd.AddCommand(newBrowseCommand(p), newProfileAddCommand(p), newSyncCommand(p), newAcceptCommand(p))
 	return cmd
 }
 
@@ -85,6 +87,11 @@ func runProfile(ctx context.Context, r control.ProfileRequest, client control.Se
 		v.Next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
 		return nil
 	}
+	showProfile(v, profile)
+	return nil
+}
+
+func showProfile(v cli.View, profile control.Profile) {
 	field := func(name, value string) { v.Labelled(12, name, value) }
 	field("name", profile.Name)
 	field("alias", profile.Alias)
@@ -92,6 +99,6 @@ func runProfile(ctx context.Context, r control.ProfileRequest, client control.Se
 	field("domain", profile.Domain)
 	field("author", profile.Author)
 	field("file", profile.Path)
+	field("accepted", stateText(profile))
 	v.Out.Printf("\n%s\n", v.Out.Body(profile.Body))
-	return nil
 }

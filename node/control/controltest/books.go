@@ -162,7 +162,7 @@ func testProfile(s *suite) {
 	s.wantKind("none yet", err, control.KindNotFound)
 	p, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage", File: file})
 	s.must(err)
-	want := control.Profile{Name: "sage", Path: "local/actors/sage.md", Description: "Knows.", Alias: "Sage", Body: "You know."}
+	want := control.Profile{Name: "sage", Path: "local/actors/sage.md", Description: "Knows.", Alias: "Sage", Body: "You know.", Hash: protocol.Hash([]byte(file)), State: control.ProfileAccepted}
 	s.equal("written", want, p)
 	p, err = control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage"})
 	s.must(err)

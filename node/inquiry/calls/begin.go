@@ -87,10 +87,10 @@ func proposalWords(v inquiries.Inquiry, s Surroundings) string {
 	}
 	for _, e := range s.Earlier {
 		if len(e.Chosen) > 0 {
-			text += "\nAn earlier inquiry asked: " + cutLine(e.Opening.Text) + "\n- its perspectives: " + strings.Join(e.Chosen, ", ") + "\n"
+			text += "\nAn earlier inquiry asked:\n" + quote(cutLine(e.Opening.Text)) + "- its perspectives: " + strings.Join(e.Chosen, ", ") + "\n"
 		}
 		for _, gap := range e.Trace.Gaps[:min(len(e.Trace.Gaps), maxGaps)] {
-			text += "- none of them saw: " + cutLine(gap) + "\n"
+			text += "- none of them saw:\n" + quote(cutLine(gap))
 		}
 	}
 	return text + guards(v) + `
@@ -182,7 +182,7 @@ func mapWords(v inquiries.Inquiry, s Surroundings) string {
 	for _, c := range s.Agents {
 		agents = append(agents, fmt.Sprintf("- %s: %s", c.Agent, cutLine(c.About)))
 	}
-	return text + listed(maxListed, agents) + "\n\nName for each perspective only agents whose focus is that perspective's; none is a good answer. Several only where each would be the better one for somebody who weighs things differently, and say how in \"why\". Where one is the better one however one weighs, name it alone: a human is not asked then.\n" +
+	return text + quote(listed(maxListed, agents)) + "\nName for each perspective only agents whose focus is that perspective's; none is a good answer. Several only where each would be the better one for somebody who weighs things differently, and say how in \"why\". Where one is the better one however one weighs, name it alone: a human is not asked then.\n" +
 		fmt.Sprintf(inJSON, `{"fits": [{"perspective": "…", "agents": [{"agent": "name@host", "why": "in one line"}]}]}`)
 }
 
