@@ -56,7 +56,7 @@ func (n *Node) watchForHuman() (stop func()) {
 
 func gateMatter(g control.Gate) notify.Matter {
 	return notify.Matter{
-		Kind: configs.NotifyGate, ID: g.Path, Text: fmt.Sprintf("parley: %s: %s (parley gates %s)", g.Party, g.Title, g.ID), More: g.Shown,
+		Kind: configs.NotifyGate, ID: g.Path, Text: fmt.Sprintf("parley: %s: %s, asked by %s (parley gates %s)", g.Party, g.Title, g.Asker.Short(), g.ID), More: g.Asker.Text() + "\n\n" + g.Shown,
 	}
 }
 

@@ -104,6 +104,7 @@ type InquiryAnswer struct {
 	Set       string          `json:"set"` // the Set of the gate
 	Chosen    []InquiryChoice `json:"chosen,omitempty"`
 	TakesBack string          `json:"takes_back,omitempty"` // hex SHA-256 of the file of the human's own answer that counts no more
+	Sight
 }
 
 // ActFrameAnswer is the act of an InquiryAnswer.
@@ -112,7 +113,7 @@ const ActFrameAnswer Act = "frame-answer"
 // AnswerInquiry is the act by which a human answers a gate of an inquiry.
 var AnswerInquiry = inquiryAct(ActSpec{Act: ActFrameAnswer, Heading: "FRAME ANSWER", Doc: "Says what a human decides at a gate of an inquiry."}, InquiryAnswer{
 	InquiryWords: InquiryWords{FormHead: exampleFrame}, Gate: GatePerspectives, Set: exampleGate().Set,
-	Chosen: []InquiryChoice{{"perspectives", []string{"Operations"}}},
+	Chosen: []InquiryChoice{{"perspectives", []string{"Operations"}}}, Sight: exampleSight,
 })
 
 func (a *InquiryAnswer) check() error {

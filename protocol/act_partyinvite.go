@@ -135,6 +135,7 @@ type GateAnswer struct {
 	// TakesBack is the hex SHA-256 of the file of the decision that this one takes back;
 	// empty: none.
 	TakesBack string
+	Sight
 }
 
 // The acts by which a human answers a gate of a party.
@@ -152,13 +153,15 @@ var (
 )
 
 func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
-	example := GateAnswer{FormHead: FormHead{From: "zoe", Topic: "tmux design", At: exampleTime}, Gate: "invite of mawui@white", Reason: "after standup"}
+	example := GateAnswer{FormHead: FormHead{From: "zoe", Topic: "tmux design", At: exampleTime}, Gate: "invite of mawui@white", Reason: "after standup", Sight: exampleSight}
 	if act == ActPartyDefer {
 		example.Until = exampleTime.Add(24 * time.Hour)
 	}
 	parse := func(body string) (GateAnswer, error) {
-		f := readForm(heading, body, "GATE", "REASON", "UNTIL", "TAKES-BACK")
-		a := GateAnswer{FormHead: f.FormHead, Gate: f.flat("GATE"), Reason: f.text("REASON"), TakesBack: f.flat("TAKES-BACK")}
+		f := readForm(heading, body, "GATE", "REASON", "UNTIL", "TAKES-BACK", "SEEN", "SEEN-SIG")
+		a := GateAnswer{
+			FormHead: f.FormHead, Gate: f.flat("GATE"), Reason: f.text("REASON"), TakesBack: f.flat("TAKES-BACK"), Sight: Sight{f.text("SEEN"), f.flat("SEEN-SIG")},
+		}
 		var err error
 		if a.Until, err = f.instant("UNTIL"); err == nil && act == ActPartyDefer && a.Until.IsZero() {
 			err = errors.New("it does not say until when")
@@ -166,7 +169,8 @@ func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
 		return a, err
 	}
 	format := func(a GateAnswer) string {
-		return writeForm(heading, a.FormHead).put("GATE", flatText(a.Gate)).put("REASON", a.Reason).put("UNTIL", formatInstant(a.Until)).put("TAKES-BACK", a.TakesBack).String()
+		return writeForm(heading, a.FormHead).put("GATE", flatText(a.Gate)).put("REASON", a.Reason).put("UNTIL", formatInstant(a.Until)).put("TAKES-BACK", a.TakesBack).
+			put("SEEN", a.Seen).put("SEEN-SIG", a.Sig).String()
 	}
 	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, example)
 }

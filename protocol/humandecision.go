@@ -26,6 +26,7 @@ type HumanDecision struct {
 	// TakesBack is the hex SHA-256 of the file of the decision that this one takes back;
 	// empty: none.
 	TakesBack string
+	Saw       Sight // what they saw of the asker; it is signed apart, see Sight
 }
 
 // Sign sets d.Key to the public key of `key` and returns its signature of the decision, base64url.
@@ -38,13 +39,17 @@ func (d *HumanDecision) Sign(key nkeys.KeyPair) (string, error) {
 	return signText(key, d.signed())
 }
 
-// Check returns an error if `sig` is not the signature of d.Key for the decision.
+// Check returns an error if `sig` is not the signature of d.Key for the decision, or if there is a
+// signature of what was seen and that one is wrong.
 func (d *HumanDecision) Check(sig string) error {
 	if sig == "" {
 		return errors.New("no key of a human signed it")
 	}
 	if verify(d.Key, sig, d.signed()) != nil {
 		return errors.New("the key of " + d.Human.String() + " did not sign this decision")
+	}
+	if d.Saw.Sig != "" && d.Saw.Check(d.Key, sig) != nil {
+		return errors.New("the record tells something else of the one who asks than what " + d.Human.String() + " signed to have seen: look at it again")
 	}
 	return nil
 }

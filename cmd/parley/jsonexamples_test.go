@@ -293,7 +293,7 @@ func exampleEvents() [3]control.Event {
 		Time: exampleTime(0), Kind: control.EventMessage, Message: &message,
 		Stage:   &control.StageChange{Path: examplePath("b2c3d4e5"), Stage: protocol.StageHeard, By: "white"},
 		Host:    &control.HostChange{Change: control.HostCame, Host: "white"},
-		Gate:    &control.GateChange{Change: control.GateOpened, Path: examplePath("b2c3d4e6"), Title: "invite of mawui@white", Party: "tmux design", Host: "white", Outcome: "pending"},
+		Gate:    &control.GateChange{Change: control.GateOpened, Path: examplePath("b2c3d4e6"), Title: "invite of mawui@white", Party: "tmux design", From: exampleAsker().Short(), Host: "white", Outcome: "pending"},
 		Trouble: &control.TroubleChange{Change: control.TroubleBegan, Text: "cannot push main: permission denied"},
 		Missed:  12,
 	}}

@@ -64,7 +64,15 @@ func exampleGate() control.Gate {
 		ID: "b2c3d4e6", Path: examplePath("b2c3d4e6").String(), For: "invite", Title: "invite of mawui@white", Party: "tmux design", Channel: examplePath("b2c3d4e6").Channel().String(),
 		By: "skills", Human: "nat", Whom: "mawui@white", Host: "white", Deciders: []protocol.Name{"zoe"}, Here: true, NoKey: true, Outcome: "deferred", Time: exampleTime(0),
 		AnswerBy: exampleTime(2), Until: exampleTime(2), Reason: "after standup", DecidedBy: "zoe", Decided: exampleTime(1), Answer: examplePath("b2c3d4e7").String(),
-		Proof: "own-key", Shown: "PARTY INVITE | topic: tmux design\n…", Hash: exampleHash, File: "LS0t…", TakesBack: exampleHash,
+		Asker: exampleAsker(), Seen: exampleAsker().Text(), Proof: "own-key", Shown: "PARTY INVITE | topic: tmux design\n…", Hash: exampleHash, File: "LS0t…", TakesBack: exampleHash,
+	}
+}
+
+// exampleAsker has a value in each field. No real asker has that.
+func exampleAsker() protocol.Asker {
+	return protocol.Asker{
+		Agent: "skills", Human: "nat", Host: "oracle-world", Key: "SHA256:9f86…", Since: exampleTime(0), Vouched: "white", Founder: true, HumanKey: "SHA256:d081…",
+		Undeclared: true, Claims: "mia", Namesakes: []string{"human nat@black"}, More: 1,
 	}
 }
 

@@ -45,3 +45,32 @@ func (d Deed) Decided(gate protocol.Path, gateHash, reason string, until time.Ti
 	}
 	return signed.Check(d.Hsig)
 }
+
+// Origin is the key that signed a deed by which a human is asked, and on whose behalf.
+type Origin struct {
+	Host     protocol.Name
+	Key      string // public nkey of the host; empty if none that counts signed it
+	Human    string // empty if it is on nobody's behalf
+	HumanKey string // public nkey with which that human signed it
+}
+
+// Origin says where the deed comes from. The step of the deed has checked the human's signature.
+func (d Deed) Origin() Origin {
+	o := Origin{Host: d.Host, Human: d.Message.Human}
+	if d.Standing == Signed {
+		o.Key = d.Message.Key
+	}
+	if o.Human != "" && d.Hsig != "" {
+		o.HumanKey = d.Hand.Key
+	}
+	return o
+}
+
+// Saw is what the human who decided signed to have seen of the asker. It is empty if they did not.
+// Versions that do not know it count the decision too, so it makes nothing void.
+func (d Deed) Saw(s protocol.Sight) string {
+	if s.Check(d.Hand.Key, d.Hsig) != nil {
+		return ""
+	}
+	return s.Seen
+}

@@ -57,9 +57,10 @@ type Gate struct {
 	Set         string
 	Questions   []protocol.InquiryQuestion
 	At          time.Time
-	Moot        bool     // the question has answered itself: a lost member has signalled
-	Answers     []Answer // in the order of the record; the first that nobody has taken back counts
-	done        string   // the decision that the inquiry has followed
+	From        affair.Origin // whose key asks
+	Moot        bool          // the question has answered itself: a lost member has signalled
+	Answers     []Answer      // in the order of the record; the first that nobody has taken back counts
+	done        string        // the decision that the inquiry has followed
 }
 
 // Answer is what a human said at a gate.
@@ -72,6 +73,7 @@ type Answer struct {
 	At        time.Time
 	Words     protocol.InquiryAnswer
 	TakesBack string
+	Seen      string // what they signed to have seen of the asker (protocol.Asker); empty if they did not
 }
 
 // Asks is what a gate asks, in words.
@@ -246,7 +248,7 @@ func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 		return v, err
 	}
 	v.Gates = added(v.Gates, &Gate{
-		Path: d.Message.Path, Hash: d.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, At: d.Timestamp,
+		Path: d.Message.Path, Hash: d.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, At: d.Timestamp, From: d.Origin(),
 	})
 	switch v.State {
 	case BriefDraft:
@@ -320,7 +322,7 @@ func (v Inquiry) answer(d affair.Deed) (Inquiry, error) {
 	if err := v.fits(g, w); err != nil {
 		return v, err
 	}
-	a := Answer{d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Timestamp, w, w.TakesBack}
+	a := Answer{d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Timestamp, w, w.TakesBack, d.Saw(w.Sight)}
 	before, next := g.Verdict(), *g
 	next.Answers = added(g.Answers, a)
 	switch {

@@ -255,7 +255,7 @@ func (h *historian) vouches(host *Host) {
 			}
 			h.witnessed[k.Host] = append(h.witnessed[k.Host], k.Key)
 			if _, before := h.ring.vouched[k]; !before {
-				h.ring.vouched[k] = host.rank
+				h.ring.vouched[k] = vouch{host.rank, it}
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func (h *historian) fold(host *Host) {
 			continue
 		}
 		says := it.Word.(protocol.HostState)
-		host.first = &says
+		host.first, host.joined = &says, it
 		if host.judge(it) == Genuine {
 			host.take(it, says)
 		}

@@ -20,6 +20,7 @@ type Host struct {
 	keys     []heldKey           // its history, the first key in front
 	rank     int                 // its place by seniority: 0 for the founder, or unranked
 	first    *protocol.HostState // what its join says; nil as long as only others have named it
+	joined   *File               // that join
 	declared map[string]*File    // everybody whom it has ever declared, with the first word that did so
 	// everHuman are those whom it has ever declared as humans.
 	everHuman map[string]bool

@@ -96,6 +96,27 @@ func (k *Ring) NextKeyEnd(now time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
+// Known says since when the record knows a key of a host. `by` is the most senior host that vouches
+// for the key, and `since` is the time of its word. If there is none, `since` is what the host says
+// itself of the key. `founder` says that the host began the record.
+func (k *Ring) Known(alias protocol.Name, key string) (since time.Time, by string, founder bool) {
+	h, joined := k.Host(alias)
+	if !joined || h.keyAt(key) < 0 {
+		return time.Time{}, "", false
+	}
+	if first := k.vouched[protocol.HostKey{Host: alias, Key: key}]; first.File != nil {
+		return first.signedAt(), first.Host.String(), false
+	}
+	word := h.keys[h.keyAt(key)].by
+	if word == nil {
+		word = h.joined
+	}
+	if word != nil {
+		since = word.signedAt()
+	}
+	return since, "", h.Founder()
+}
+
 // KnowsKey reports whether the key is in the host's history, whether it still counts or not.
 func (k *Ring) KnowsKey(alias protocol.Name, key string) bool {
 	h, joined := k.Host(alias)
@@ -161,7 +182,7 @@ func (k *Ring) Unvouched(by protocol.Name) []Claim {
 		before := ""
 		for _, held := range h.keys {
 			key := protocol.HostKey{Host: h.Alias, Key: held.key}
-			if rank, vouched := k.vouched[key]; !vouched || rank > me.rank {
+			if by, vouched := k.vouched[key]; !vouched || by.rank > me.rank {
 				all = append(all, Claim{key, before})
 			}
 			before = held.key

@@ -21,13 +21,13 @@ type Ring struct {
 	ranked  []*Host // by seniority, the founder first
 	aliases map[string][]protocol.Name
 	revoked map[protocol.HostKey][]revocation // what the founder's humans revoked
-	vouched map[protocol.HostKey]int          // the rank of the most senior host that has vouched for the key
+	vouched map[protocol.HostKey]vouch        // by the most senior host that has vouched for the key
 }
 
 func newRing(anchor Anchor) *Ring {
 	return &Ring{
 		anchor: anchor, hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{},
-		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]int{},
+		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]vouch{},
 	}
 }
 
@@ -50,6 +50,12 @@ type heldKey struct {
 type revocation struct {
 	*File
 	left *lineage
+}
+
+// vouch is a host's word that it knows a key of another host.
+type vouch struct {
+	rank int // of the host
+	*File
 }
 
 // Verdict is what a ring says about a message.

@@ -161,6 +161,7 @@ type AnswerTo struct {
 	Reason    string
 	Until     time.Time
 	TakesBack string
+	protocol.Sight
 }
 
 // Answer answers a gate. The party and the one who asked are told what was decided.
@@ -188,7 +189,7 @@ func (a Actor) Answer(channel protocol.ChannelID, r AnswerTo) affair.Command {
 				to = append(to, one)
 			}
 		}
-		answer := protocol.GateAnswer{FormHead: head, Gate: g.Title(), Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+		answer := protocol.GateAnswer{FormHead: head, Gate: g.Title(), Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Sight: r.Sight}
 		return deed{r.Act, g.Path, words(r.Act).Format(answer), to}, nil
 	})
 }

@@ -26,8 +26,9 @@ type Gate struct {
 	Path     protocol.Path // the message that asks
 	Hash     string        // hash of its file
 	For      string
-	By       string // who asks
-	Human    string // of an invite: on whose behalf
+	By       string        // who asks
+	From     affair.Origin // whose key asks, and on whose behalf
+	Human    string        // of an invite: on whose behalf, as its words say
 	Host     protocol.Name
 	Deciders []protocol.Name
 	Whom     protocol.Address // the agent that it is about
@@ -52,6 +53,7 @@ type Answer struct {
 	Reason    string
 	Until     time.Time
 	TakesBack string
+	Seen      string   // what they signed to have seen of the asker (protocol.Asker); empty if they did not
 	Stray     bool     // another message stands at its place in its host's chain: the host's key is used in two places
 	hsig      string   // the human's signature
 	copies    []string // hashes of files that bear the same signature: they say nothing more
@@ -221,7 +223,7 @@ func (p Party) answer(d affair.Deed) (Party, error) {
 		return p, nil
 	}
 	next.Answers = added(g.Answers, Answer{
-		d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Hand.Open, d.Act, d.Timestamp, said.Reason, said.Until, said.TakesBack, d.Hand.Stray, d.Hsig, nil,
+		d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Hand.Open, d.Act, d.Timestamp, said.Reason, said.Until, said.TakesBack, d.Saw(said.Sight), d.Hand.Stray, d.Hsig, nil,
 	})
 	if a, _ := g.verdict(); a != nil && a.Act != protocol.ActPartyDefer && said.TakesBack == "" && a.Key != d.Hand.Key {
 		return p, refusal.New(refusal.Forbidden, "", "%s decided it before: it is %s", a.By, g.Outcome())
@@ -311,7 +313,7 @@ func (p Party) invite(d affair.Deed) (Party, error) {
 	because, _ := d.AnsweredPath()
 	p.Gates = added(p.Gates, &Gate{
 		Because: because, Path: d.Message.Path, Hash: d.Hash, For: ForInvite, By: d.Author().Name, Human: i.Human, Host: protocol.Name(i.Whom.Host), Deciders: i.Deciders, Whom: i.Whom,
-		At: d.Timestamp, AnswerBy: i.AnswerBy,
+		At: d.Timestamp, AnswerBy: i.AnswerBy, From: p.inviter(d),
 	})
 	return p, nil
 }
@@ -354,13 +356,29 @@ func (p Party) mayInvite(d affair.Deed, i protocol.Invitation) error {
 	return nil
 }
 
+// inviter is where an invite comes from. If an agent invites because its human agreed to that
+// before, it is on behalf of that human, who signed then.
+func (p Party) inviter(d affair.Deed) affair.Origin {
+	from := d.Origin()
+	if from.Human != "" {
+		return from
+	}
+	re, _ := d.AnsweredPath()
+	if re == p.Organized {
+		from.Human, from.HumanKey = p.Leader.Human, p.Leader.Key
+	} else if a := p.Gate(re).Verdict(); a != nil {
+		from.Human, from.HumanKey = a.By, a.Key
+	}
+	return from
+}
+
 // wish notes what an agent asks its human for.
 func (p Party) wish(d affair.Deed) (Party, error) {
 	w, err := protocol.AskHuman.Parse(d.Body)
 	if err != nil {
 		return p, malformed(err)
 	}
-	g := &Gate{Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, At: d.Timestamp}
+	g := &Gate{Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, At: d.Timestamp, From: d.Origin()}
 	if w.For == protocol.WishInvite {
 		g.For = ForWish
 		if p.Member(w.Whom.Name, protocol.Name(w.Whom.Host)) != nil || p.Invited(w.Whom) != nil {
@@ -382,7 +400,7 @@ func (p Party) wish(d affair.Deed) (Party, error) {
 func (p Party) asked(d affair.Deed, who protocol.Address, reason string, because protocol.Path) *Gate {
 	return &Gate{
 		Path: d.Message.Path, Hash: d.Hash, For: ForJoin, By: who.Name, Human: d.Message.Human, Host: p.Leader.Host, Deciders: []protocol.Name{protocol.Name(p.Leader.Human)},
-		Whom: who, Text: reason, At: d.Timestamp, Because: because,
+		Whom: who, Text: reason, At: d.Timestamp, Because: because, From: d.Origin(),
 	}
 }
 
@@ -410,7 +428,7 @@ func (p Party) join(d affair.Deed) (Party, error) {
 		return p, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", who, p.Name)
 	case d.Message.Human == "": // the human of the author is asked first (R64)
 		p.Gates = added(p.Gates, &Gate{
-			Path: d.Message.Path, Hash: d.Hash, For: ForAsking, By: who.Name, Host: d.Host, Deciders: addressedHere(d), Whom: who, Text: j.Reason, At: d.Timestamp,
+			Path: d.Message.Path, Hash: d.Hash, For: ForAsking, By: who.Name, Host: d.Host, Deciders: addressedHere(d), Whom: who, Text: j.Reason, At: d.Timestamp, From: d.Origin(),
 		})
 		return p, nil
 	}

@@ -234,7 +234,7 @@ func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 	}
 	via := Member{Name: o.From, Host: d.Host, Initiator: true, Joined: d.Timestamp, By: d.Message.Path, Presence: protocol.PresenceActive, Since: d.Timestamp}
 	if d.Message.Human == "" {
-		p.Gates = []*Gate{{Path: d.Message.Path, Hash: d.Hash, For: ForOrganize, By: o.From, Host: d.Host, Deciders: []protocol.Name{o.Leader}, At: d.Timestamp, Whom: via.Address()}}
+		p.Gates = []*Gate{{Path: d.Message.Path, Hash: d.Hash, For: ForOrganize, By: o.From, Host: d.Host, Deciders: []protocol.Name{o.Leader}, At: d.Timestamp, Whom: via.Address(), From: d.Origin()}}
 		return p, nil
 	}
 	if d.Message.Human != p.Leader.Human {

@@ -111,6 +111,7 @@ type GateChange struct {
 	Path    protocol.Path `json:"path"`    // the message that asks
 	Title   string        `json:"title"`   // what it is about, in words
 	Party   string        `json:"party"`   // the party's name
+	From    string        `json:"from"`    // who asks, as the record tells it
 	Host    protocol.Name `json:"host"`    // the host whose human decides
 	Outcome string        `json:"outcome"` // pending, accepted, declined, deferred, contested or expired
 }

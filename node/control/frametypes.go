@@ -89,6 +89,7 @@ type AnswerFrameRequest struct {
 	Text      string                   `json:"text,omitempty"`      // in one's own words
 	TakesBack string                   `json:"takesBack,omitempty"` // hash of the human's own answer that counts no more
 	Hsig      string                   `json:"hsig"`                // the human's signature, base64url
+	Seen      string                   `json:"seen,omitempty"`      // their signature of what they were shown of the asker, base64url
 }
 
 // EndFrameRequest ends an inquiry.
@@ -166,6 +167,7 @@ type FrameGate struct {
 	Answers     []string        `json:"answers"`       // hashes of the answers that count, if it is contested
 	Time        time.Time       `json:"time,omitzero"` // UTC
 	NoKey       bool            `json:"noKey"`         // no decider has a key of their own, which the gate needs
+	Asker       protocol.Asker  `json:"asker"`         // who asks, as the record tells it, whatever the message says
 	File        string          `json:"file"`          // the message's file, base64
 }
 

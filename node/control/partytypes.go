@@ -136,6 +136,7 @@ type Gate struct {
 	Party     string          `json:"party"`               // the party's name
 	Channel   string          `json:"channel"`             // its channel
 	By        string          `json:"by"`                  // who asks
+	Asker     protocol.Asker  `json:"asker"`               // who that is, as the record tells it, whatever the message says
 	Human     string          `json:"human"`               // on whose behalf; "" if on nobody's
 	Whom      string          `json:"whom"`                // the agent that it is about; "" for none
 	Host      protocol.Name   `json:"host"`                // the host whose human decides
@@ -150,6 +151,7 @@ type Gate struct {
 	DecidedBy string          `json:"decidedBy"`           // who decided; "" for nobody yet
 	Decided   time.Time       `json:"decided,omitzero"`    // when, UTC
 	Answer    string          `json:"answer"`              // the message with the decision; "" for none
+	Seen      string          `json:"seen"`                // what the one who decided signed to have seen of the asker; "" for nothing
 	Proof     string          `json:"proof"`               // own-key, or open-key if the key has no passphrase; "" if nobody has decided
 	Shown     string          `json:"shown"`               // everything that is shown to the one who decides: the body of the message
 	Hash      string          `json:"hash"`                // hex SHA-256 of the message's file
@@ -325,4 +327,5 @@ type AnswerGateRequest struct {
 	Until     time.Time    `json:"until,omitzero"`      // until when it is put off, UTC
 	TakesBack string       `json:"takesBack,omitempty"` // the hash of the decision that this one takes back
 	Hsig      string       `json:"hsig"`                // the human's signature, base64url
+	Seen      string       `json:"seen,omitempty"`      // their signature of what they were shown of the asker, base64url
 }

@@ -233,8 +233,8 @@ func (q *Inquiries) Answer(ctx context.Context, by control.Caller, r control.Ans
 		if g == nil {
 			return affair.Command{}, protocol.HumanDecision{}, control.Errorf(control.KindNotFound, "see what waits: parley gates", "the inquiry asks nothing there")
 		}
-		w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: r.Text}, Gate: g.Gate, Set: g.Set, Chosen: r.Chosen, TakesBack: r.TakesBack}
-		d := protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: r.TakesBack}
+		w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: r.Text}, Gate: g.Gate, Set: g.Set, Chosen: r.Chosen, TakesBack: r.TakesBack, Sight: protocol.SightOf(asker(s, v, g), r.Seen)}
+		d := protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: r.TakesBack, Saw: w.Sight}
 		return a.Answer(v.Channel, path, w), d, nil
 	})
 }

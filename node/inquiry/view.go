@@ -124,7 +124,7 @@ func humans(v inquiries.Inquiry) string {
 func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
 	view := control.FrameGate{
 		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: []control.FrameQuestion{},
-		Contested: v.Contested == g.Path, Answers: []string{}, Time: g.At.UTC(), NoKey: true,
+		Contested: v.Contested == g.Path, Answers: []string{}, Time: g.At.UTC(), NoKey: true, Asker: asker(s, v, g),
 	}
 	for _, question := range g.Questions {
 		asked := control.FrameQuestion{ID: question.ID, Multi: question.Multi, Options: []control.FrameOption{}}
@@ -145,6 +145,11 @@ func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate)
 		}
 	}
 	return &view
+}
+
+// asker is who asks at a gate of an inquiry: the agent that makes its calls, on behalf of nobody.
+func asker(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) protocol.Asker {
+	return s.Asker(v.Coordinator.Name, g.From, "")
 }
 
 // member shows the member that investigates a perspective. It is asked while the state is read.
@@ -226,7 +231,7 @@ func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChan
 	if g.Verdict() != nil {
 		outcome = "answered"
 	}
-	return &control.GateChange{Change: change, Path: g.Path, Title: g.Asks(), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, Outcome: outcome}
+	return &control.GateChange{Change: change, Path: g.Path, Title: g.Asks(), Party: oneLine(v.Opening.Text), Host: v.Deciders[0].Host, From: asker(s, v, g).Short(), Outcome: outcome}
 }
 
 // oneLine is the beginning of a question, in one line of at most 80 characters.
@@ -299,14 +304,14 @@ func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gat
 	view := q.gate(s, v, g)
 	one := control.Gate{
 		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: g.Asks(), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
-		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(g),
+		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(g), Asker: view.Asker,
 	}
 	for _, d := range v.Deciders {
 		one.Host, one.Here = d.Host, one.Here || d.Human == q.Human && d.Host == q.Host
 		one.Deciders = append(one.Deciders, d.Human)
 	}
 	if a := g.Verdict(); a != nil {
-		one.Outcome, one.DecidedBy, one.Decided, one.Answer = "answered", a.Human, a.At.UTC(), a.Path.String()
+		one.Outcome, one.DecidedBy, one.Decided, one.Answer, one.Seen = "answered", a.Human, a.At.UTC(), a.Path.String(), a.Seen
 	}
 	if view.Contested {
 		one.Outcome = "contested"

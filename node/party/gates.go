@@ -82,7 +82,7 @@ func (p *Parties) GateChange(s *fleet.State, it *fleet.Item) *control.GateChange
 	if g == nil {
 		return nil
 	}
-	return &control.GateChange{Change: change, Path: g.Path, Title: g.Title(), Party: f.Name, Host: g.Host, Outcome: string(g.Outcome())}
+	return &control.GateChange{Change: change, Path: g.Path, Title: g.Title(), Party: f.Name, Host: g.Host, From: asker(s, g).Short(), Outcome: string(g.Outcome())}
 }
 
 // maxAsked is how many gates of one agent may wait for its human at once. An agent that went wrong
@@ -151,7 +151,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 			err = control.Errorf(control.KindRefused, "run it there", "a human of %s decides it, and this is %s", g.Host, p.Host)
 			return
 		}
-		decision = protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+		decision = protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Saw: protocol.SightOf(asker(s, g), r.Seen)}
 		actor = p.actor(s, p.Human.String(), p.Human.String(), r.Hsig)
 	})
 	if err == nil {
@@ -160,7 +160,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	if err != nil {
 		return control.Gate{}, err
 	}
-	answer := parties.AnswerTo{Gate: path, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
+	answer := parties.AnswerTo{Gate: path, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Sight: decision.Saw}
 	if _, err := p.Do(ctx, by, actor.Answer(path.Channel(), answer)); err != nil {
 		return control.Gate{}, problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
 	}

@@ -197,6 +197,7 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	v := control.Gate{
 		ID: g.Path.Short(), Path: g.Path.String(), For: g.For, Title: g.Title(), Party: f.Name, Channel: f.channel.String(), By: g.By, Human: g.Human, Host: g.Host,
 		Deciders: append([]protocol.Name{}, g.Deciders...), Outcome: string(g.Outcome()), Time: g.At, AnswerBy: g.AnswerBy, Hash: g.Hash,
+		Asker: asker(s, g),
 	}
 	if g.Whom.Name != "" {
 		v.Whom = g.Whom.String()
@@ -205,6 +206,7 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	v.NoKey = g.Waits() && !hasKey(s, g)
 	if a := g.Verdict(); a != nil {
 		v.Reason, v.DecidedBy, v.Decided, v.Answer, v.Until = a.Reason, a.By, a.At, a.Path.String(), a.Until
+		v.Seen = a.Seen
 		v.Proof, v.TakesBack = control.ProofOwnKey, a.Hash
 		if a.Open {
 			v.Proof = control.ProofOpenKey
@@ -213,6 +215,15 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 		v.TakesBack = g.Contesting()
 	}
 	return v
+}
+
+// asker is who asks at a gate. An invite also says so in its words, which may lie.
+func asker(s *fleet.State, g *parties.Gate) protocol.Asker {
+	claims := ""
+	if g.For == parties.ForInvite {
+		claims = g.Human
+	}
+	return s.Asker(g.By, g.From, claims)
 }
 
 // hasKey reports whether any human who decides a gate has a key of their own.

@@ -22,6 +22,8 @@ func (s *session) options(f control.Frame) error {
 		return err
 	}
 	out := s.view.Out
+	out.Printf("\n")
+	s.view.ShowAsker(f.Gate.Asker)
 	if f.Gate.Perspective != "" {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}

@@ -35,7 +35,7 @@ func (s *session) sign(ctx context.Context, d protocol.HumanDecision) (string, e
 // asked reads what a gate asks from the gate's own message, whatever the node tells of it: a human
 // must sign what they saw.
 func asked(g *control.FrameGate) (w protocol.InquiryGate, err error) {
-	err = hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
+	err = hand.Shown(g.Path, g.Hash, g.File, g.Asker, func(m *protocol.Message) error {
 		if w, err = protocol.AskInquiry.Parse(m.Body); err == nil && (w.Gate != g.Gate || w.Set != g.Set) {
 			err = errors.New("the node shows another gate than the message has")
 		}
@@ -56,8 +56,12 @@ func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol
 	if err != nil {
 		return f, err
 	}
+	saw, err := s.hand.Saw(f.Gate.Asker, hsig)
+	if err != nil {
+		return f, err
+	}
 	return control.AnswerFrame.Ask(ctx, s.client, control.AnswerFrameRequest{
-		ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: chosen, Text: text, TakesBack: takesBack, Hsig: hsig,
+		ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: chosen, Text: text, TakesBack: takesBack, Hsig: hsig, Seen: saw,
 	})
 }
 

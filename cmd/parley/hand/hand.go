@@ -225,12 +225,7 @@ func (k Keys) Passphrase(ctx context.Context, human protocol.Name) error {
 // Sign returns the signature of a decision by the human of this host; "" if they have no key. The
 // caller shows the decision before: a human must see what they sign.
 func Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
-	return SignWith(ctx, p, client, d, "")
-}
-
-// SignWith is Sign with the key in a file. If `path` is "", it is the file in the home.
-func SignWith(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision, path string) (string, error) {
-	return (&Signer{Path: path}).Sign(ctx, p, client, d)
+	return (&Signer{}).Sign(ctx, p, client, d)
 }
 
 // Signer signs several decisions of one command. It asks for the passphrase once (R64).
@@ -265,6 +260,17 @@ func (s *Signer) Sign(ctx context.Context, p *cli.Program, client control.Servic
 		return d.Sign(s.key)
 	}
 	return "", nil
+}
+
+// Saw returns the human's signature of what they were shown of an asker, beside their signature of
+// the decision; "" if they have no key.
+func (s *Signer) Saw(a protocol.Asker, hsig string) (string, error) {
+	if hsig == "" {
+		return "", nil
+	}
+	saw := protocol.Sight{Seen: a.Text()}
+	err := saw.Sign(s.key, hsig)
+	return saw.Sig, err
 }
 
 // passphrase asks for a passphrase at the controlling terminal. The terminal does not show what is

@@ -10,8 +10,9 @@ import (
 
 // Shown checks the message that asks a human something. The node gives its file in base64, with its
 // path and its hash. Shown reads the message from the file, and `check` compares it with what else
-// the node tells. A human must sign what they saw, whatever the node tells.
-func Shown(path, hash, file string, check func(*protocol.Message) error) error {
+// the node tells. The key and the host of the asker must be those of the file too. A human must sign
+// what they saw, whatever the node tells.
+func Shown(path, hash, file string, asker protocol.Asker, check func(*protocol.Message) error) error {
 	data, err := base64.StdEncoding.DecodeString(file)
 	var p protocol.Path
 	if err == nil {
@@ -23,6 +24,11 @@ func Shown(path, hash, file string, check func(*protocol.Message) error) error {
 	var m *protocol.Message
 	if err == nil {
 		m, err = protocol.Decode(p, data)
+	}
+	if err == nil {
+		if print, _ := protocol.Fingerprint(m.Key); m.Host != asker.Host || asker.Key != "" && asker.Key != print {
+			err = errors.New("the node names another asker than the one who signed the message")
+		}
 	}
 	if err == nil {
 		err = check(m)

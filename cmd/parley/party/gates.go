@@ -81,6 +81,7 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 func (s *session) gate(g control.Gate) {
 	out := s.view.Out
 	out.Printf("%s  %s — %s  (%s, %s)\n", out.Bold(g.ID), term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
+	s.view.ShowAsker(g.Asker)
 	for line := range strings.SplitSeq(strings.TrimRight(g.Shown, "\n"), "\n") {
 		for _, part := range term.Wrap(term.Line(line), max(0, out.Width-4)) {
 			out.Printf("    %s\n", part)
@@ -233,7 +234,11 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		return err
 	}
 	decision := protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
-	if r.Hsig, err = hand.SignWith(ctx, s.p, s.client, decision, key); err != nil {
+	signer := hand.Signer{Path: key}
+	if r.Hsig, err = signer.Sign(ctx, s.p, s.client, decision); err == nil {
+		r.Seen, err = signer.Saw(g.Asker, r.Hsig)
+	}
+	if err != nil {
 		return err
 	}
 	g, err = control.AnswerGate.Ask(ctx, s.client, r)
@@ -258,7 +263,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 // trusted returns an error if what is shown of a gate is not what its message says. A human must
 // sign what they saw, whatever the node tells.
 func trusted(g control.Gate) error {
-	return hand.Shown(g.Path, g.Hash, g.File, func(m *protocol.Message) error {
+	return hand.Shown(g.Path, g.Hash, g.File, g.Asker, func(m *protocol.Message) error {
 		if m.Body != g.Shown {
 			return errors.New("the node shows other words than the message has")
 		}

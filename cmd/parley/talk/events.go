@@ -107,7 +107,7 @@ func eventText(e control.Event, v cli.View) string {
 	case e.Host != nil:
 		return e.Host.Host.String() + " " + e.Host.Change
 	case e.Gate != nil:
-		return fmt.Sprintf("gate %s: %s: %s (%s), decided at %s", e.Gate.Change, e.Gate.Party, e.Gate.Title, e.Gate.Outcome, e.Gate.Host)
+		return fmt.Sprintf("gate %s: %s: %s, asked by %s (%s), decided at %s", e.Gate.Change, e.Gate.Party, e.Gate.Title, e.Gate.From, e.Gate.Outcome, e.Gate.Host)
 	case e.Trouble != nil:
 		return e.Trouble.Change + ": " + e.Trouble.Text
 	case e.Kind == control.EventMissed:
