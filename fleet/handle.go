@@ -23,7 +23,7 @@ type Limits struct {
 	Reads       bool // the agent reads its mail itself, and acts on all of it
 	MaxHops     int  // how many answers of agents to agents in a row are allowed
 	RunsReplies bool // whether an answer to the agent's own message is run
-	Verified    bool // the command is run only for a message that a host signed which declares the author
+	Verified    bool // the command is run only for a message that is vouched for
 	Examined    bool // sync-checks are answered without the agent (R66)
 	// WakesOn are the acts for which the agent's command is run. If it is empty, each act says so
 	// itself (R63).
@@ -55,7 +55,7 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 		return Run
 	case !t.Answerable(it), limits.Examined && it.Act == protocol.ActSyncCheck:
 		return Ignore
-	case limits.Verified && t.ring().Signature(&it.File) != protocol.SignatureValid:
+	case limits.Verified && !t.Vouched(it):
 		return Leave
 	case !it.Act.Mail() || !limits.wakes(it.Act):
 		return Receipt
@@ -65,6 +65,12 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 		return Halt
 	}
 	return Run
+}
+
+// Vouched reports whether a host vouches for the author of a message: it has signed the message,
+// declares the author, and knew which program wrote in that name (R37).
+func (t *Talk) Vouched(it *Item) bool {
+	return t.ring().Signature(&it.File) == protocol.SignatureValid && !it.Unattended
 }
 
 // answersOwn reports whether the message answers one of the participant's own.

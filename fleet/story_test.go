@@ -338,9 +338,9 @@ func (s *story) command(line string) (Command, Who) {
 	return nil, who
 }
 
-// tellOf reads "tell who@host -> to [re=id] [because=id] [in=channel] [anyway] [request=id]".
+// tellOf reads "tell who@host -> to [re=id] [because=id] [in=channel] [anyway] [unattended] [request=id]".
 func (s *story) tellOf(who Who, words []string) (command Command) {
-	request, because := "", protocol.Path{}
+	request, because, unattended := "", protocol.Path{}, false
 	c := Say{As: who, To: strings.Split(words[3], ","), Body: s.text, ByAgent: words[0] == "agenttell"}
 	for _, word := range words[4:] {
 		key, value, _ := strings.Cut(word, "=")
@@ -353,6 +353,8 @@ func (s *story) tellOf(who Who, words []string) (command Command) {
 			c.Channel = storyChannel(value)
 		case "act":
 			c.Act = protocol.Act(value)
+		case "unattended":
+			unattended = true
 		case "anyway":
 			c.Anyway = true
 		case "request":
@@ -362,8 +364,8 @@ func (s *story) tellOf(who Who, words []string) (command Command) {
 		}
 	}
 	command = c
-	if !because.IsZero() {
-		command = Called{Command: command, Because: because}
+	if unattended || !because.IsZero() {
+		command = Called{Command: command, Because: because, Unattended: unattended}
 	}
 	if request != "" {
 		command = Requested{Command: command, ID: request}

@@ -224,7 +224,7 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	open, leave, hole := false, false, false
 	ex.folded(func(s *fleet.State) {
 		it, there := s.Ledger.Item(e.check)
-		leave = !there || s.Talk.ReadBy(it, who) || a.Accepts == configs.AcceptVerified && s.Signature(it) != protocol.SignatureValid
+		leave = !there || s.Talk.ReadBy(it, who) || a.Accepts == configs.AcceptVerified && !s.Talk.Vouched(it)
 		if there {
 			_, hole = s.Chains.GapBefore(it)
 		}
@@ -353,7 +353,7 @@ func (ex *examinations) textOf(agent protocol.Name, p protocol.Path) (t examiner
 		}
 		switch it.Act {
 		case protocol.ActHey, protocol.ActTell, protocol.ActBroadcast, protocol.ActNote, protocol.ActReply:
-			ok = it.Author().Name == agent.String() && s.Signature(it) == protocol.SignatureValid
+			ok = it.Author().Name == agent.String() && s.Talk.Vouched(it)
 		default:
 			ok = false
 		}

@@ -113,7 +113,7 @@ func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.ShownMessage, error)
 }
 
 func (pr *prompts) letter(m *protocol.Message) prompt.ShownMessage {
-	l := prompt.ShownMessage{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Body: m.Body}
+	l := prompt.ShownMessage{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Unattended: m.Unattended, Body: m.Body}
 	pr.folded(func(s *fleet.State) {
 		if it, ok := s.Ledger.Item(m.Path); ok {
 			l.Signature = s.Signature(it)

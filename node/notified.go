@@ -64,7 +64,7 @@ func gateMatter(g control.Gate) notify.Matter {
 func (n *Node) lookForHuman(p protocol.Path) {
 	var it *fleet.Item
 	var g control.Gate
-	gate, mine, own := false, false, false
+	gate, mine, own, from := false, false, false, ""
 	n.folded(func(s *fleet.State) {
 		var ok bool
 		if it, ok = s.Ledger.Item(p); !ok || it.Type != protocol.TypeText || it.Act.HostWord() {
@@ -74,6 +74,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		g, gate = n.gateAt(s, p)
 		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
 		author := it.Author()
+		from = author.String() + inParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
 		own = it.Host == n.cfg.Alias && author.Name != human.Name
 		mine = s.Talk.Reaches(it, human) && !(it.Host == n.cfg.Alias && author.Name == human.Name) && !it.ToAll()
 	})
@@ -81,7 +82,6 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		return
 	}
 	m := notify.Matter{ID: p.String()}
-	from := it.Author().String()
 	switch {
 	case gate:
 		m = gateMatter(g)

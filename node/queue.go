@@ -108,8 +108,12 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	case fleet.Ignore:
 		return
 	case fleet.Leave:
-		q.notices.Once("accepts "+q.who.Name, "%s is of %s, and no host signed it that serves that name: %[3]s is not run for such mail, which stays in its inbox "+
-			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, visible.Line(it.From), q.agent.Name)
+		why := "no host signed it that serves that name"
+		if it.Unattended {
+			why = "its host could not tell which program wrote it in that name (unattended)"
+		}
+		q.notices.Once("accepts "+q.who.Name+" "+why, "%s is of %s, and %[4]s: %[3]s is not run for such mail, which stays in its inbox "+
+			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, visible.Line(it.From), q.agent.Name, why)
 		return
 	}
 	q.held[it.Path] = true
@@ -126,7 +130,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	q.nudge()
 }
 
-// put has a message wait for its tier. Verified authors take turns. All messages that nobody
+// put has a message wait for its tier. Authors whom a host vouches for take turns. All messages that nobody
 // vouches for have one turn together, because anybody can take their authors' names.
 func (q *queue) put(s *fleet.State, it *fleet.Item) {
 	tier := q.tierFor(s, it).Name
@@ -136,7 +140,7 @@ func (q *queue) put(s *fleet.State, it *fleet.Item) {
 		q.lines[tier] = l
 	}
 	author := it.Author().Name
-	if s.Signature(it) != protocol.SignatureValid {
+	if !s.Talk.Vouched(it) {
 		l.Put(it, bond{s.Talk.Root(it), true}, "", author)
 		return
 	}

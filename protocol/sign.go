@@ -23,6 +23,18 @@ const (
 	SignatureRefused    Signature = "refused"
 )
 
+// Doubts say, in a word each, why the author of a message may be another one than it says: its
+// signature, or that its host could not tell which program wrote it in that name.
+func Doubts(s Signature, unattended bool) (words []string) {
+	if s != SignatureValid {
+		words = append(words, string(s))
+	}
+	if unattended {
+		words = append(words, "unattended")
+	}
+	return words
+}
+
 const (
 	messageContext = "parley-v1"
 	letterContext  = "parley-letter-v1"

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -14,8 +18,8 @@ import (
 const orphaned = "RAWCALL_ORPHANED"
 
 // rawCall is a program that speaks to a control socket by hand: rawcall SOCKET VERB BODY. With
-// "-orphan", the process that has opened the socket ends before the program asks. The answer then
-// goes to the file OUT: rawcall -orphan OUT SOCKET VERB BODY.
+// "-orphan", the process that has opened the socket is answered once, and ends before the program
+// asks. The answer then goes to the file OUT: rawcall -orphan OUT SOCKET VERB BODY.
 func rawCall() {
 	if err := rawCallOf(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -39,6 +43,17 @@ func rawCallOf(args []string) error {
 	if out == "" {
 		return ask(conn, os.Stdout, args[1], args[2])
 	}
+	if err := write(conn, "status", "{}", "keep-alive"); err != nil {
+		return err
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, answer.Body)
+	}
+	if err != nil {
+		return err
+	}
+	signal.Ignore(syscall.SIGHUP) // for the child too: the end of this process may hang up its terminal
 	file, err := conn.(*net.UnixConn).File()
 	if err != nil {
 		return err
@@ -71,15 +86,20 @@ func askOrphaned(args []string) error {
 
 func ask(conn net.Conn, out io.Writer, verb, body string) error {
 	defer conn.Close()
+	err := write(conn, verb, body, "close")
+	if err == nil {
+		_, err = io.Copy(out, conn)
+	}
+	return err
+}
+
+func write(conn net.Conn, verb, body, then string) error {
 	var headers strings.Builder
 	for name, variable := range map[string]string{"Parley-Token": "PARLEY_TOKEN", "Parley-Agent": "PARLEY_AGENT"} {
 		if value := os.Getenv(variable); value != "" {
 			fmt.Fprintf(&headers, "%s: %s\r\n", name, value)
 		}
 	}
-	_, err := fmt.Fprintf(conn, "POST /v1/%s HTTP/1.1\r\nHost: node\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", verb, headers.String(), len(body), body)
-	if err == nil {
-		_, err = io.Copy(out, conn)
-	}
+	_, err := fmt.Fprintf(conn, "POST /v1/%s HTTP/1.1\r\nHost: node\r\nConnection: %s\r\n%sContent-Length: %d\r\n\r\n%s", verb, then, headers.String(), len(body), body)
 	return err
 }

@@ -69,7 +69,7 @@ func TestParentWithoutItsFirstThread(t *testing.T) {
 	if err != nil {
 		t.Skip(line)
 	}
-	if _, _, ended, err := look(parent.Process.Pid); err != nil || !ended {
+	if s, err := look(parent.Process.Pid); err != nil || !s.ended {
 		t.Fatalf("the parent has not ended its first thread: %v", err)
 	}
 	chain, err := Ancestry(child)
@@ -88,14 +88,14 @@ func TestUnreadIsNotHidden(t *testing.T) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: limit.Max}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _, err := look(os.Getppid())
+	_, err := look(os.Getppid())
 	if restored := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); restored != nil {
 		t.Fatal(restored)
 	}
 	if err == nil || errors.Is(err, ErrGone) {
 		t.Errorf("without a file to spare, the parent is said to be: %v", err)
 	}
-	if _, _, _, err := look(1 << 30); !errors.Is(err, ErrGone) {
+	if _, err := look(1 << 30); !errors.Is(err, ErrGone) {
 		t.Errorf("a process that is not there: %v", err)
 	}
 }

@@ -15,9 +15,38 @@ type Peer struct {
 	ID      // its process; PID is 0 if the system shows none
 	// Hidden is true if this system tells nothing of processes. Then a PID of 0 means nothing.
 	Hidden bool
+	// Ended is true if the process had ended before it could be looked at. Then PID is 0.
+	Ended bool
+	// Terminal is true if the process had a terminal when it opened the connection.
+	Terminal bool
 
 	handle *os.File           // of the process; nil if the system gives none
+	above  []ID               // what Ancestry returned when a process with a terminal opened the connection
 	top    atomic.Pointer[ID] // see Remember
+}
+
+// know notes what the system shows of the process with that number, which has just opened the
+// connection. The ancestors of a process with a terminal are kept: it may end before its request is
+// answered.
+func (p *Peer) know(pid int) {
+	s, err := look(pid)
+	if err != nil || s.ended || !p.running() {
+		p.Ended = err == nil || errors.Is(err, ErrGone)
+		return
+	}
+	p.ID, p.Terminal = s.ID, s.terminal
+	if p.Terminal {
+		p.above, _ = Ancestry(pid) // without it, it is looked up again
+	}
+}
+
+// Ancestry returns the peer and the processes beneath which it runs, or ran when it opened the
+// connection, as the function of that name does.
+func (p *Peer) Ancestry() ([]ID, error) {
+	if p.above != nil {
+		return p.above, nil
+	}
+	return Ancestry(p.PID)
 }
 
 // Remember keeps what stays true of the peer as long as it runs: nothing was found out about it and

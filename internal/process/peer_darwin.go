@@ -12,9 +12,7 @@ func peerOf(fd int) (*Peer, error) {
 	if err != nil || pid <= 0 {
 		return p, nil
 	}
-	if at, err := Find(pid); err == nil {
-		p.ID = at
-	}
+	p.know(pid)
 	return p, nil
 }
 

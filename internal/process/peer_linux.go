@@ -26,9 +26,7 @@ func peerOf(fd int) (*Peer, error) {
 		unix.CloseOnExec(handle)
 		p.handle = os.NewFile(uintptr(handle), "pidfd")
 	}
-	if at, err := Find(int(cred.Pid)); err == nil && p.running() {
-		p.ID = at
-	}
+	p.know(int(cred.Pid))
 	return p, nil
 }
 

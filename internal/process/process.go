@@ -16,8 +16,19 @@ type ID struct {
 	Start uint64 // in a unit of the system, rising; tells the process from a later one with that number
 }
 
+// seen is what the system shows of a process.
+type seen struct {
+	ID
+	parent   int
+	ended    bool // its first thread has ended, which usually means that all of it has
+	terminal bool // it has a terminal, from which somebody can control it
+}
+
 // ErrGone says that a process has ended, or cannot be seen from here.
 var ErrGone = errors.New("the process is gone or cannot be seen")
+
+// ErrDeep says that a process has more ancestors than are looked at.
+var ErrDeep = errors.New("the process has too many ancestors")
 
 // maxDepth bounds the length of an ancestry, so that a reader never goes on for ever, whatever the
 // system says.
@@ -28,16 +39,16 @@ const tries = 16
 
 // Ancestry returns the process `pid` and the processes beneath which it runs, itself first, as far
 // up as this process may see. The error is ErrGone if not even the first one can be seen, or if the
-// ancestors change while they are read.
+// ancestors change while they are read. It is ErrDeep if they are too many.
 func Ancestry(pid int) ([]ID, error) {
 	for range tries {
 		// A parent may end while it is read. Then its number may belong to another process, or its
 		// child may have another parent. If two readings give the same, it was so in between.
-		first, steady, err := walk(pid)
+		first, steady, err := walk(pid, maxDepth)
 		if err != nil {
 			return nil, err
 		}
-		again, still, err := walk(pid)
+		again, still, err := walk(pid, maxDepth)
 		if err == nil && steady && still && rises(first) && slices.Equal(first, again) {
 			return first, nil
 		}
@@ -46,20 +57,24 @@ func Ancestry(pid int) ([]ID, error) {
 }
 
 // walk goes up from a process. `steady` is false if a parent was gone before it could be read. A
-// parent whose first thread has ended still has its children: another of its threads lives on.
-func walk(pid int) (all []ID, steady bool, err error) {
-	for pid > 0 && len(all) < maxDepth {
-		at, parent, ended, err := look(pid)
+// parent whose first thread has ended still has its children: another of its threads lives on. The
+// error is ErrDeep if there are more than `most`.
+func walk(pid, most int) (all []ID, steady bool, err error) {
+	for pid > 0 && len(all) < most {
+		at, err := look(pid)
 		switch {
-		case len(all) == 0 && (err != nil || ended):
+		case len(all) == 0 && (err != nil || at.ended):
 			return nil, false, ErrGone
 		case errors.Is(err, ErrGone):
 			return all, exists(pid), nil // it is another user's, and the system hides those
 		case err != nil:
 			return nil, false, err
 		}
-		all = append(all, at)
-		pid = parent
+		all = append(all, at.ID)
+		pid = at.parent
+	}
+	if pid > 0 {
+		return nil, false, ErrDeep
 	}
 	return all, true, nil
 }
@@ -76,11 +91,11 @@ func rises(all []ID) bool {
 
 // Find returns the process that has the number now.
 func Find(pid int) (ID, error) {
-	at, _, ended, err := look(pid)
-	if err == nil && ended {
+	at, err := look(pid)
+	if err == nil && at.ended {
 		err = ErrGone
 	}
-	return at, err
+	return at.ID, err
 }
 
 // Alive reports whether the process still runs.

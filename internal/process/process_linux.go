@@ -11,31 +11,30 @@ import (
 	"syscall"
 )
 
-// look reads a process and the number of its parent. `ended` says that its first thread has ended,
-// which usually means that all of it has.
-func look(pid int) (at ID, parent int, ended bool, err error) {
+// look reads a process.
+func look(pid int) (s seen, err error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ESRCH):
-		return at, 0, false, ErrGone
+		return s, ErrGone
 	case err != nil: // such as too many open files
-		return at, 0, false, fmt.Errorf("cannot look at process %d: %w", pid, err)
+		return s, fmt.Errorf("cannot look at process %d: %w", pid, err)
 	}
 	// The second field is the name of the program, in parentheses. It may contain anything.
 	end := bytes.LastIndexByte(data, ')')
 	fields := strings.Fields(string(data[end+1:]))
-	const state, ppid, start = 0, 1, 19
+	const state, ppid, terminal, start = 0, 1, 4, 19
 	if end < 0 || len(fields) <= start {
-		return at, 0, false, ErrGone
+		return s, ErrGone
 	}
-	if parent, err = strconv.Atoi(fields[ppid]); err != nil {
-		return at, 0, false, ErrGone
+	if s.parent, err = strconv.Atoi(fields[ppid]); err != nil {
+		return s, ErrGone
 	}
-	began, err := strconv.ParseUint(fields[start], 10, 64)
-	if err != nil {
-		return at, 0, false, ErrGone
+	if s.Start, err = strconv.ParseUint(fields[start], 10, 64); err != nil {
+		return s, ErrGone
 	}
-	return ID{PID: pid, Start: began}, parent, fields[state] == "Z" || fields[state] == "X", nil
+	s.PID, s.ended, s.terminal = pid, fields[state] == "Z" || fields[state] == "X", fields[terminal] != "0"
+	return s, nil
 }
 
 // Arguments are the words with which a process was started; nil if they cannot be seen.
@@ -67,7 +66,7 @@ func All() []int {
 func Children(pid int) []int {
 	var all []int
 	for _, number := range All() {
-		if _, parent, _, err := look(number); err == nil && parent == pid {
+		if s, err := look(number); err == nil && s.parent == pid {
 			all = append(all, number)
 		}
 	}

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +15,10 @@ func TestAncestry(t *testing.T) {
 	chain, err := Ancestry(os.Getpid())
 	if err != nil || len(chain) < 2 || chain[0].PID != os.Getpid() || chain[1].PID != os.Getppid() {
 		t.Errorf("this process runs beneath %v, %v; its parent is %d", chain, err, os.Getppid())
+	}
+	// It prevents: beneath thousands of processes, a process seems to have no ancestors.
+	if _, _, err := walk(os.Getpid(), len(chain)-1); !errors.Is(err, ErrDeep) {
+		t.Errorf("with one ancestor too many: %v", err)
 	}
 	child := exec.Command("cat")
 	in, err := child.StdinPipe()

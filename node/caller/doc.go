@@ -14,7 +14,9 @@
 //   - A good token makes its bearer the agent that it was made for.
 //   - A process beneath the keeper of a run that is not known here is an agent's, nobody
 //     can tell whose: it reads.
-//   - A process that has gone, or that cannot be seen, is unattended.
+//   - A connection whose opener has ended is refused, unless the opener had a terminal: then
+//     the caller is unattended.
+//   - A process that cannot be seen is unattended.
 //   - A name alone (PARLEY_AGENT) makes its bearer that agent.
 //   - What is left is a process of the node's own user, or root, that belongs to no run:
 //     that is the operator.

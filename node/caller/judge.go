@@ -1,6 +1,8 @@
 package caller
 
 import (
+	"cmp"
+
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -40,6 +42,9 @@ func (b *Book) recognise(c control.Calling, s sight) (control.Caller, error) {
 		return agent, nil
 	case s.stray != "":
 		return control.Caller{Kind: control.ByAgent, How: s.stray}, nil
+	case s.gone != "":
+		return control.Caller{How: s.gone}, control.Errorf(control.KindRefused, "let the program that opens a connection ask by it, and wait for the answer",
+			"cannot tell who calls: %s", s.gone)
 	case s.blind != "":
 		return control.Caller{Kind: control.Unattended, Name: b.named(c), How: s.blind}, nil
 	case b.named(c) != b.o.Human:
@@ -95,11 +100,5 @@ func (b *Book) named(c control.Calling) protocol.Name {
 
 // words says what was seen.
 func (s sight) words() string {
-	switch {
-	case s.stray != "":
-		return s.stray
-	case s.blind != "":
-		return s.blind
-	}
-	return s.how
+	return cmp.Or(s.stray, s.gone, s.blind, s.how)
 }

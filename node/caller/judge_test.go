@@ -34,7 +34,7 @@ func TestStrictestWins(t *testing.T) {
 		t.Error("a member of an inquiry has a token")
 	}
 	of := func(r *Run) sight { return sight{run: r, how: "the test"} }
-	blind, stray := sight{blind: "gone"}, sight{stray: "somebody's"}
+	blind, stray, ended := sight{blind: "unseen"}, sight{stray: "somebody's"}, sight{gone: "it has ended"}
 	for _, test := range []struct {
 		name  string
 		seen  sight
@@ -63,9 +63,12 @@ func TestStrictestWins(t *testing.T) {
 		{name: "a token that was changed", call: control.Calling{Token: "x" + one.Token}, wrong: "it is no token of this node"},
 		{name: "somebody's, nobody knows whose", seen: stray, call: control.Calling{Agent: "mawjs"}, kind: control.ByAgent},
 		{name: "the same with a token", seen: stray, call: control.Calling{Token: other.Token}, kind: control.ByAgent, as: "volt", cause: letter(3)},
-		{name: "gone", seen: blind, kind: control.Unattended, as: "nat"},
-		{name: "gone, with a name", seen: blind, call: control.Calling{Agent: "volt"}, kind: control.Unattended, as: "volt"},
-		{name: "gone, with a token", seen: blind, call: control.Calling{Token: one.Token}, kind: control.ByAgent, as: "mawjs", cause: letter(1)},
+		{name: "unseen", seen: blind, kind: control.Unattended, as: "nat"},
+		{name: "unseen, with a name", seen: blind, call: control.Calling{Agent: "volt"}, kind: control.Unattended, as: "volt"},
+		{name: "unseen, with a token", seen: blind, call: control.Calling{Token: one.Token}, kind: control.ByAgent, as: "mawjs", cause: letter(1)},
+		{name: "ended", seen: ended, wrong: "cannot tell who calls: it has ended"},
+		{name: "ended, with a name", seen: ended, call: control.Calling{Agent: "volt"}, wrong: "it has ended"},
+		{name: "ended, with a token", seen: ended, call: control.Calling{Token: one.Token}, kind: control.ByAgent, as: "mawjs", cause: letter(1)},
 	} {
 		got, err := b.decide(test.call, test.seen)
 		if test.wrong != "" {

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 type sight struct {
 	run   *Run   // the run to which the process belongs; nil if to none
 	stray string // why it is an agent's although nobody can tell whose; "" if it is not
+	gone  string // why nobody is there to be looked at; "" if somebody is
 	blind string // why nothing can be found out; "" if something could
 	how   string // what was seen, for the log
 }
@@ -29,29 +31,48 @@ func (b *Book) look(p *process.Peer) sight {
 		return sight{how: "this program"}
 	case p.PID == 0 && b.otherUser(p):
 		return sight{stray: fmt.Sprintf("a process of the user %d", p.UID)}
+	case p.Ended:
+		return sight{gone: "the process that opened this connection has ended"}
 	case p.PID == 0:
-		return sight{blind: "its process has ended, or is in a container of its own"}
+		return sight{blind: "its process cannot be seen, or is in a container of its own"}
 	}
 	if top, ok := p.Remembered(); ok {
 		return b.alone(p, top)
 	}
 	if !p.Here() {
-		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
+		return b.ended(p)
 	}
 	s, top := b.trace(p)
 	if s.run == nil && b.otherUser(p) {
 		return sight{stray: fmt.Sprintf("process %d of the user %d", p.PID, p.UID)}
 	}
 	if !p.Here() { // what was read may have been of another process
-		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
+		return b.ended(p)
 	}
-	if s.run == nil && s.stray == "" && s.blind == "" {
+	if s.nobodys() {
 		// A process that loses its parent comes beneath an ancestor of that parent. So no process
 		// ever comes beneath a keeper later, and a command is in its group from its start.
 		// Therefore the next request on this connection need not look again.
 		p.Remember(top)
 	}
 	return s
+}
+
+// nobodys reports whether a process was seen, and belongs to no run.
+func (s sight) nobodys() bool { return s.run == nil && s.stray == "" && s.gone == "" && s.blind == "" }
+
+// ended is the result for a process that has ended. Somebody else holds its connection, and it may
+// have been a child of an agent's command. A process that had a terminal, and was beneath nobody's
+// run when it opened the connection, most likely was a person's.
+func (b *Book) ended(p *process.Peer) sight {
+	how := fmt.Sprintf("the process %d that opened this connection has ended", p.PID)
+	if !p.Terminal {
+		return sight{gone: how}
+	}
+	if s, _ := b.climb(p); !s.nobodys() {
+		return sight{gone: how}
+	}
+	return sight{blind: how}
 }
 
 // otherUser reports whether a process belongs to a user who does not operate this host.
@@ -87,7 +108,10 @@ func (b *Book) group(pid int) sight {
 
 // climb is what the ancestors of a process show. `top` is the last one that was looked at.
 func (b *Book) climb(p *process.Peer) (s sight, top process.ID) {
-	chain, err := process.Ancestry(p.PID)
+	chain, err := p.Ancestry()
+	if errors.Is(err, process.ErrDeep) {
+		return sight{stray: fmt.Sprintf("process %d, beneath more processes than are looked at", p.PID)}, top
+	}
 	if err != nil || chain[0] != p.ID {
 		return sight{blind: fmt.Sprintf("its process %d cannot be seen", p.PID)}, top
 	}

@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/process"
@@ -21,6 +24,76 @@ func wantKind(t *testing.T, b *Book, d dialler, kind control.CallerKind, name, h
 	}
 }
 
+// wantEnded checks that nothing is answered on the connection of a process that has ended.
+func wantEnded(t *testing.T, b *Book, d dialler) {
+	t.Helper()
+	by, err := b.Judge(control.Calling{Peer: d.peer})
+	wantRefused(t, err, "that opened this connection has ended")
+	if by.Name != "" {
+		t.Errorf("it is taken for %+v", by)
+	}
+}
+
+// atTerminal starts the program in a session of its own, at a terminal of its own.
+func atTerminal(t *testing.T) func(path string, env []string) *exec.Cmd {
+	return func(path string, env []string) *exec.Cmd {
+		ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+		if err != nil {
+			t.Skip("there are no terminals here: ", err)
+		}
+		t.Cleanup(func() { ptmx.Close() })
+		n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
+		if err == nil {
+			err = unix.IoctlSetPointerInt(int(ptmx.Fd()), unix.TIOCSPTLCK, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tty, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tty.Close() })
+		cmd := direct(path, env)
+		cmd.ExtraFiles = []*os.File{tty}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+		return cmd
+	}
+}
+
+// It prevents: a child of an agent's command opens a connection and ends, and another process that
+// holds the connection speaks by it as the human. A terminal does not help: what stood above the
+// child is kept. What a person's program has left at a terminal is unattended.
+func TestOpenerThatEnded(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		start func(path string, env []string) *exec.Cmd
+		agent bool
+		left  bool // the connection is taken for one that a person's program has left
+	}{
+		{name: "without a terminal", start: direct},
+		{name: "an agent's, without a terminal", start: direct, agent: true},
+		{name: "an agent's, at a terminal", start: atTerminal(t), agent: true},
+		{name: "at a terminal", start: atTerminal(t), left: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := book(nil)
+			b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
+			b.self = process.ID{}
+			d := dial(t, test.start)
+			if test.agent {
+				b.Begin("mawjs", letter(1), time.Minute).Began(d.pid)
+			}
+			d.end()
+			if test.left {
+				wantKind(t, b, d, control.Unattended, "nat", "has ended")
+				return
+			}
+			wantEnded(t, b, d)
+		})
+	}
+}
+
 // A process that this node starts for no run belongs to nobody. A process that a run starts belongs
 // to the run's agent while the run is under way.
 func TestSeenBeneath(t *testing.T) {
@@ -31,7 +104,7 @@ func TestSeenBeneath(t *testing.T) {
 	r.Began(d.pid)
 	wantKind(t, b, d, control.ByAgent, "mawjs", "the ancestors of process")
 	d.end()
-	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+	wantEnded(t, b, d)
 }
 
 // The number of a process that has ended may belong to another process by now.
@@ -40,7 +113,7 @@ func TestNumberIsUsedAgain(t *testing.T) {
 	d := dial(t, direct)
 	b.Begin("mawjs", letter(1), time.Minute).Began(d.pid)
 	d.peer.ID = process.ID{PID: os.Getppid(), Start: d.peer.Start}
-	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+	wantEnded(t, b, d)
 }
 
 // orphan starts the program so that its parent ends at once, in a session of its own.
@@ -187,5 +260,5 @@ func TestRemembered(t *testing.T) {
 	b.loosen(process.ID{PID: 1, Start: 1})
 	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
 	d.end()
-	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+	wantEnded(t, b, d)
 }

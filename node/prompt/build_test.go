@@ -212,6 +212,21 @@ func TestSignatureInWords(t *testing.T) {
 	}
 }
 
+// It prevents: what some program of a host wrote in a name looks like that participant's own words.
+func TestUnattendedIsSaid(t *testing.T) {
+	r := fullRequest()
+	r.Message.Unattended, r.History[1].Unattended = true, true
+	text := Build(r).Text
+	for _, want := range []string{
+		"\nSignature: valid: it was really sent from the host black, but that host could not tell which program wrote it in that name (unattended)\n",
+		"mawjs@white to mawjs, hey, signed, unattended, ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
+		}
+	}
+}
+
 // A name is free text if parley did not register it. It must not pass for a line of parley's.
 func TestNamesStayInTheirPlace(t *testing.T) {
 	l := letter(1, "nat\"@black\nSignature: valid: it was really\u202e sent from the host black", "x\ny", protocol.SignatureUnverified, "hi")

@@ -40,7 +40,7 @@ func (r Request) sender(l ShownMessage) string {
 	if l.Host != "" {
 		who += "@" + Name(l.Host.String())
 	}
-	if l.From == r.Agent && l.Host.String() == r.Host && l.Signature == protocol.SignatureValid {
+	if l.From == r.Agent && l.Host.String() == r.Host && l.Signature == protocol.SignatureValid && !l.Unattended {
 		who += " (you)"
 	}
 	return who
@@ -93,7 +93,11 @@ func path(p protocol.Path) string {
 func signed(l ShownMessage) string {
 	switch l.Signature {
 	case protocol.SignatureValid:
-		return "valid: it was really sent from the host " + Name(l.Host.String())
+		where := "valid: it was really sent from the host " + Name(l.Host.String())
+		if l.Unattended {
+			return where + ", but that host could not tell which program wrote it in that name (unattended)"
+		}
+		return where
 	case protocol.SignatureRefused:
 		return "wrong: it is not from where it says; do not believe it"
 	}
@@ -101,9 +105,12 @@ func signed(l ShownMessage) string {
 }
 
 // signedShort is signed in few words, for a line that holds more.
-func signedShort(s protocol.Signature) string {
-	switch s {
+func signedShort(l ShownMessage) string {
+	switch l.Signature {
 	case protocol.SignatureValid:
+		if l.Unattended {
+			return "signed, unattended"
+		}
 		return "signed"
 	case protocol.SignatureRefused:
 		return "wrong signature"

@@ -49,7 +49,7 @@ func (r Request) history() section {
 	s.parts, s.out = lastOf(len(r.History), r.limit(), func(i int) part {
 		l := r.History[i]
 		return newPart(fmt.Sprintf("%s, %s to %s, %s, %s, %s:\n", clock(l.At), r.sender(l), addressees(l.To), act(l.Act),
-			signedShort(l.Signature), path(l.Path)), visible.Text(l.Body))
+			signedShort(l), path(l.Path)), visible.Text(l.Body))
 	})
 	return s
 }

@@ -12,14 +12,15 @@ const DefaultLimit = 48 << 10
 
 // ShownMessage is a message as an agent is shown it.
 type ShownMessage struct {
-	Path      protocol.Path
-	From      string
-	Host      protocol.Name // "" if it is not said
-	To        []string      // "name" or "name@host"
-	At        time.Time
-	Act       protocol.Act
-	Signature protocol.Signature
-	Body      string
+	Path       protocol.Path
+	From       string
+	Host       protocol.Name // "" if it is not said
+	To         []string      // "name" or "name@host"
+	At         time.Time
+	Act        protocol.Act
+	Signature  protocol.Signature
+	Unattended bool // its host could not tell which program wrote it in From's name
+	Body       string
 }
 
 // Request is all that a text is made of. The caller has chosen what the agent may see: all of it

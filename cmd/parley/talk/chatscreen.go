@@ -137,8 +137,8 @@ func (c *chat) show(m control.Message) error {
 	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}
-	for _, doubt := range doubts(m) {
-		head += " " + c.v.Out.Warn(doubt)
+	for _, doubt := range protocol.Doubts(m.Signature, m.Unattended) {
+		head += " " + c.v.Out.Warn(term.Line(doubt))
 	}
 	lines := []string{head}
 	for _, line := range term.Wrap(term.Visible(m.Body), c.v.Out.Width-len(textIndent)-1) {

@@ -30,24 +30,13 @@ func inTree(m control.Message) string {
 // host could not tell. So a list shows that as well as chat and show do.
 func marks(m control.Message) string {
 	marks := ""
-	for _, doubt := range doubts(m) {
-		marks += "[" + doubt + "] "
+	for _, doubt := range protocol.Doubts(m.Signature, m.Unattended) {
+		marks += "[" + term.Line(doubt) + "] "
 	}
 	if m.Second != "" {
 		marks += "[second answer] "
 	}
 	return marks
-}
-
-// doubts say why the author of a message may be another one than it says.
-func doubts(m control.Message) (words []string) {
-	if m.Signature != protocol.SignatureValid {
-		words = append(words, term.Line(string(m.Signature)))
-	}
-	if m.Unattended {
-		words = append(words, "unattended")
-	}
-	return words
 }
 
 // unusualAct is the act of a message, if it is worth a word.
