@@ -51,7 +51,7 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 			tree := gitOut(t, remote, "ls-tree", "main") + "\n040000 tree " + bomb(t, remote) + "\tzz\n"
 			moveByHand(t, remote, gitInput(t, remote, tree, "mktree"), good)
 			err := b.Fetch(t.Context())
-			if kind := b.contact.kindOf(err); kind != KindHuge {
+			if kind, _ := b.contact.kindOf(err); kind != KindHuge {
 				t.Fatalf("the fetch gave %v, of the kind %q", err, kind)
 			}
 			if b.Place(testMessage(1, 1).Path) != Absent {

@@ -71,7 +71,11 @@ func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 // commitOnce makes one commit if there is something to commit. `done` is true if there was nothing,
 // or if it failed. The caller holds work.
 func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
-	if err := m.takeInMain(); err != nil {
+	err = m.takeInMain()
+	if err == nil {
+		err = m.leaveOutWithheld()
+	}
+	if err != nil {
 		return 0, true, m.because(err)
 	}
 	messages, files := m.progress.choose(all, m.courier.grace()), m.updates.all()

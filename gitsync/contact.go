@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -13,15 +14,18 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/visible"
 )
 
 // contact is what is known of the remote: when it was reached, and what trouble there is
 // with it.
 type contact struct {
-	remote string // as configured
-	now    func() time.Time
-	tell   *teller
-	log    zerolog.Logger
+	remote  string                     // as configured
+	dir     string                     // record.git
+	lacking func(said string) []string // the files that a text names, and that the remote lacks
+	now     func() time.Time
+	tell    *teller
+	log     zerolog.Logger
 
 	mu                        sync.Mutex // guards the fields below
 	lastFetch, lastPush       time.Time
@@ -53,7 +57,8 @@ func (c *contact) note(err error, when *time.Time, at **Trouble) {
 		}
 		*at = nil
 	} else {
-		t := &Trouble{Kind: c.kindOf(err), Text: carrier.OneLine(err.Error()), Pushing: at == &c.pushTrouble, Since: c.now()}
+		t := &Trouble{Text: carrier.Whole(err), Pushing: at == &c.pushTrouble, Since: c.now()}
+		t.Kind, t.Advice = c.kindOf(err)
 		if *at != nil && (*at).Kind == t.Kind {
 			t.Since = (*at).Since
 		}
@@ -140,26 +145,31 @@ func (c *contact) report(s *Status) {
 	s.Trouble = worst(c.fetchTrouble, c.pushTrouble)
 }
 
-// kindOf says which kind of trouble a failed fetch or push is. It ignores the name of the remote,
-// which says nothing about it.
-func (c *contact) kindOf(err error) Kind {
-	if errors.Is(err, ErrForeign) {
-		return KindForeign
-	}
-	if errors.Is(err, objects.ErrHuge) {
-		return KindHuge
-	}
-	if errors.Is(err, ErrUnfit) {
-		return KindUnfit
+// kindOf says which kind of trouble a failed fetch or push is, and what to do about it. It ignores
+// the name of the remote, which says nothing about it.
+func (c *contact) kindOf(err error) (Kind, string) {
+	for _, known := range []struct {
+		err  error
+		kind Kind
+	}{{ErrForeign, KindForeign}, {objects.ErrHuge, KindHuge}, {ErrUnfit, KindUnfit}} {
+		if errors.Is(err, known.err) {
+			return known.kind, known.kind.advice()
+		}
 	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")
-	text += "\n" + carrier.Output(err)
+	said := carrier.Output(err)
+	text += "\n" + said
 	address, _ := gitremote.Split(c.remote)
 	for _, name := range []string{c.remote, address, redact.Remote(c.remote)} {
 		if name != "" {
 			text = strings.ReplaceAll(text, name, "")
 		}
 	}
-	return kindOfText(text, pushing)
+	kind, advice := kindOfText(text, pushing)
+	files := "PATH"
+	if kind == KindContent && pushing {
+		files = cmp.Or(strings.Join(c.lacking(said), " "), files)
+	}
+	return kind, strings.NewReplacer("URL", redact.Remote(c.remote), "RECORD", visible.Shell(c.dir), "PATH", files).Replace(advice)
 }

@@ -128,6 +128,9 @@ func (f *founding) makeRepository() error {
 	}
 	f.git = carrier.New(f.store, f.opts.Remote, f.opts.Builtin)
 	f.git.BePatient()
+	if f.opts.Ask {
+		f.git.MayAsk()
+	}
 	return nil
 }
 

@@ -71,6 +71,8 @@ type Options struct {
 	// Patient lets every fetch and push take as long as a large record needs. It is for a call for
 	// which somebody waits, and which they can end.
 	Patient bool
+	// Ask lets Init ask for the remote's password, by the program that the user has named for that.
+	Ask bool
 	// Builtin fetches and pushes without the git program, even if that is installed.
 	Builtin bool
 
@@ -173,14 +175,15 @@ type Found struct {
 
 // Status is a snapshot of the record.
 type Status struct {
-	Remote       string // as configured, without a password
-	Tip          string // commit of main
-	RemoteTip    string // the last known commit of the remote's main, or ""
-	Unrecorded   int    // messages that are only in the journal
-	CommitError  string // why they could not be committed, or ""
-	Broken       string // why a part of main is no longer on this disk, or ""
-	StoreError   error  // why nothing new can be stored, or nil
-	Unpushed     int    // messages in main that the remote lacks; 1 if it only lacks other files; 0 without a remote
+	Remote       string          // as configured, without a password
+	Tip          string          // commit of main
+	RemoteTip    string          // the last known commit of the remote's main, or ""
+	Unrecorded   int             // messages that are only in the journal, without those that are withheld
+	Withheld     []protocol.Path // see Record.Withhold
+	CommitError  string          // why they could not be committed, or ""
+	Broken       string          // why a part of main is no longer on this disk, or ""
+	StoreError   error           // why nothing new can be stored, or nil
+	Unpushed     int             // messages in main that the remote lacks; 1 if it only lacks other files; 0 without a remote
 	LastFetch    time.Time
 	WaitingSince time.Time // since when the oldest message waits to be recorded or, if it is, to be pushed; zero if none waits
 	LastPush     time.Time

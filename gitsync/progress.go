@@ -23,6 +23,8 @@ type progress struct {
 	log     zerolog.Logger
 	shared  bool // there is a remote
 
+	withheld *withheld
+
 	mu sync.Mutex // guards the fields below
 
 	tip, tree             objects.Hash // main

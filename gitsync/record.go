@@ -50,6 +50,7 @@ type Record struct {
 	share    *sharer
 	refs     *refs
 	disk     *disk
+	withheld *withheld
 	losses   *lossBook // what main had and this disk can no longer give
 	salvor   *salvor
 	packs    *packNotes // only the commit loop uses it
@@ -89,7 +90,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	}
 	shared := opts.Remote != ""
 	r.progress = newProgress(shared, r.tell, r.log)
-	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
+	r.contact = &contact{remote: opts.Remote, dir: dir, lacking: func(said string) []string { return r.share.lacking(said) }, now: opts.Now, tell: r.tell, log: r.log}
 	r.courier = &courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
 	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
 	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), tell: r.tell, log: r.log}
@@ -142,6 +143,10 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return err
 	}
 	r.progress.journal = r.journal
+	if r.withheld, err = openWithheld(r.opts.Dir); err != nil {
+		return err
+	}
+	r.progress.withheld = r.withheld
 	if err := r.replay(ctx); err != nil {
 		return err
 	}

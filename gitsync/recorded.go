@@ -115,14 +115,14 @@ func (g *progress) inTree(tree objects.Hash, h *heldMessage) (bool, error) {
 }
 
 // choose takes the messages that are to be committed now: all if `all` is true, else without
-// messages of peers that have not waited for `grace`.
+// messages of peers that have not waited for `grace`. It never takes what is withheld.
 func (g *progress) choose(all bool, grace time.Duration) []*heldMessage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var chosen []*heldMessage
 	size, now := 0, time.Now()
 	for _, h := range g.pending {
-		if !all && h.peer && now.Sub(h.since) < grace {
+		if !all && h.peer && now.Sub(h.since) < grace || g.withheld.has(h.path) {
 			continue
 		}
 		if len(chosen) == maxCommitMessages || size > maxCommitBytes {
@@ -139,7 +139,7 @@ func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, h := range g.pending {
-		if h.peer {
+		if h.peer && !g.withheld.has(h.path) {
 			return max(0, grace-time.Since(h.since)), true
 		}
 	}

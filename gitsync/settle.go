@@ -108,9 +108,16 @@ func (l lag) count() int {
 // report fills in what a status says about messages.
 func (g *progress) report(s *Status) {
 	g.mu.Lock()
-	s.Tip, s.Unrecorded = g.tip.String(), len(g.pending)
-	if len(g.pending) > 0 {
-		s.WaitingSince = g.pending[0].since
+	s.Tip = g.tip.String()
+	for _, h := range g.pending {
+		switch {
+		case g.withheld.has(h.path):
+			s.Withheld = append(s.Withheld, h.path)
+			continue
+		case s.Unrecorded == 0:
+			s.WaitingSince = h.since
+		}
+		s.Unrecorded++
 	}
 	if g.remoteTip != objects.Zero {
 		s.RemoteTip = g.remoteTip.String()

@@ -69,7 +69,8 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 		return
 	}
 	e.failures++
-	e.due = later(e.due, e.end.Add(pauseAfter(s.contact.kindOf(err), e.failures)))
+	kind, _ := s.contact.kindOf(err)
+	e.due = later(e.due, e.end.Add(pauseAfter(kind, e.failures)))
 	s.contact.nextTry(e.trouble, e.due.Sub(e.end))
 }
 

@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -17,13 +18,18 @@ const (
 	KindUntrusted      Kind = "untrusted"      // it does not prove who it is
 	KindNotFound       Kind = "not-found"      // there is no repository
 	KindHook           Kind = "hook"           // a hook refused
+	KindContent        Kind = "content"        // it refuses what a message or file says, such as a password
 	KindProtected      Kind = "protected"      // main may not be pushed to
 	KindWorkTree       Kind = "work-tree"      // it has a work tree, or main checked out
 	KindFull           Kind = "full"           // the remote has no room
+	KindTooLarge       Kind = "too-large"      // it takes no push of that size
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
 	KindHuge           Kind = "huge"           // it holds more than anybody has written
 	KindUnfit          Kind = "unfit"          // no record can be shared through a repository of its kind
+	KindObject         Kind = "object"         // git refuses an object for its form
+	KindSettings       Kind = "settings"       // a setting of git on this machine stands in the way
+	KindShortage       Kind = "shortage"       // git gets too little memory, processes or files here
 	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
 	KindDisk           Kind = "disk"           // this machine has no room
 	KindOther          Kind = "other"
@@ -32,14 +38,15 @@ const (
 // Trouble is why the remote cannot be used.
 type Trouble struct {
 	Kind    Kind      // KindNone: the remote can be used
-	Text    string    // one line for people
+	Text    string    // one line for people, with all that git and the remote said
+	Advice  string    // what to do about it, or "" if there is nothing to do but wait
 	Pushing bool      // only pushing fails: what others write is still fetched
 	Since   time.Time // since when it is of this kind
 	Next    time.Time // when it is tried again; zero if that is not known yet
 }
 
-// Advice is what to do about a trouble of this kind, or "" if there is nothing to do but wait.
-func (k Kind) Advice() string {
+// advice is what to do about a trouble of this kind, if what was said has no better advice.
+func (k Kind) advice() string {
 	switch k {
 	case KindAuthentication:
 		return "check the key or password with: git ls-remote URL"
@@ -51,18 +58,28 @@ func (k Kind) Advice() string {
 		return "check remote in config.yaml, and that the repository is there"
 	case KindHook:
 		return "ask who runs the remote, or mend its hook"
+	case KindContent:
+		return "take it out of what is pushed with parley record withhold PATH, or have the remote let it in"
 	case KindProtected:
 		return "allow this host's account to push to main there"
 	case KindWorkTree:
 		return "share a bare repository: git clone --bare"
 	case KindFull:
 		return "make room on the remote"
+	case KindTooLarge:
+		return "have the remote take larger pushes"
 	case KindForeign:
 		return "check remote in config.yaml: it must hold this fleet's record"
 	case KindHuge:
 		return "look who pushed it (git log) and set main of the remote back to the commit before"
 	case KindUnfit:
 		return "mend it there, or name another with parley remote set"
+	case KindObject:
+		return "set main of the remote back to the commit before it, or have git let it in (fetch.fsck and receive.fsck in git help config)"
+	case KindSettings:
+		return "find that setting with: git config --show-origin --list"
+	case KindShortage:
+		return "give this machine more memory, or end what else takes it"
 	case KindNeedsGit:
 		return "install the git program"
 	case KindDisk:
@@ -75,65 +92,85 @@ func (k Kind) Advice() string {
 // fails, in lower case. The first one that fits gives the kind. So exact signs stand before those
 // that are said about many things.
 var signs = []struct {
-	kind Kind
-	said []string
+	kind   Kind
+	said   []string
+	advice string // "": that of the kind
 }{
 	{KindThrottled, []string{
 		"error: 429", "status code: 429", "too many requests", "rate limit", "requested too many times",
 		"too many concurrent", "too many connections", "abuse detection", "throttled",
-	}},
-	{KindNeedsGit, []string{"only the git program"}},
-	{KindWorkTree, []string{"branch is currently checked out", "has a work tree"}},
+	}, ""},
+	{KindNeedsGit, []string{"only the git program"}, ""},
+	{KindNeedsGit, []string{"unable to find remote helper", "is not a git command"}, "install all of git, with its helper for this kind of URL"},
+	{KindWorkTree, []string{"branch is currently checked out", "has a work tree"}, ""},
+	{KindShortage, []string{
+		"out of memory", "cannot allocate memory", "mmap failed", "resource temporarily unavailable", "too many open files", "unable to create thread",
+	}, ""},
+	{KindSettings, []string{"does not support push options"}, "send none, here alone: git --git-dir=RECORD config push.pushOption ''"},
+	{KindSettings, []string{"cannot run ssh:"}, "install the program ssh"},
+	{KindSettings, []string{
+		"transport '", "uses plaintext credentials",
+		"bad config", "bad boolean config", "bad numeric config", "unknown value for config", "invalid value for", "missing value for",
+		"does not support --signed", "cannot run ", "unable to fork", "refusing to work with credential missing",
+	}, ""},
+	{KindContent, []string{
+		"push protection", "cannot contain secrets", "secret-scanning", "secrets detected", "contains secrets", "more secrets", "leaks found", "prohibited patterns",
+		"gh001", "file size limit", "gh008", "lfs object",
+	}, ""},
+	{KindTooLarge, []string{"error: 413", "status code: 413", "entity too large", "pack exceeds maximum", "push is too large", "exceeds the maximum allowed size"}, ""},
+	{KindObject, []string{"fsck error", "invalid author/committer line", "badtimezone", "missingspacebeforedate", "missing email", "bad time zone", "zeropaddedfilemode", "hasdotgit"}, ""},
 	{KindProtected, []string{
 		"protected branch", "gh006", "gh013", "repository rule violations", "only modified through pull requests",
-		"tf402455", "prohibited by gerrit",
-	}},
+		"tf402455", "prohibited by gerrit", "hidden ref", "denying non-fast-forward", "deletion prohibited",
+	}, ""},
 	{KindFull, []string{
 		"size limit", "exceeded its", "over its data quota", "exceed the quota", "exceeds the quota", "repository is over",
-	}},
-	{KindHook, []string{"hook declined"}},
+	}, ""},
+	{KindHook, []string{"hook declined"}, ""},
 	{KindUntrusted, []string{
 		"host key verification failed", "knownhosts:", "known_hosts", "certificate", "x509:", "remote host identification has changed",
-	}},
+	}, ""},
 	{KindAuthentication, []string{
 		"permission denied (", "could not read username", "could not read password", "authentication failed", "authentication required",
 		"invalid username or", "unable to authenticate", "too many authentication failures", "there is no key to show",
-		"error: 401", "http basic: access denied", "no more authentication methods",
-	}},
+		"error: 401", "http basic: access denied", "no more authentication methods", "http code 407",
+	}, ""},
 	{KindNotFound, []string{
 		"repository not found", "does not appear to be a git repository", "project you were looking for could not be found",
 		"' not found", "error: 404", "no such file or directory",
-	}},
+	}, ""},
+	{KindPermission, []string{"dubious ownership"}, "let git use a repository of another account: git config --global --add safe.directory URL"},
 	{KindPermission, []string{
 		"permission to ", "permission denied", "access denied", "error: 403", "authorization failed", "write access", "read only", "read-only",
-		"not allowed to", "insufficient permission", "dubious ownership", "forbidden",
-	}},
+		"not allowed to", "insufficient permission", "forbidden",
+	}, ""},
 	{KindUnreachable, []string{
 		"could not resolve", "no such host", "name resolution", "connection refused", "couldn't connect", "failed to connect",
 		"no route to host", "network is unreachable", "timed out", "timeout", "no answer within", "connection reset", "connection closed",
-		"hung up", "early eof", "unexpected disconnect", "broken pipe", "empty reply", "unable to access", "unable to connect",
+		"hung up", "early eof", "unexpected disconnect", "broken pipe", "empty reply", "unable to access", "unable to connect", "rpc failed",
 		"error: 5", "status code: 5", "eof",
-	}},
-	{KindPermission, []string{"access rights"}}, // git says this whatever ended ssh
+	}, ""},
+	{KindPermission, []string{"access rights"}, ""}, // git says this whatever ended ssh
 }
 
 // noSpace is what is said about a full disk, ours or the remote's.
 var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "not enough space"}
 
-func kindOfText(text string, pushing bool) Kind {
+// kindOfText says of which kind a trouble is, and what to do, by all that was said of it.
+func kindOfText(text string, pushing bool) (Kind, string) {
 	text = strings.ToLower(text)
 	if containsAny(text, noSpace) {
 		if pushing {
-			return KindFull
+			return KindFull, KindFull.advice()
 		}
-		return KindDisk
+		return KindDisk, KindDisk.advice()
 	}
 	for _, s := range signs {
 		if containsAny(text, s.said) {
-			return s.kind
+			return s.kind, cmp.Or(s.advice, s.kind.advice())
 		}
 	}
-	return KindOther
+	return KindOther, ""
 }
 
 func containsAny(text string, signs []string) bool {

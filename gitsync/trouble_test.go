@@ -52,31 +52,46 @@ func TestKindsOfTrouble(t *testing.T) {
 		"remote: The project you were looking for could not be found or you don't have permission to view it.":                                     KindNotFound,
 		"! refs/heads/main:refs/heads/main [remote rejected] (pre-receive hook declined)\nremote: no messages today":                               KindHook,
 		"refused: hook declined: not on Sundays": KindHook,
-		"remote: error: GH006: Protected branch update failed for refs/heads/main.\n! x [remote rejected] (protected branch hook declined)":          KindProtected,
-		"remote: error: GH013: Repository rule violations found for refs/heads/main.\n! x [remote rejected] (push declined)":                         KindProtected,
-		"remote: GitLab: You are not allowed to push code to protected branches on this project.\n! x [remote rejected] (pre-receive hook declined)": KindProtected,
-		"! refs/heads/main:refs/heads/main [remote rejected] (branch is currently checked out)":                                                      KindWorkTree,
-		"remote: GitLab: Your push has been rejected, because this repository has exceeded its size limit.\n! x [remote rejected] (hook declined)":   KindFull,
-		"fatal: unable to access 'https://github.com/a/b.git/': The requested URL returned error: 429":                                               KindThrottled,
-		"unexpected client error: unexpected requesting \"https://x/info/refs\" status code: 429":                                                    KindThrottled,
-		"remote: This endpoint has been requested too many times. Try again later.":                                                                  KindThrottled,
-		"ERROR: You have exceeded a secondary rate limit.":                                                                                           KindThrottled,
-		"ssh_exchange_identification: Too many connections":                                                                                          KindThrottled,
-		"/srv/record.git has the hook update, which only the git program runs: install the package \"git\" of your system":                           KindNeedsGit,
-		"fatal: write error: No space left on device":                                                                                                KindDisk,
-		"something that nobody has heard before":                                                                                                     KindOther,
+		"remote: error: GH006: Protected branch update failed for refs/heads/main.\n! x [remote rejected] (protected branch hook declined)":                                                      KindProtected,
+		"remote: error: GH013: Repository rule violations found for refs/heads/main.\n! x [remote rejected] (push declined)":                                                                     KindProtected,
+		"remote: GitLab: You are not allowed to push code to protected branches on this project.\n! x [remote rejected] (pre-receive hook declined)":                                             KindProtected,
+		"! refs/heads/main:refs/heads/main [remote rejected] (branch is currently checked out)":                                                                                                  KindWorkTree,
+		"remote: GitLab: Your push has been rejected, because this repository has exceeded its size limit.\n! x [remote rejected] (hook declined)":                                               KindFull,
+		"fatal: unable to access 'https://github.com/a/b.git/': The requested URL returned error: 429":                                                                                           KindThrottled,
+		"unexpected client error: unexpected requesting \"https://x/info/refs\" status code: 429":                                                                                                KindThrottled,
+		"remote: This endpoint has been requested too many times. Try again later.":                                                                                                              KindThrottled,
+		"ERROR: You have exceeded a secondary rate limit.":                                                                                                                                       KindThrottled,
+		"ssh_exchange_identification: Too many connections":                                                                                                                                      KindThrottled,
+		"/srv/record.git has the hook update, which only the git program runs: install the package \"git\" of your system":                                                                       KindNeedsGit,
+		"fatal: write error: No space left on device":                                                                                                                                            KindDisk,
+		"fatal: the receiving end does not support push options\nfatal: the remote end hung up unexpectedly":                                                                                     KindSettings,
+		"error: object 0123456: badTimezone: invalid author/committer line - bad time zone\nfatal: fsck error in packed object\nfatal: fetch-pack: invalid index-pack output":                    KindObject,
+		"remote: error: object 0123456: missingEmail\nremote: fatal: fsck error in packed object\n! x [remote rejected] (unpacker error)":                                                        KindObject,
+		"remote: error: GH013: Repository rule violations found for refs/heads/main.\nremote: - GITHUB PUSH PROTECTION\n! x [remote rejected] (push declined due to repository rule violations)": KindContent,
+		"remote: PUSH BLOCKED: Secrets detected in code changes\n! x [remote rejected] (pre-receive hook declined)":                                                                              KindContent,
+		"remote: error: GH008: Your push referenced at least 1 unknown Git LFS object:\n! x [remote rejected] (pre-receive hook declined)":                                                       KindContent,
+		"error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413\nfatal: the remote end hung up unexpectedly":                                                                  KindTooLarge,
+		"remote: fatal: pack exceeds maximum allowed size\nerror: remote unpack failed: index-pack abnormal exit":                                                                                KindTooLarge,
+		"fatal: Out of memory, malloc failed (tried to allocate 1610612736 bytes)\nfatal: fetch-pack: invalid index-pack output":                                                                 KindShortage,
+		"error: cannot fork() for ssh: Resource temporarily unavailable\nfatal: unable to fork":                                                                                                  KindShortage,
+		"error: cannot run /opt/ssh: No such file or directory\nfatal: unable to fork":                                                                                                           KindSettings,
+		"fatal: bad config line 3 in file /home/nat/.gitconfig":                                                                                                                                  KindSettings,
+		"fatal: transport 'https' not allowed":                                                                  KindSettings,
+		"git: 'remote-https' is not a git command. See 'git --help'.":                                           KindNeedsGit,
+		"fatal: unable to access 'https://git.example.org/x/': Received HTTP code 407 from proxy after CONNECT": KindAuthentication,
+		"something that nobody has heard before":                                                                KindOther,
 	} {
-		if got := kindOfText(text, false); got != want {
+		if got, _ := kindOfText(text, false); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
-		if got := kindOfText(text+endOfSSH, false); got != want && want != KindOther {
+		if got, _ := kindOfText(text+endOfSSH, false); got != want && want != KindOther {
 			t.Errorf("%q, as git ends it over ssh, is %q, want %q", text, got, want)
 		}
 	}
-	if got := kindOfText(endOfSSH, false); got != KindPermission {
+	if got, _ := kindOfText(endOfSSH, false); got != KindPermission {
 		t.Errorf("an ssh that says nothing is %q", got)
 	}
-	if got := kindOfText("remote: fatal: write error: No space left on device", true); got != KindFull {
+	if got, _ := kindOfText("remote: fatal: write error: No space left on device", true); got != KindFull {
 		t.Errorf("a remote without room is %q", got)
 	}
 }

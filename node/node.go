@@ -81,79 +81,81 @@ type Options struct {
 
 // Node is one host of a fleet.
 type Node struct {
-	home       configs.Home
-	cfg        configs.Config
-	version    string
-	log        zerolog.Logger
-	now        func() time.Time
-	started    time.Time
-	lock       *flock.Flock
-	signsWith  atomic.Pointer[homes.Key] // this host's key
-	callers    *caller.Book
-	verbs      control.Answers   // what answers each verb
-	keepers    *keeper.Pool      // the keepers of commands; nil: commands run alone
-	doorsteps  *agents.Doorsteps // sockets of agents that run as other users
-	record     *gitsync.Record
-	anchor     keys.Anchor
-	keys       keyWork
-	writer     *writer
-	decider    *decider
-	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
-	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
-	stop       context.CancelFunc             // ends Run; nil until then
-	system     protocol.ChannelID             // the channel where the hosts and their keys are told
-	live       *presence.Live
-	roster     agents.Roster // the agents that are served here
-	slots      *agents.Slots // for commands of agents
-	lookout    *presence.Lookout
-	halts      halts
-	twins      *presence.Twins
-	asker      *presence.Asker
-	presence   *presence.Presence
-	hubs       *hubs
-	own        *ownHost // what this host says of itself
-	resender   *resender
-	held       *catchup.Held
-	notices    *notices.Notices // what status warns of
-	books      *books.Books
-	shelves    *shelves
-	profiles   *profiles
-	events     *feed.Events
-	messages   feed.Feeds[protocol.Path] // as they enter the state
-	views      *views
-	actors     *actors
-	outbox     *outbox
-	inbox      *inbox
-	attendance *attendance
-	sessions   *sessions.Book // the sessions of agents that ask for their mail
-	waiter     *waiter
-	logbook    *logbook
-	narrator   *narrator
-	flaws      *books.Flaws // of files of the record that are no messages
-	refusals   *catchup.Refusals
-	entry      *catchup.Entry
-	mender     *catchup.Mender
-	retryPause time.Duration // see Options
-	dead       *deadLetters
-	policies   *policies
-	humans     *humans
-	collab     *collab.Collab // what agents work on together
-	parties    *party.Parties
-	inquiries  *inquiry.Inquiries
-	notify     *notify.Notifier // notifies the human of this host
-	notebook   *notebook.Keeper
-	workload   *workload
-	queueBytes int          // bytes that may wait where messages come in from the bus; 0: the default of bus
-	storing    sync.RWMutex // held for reading from the storing of messages until they are folded
-	cache      *statecache.Cache
-	freezer    *statecache.Freezer
-	indexer    *search.Indexer
-	hearing    *hearing
-	tidings    *tidings
-	finder     *finder
-	losses     *losses
-	steps      steps  // of messages, as followers are told of them
-	metricsAt  string // the URL where metrics are read, "" for none; set before Run answers anybody
+	home      configs.Home
+	cfg       configs.Config
+	version   string
+	log       zerolog.Logger
+	now       func() time.Time
+	started   time.Time
+	lock      *flock.Flock
+	signsWith atomic.Pointer[homes.Key] // this host's key
+	callers   *caller.Book
+	verbs     control.Answers   // what answers each verb
+	keepers   *keeper.Pool      // the keepers of commands; nil: commands run alone
+	doorsteps *agents.Doorsteps // sockets of agents that run as other users
+	record    *gitsync.Record
+	anchor    keys.Anchor
+	keys      keyWork
+
+	withholding *withholding
+	writer      *writer
+	decider     *decider
+	bus         atomic.Pointer[bus.Bus]        // nil until Run starts it
+	natsBus     atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
+	stop        context.CancelFunc             // ends Run; nil until then
+	system      protocol.ChannelID             // the channel where the hosts and their keys are told
+	live        *presence.Live
+	roster      agents.Roster // the agents that are served here
+	slots       *agents.Slots // for commands of agents
+	lookout     *presence.Lookout
+	halts       halts
+	twins       *presence.Twins
+	asker       *presence.Asker
+	presence    *presence.Presence
+	hubs        *hubs
+	own         *ownHost // what this host says of itself
+	resender    *resender
+	held        *catchup.Held
+	notices     *notices.Notices // what status warns of
+	books       *books.Books
+	shelves     *shelves
+	profiles    *profiles
+	events      *feed.Events
+	messages    feed.Feeds[protocol.Path] // as they enter the state
+	views       *views
+	actors      *actors
+	outbox      *outbox
+	inbox       *inbox
+	attendance  *attendance
+	sessions    *sessions.Book // the sessions of agents that ask for their mail
+	waiter      *waiter
+	logbook     *logbook
+	narrator    *narrator
+	flaws       *books.Flaws // of files of the record that are no messages
+	refusals    *catchup.Refusals
+	entry       *catchup.Entry
+	mender      *catchup.Mender
+	retryPause  time.Duration // see Options
+	dead        *deadLetters
+	policies    *policies
+	humans      *humans
+	collab      *collab.Collab // what agents work on together
+	parties     *party.Parties
+	inquiries   *inquiry.Inquiries
+	notify      *notify.Notifier // notifies the human of this host
+	notebook    *notebook.Keeper
+	workload    *workload
+	queueBytes  int          // bytes that may wait where messages come in from the bus; 0: the default of bus
+	storing     sync.RWMutex // held for reading from the storing of messages until they are folded
+	cache       *statecache.Cache
+	freezer     *statecache.Freezer
+	indexer     *search.Indexer
+	hearing     *hearing
+	tidings     *tidings
+	finder      *finder
+	losses      *losses
+	steps       steps  // of messages, as followers are told of them
+	metricsAt   string // the URL where metrics are read, "" for none; set before Run answers anybody
 
 	// What serves the agents of this host.
 	prompts   *prompts
@@ -218,6 +220,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.openDoors()
 	n.hosts = n.newHostParts()
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
+	n.withholding = &withholding{
+		host: n.cfg.Alias, system: n.system, record: n.record, folded: n.folded, views: n.views, say: n.decider.say, log: n.log, heeded: map[protocol.Path]bool{},
+	}
+	n.keys.others = n.withholding.heed
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
 		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, profiles: n.profiles, roster: &n.roster, actor: n.actors.actor, goOn: n.goOn, now: n.now,

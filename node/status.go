@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
@@ -12,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Status answers control.ShowStatus.
@@ -23,7 +23,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
 			Courier: r.Place, Pusher: n.presence.Pusher(r.Place),
-			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
+			Unrecorded: r.Unrecorded, Withheld: append([]protocol.Path{}, r.Withheld...), CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
@@ -63,7 +63,7 @@ func troubleView(r gitsync.Status) *control.Trouble {
 	t := &control.Trouble{
 		Kind: string(r.Trouble.Kind), Text: r.Trouble.Text, Pushing: r.Trouble.Pushing,
 		Since: r.Trouble.Since, Next: r.Trouble.Next, Waiting: r.Unrecorded + r.Unpushed,
-		Advice: strings.ReplaceAll(r.Trouble.Kind.Advice(), "URL", r.Remote),
+		Advice: r.Trouble.Advice,
 	}
 	if t.Pushing && t.Waiting == 0 {
 		t.Next = time.Time{} // other hosts pushed everything: the next message decides

@@ -35,6 +35,7 @@ type keyWork struct {
 	live   *presence.Live
 	hubs   *hubs
 	say    func(context.Context, fleet.Command) error // stores a command's message and tells the others
+	others func(context.Context)                      // does what other words of hosts ask for
 
 	moved chan struct{} // holds a token when a host act was taken in
 
@@ -73,6 +74,7 @@ func (k *keyWork) start(down *teardown) {
 func (k *keyWork) tend(ctx context.Context) {
 	for {
 		again, ends := k.vouch(ctx), k.nextEnd()
+		k.others(ctx)
 		timer := time.NewTimer(min(again, ends))
 		select {
 		case <-k.moved:

@@ -93,7 +93,7 @@ func Acts() []ActSpec {
 		MapAgents.ActSpec, StartMember.ActSpec, NoteTask.ActSpec, SignalEnd.ActSpec, RevealResult.ActSpec, PreviewResults.ActSpec, DetectTensions.ActSpec,
 		SignalTopic.ActSpec, ExchangeWords.ActSpec, ReportDialogue.ActSpec, FollowUp.ActSpec, AnswerFollowUp.ActSpec, ShowOutcomes.ActSpec,
 		Synthesize.ActSpec, ShowTrace.ActSpec, ShutDownTeam.ActSpec, EndTeam.ActSpec, KeepFindings.ActSpec, ResumeInquiry.ActSpec, EscInquiry.ActSpec,
-		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec, SayHumanKey.ActSpec, RevokeHuman.ActSpec,
+		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec, HostWithhold.ActSpec, SayHumanKey.ActSpec, RevokeHuman.ActSpec,
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // HostWord is what a message of the fleet's own book-keeping says. Its act decides which one it is:
-// a HostState, a Vouch, a Rotation, a Revocation, a HumanKey or a HumanEnd.
+// a HostState, a Vouch, a Rotation, a Revocation, a Withholding, a HumanKey or a HumanEnd.
 type HostWord interface {
 	// Speaker is the host that says it.
 	Speaker() Name

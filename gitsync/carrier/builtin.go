@@ -55,6 +55,9 @@ func (b *builtin) BePatient() {
 	b.usual, b.timeout = Patience, Patience
 }
 
+// MayAsk implements Carrier. Our own code asks nobody.
+func (b *builtin) MayAsk() {}
+
 // with connects, calls `do` and disconnects, within the time that a run may take. If a run takes
 // too long, the next one may take twice as long.
 func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Context, side remoteSide) error) error {

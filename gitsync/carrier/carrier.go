@@ -52,6 +52,8 @@ type Carrier interface {
 	// FixHead makes the HEAD of a bare remote on this machine name main. `note` says that this was
 	// done. If the HEAD of a remote elsewhere does not name main, `note` says how to do it (R1).
 	FixHead(ctx context.Context) (note string, err error)
+	// MayAsk lets Heads ask for a password, in a bounded time. Without it nobody is ever asked.
+	MayAsk()
 	// BePatient lets everything take long, because the first fetch brings everything.
 	BePatient()
 }

@@ -43,8 +43,7 @@ func (g *gitProgram) pushRef(ctx context.Context, refspec, lease string) error {
 	case err == nil:
 		return fmt.Errorf("%w: %w", ErrRemote, errUnsaid)
 	case errors.As(err, &failed):
-		failed.explain()
-		failed.line = g.hide(failed.line)
+		failed.explain(g.hide)
 	}
 	return fitting(g.remote, err)
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
@@ -41,6 +40,7 @@ type gitProgram struct {
 	mu  sync.Mutex // guards env
 	env []string   // see environment; nil until it is known
 
+	mayAsk  bool          // see MayAsk
 	usual   time.Duration // how long a run may usually take
 	timeout atomic.Int64  // how long the next run may take, in nanoseconds
 }
@@ -61,8 +61,9 @@ type output struct {
 // gitError is a run of the git program that failed.
 type gitError struct {
 	verb   string
-	line   string // its last meaningful line
-	output string
+	line   string // why
+	said   string // all that it said
+	output string // the same behind what it answered
 	err    error
 }
 
@@ -114,7 +115,8 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	cmd.Env = env
 	cmd.Dir = filepath.Dir(g.dir)
 	cmd.WaitDelay = Linger
-	var stdout, stderr bytes.Buffer
+	var stdout bytes.Buffer
+	stderr := limited{room: maxSaid}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	end := ownGroup(cmd)
 	err = cmd.Run()
@@ -123,15 +125,15 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	}
 	out := output{told: stdout.String(), said: stderr.String()}
 	if err != nil {
-		line := lastMeaningfulLine(out.said)
+		line := gathered(linesOf(g.hide(out.said)))
 		if ctx.Err() != nil {
 			end()
 			err = errors.Join(err, context.Cause(ctx))
 			line = context.Cause(ctx).Error()
 		} else if line == "" {
-			line = err.Error()
+			line = g.hide(err.Error())
 		}
-		return out, &gitError{verb: verbOf(args), line: g.hide(line), output: out.told + out.said, err: errors.Join(ErrRemote, err)}
+		return out, &gitError{verb: verbOf(args), line: line, said: out.said, output: out.told + out.said, err: errors.Join(ErrRemote, err)}
 	}
 	return out, nil
 }
@@ -145,6 +147,7 @@ func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 		return g.env, nil
 	}
 	env := gitEnvironment(os.Environ())
+	env = append(env, gitremote.AsksNobody()...)
 	own, err := g.ownSSH(ctx, env)
 	if err != nil {
 		return nil, err
@@ -181,7 +184,7 @@ func gitEnvironment(environ []string) []string {
 		"GIT_IMPLICIT_WORK_TREE": true, "GIT_GRAFT_FILE": true, "GIT_INDEX_FILE": true, "GIT_NO_REPLACE_OBJECTS": true,
 		"GIT_REPLACE_REF_BASE": true, "GIT_PREFIX": true, "GIT_SHALLOW_FILE": true, "GIT_COMMON_DIR": true,
 		"GIT_NAMESPACE": true, "GIT_QUARANTINE_PATH": true, "GIT_DEFAULT_HASH": true,
-		"GIT_TERMINAL_PROMPT": true, "SSH_ASKPASS_REQUIRE": true, "LC_ALL": true, "LANGUAGE": true,
+		"LC_ALL": true, "LANGUAGE": true,
 	}
 	var out []string
 	for _, pair := range environ {
@@ -190,7 +193,7 @@ func gitEnvironment(environ []string) []string {
 			out = append(out, pair)
 		}
 	}
-	return append(out, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
+	return append(out, "LC_ALL=C")
 }
 
 // hide removes from a text what would give access to the remote.
@@ -212,31 +215,4 @@ func (g *gitProgram) askUs() []string {
 	const say = `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$` + loginUser + `" "$` + loginPassword + `"; }; f`
 	helper := "credential." + g.login.At + ".helper="
 	return []string{"-c", helper, "-c", helper + say} // the first setting drops all other helpers, for this server only
-}
-
-// lastMeaningfulLine is the line of git's output that a person needs.
-func lastMeaningfulLine(output string) string {
-	const generic = "Could not read from remote repository."
-	var last, before string
-	for _, line := range strings.Split(output, "\n") {
-		line = strings.TrimSpace(strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return -1
-			}
-			return r
-		}, line))
-		if line == "" || strings.HasPrefix(line, "hint:") || strings.HasPrefix(line, "Please make sure") ||
-			strings.HasPrefix(line, "and the repository exists") || strings.HasPrefix(line, "To ") ||
-			strings.HasPrefix(line, "warning:") {
-			continue
-		}
-		before, last = last, line
-	}
-	if strings.HasSuffix(last, generic) && before != "" {
-		last = before
-	}
-	for _, prefix := range []string{"fatal: ", "error: "} {
-		last = strings.TrimPrefix(last, prefix)
-	}
-	return last
 }

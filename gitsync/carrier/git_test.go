@@ -17,29 +17,13 @@ func TestAnInheritedRepositoryIsNotGitsOwn(t *testing.T) {
 	}
 }
 
-func TestLastMeaningfulLine(t *testing.T) {
-	for output, want := range map[string]string{
-		"":                             "",
-		"fatal: a\n":                   "a",
-		"error: one\nfatal: two\n\n":   "two",
-		"hint: x\nerror: y\nhint: z\n": "y",
-		"To /x\n":                      "",
-		"Host key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": "Host key verification failed.",
-		"fatal: \x1b[31mred\x07": "[31mred",
-	} {
-		if got := lastMeaningfulLine(output); got != want {
-			t.Errorf("lastMeaningfulLine(%q) = %q, want %q", output, got, want)
-		}
-	}
-}
-
 // FuzzRefusal feeds anything a remote might say to what shows it.
 func FuzzRefusal(f *testing.F) {
 	f.Add("! a:b\t[remote rejected] (pre-receive hook declined)\nremote: no\n")
 	f.Fuzz(func(t *testing.T, output string) {
-		e := &gitError{verb: "push", output: output}
-		e.explain()
-		if strings.ContainsAny(e.line, "\n\r\x1b") || len([]rune(e.line)) > maxLine {
+		e := &gitError{verb: "push", said: output, output: output}
+		e.explain(func(s string) string { return s })
+		if strings.ContainsAny(e.line, "\n\r\x1b") || len([]rune(e.line)) > maxReason+10 {
 			t.Errorf("not fit for one line: %q", e.line)
 		}
 	})

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // Heads implements Carrier.
 func (g *gitProgram) Heads(ctx context.Context) (map[string]objects.Hash, error) {
-	out, err := g.run(ctx, "ls-remote", "--heads", "--end-of-options", g.at)
+	out, err := g.askFirst(ctx, "ls-remote", "--heads", "--end-of-options", g.at)
 	if err != nil {
 		return nil, fitting(g.remote, err)
 	}
@@ -37,6 +40,28 @@ func (g *gitProgram) Heads(ctx context.Context) (map[string]objects.Hash, error)
 func (g *gitProgram) BePatient() {
 	g.usual = Patience
 	g.timeout.Store(int64(Patience))
+}
+
+// askLimit is how long somebody has who is asked for a password.
+const askLimit = 2 * time.Minute
+
+// MayAsk implements Carrier.
+func (g *gitProgram) MayAsk() { g.mayAsk = true }
+
+// askFirst is run, except that git may ask for the name and password if MayAsk was called: by the
+// program that the user has named for that. Whatever else the carrier does asks nobody.
+func (g *gitProgram) askFirst(ctx context.Context, args ...string) (output, error) {
+	env, err := g.environment(ctx)
+	if !g.mayAsk || err != nil {
+		return g.run(ctx, args...)
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool { return pair == "GIT_ASKPASS=" })
+	if program, ok := os.LookupEnv("GIT_ASKPASS"); ok {
+		env = append(env, "GIT_ASKPASS="+program)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, askLimit, fmt.Errorf("no answer within %s", span.Text(askLimit)))
+	defer cancel()
+	return g.exec(ctx, env, args...)
 }
 
 // FetchMain implements Carrier.
@@ -110,8 +135,7 @@ func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) e
 	case wasRace(failed.output):
 		return ErrRejected
 	default:
-		failed.explain()
-		failed.line = g.hide(failed.line)
+		failed.explain(g.hide)
 	}
 	return fitting(g.remote, err)
 }
@@ -150,22 +174,13 @@ func confirmPush(ctx context.Context, c Carrier, commit objects.Hash) error {
 	return nil
 }
 
-// explain makes the error say why the remote refused a push: git's own last line only says that it
-// did.
-func (e *gitError) explain() {
-	reason := ""
-	var said strings.Builder
+// explain makes the error say first why the remote refused a push, by the reason of git's protocol.
+func (e *gitError) explain(hide func(string) string) {
 	for line := range strings.Lines(e.output) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "remote:") {
-			said.WriteString(line + "\n")
-		}
 		if _, why, ok := strings.Cut(line, "[remote rejected] ("); ok && strings.HasPrefix(line, "!") {
-			reason = strings.TrimSuffix(why, ")")
+			e.line = refusal(hide(strings.TrimSuffix(why, ")")), hide(e.said))
 		}
-	}
-	if reason != "" {
-		e.line = refusal(reason, said.String())
 	}
 }
 

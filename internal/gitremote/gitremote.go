@@ -66,6 +66,13 @@ func Folder(remote string) string {
 	return ""
 }
 
+// AsksNobody are the environment variables with which git, ssh and helpers that keep passwords ask
+// no question: neither on a terminal nor by a program that opens a window. An empty name of such a
+// program hides the one that git's configuration names.
+func AsksNobody() []string {
+	return []string{"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
+}
+
 // Login is the name and password that a URL holds.
 type Login struct {
 	User, Password string

@@ -110,3 +110,27 @@ type Exported struct {
 	Tip     string `json:"tip"`      // the commit of main from which they are
 	LeftOut int    `json:"left_out"` // files that were left out, because their path leads out of the folder or into a .git
 }
+
+// Withhold keeps messages and files from the remote, which refuses them.
+var Withhold = NewVerb[WithholdRequest, Withheld](VerbSpec{
+	Name: "withhold", Access: Operates, Doing: "withhold what the remote refuses",
+	Doc: "Keeps messages and files from the shared repository, which refuses what they say.",
+})
+
+// WithholdRequest asks for messages and files not to be pushed.
+type WithholdRequest struct {
+	Files []string `json:"files"` // messages, named as everywhere, or files from the top of the record
+}
+
+// Withheld is what is pushed no more.
+type Withheld struct {
+	Files []WithheldFile `json:"files"` // in the order in which they were named
+}
+
+// WithheldFile is a message or file that goes into no commit.
+type WithheldFile struct {
+	Path       protocol.Path `json:"path,omitzero"` // of a message
+	File       string        `json:"file"`          // from the top of the record
+	Kept       string        `json:"kept"`          // where a file that is no message is kept; "" for a message, which is read as before
+	Everywhere bool          `json:"everywhere"`    // this host wrote it, and asks all hosts to withhold it
+}

@@ -333,31 +333,32 @@ type Flag struct {
 
 // RecordStatus is the state of the node's record.
 type RecordStatus struct {
-	ID          string        `json:"id"`                  // hash of its first commit
-	Tip         string        `json:"tip"`                 // commit of main
-	Messages    int           `json:"messages"`            // messages and receipts that this node knows
-	Remote      string        `json:"remote"`              // empty: none
-	RemoteError string        `json:"remote_error"`        // the text of Trouble; "" if there is none
-	Trouble     *Trouble      `json:"trouble,omitempty"`   // absent if the remote can be used
-	Courier     int           `json:"courier"`             // place among the hosts that push for each other, from 1; 0: it pushes for itself
-	Pusher      protocol.Name `json:"pusher"`              // the first of these hosts; "" if this host pushes for itself
-	Unrecorded  int           `json:"unrecorded"`          // messages that are stored and in no commit yet
-	StoreError  string        `json:"store_error"`         // why nothing new can be stored; "" if it can
-	StoreAdvice string        `json:"store_advice"`        // what to do about that
-	CommitError string        `json:"commit_error"`        // why messages cannot be committed; "" if they can
-	Unpushed    int           `json:"unpushed"`            // messages that are in no commit of the remote yet
-	LastFetch   time.Time     `json:"last_fetch,omitzero"` // last fetch since the start
-	LastPush    time.Time     `json:"last_push,omitzero"`  // last push since the start
-	Pushes      int           `json:"pushes"`              // pushes since the start that the remote took
-	Rejected    int           `json:"rejected"`            // pushes since the start that came after another host's
-	Arriving    int           `json:"arriving"`            // messages that were fetched and are being taken in; 0: none
-	Arrived     int           `json:"arrived"`             // how many of them have been taken in
+	ID          string          `json:"id"`                  // hash of its first commit
+	Tip         string          `json:"tip"`                 // commit of main
+	Messages    int             `json:"messages"`            // messages and receipts that this node knows
+	Remote      string          `json:"remote"`              // empty: none
+	RemoteError string          `json:"remote_error"`        // the text of Trouble; "" if there is none
+	Trouble     *Trouble        `json:"trouble,omitempty"`   // absent if the remote can be used
+	Courier     int             `json:"courier"`             // place among the hosts that push for each other, from 1; 0: it pushes for itself
+	Pusher      protocol.Name   `json:"pusher"`              // the first of these hosts; "" if this host pushes for itself
+	Unrecorded  int             `json:"unrecorded"`          // messages that are stored and in no commit yet
+	Withheld    []protocol.Path `json:"withheld"`            // messages that go into no commit: see "record withhold"
+	StoreError  string          `json:"store_error"`         // why nothing new can be stored; "" if it can
+	StoreAdvice string          `json:"store_advice"`        // what to do about that
+	CommitError string          `json:"commit_error"`        // why messages cannot be committed; "" if they can
+	Unpushed    int             `json:"unpushed"`            // messages that are in no commit of the remote yet
+	LastFetch   time.Time       `json:"last_fetch,omitzero"` // last fetch since the start
+	LastPush    time.Time       `json:"last_push,omitzero"`  // last push since the start
+	Pushes      int             `json:"pushes"`              // pushes since the start that the remote took
+	Rejected    int             `json:"rejected"`            // pushes since the start that came after another host's
+	Arriving    int             `json:"arriving"`            // messages that were fetched and are being taken in; 0: none
+	Arrived     int             `json:"arrived"`             // how many of them have been taken in
 }
 
 // Trouble is why the remote cannot be used.
 type Trouble struct {
-	// Kind is unreachable, authentication, permission, untrusted, not-found, hook,
-	// protected, work-tree, full, throttled, foreign, huge, unfit, needs-git, disk or other.
+	// Kind is unreachable, authentication, permission, untrusted, not-found, hook, content, protected, work-tree, full,
+	// too-large, throttled, foreign, huge, unfit, object, settings, shortage, needs-git, disk or other.
 	Kind    string    `json:"kind"`
 	Text    string    `json:"text"`           // one line
 	Pushing bool      `json:"pushing"`        // only pushing fails: what others write still comes in

@@ -36,6 +36,7 @@ type Options struct {
 	Human   string
 	Remote  string
 	Join    bool // the remote must hold a record already
+	Ask     bool // git may ask for the remote's password, by the program that the user has named for that
 	// Adopt is called before a record is taken over that another program of the format has begun.
 	// It is told what that means, before anything is written. An error ends it. nil: only a record
 	// that parley can use as it is can be taken.
@@ -237,7 +238,7 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 		files = nil
 	}
 	options := gitsync.Options{
-		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Log: o.Log, Now: o.Now,
+		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Ask: o.Ask, Log: o.Log, Now: o.Now,
 		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, key.Public, read) },
 	}
 	if o.Adopt != nil {

@@ -75,7 +75,7 @@ func fetchSource(ctx context.Context, source string) (dir string, remove func(),
 	}
 	remove = func() { _ = os.RemoveAll(dir) } // if it fails, the system clears its folder of temporary files
 	cmd := exec.CommandContext(ctx, "git", "clone", "--quiet", "--depth=1", "--", source, filepath.Join(dir, "source"))
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1")
+	cmd.Env = append(append(os.Environ(), gitremote.AsksNobody()...), "GIT_LFS_SKIP_SMUDGE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		remove()
 		if said := strings.TrimSpace(string(out)); said != "" {

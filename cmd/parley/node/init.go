@@ -51,7 +51,7 @@ and the agents to serve.`,
 			if err != nil {
 				return err
 			}
-			o.Home = home
+			o.Home, o.Ask = home, p.Err.Terminal && term.IsTerminal(p.Stdin)
 			if err := cli.RefuseEmpty(cmd); err != nil {
 				return err
 			}

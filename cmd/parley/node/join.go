@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ others by a signed message in the record.`,
 			if err != nil {
 				return err
 			}
-			o.Home = home
+			o.Home, o.Ask = home, p.Err.Terminal && term.IsTerminal(p.Stdin)
 			if err := cli.RefuseEmpty(cmd); err != nil {
 				return err
 			}

@@ -120,6 +120,9 @@ func showStatusFields(v cli.View, s control.Status) {
 	if s.Record.Trouble != nil {
 		v.Alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
 	}
+	if n := len(s.Record.Withheld); n > 0 {
+		field("withheld", fmt.Sprintf("%s kept from the remote, such as %s", cli.Count(n, "message"), s.Record.Withheld[0]))
+	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {
 		field("link", linkState(link))

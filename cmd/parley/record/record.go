@@ -10,13 +10,13 @@ import (
 func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "record",
-		Short:   "Verify, count, export and rebuild the record",
+		Short:   "Verify, count, export and rebuild the record, and withhold what the remote refuses",
 		Example: `  parley record verify`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs verify, stats, export or rebuild", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs verify, stats, export, rebuild or withhold", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p))
+	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p))
 	return cmd
 }

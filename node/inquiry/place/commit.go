@@ -186,6 +186,7 @@ func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 		}
 	}
-	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, gitremote.AsksNobody()...)
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols, "LC_ALL=C")
 	return cmd
 }

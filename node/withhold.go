@@ -1,0 +1,112 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// withholding keeps from the remote what the remote refuses: files that the operator names, and
+// messages that their own hosts have named in a word to all.
+type withholding struct {
+	host   protocol.Name
+	system protocol.ChannelID
+	record *gitsync.Record
+	folded folded.State
+	views  *views
+	say    func(context.Context, fleet.Command) error
+	log    zerolog.Logger
+
+	heeded map[protocol.Path]bool // words that were carried out; only heed uses it
+}
+
+// Withhold answers control.Withhold. What this host wrote itself, it has all hosts withhold. Of
+// another host's message it only decides for itself.
+func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (control.Withheld, error) {
+	done := control.Withheld{Files: []control.WithheldFile{}}
+	var own []protocol.Path
+	for _, name := range r.Files {
+		file, host := name, protocol.Name("")
+		var path protocol.Path
+		if f, err := w.views.find(name); err == nil {
+			path, host = f.item.Path, f.item.Host
+			file = path.RepoPath()
+		}
+		kept, err := w.record.Withhold(ctx, file)
+		switch {
+		case errors.Is(err, gitsync.ErrPushed):
+			return done, control.Errorf(control.KindConflict, "whoever may read the remote can have read it: make a password or token that stands in it worthless", "%v", err)
+		case errors.Is(err, gitsync.ErrNotFound):
+			return done, control.Errorf(control.KindNotFound, "give the path of a message, or of a file from the top of the record", "%v", err)
+		case err != nil:
+			return done, asError(err)
+		}
+		if !path.IsZero() && host == w.host {
+			own = append(own, path)
+		}
+		done.Files = append(done.Files, control.WithheldFile{Path: path, File: file, Kept: kept, Everywhere: !path.IsZero() && host == w.host})
+	}
+	if len(own) > 0 {
+		if err := w.say(ctx, fleet.Withhold{Host: w.host, Paths: own}); err != nil {
+			return done, asError(err)
+		}
+	}
+	return done, nil
+}
+
+// heed withholds the messages that their own hosts have named. A message that is not here yet is
+// withheld at a later look.
+func (w *withholding) heed(ctx context.Context) {
+	var words []*fleet.Item
+	w.folded(func(s *fleet.State) {
+		for it := range s.Ledger.Channel(w.system) {
+			if it.Act == protocol.ActHostWithhold && !w.heeded[it.Path] && s.Keys().Judge(&it.File) == keys.Genuine {
+				words = append(words, it)
+			}
+		}
+	})
+	for _, word := range words {
+		if err := w.carryOut(ctx, word); err != nil {
+			w.log.Warn().Err(err).Stringer("path", word.Path).Msg("a message that its host withholds is not withheld here yet")
+			continue
+		}
+		w.heeded[word.Path] = true
+	}
+}
+
+func (w *withholding) carryOut(ctx context.Context, word *fleet.Item) error {
+	data, err := w.record.Get(word.Path)
+	if err != nil {
+		return err
+	}
+	m, err := protocol.Decode(word.Path, data)
+	if err != nil {
+		return err
+	}
+	says, err := protocol.HostWithhold.Parse(m.Body)
+	if err != nil {
+		return err
+	}
+	var late []error
+	for _, path := range says.Paths {
+		var it *fleet.Item
+		w.folded(func(s *fleet.State) { it, _ = s.Ledger.Item(path) })
+		switch {
+		case it == nil:
+			late = append(late, gitsync.ErrNotFound)
+		case it.Host == word.Host:
+			if _, err := w.record.Withhold(ctx, path.RepoPath()); err != nil && !errors.Is(err, gitsync.ErrPushed) {
+				late = append(late, err)
+			}
+		}
+	}
+	return errors.Join(late...)
+}
