@@ -114,6 +114,23 @@ func (r *Record) NoteLost(paths []string) error {
 	return r.losses.set(r.losses.now().and(more))
 }
 
+// HoldsNoMessage reports whether something that Lost names is a file that is no message, or a
+// folder in which no message can have been.
+func HoldsNoMessage(lost string) bool {
+	if !strings.HasSuffix(lost, "/") {
+		_, isMessage := messagePath(lost)
+		return !isMessage && !strings.HasPrefix(lost, conflictsPrefix)
+	}
+	return lost != "/" && lost != "data/" && !strings.HasPrefix(lost, channelsPrefix) && !strings.HasPrefix(lost, conflictsPrefix)
+}
+
+// IsLost reports whether a file is lost, or was in a folder that is lost and is not there.
+func (r *Record) IsLost(path string) bool {
+	lost := r.losses.now()
+	_, there, err := r.store.Lookup(r.progress.mainTree(), path)
+	return lost.files[path] || lost.covers(path) && (err != nil || !there)
+}
+
 // Recover does what Open does if it finds that something was removed. Call it before Run, if
 // reading shows that the disk has damaged a folder of main.
 func (r *Record) Recover(ctx context.Context) error {
@@ -133,43 +150,10 @@ func (r *Record) Recover(ctx context.Context) error {
 }
 
 // AcceptLoss has main go on without what is lost, for good, and forgets the loss.
-func (r *Record) AcceptLoss() error {
+func (r *Record) AcceptLoss(ctx context.Context) error {
 	r.main.work.Lock()
 	defer r.main.work.Unlock()
-	lost := r.losses.now()
-	if lost.isEmpty() {
-		return nil
-	}
-	tip, base := r.progress.main()
-	d := draft{m: r.main, base: base, changes: map[string]objects.Change{}}
-	for file := range lost.files {
-		if _, there, err := d.at(file); err != nil {
-			return fmt.Errorf("cannot go on without what is lost: %w", err)
-		} else if there {
-			d.changes[file] = objects.Change{}
-		}
-	}
-	tree, err := r.store.Update(base, d.changes, &d.builder)
-	if err == nil && tree != base {
-		// The commit follows one whose history a clone can have. Otherwise main could never be
-		// pushed.
-		message := "go on without what the disk has lost"
-		v := r.store.Survey()
-		v.Complete = true
-		var commits, parents []objects.Hash
-		if commits, err = r.salvor.mainsFirst(v, tip); err == nil {
-			if parent := r.salvor.newestWhole(v, commits); parent != objects.Zero {
-				parents = append(parents, parent)
-			}
-			tip, err = r.main.writeCommit(&d.builder, tree, message, tip, parents...)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("cannot go on without what is lost: %w", err)
-	}
-	r.progress.committed(tip, tree, nil, nil)
-	ring(r.share.pushBell)
-	return r.losses.set(newLosses())
+	return r.salvor.accept(ctx)
 }
 
 // NameLost is given the messages that the record has had, as the fold remembers them. It notes as

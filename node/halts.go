@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/parleyfleet/parley/gitsync"
 )
 
 // mostLostNamed is how many lost files a warning names; "record verify" names all.
@@ -14,7 +16,8 @@ type halts struct {
 	mu       sync.Mutex // guards what follows
 	profiles string     // two actor profiles have the same name; "" if none have
 	broken   string     // why record.git cannot be read; "" if it can
-	lost     []string   // what the disk has lost, as Record.Lost names it
+	lost     []string   // what the disk has lost and may hold messages, as Record.Lost names it
+	books    []string   // what it has lost besides: agents are run without
 	coming   bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
@@ -55,7 +58,14 @@ func (h *halts) breaks(why string) {
 func (h *halts) loses(lost []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost = lost
+	h.lost, h.books = nil, nil
+	for _, path := range lost {
+		if gitsync.HoldsNoMessage(path) {
+			h.books = append(h.books, path)
+		} else {
+			h.lost = append(h.lost, path)
+		}
+	}
 }
 
 // comes notes whether a fetch is being taken in.
@@ -95,18 +105,27 @@ func (h *halts) damage(remote bool) (all []string) {
 		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what is stored stays in the journal; "+
 			"put the files back, or start the node again: it goes on with what can still be read", h.broken))
 	}
-	if len(h.lost) == 0 {
-		return all
-	}
-	named := strings.Join(h.lost[:min(len(h.lost), mostLostNamed)], ", ")
-	if len(h.lost) > mostLostNamed {
-		named += ", …"
-	}
 	advice := "put what a backup has of objects/pack into that of record.git and start the node again; " +
 		"or go on without what is lost: parley stop, then parley record rebuild --accept-loss"
 	if remote {
 		advice = "the remote is asked for it; if it has it not, " + advice
 	}
-	return append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
-		"\"parley record verify\" names them all; %s", len(h.lost), named, advice))
+	if len(h.lost) > 0 {
+		all = append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
+			"\"parley record verify\" names them all; %s", len(h.lost), someLost(h.lost), advice))
+	}
+	if len(h.books) > 0 {
+		all = append(all, fmt.Sprintf("%d of the files and folders of record.git that hold no messages are lost on this disk, and there is no copy (%s); "+
+			"what is missing counts as not there; write it anew, or %s", len(h.books), someLost(h.books), advice))
+	}
+	return all
+}
+
+// someLost names the first of what is lost.
+func someLost(lost []string) string {
+	named := strings.Join(lost[:min(len(lost), mostLostNamed)], ", ")
+	if len(lost) > mostLostNamed {
+		named += ", …"
+	}
+	return named
 }

@@ -78,13 +78,13 @@ func (l *losses) name() {
 // done already.
 func (l *losses) tell() {
 	lost := l.record.Lost()
-	if len(lost) > 0 {
-		l.lookout.Trust()
-	}
 	l.halts.loses(lost)
 	l.tellDamage()
 	if len(lost) > 0 {
-		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
+		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Bool("agents run", !l.halts.notWhole()).Msg("the disk has lost a part of the record")
+	}
+	if l.halts.notWhole() {
+		l.lookout.Trust()
 	}
 }
 
