@@ -161,6 +161,9 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.noteLostEntries(); err != nil {
+		return err
+	}
 	if err := firstPackOf(r.opts.Dir).keep(r.store, r.id); err != nil { // this is no reason not to start
 		r.log.Info().Err(err).Msg("there is no second copy of the first commit")
 	}

@@ -120,6 +120,7 @@ func (f *refiller) endLoss(ctx context.Context) error {
 			f.remains.files[file] = true
 		}
 	}
+	f.remains.entries = f.losses.now().entries
 	if err := f.losses.set(*f.remains); err != nil {
 		return err
 	}

@@ -152,8 +152,9 @@ func (s *salvor) reunite(ctx context.Context) error {
 	return s.losses.set(lost)
 }
 
-// accept has main go on without what is lost, and forgets the loss. The caller holds work.
-func (s *salvor) accept(ctx context.Context) error {
+// accept has main go on without what is lost, and forgets the loss but for `rest`. The caller holds
+// work.
+func (s *salvor) accept(ctx context.Context, rest losses) error {
 	lost := s.losses.now()
 	if lost.isEmpty() {
 		return nil
@@ -189,7 +190,7 @@ func (s *salvor) accept(ctx context.Context) error {
 	}
 	s.progress.committed(tip, tree, nil, nil)
 	s.main.changed()
-	return s.losses.set(newLosses())
+	return s.losses.set(rest)
 }
 
 // acceptBooks is accept for what the remote lacks too, if that is only files that are no messages:
@@ -200,7 +201,9 @@ func (s *salvor) acceptBooks(ctx context.Context) error {
 	if len(files) == 0 || len(lost.folders)+len(lost.tips) > 0 || slices.ContainsFunc(files, func(f string) bool { return !HoldsNoMessage(f) }) {
 		return nil
 	}
-	if err := s.accept(ctx); err != nil {
+	rest := newLosses()
+	rest.entries = lost.entries
+	if err := s.accept(ctx, rest); err != nil {
 		return err
 	}
 	s.main.tell.notice("the disk has lost %s, of which there is no copy: the record goes on without", named(files))

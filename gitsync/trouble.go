@@ -26,6 +26,7 @@ const (
 	KindUnfit          Kind = "unfit"          // no record can be shared through a repository of its kind
 	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
 	KindDisk           Kind = "disk"           // this machine has no room
+	KindReadOnly       Kind = "read-only"      // a disk is mounted read-only, here or at the remote
 	KindOther          Kind = "other"
 )
 
@@ -67,6 +68,8 @@ func (k Kind) Advice() string {
 		return "install the git program"
 	case KindDisk:
 		return "make room on this machine"
+	case KindReadOnly:
+		return "mount the disk for writing again, that of the home or that of the remote; dmesg there says why it is read-only"
 	}
 	return ""
 }
@@ -127,6 +130,9 @@ func kindOfText(text string, pushing bool) Kind {
 			return KindFull
 		}
 		return KindDisk
+	}
+	if strings.Contains(text, "read-only file system") {
+		return KindReadOnly
 	}
 	for _, s := range signs {
 		if containsAny(text, s.said) {

@@ -63,6 +63,7 @@ func TestKindsOfTrouble(t *testing.T) {
 		"ERROR: You have exceeded a secondary rate limit.":                                                                                           KindThrottled,
 		"ssh_exchange_identification: Too many connections":                                                                                          KindThrottled,
 		"/srv/record.git has the hook update, which only the git program runs: install the package \"git\" of your system":                           KindNeedsGit,
+		"error: cannot open '/srv/white/record.git/FETCH_HEAD': Read-only file system":                                                               KindReadOnly,
 		"fatal: write error: No space left on device":                                                                                                KindDisk,
 		"something that nobody has heard before":                                                                                                     KindOther,
 	} {

@@ -18,6 +18,7 @@ type halts struct {
 	broken   string     // why record.git cannot be read; "" if it can
 	lost     []string   // what the disk has lost and may hold messages, as Record.Lost names it
 	books    []string   // what it has lost besides: agents are run without
+	entries  []string   // what the journal has lost, as Record.LostEntries names it; the same holds
 	coming   bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
@@ -55,10 +56,10 @@ func (h *halts) breaks(why string) {
 }
 
 // loses notes what the disk has lost.
-func (h *halts) loses(lost []string) {
+func (h *halts) loses(lost, entries []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost, h.books = nil, nil
+	h.lost, h.books, h.entries = nil, nil, entries
 	for _, path := range lost {
 		if gitsync.HoldsNoMessage(path) {
 			h.books = append(h.books, path)
@@ -117,6 +118,11 @@ func (h *halts) damage(remote bool) (all []string) {
 	if len(h.books) > 0 {
 		all = append(all, fmt.Sprintf("%d of the files and folders of record.git that hold no messages are lost on this disk, and there is no copy (%s); "+
 			"what is missing counts as not there; write it anew, or %s", len(h.books), someLost(h.books), advice))
+	}
+	if len(h.entries) > 0 {
+		all = append(all, fmt.Sprintf("%d parts of the journal, with messages that were stored here, are lost on this disk (%s); other hosts may have heard them; "+
+			"\"parley record verify\" names all parts; damaged files are kept as journal/*.log.bad; "+
+			"when you have seen this: parley stop, then parley record rebuild --accept-loss", len(h.entries), strings.Join(h.entries[:min(len(h.entries), mostLostNamed)], "; ")))
 	}
 	return all
 }

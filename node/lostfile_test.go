@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
@@ -169,5 +171,58 @@ func TestALostFileThatWasNotPushed(t *testing.T) {
 	eventually(t, "it is pushed", func() bool { return n.record.Place(said.Path) == gitsync.Pushed })
 	if !warned(t, n, lost[0]) {
 		t.Error("status does not name what is lost")
+	}
+}
+
+// Bytes of the journal are damaged while the node is down. It prevents: messages that were
+// acknowledged are gone, and status says nothing; or it says so for ever.
+func TestStatusNamesWhatTheJournalLost(t *testing.T) {
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
+	n, stop := runNode(t, home)
+	addExec(t, n, "echo", "cat")
+	if err := os.Rename(n.cfg.Remote, n.cfg.Remote+".away"); err != nil {
+		t.Fatal(err)
+	}
+	said := say(t, n, "echo", "it may be lost")
+	answerTo(t, n, said.Path)
+	stop()
+	explode(t, home.Record())
+	if err := os.RemoveAll(filepath.Join(home.Record(), "objects")); err != nil { // only the journal has it
+		t.Fatal(err)
+	}
+	if err := os.Rename(n.cfg.Remote+".away", n.cfg.Remote); err != nil {
+		t.Fatal(err)
+	}
+	segments, err := filepath.Glob(filepath.Join(home.Dir, "journal", "*.log"))
+	if err != nil || len(segments) == 0 {
+		t.Fatal(segments, err)
+	}
+	for _, segment := range segments {
+		data, err := os.ReadFile(segment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := strings.Index(string(data), "it may be lost"); at > 0 {
+			data[at] ^= 1
+			if err := os.WriteFile(segment, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 2 {
+		n, stop = runNode(t, home)
+		if !warned(t, n, "parts of the journal") || !warned(t, n, said.Path.String()) {
+			s, _ := control.ShowStatus.Ask(t.Context(), n)
+			t.Errorf("status says %q", s.Warned)
+		}
+		stop()
+	}
+	if _, err := Rebuild(t.Context(), Options{Home: home, Log: zerolog.Nop()}, true, nil); err != nil {
+		t.Fatal(err)
+	}
+	n, stop = runNode(t, home)
+	defer stop()
+	if warned(t, n, "of the journal") {
+		t.Error("it was accepted, and status still says it")
 	}
 }

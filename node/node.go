@@ -239,11 +239,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
-	last, _ := n.state.Chains.LastOf(n.cfg.Alias)
 	n.writer = newWriter(writerOptions{
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
 		signsWith: &n.signsWith, storing: &n.storing,
-	}, last)
+		last: func() (last *keys.File, ok bool) {
+			n.folded(func(s *fleet.State) { last, ok = s.Chains.LastOf(n.cfg.Alias) })
+			return last, ok
+		},
+	})
 	n.decider.writer = n.writer
 	n.openTalk()
 	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
@@ -498,7 +501,7 @@ func (n *Node) openDoors() {
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
-	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
+	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, notices: n.notices, log: n.log}
 	record, err := n.openGated(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,

@@ -357,7 +357,7 @@ type RecordStatus struct {
 // Trouble is why the remote cannot be used.
 type Trouble struct {
 	// Kind is unreachable, authentication, permission, untrusted, not-found, hook,
-	// protected, work-tree, full, throttled, foreign, huge, unfit, needs-git, disk or other.
+	// protected, work-tree, full, throttled, foreign, huge, unfit, needs-git, disk, read-only or other.
 	Kind    string    `json:"kind"`
 	Text    string    `json:"text"`           // one line
 	Pushing bool      `json:"pushing"`        // only pushing fails: what others write still comes in
