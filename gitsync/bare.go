@@ -59,8 +59,16 @@ func hasJournal(home string) bool {
 	return err == nil && len(segments) > 0
 }
 
-// completeRepository makes what is missing of the repository, except objects and refs.
+// completeRepository makes what is missing of the repository, except objects and refs. It makes the
+// config anew if git could not use it, and keeps the old one beside.
 func completeRepository(dir string, log zerolog.Logger) error {
+	if !carrier.ConfigWorks(dir) {
+		config := filepath.Join(dir, "config")
+		if err := os.Rename(config, config+".damaged"); err != nil {
+			return fmt.Errorf("cannot set the damaged config of record.git aside: %w", err)
+		}
+		log.Warn().Msg("config of record.git was damaged; config.damaged has it")
+	}
 	made, err := makeBare(dir)
 	for _, name := range made {
 		log.Warn().Msg(name + " of record.git was gone; it is written again")

@@ -144,6 +144,7 @@ func (m *mainline) commitChosen(messages []*heldMessage, files map[string]*fileU
 	failpoint.Hit(failpoint.MainMoved)
 	m.updates.done(files, put)
 	m.progress.committed(tip, tree, said, changed)
+	m.disk.madeAnew(put)
 	m.changed()
 	if err := m.disk.check(before); err != nil {
 		return err // they are in main but cannot be read from it: the journal keeps them

@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,9 +37,9 @@ type disk struct {
 	progress  *progress
 	survey    surveyor
 	losses    *lossBook
-	shared    bool         // there is a remote
-	reunite   func() error // brings back what was lost, if it is there again
-	fetchAnew func()       // asks the remote for what is lost
+	shared    bool                        // there is a remote
+	reunite   func(context.Context) error // brings back what was lost, if it is there again
+	fetchAnew func()                      // asks the remote for what is lost
 	tell      *teller
 	log       zerolog.Logger
 
@@ -101,14 +102,14 @@ func (d *disk) lookAgain(why string) error {
 	if err != nil {
 		d.log.Warn().Err(err).Msg("the record is not wholly mended")
 	}
-	lost, err := d.survey.steadily(func() objects.Hash { return tip })
+	lost, err := d.survey.steadily(context.Background(), func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
 	d.looked, d.took = time.Now(), time.Since(began)
 	if d.isKnown(lost) {
 		d.store.Settle()
-		if err := d.reunite(); err != nil {
+		if err := d.reunite(context.Background()); err != nil {
 			return err
 		}
 		d.noteBroken("")
@@ -138,6 +139,25 @@ func (d *disk) isKnown(now losses) bool {
 		}
 	}
 	return true
+}
+
+// lost reports whether a file of main is lost.
+func (d *disk) lost(file string) bool { return d.losses.now().files[file] }
+
+// madeAnew notes that files which may have been lost are there.
+func (d *disk) madeAnew(files map[string][]byte) {
+	lost := d.losses.now()
+	before := len(lost.files)
+	for file := range files {
+		delete(lost.files, file)
+	}
+	if len(lost.files) == before {
+		return
+	}
+	if err := d.losses.set(lost); err != nil {
+		d.log.Error().Err(err).Msg("the next start takes what was made anew for lost")
+	}
+	d.tell.damaged(d.broken())
 }
 
 // broken says why main cannot be read from the disk. It is "" if main can be read.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
@@ -122,7 +124,7 @@ func (d *draft) updated(updates map[string]*fileUpdate) (map[string][]byte, erro
 		if ok {
 			data, _, err = content(d.m.store, blob)
 		}
-		if err == nil {
+		if err == nil || objects.IsDamage(err) { // what the disk has lost is made anew
 			data, err = u.update(data)
 		}
 		if u.failed = err; err != nil {
@@ -144,6 +146,11 @@ func (d *draft) put(files map[string][]byte) ([]string, error) {
 			return nil, err
 		}
 		if ok && there == blob {
+			if d.m.disk.lost(file) { // it is named, and not there
+				if err := d.m.store.PutLoose(plumbing.BlobObject, files[file]); err != nil {
+					return nil, err
+				}
+			}
 			continue
 		}
 		d.changes[file] = objects.Change{Hash: d.builder.Blob(files[file])}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -43,6 +45,15 @@ func (f firstPack) keep(store *objects.Store, first objects.Hash) error {
 func (f firstPack) exists() bool {
 	_, err := os.Lstat(string(f))
 	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// find looks for an object of the first commit.
+func (f firstPack) find(h objects.Hash) (typ plumbing.ObjectType, data []byte, ok bool) {
+	pack, err := os.ReadFile(string(f))
+	if err != nil {
+		return 0, nil, false
+	}
+	return objects.FindIn(pack, h)
 }
 
 // bring copies the first commit back into the repository.

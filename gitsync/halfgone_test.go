@@ -496,7 +496,10 @@ func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 	if err := h.store.Rescan(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.salvor.salvage(plumbing.NewHash(main)); err != nil {
+	if err := firstPackOf(h.opts.Dir).bring(h.store); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.salvor.salvage(t.Context(), plumbing.NewHash(main)); err != nil {
 		t.Fatal(err)
 	}
 	c := copied(t, h)

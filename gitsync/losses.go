@@ -27,13 +27,14 @@ type losses struct {
 	tips    map[objects.Hash]bool // commits that main has named
 	files   map[string]bool       // files whose content is lost, or that were in a lost folder
 	folders map[string]bool       // folders of which no version can be read; what was in them may be unknown
+	entries map[string]bool       // parts of the journal, as journal.Loss describes them
 }
 
 func newLosses() losses {
-	return losses{tips: map[objects.Hash]bool{}, files: map[string]bool{}, folders: map[string]bool{}}
+	return losses{tips: map[objects.Hash]bool{}, files: map[string]bool{}, folders: map[string]bool{}, entries: map[string]bool{}}
 }
 
-func (l losses) isEmpty() bool { return len(l.tips)+len(l.files)+len(l.folders) == 0 }
+func (l losses) isEmpty() bool { return len(l.tips)+len(l.files)+len(l.folders)+len(l.entries) == 0 }
 
 // areNamed reports whether there are lost files or folders, as Lost names them.
 func (l losses) areNamed() bool { return len(l.files)+len(l.folders) > 0 }
@@ -43,6 +44,7 @@ const (
 	lostTip    = "commit "
 	lostFile   = "file "
 	lostFolder = "folder "
+	lostEntry  = "journal "
 )
 
 func readLosses(path string) (losses, error) {
@@ -62,6 +64,8 @@ func readLosses(path string) (losses, error) {
 			l.files[file] = true
 		} else if folder, ok := strings.CutPrefix(line, lostFolder); ok {
 			l.folders[folder] = true
+		} else if entry, ok := strings.CutPrefix(line, lostEntry); ok {
+			l.entries[entry] = true
 		}
 	}
 	return l, nil
@@ -84,6 +88,9 @@ func (l losses) write(path string) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(l.files)) {
 		text.WriteString(lostFile + file + "\n")
+	}
+	for _, entry := range slices.Sorted(maps.Keys(l.entries)) {
+		text.WriteString(lostEntry + entry + "\n")
 	}
 	if err := objects.WriteFile(path, []byte(text.String())); err != nil {
 		return fmt.Errorf("cannot note what was lost: %w", err)
@@ -114,6 +121,53 @@ func (r *Record) NoteLost(paths []string) error {
 	return r.losses.set(r.losses.now().and(more))
 }
 
+// LostEntries is what was stored in the journal and can no longer be read there: which bytes of
+// which segment, and the paths of messages in them, if these can be read. Where all of these
+// messages are in main, nothing is lost. It is told until AcceptLoss, because nobody can tell
+// whether other hosts have the messages.
+func (r *Record) LostEntries() []string { return slices.Sorted(maps.Keys(r.losses.now().entries)) }
+
+// noteLostEntries notes what the journal has lost, and lets the journal forget it.
+func (r *Record) noteLostEntries() error {
+	lost := newLosses()
+	for _, l := range r.journal.Losses() {
+		missing := len(l.Paths) == 0
+		for _, path := range l.Paths {
+			p, err := protocol.ParsePath(path)
+			missing = missing || err != nil || r.Place(p) == Absent
+		}
+		if missing {
+			lost.entries[l.String()] = true
+		}
+	}
+	if len(lost.entries) > 0 {
+		if err := r.losses.set(r.losses.now().and(lost)); err != nil {
+			return err
+		}
+	}
+	if err := r.journal.Settle(); err != nil { // it is found again at the next start
+		r.log.Warn().Err(err).Msg("the journal is not wholly mended")
+	}
+	return nil
+}
+
+// HoldsNoMessage reports whether something that Lost names is a file that is no message, or a
+// folder in which no message can have been.
+func HoldsNoMessage(lost string) bool {
+	if !strings.HasSuffix(lost, "/") {
+		_, isMessage := messagePath(lost)
+		return !isMessage && !strings.HasPrefix(lost, conflictsPrefix)
+	}
+	return lost != "/" && lost != "data/" && !strings.HasPrefix(lost, channelsPrefix) && !strings.HasPrefix(lost, conflictsPrefix)
+}
+
+// IsLost reports whether a file is lost, or was in a folder that is lost and is not there.
+func (r *Record) IsLost(path string) bool {
+	lost := r.losses.now()
+	_, there, err := r.store.Lookup(r.progress.mainTree(), path)
+	return lost.files[path] || lost.covers(path) && (err != nil || !there)
+}
+
 // Recover does what Open does if it finds that something was removed. Call it before Run, if
 // reading shows that the disk has damaged a folder of main.
 func (r *Record) Recover(ctx context.Context) error {
@@ -133,43 +187,10 @@ func (r *Record) Recover(ctx context.Context) error {
 }
 
 // AcceptLoss has main go on without what is lost, for good, and forgets the loss.
-func (r *Record) AcceptLoss() error {
+func (r *Record) AcceptLoss(ctx context.Context) error {
 	r.main.work.Lock()
 	defer r.main.work.Unlock()
-	lost := r.losses.now()
-	if lost.isEmpty() {
-		return nil
-	}
-	tip, base := r.progress.main()
-	d := draft{m: r.main, base: base, changes: map[string]objects.Change{}}
-	for file := range lost.files {
-		if _, there, err := d.at(file); err != nil {
-			return fmt.Errorf("cannot go on without what is lost: %w", err)
-		} else if there {
-			d.changes[file] = objects.Change{}
-		}
-	}
-	tree, err := r.store.Update(base, d.changes, &d.builder)
-	if err == nil && tree != base {
-		// The commit follows one whose history a clone can have. Otherwise main could never be
-		// pushed.
-		message := "go on without what the disk has lost"
-		v := r.store.Survey()
-		v.Complete = true
-		var commits, parents []objects.Hash
-		if commits, err = r.salvor.mainsFirst(v, tip); err == nil {
-			if parent := r.salvor.newestWhole(v, commits); parent != objects.Zero {
-				parents = append(parents, parent)
-			}
-			tip, err = r.main.writeCommit(&d.builder, tree, message, tip, parents...)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("cannot go on without what is lost: %w", err)
-	}
-	r.progress.committed(tip, tree, nil, nil)
-	ring(r.share.pushBell)
-	return r.losses.set(newLosses())
+	return r.salvor.accept(ctx, newLosses())
 }
 
 // NameLost is given the messages that the record has had, as the fold remembers them. It notes as
@@ -201,10 +222,11 @@ func (l losses) covers(path string) bool {
 
 // and is what is in `l` or in `more`.
 func (l losses) and(more losses) losses {
-	all := losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders)}
+	all := losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders), entries: maps.Clone(l.entries)}
 	maps.Copy(all.tips, more.tips)
 	maps.Copy(all.files, more.files)
 	maps.Copy(all.folders, more.folders)
+	maps.Copy(all.entries, more.entries)
 	return all
 }
 

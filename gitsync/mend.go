@@ -50,6 +50,9 @@ func (m *mender) mend(h objects.Hash) error {
 	if data, ok := m.progress.journaled(h); ok {
 		return m.put(h, plumbing.BlobObject, data, "the journal")
 	}
+	if typ, data, ok := firstPackOf(m.opts.Dir).find(h); ok {
+		return m.put(h, typ, data, "the second copy of the first commit")
+	}
 	if m.opts.Remote == "" {
 		return errors.New("there is no copy: the journal has none and there is no remote")
 	}

@@ -76,9 +76,12 @@ type Options struct {
 	// Builtin fetches and pushes without the git program, even if that is installed.
 	Builtin bool
 
-	Log    zerolog.Logger
-	Now    func() time.Time // nil means time.Now
-	Events Events
+	Log zerolog.Logger
+	Now func() time.Time // nil means time.Now
+	// Looking is told for how many objects was looked while the record is searched for what the disk
+	// has lost, and about how many there are. nil means that nobody is told.
+	Looking func(done, total int)
+	Events  Events
 
 	// Prefer decides which of two different contents of one path stays there. It must give the same
 	// answer on every host, and whatever the order of `a` and `b`. nil means the content with the

@@ -80,13 +80,21 @@ func (r *Reader) RootFile(path string) (data []byte, ok bool, err error) {
 func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, bool, error) {
 	e, ok, err := store.Lookup(tree, path)
 	if err != nil || !ok {
-		return nil, false, err
+		return nil, false, damaged(err)
 	}
 	data, _, err := content(store, e.Hash)
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot read %s: %w", path, err)
+		return nil, false, fmt.Errorf("cannot read %s: %w", path, damaged(err))
 	}
 	return data, true, nil
+}
+
+// damaged says of an error that the disk has lost something, if that is so.
+func damaged(err error) error {
+	if err != nil && objects.IsDamage(err) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
 }
 
 // ListFiles lists the files of main below a folder ("" is all of main), with
@@ -95,7 +103,7 @@ func (r *Reader) ListFiles(dir string) ([]string, error) {
 	dir = strings.Trim(dir, "/")
 	tree, ok, err := r.store.Subtree(r.progress.mainTree(), dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot list %s: %w", dir, damaged(err))
 	}
 	if !ok {
 		return nil, nil
@@ -110,7 +118,7 @@ func (r *Reader) ListFiles(dir string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot list %s: %w", dir, damaged(err))
 	}
 	slices.Sort(paths)
 	return paths, nil
@@ -121,11 +129,11 @@ func (r *Reader) ListFiles(dir string) ([]string, error) {
 func (r *Reader) ListFolders(dir string) ([]string, error) {
 	tree, ok, err := r.store.Subtree(r.progress.mainTree(), strings.Trim(dir, "/"))
 	if err != nil || !ok {
-		return nil, err
+		return nil, damaged(err)
 	}
 	entries, err := r.store.Tree(tree)
 	if err != nil {
-		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot list %s: %w", dir, damaged(err))
 	}
 	var names []string
 	for _, e := range entries {
@@ -145,9 +153,9 @@ func (r *Reader) Walk(ctx context.Context, visit func(MessageFile) error) error 
 	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
 }
 
-// WalkDamaged is Walk, except that it calls `damaged` in place of `visit` for a message that the
-// repository holds but cannot give. An error of `damaged` ends it.
-func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error, damaged func(protocol.Path, error) error) error {
+// WalkDamaged is Walk, except that it calls `lacks` in place of `visit` for a message that the
+// repository holds but cannot give. An error of `lacks` ends it.
+func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error, lacks func(protocol.Path, error) error) error {
 	tree, stored := r.progress.snapshot()
 	read := func(p protocol.Path, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
@@ -155,7 +163,7 @@ func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error,
 		}
 		data, err := messageData(r.store, e.Hash)
 		if err != nil {
-			return damaged(p, err)
+			return lacks(p, err)
 		}
 		return visit(MessageFile{Path: p, Data: data, Recorded: true})
 	}
@@ -171,11 +179,8 @@ func (r *Reader) WalkDamaged(ctx context.Context, visit func(MessageFile) error,
 			err = visit(l)
 		}
 	}
-	if err != nil && objects.IsDamage(err) {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
 	if err != nil {
-		return fmt.Errorf("cannot walk the record: %w", err)
+		return fmt.Errorf("cannot walk the record: %w", damaged(err))
 	}
 	return nil
 }
@@ -216,11 +221,8 @@ func (r *Reader) EachFile(ctx context.Context, visit func(path string, plain boo
 		}
 		return visit(path, e.Mode.IsFile())
 	})
-	if err != nil && objects.IsDamage(err) {
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
 	if err != nil {
-		return fmt.Errorf("cannot list the record: %w", err)
+		return fmt.Errorf("cannot list the record: %w", damaged(err))
 	}
 	return nil
 }

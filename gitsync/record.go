@@ -156,14 +156,17 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.salvor.restoreMain(ctx); err != nil {
 		return err
 	}
-	err = r.openBranches()
+	err = r.openBranches(ctx)
 	if objects.IsDamage(err) { // a loss that the list of packs does not show
 		r.log.Warn().Err(err).Msg("main is looked at in all")
 		if err = r.salvor.recover(ctx); err == nil {
-			err = r.openBranches()
+			err = r.openBranches(ctx)
 		}
 	}
 	if err != nil {
+		return err
+	}
+	if err := r.noteLostEntries(); err != nil {
 		return err
 	}
 	if err := firstPackOf(r.opts.Dir).keep(r.store, r.id); err != nil { // this is no reason not to start
@@ -187,10 +190,10 @@ func (r *Record) assemble() {
 		opts: r.opts, author: author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
 		courier: r.courier, tell: r.tell, changed: func() { ring(r.share.pushBell) }, log: r.log,
 	}
-	survey := surveyor{r.store, r.progress}
+	survey := surveyor{r.store, r.progress, r.opts.Looking}
 	r.salvor = &salvor{
 		opts: r.opts, author: author, store: r.store, reader: r.Reader, progress: r.progress, survey: survey, refs: r.refs,
-		losses: r.losses, packs: r.packs, mender: r.mender, reshape: r.main.reshape, log: r.log,
+		losses: r.losses, packs: r.packs, mender: r.mender, main: r.main, log: r.log,
 	}
 	r.disk = &disk{
 		store: r.store, progress: r.progress, survey: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
@@ -210,8 +213,9 @@ func (r *Record) assemble() {
 }
 
 // openBranches finds out what main and the remote's main are.
-func (r *Record) openBranches() error {
-	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, r.salvor.reunite, r.progress.recordPresent, r.progress.settle} {
+func (r *Record) openBranches(ctx context.Context) error {
+	reunite := func() error { return r.salvor.reunite(ctx) }
+	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, reunite, r.progress.recordPresent, r.progress.settle} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -233,8 +237,8 @@ func (r *Record) openMain() error {
 	}
 	err = checkVersion(r.store, tree)
 	switch {
-	case errors.Is(err, errNoVersion):
-		r.log.Warn().Msg(versionFile + " was taken out of the record; it is put back")
+	case errors.Is(err, errNoVersion) || errors.Is(err, ErrDamaged):
+		r.log.Warn().Err(err).Msg(versionFile + " cannot be read; it is put back")
 		r.updates.add(versionFile, &fileUpdate{data: []byte(versionText + "\n")})
 	case err != nil:
 		return err

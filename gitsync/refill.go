@@ -60,7 +60,7 @@ func (f *refiller) refill(ctx context.Context) error {
 	if err == nil {
 		f.at, f.took = time.Now(), time.Since(began)
 		f.main.work.Lock()
-		err = f.takeInRefilled()
+		err = f.takeInRefilled(ctx)
 		f.main.work.Unlock()
 	}
 	if err = errors.Join(err, f.store.Release()); err != nil {
@@ -70,10 +70,10 @@ func (f *refiller) refill(ctx context.Context) error {
 }
 
 // takeInRefilled makes main anew, and reports what else the remote had. The caller holds work.
-func (f *refiller) takeInRefilled() error {
+func (f *refiller) takeInRefilled(ctx context.Context) error {
 	tip, _ := f.progress.main()
 	lost := f.losses.now()
-	lacking, err := f.salvor.refilled(tip)
+	lacking, err := f.salvor.refilled(ctx, tip)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (f *refiller) takeInRefilled() error {
 // anew and the remote's main is taken in. Before that, something that is still missing may say what
 // agents have done. Messages that are not there then stay lost. The caller holds sharer.mu and
 // work.
-func (f *refiller) endLoss() error {
+func (f *refiller) endLoss(ctx context.Context) error {
 	if f.remains == nil {
 		return nil
 	}
@@ -120,10 +120,14 @@ func (f *refiller) endLoss() error {
 			f.remains.files[file] = true
 		}
 	}
+	f.remains.entries = f.losses.now().entries
 	if err := f.losses.set(*f.remains); err != nil {
 		return err
 	}
 	f.remains = nil
+	if err := f.salvor.acceptBooks(ctx); err != nil {
+		return err
+	}
 	f.disk.noteBroken("")
 	f.tell.damaged("") // even if main was not broken, because what was lost is there
 	return nil

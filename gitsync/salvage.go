@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -26,7 +28,7 @@ type salvor struct {
 	losses   *lossBook
 	packs    *packNotes
 	mender   *mender
-	reshape  func(tip, current objects.Hash) error // makes main of itself and another tip
+	main     *mainline
 	log      zerolog.Logger
 }
 
@@ -45,10 +47,19 @@ func (s *salvor) restoreMain(ctx context.Context) error {
 
 func (s *salvor) recover(ctx context.Context) error {
 	var main objects.Hash
-	now, err := s.survey.steadily(func() objects.Hash {
-		main, _, _ = s.store.Ref(carrier.MainRef) // Zero if it cannot be read
-		return main
-	})
+	look := func() (losses, error) {
+		return s.survey.steadily(ctx, func() objects.Hash {
+			main, _, _ = s.store.Ref(carrier.MainRef) // Zero if it cannot be read
+			return main
+		})
+	}
+	now, err := look()
+	if err == nil && !now.isEmpty() {
+		if err := firstPackOf(s.opts.Dir).bring(s.store); err != nil {
+			s.log.Warn().Err(err).Msg("the second copy of the first commit is of no use")
+		}
+		now, err = look()
+	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +67,7 @@ func (s *salvor) recover(ctx context.Context) error {
 		s.store.Hold()
 		err := s.mender.takeAll(ctx)
 		if err == nil {
-			if now, err = s.refilled(main); err == nil {
+			if now, err = s.refilled(ctx, main); err == nil {
 				err = s.losses.set(s.losses.now().and(now)) // losses from earlier are over with the next fetch
 			}
 			return errors.Join(err, s.store.Release())
@@ -66,7 +77,7 @@ func (s *salvor) recover(ctx context.Context) error {
 	if len(now.tips) == 0 {
 		return s.losses.set(s.losses.now().and(now))
 	}
-	tip, lost, err := s.salvage(main)
+	tip, lost, err := s.salvage(ctx, main)
 	if err != nil {
 		return err
 	}
@@ -77,7 +88,7 @@ func (s *salvor) recover(ctx context.Context) error {
 		clear(before.folders)
 	}
 	s.losses.assume(before.and(lost))
-	now, err = s.survey.steadily(func() objects.Hash { return tip })
+	now, err = s.survey.steadily(ctx, func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
@@ -87,17 +98,17 @@ func (s *salvor) recover(ctx context.Context) error {
 // refilled puts main right when everything that the remote has is here. It returns what even the
 // new tip of the remote lacks. What only this host had is in the journal. What the remote has got
 // since it was last taken in is not in main yet.
-func (s *salvor) refilled(main objects.Hash) (losses, error) {
-	now, err := s.survey.steadily(func() objects.Hash { return main })
+func (s *salvor) refilled(ctx context.Context, main objects.Hash) (losses, error) {
+	now, err := s.survey.steadily(ctx, func() objects.Hash { return main })
 	if err != nil {
 		return now, err
 	}
 	if len(now.tips) > 0 {
-		tip, _, err := s.salvage(main)
+		tip, _, err := s.salvage(ctx, main)
 		if err != nil {
 			return now, err
 		}
-		if now, err = s.survey.steadily(func() objects.Hash { return tip }); err != nil {
+		if now, err = s.survey.steadily(ctx, func() objects.Hash { return tip }); err != nil {
 			return now, err
 		}
 	}
@@ -107,19 +118,19 @@ func (s *salvor) refilled(main objects.Hash) (losses, error) {
 
 // reunite brings back into main what it had and lost, if somebody has put its files back. The
 // caller holds work, or opens the record.
-func (s *salvor) reunite() error {
+func (s *salvor) reunite(ctx context.Context) error {
 	lost := s.losses.now()
 	if lost.isEmpty() {
 		return nil
 	}
-	v := s.store.Survey()
+	v := s.survey.survey(ctx)
 	for tip := range lost.tips {
 		tree, ok := v.TreeOf(tip)
 		if _, unbroken := v.Unbroken(tip); !ok || !unbroken || !v.Folders(tree) {
 			continue
 		}
 		current, _ := s.progress.main()
-		if err := s.reshape(tip, current); err != nil {
+		if err := s.main.reshape(tip, current); err != nil {
 			return fmt.Errorf("cannot bring back what main had lost: %w", err)
 		}
 		delete(lost.tips, tip)
@@ -135,29 +146,80 @@ func (s *salvor) reunite() error {
 			delete(lost.files, file)
 		}
 	}
+	if v.Err() != nil {
+		return v.Err()
+	}
 	return s.losses.set(lost)
+}
+
+// accept has main go on without what is lost, and forgets the loss but for `rest`. The caller holds
+// work.
+func (s *salvor) accept(ctx context.Context, rest losses) error {
+	lost := s.losses.now()
+	if lost.isEmpty() {
+		return nil
+	}
+	tip, base := s.progress.main()
+	d := draft{m: s.main, base: base, changes: map[string]objects.Change{}}
+	for file := range lost.files {
+		if _, there, err := d.at(file); err != nil {
+			return fmt.Errorf("cannot go on without what is lost: %w", err)
+		} else if there {
+			d.changes[file] = objects.Change{}
+		}
+	}
+	tree, err := s.store.Update(base, d.changes, &d.builder)
+	if err == nil && tree != base {
+		// The commit follows one whose history a clone can have. Otherwise main could never be
+		// pushed.
+		message := "go on without what the disk has lost"
+		v := s.survey.survey(ctx)
+		var commits, parents []objects.Hash
+		if commits, err = s.mainsFirst(v, tip); err == nil {
+			if parent := s.newestWhole(v, commits, v.Files); parent != objects.Zero {
+				parents = append(parents, parent)
+			}
+			err = v.Err()
+		}
+		if err == nil {
+			tip, err = s.main.writeCommit(&d.builder, tree, message, tip, parents...)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot go on without what is lost: %w", err)
+	}
+	s.progress.committed(tip, tree, nil, nil)
+	s.main.changed()
+	return s.losses.set(rest)
+}
+
+// acceptBooks is accept for what the remote lacks too, if that is only files that are no messages:
+// with them missing, git could not push main.
+func (s *salvor) acceptBooks(ctx context.Context) error {
+	lost := s.losses.now()
+	files := slices.Sorted(maps.Keys(lost.files))
+	if len(files) == 0 || len(lost.folders)+len(lost.tips) > 0 || slices.ContainsFunc(files, func(f string) bool { return !HoldsNoMessage(f) }) {
+		return nil
+	}
+	rest := newLosses()
+	rest.entries = lost.entries
+	if err := s.accept(ctx, rest); err != nil {
+		return err
+	}
+	s.main.tell.notice("the disk has lost %s, of which there is no copy: the record goes on without", named(files))
+	return nil
 }
 
 // salvage makes main of what can be read: a commit that follows the newest commit whose history is
 // whole, with the newest readable version of every folder. It returns what may be missing of main.
-func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err error) {
+func (s *salvor) salvage(ctx context.Context, main objects.Hash) (tip objects.Hash, lost losses, err error) {
 	lost = newLosses()
-	v := s.store.Survey()
+	v := s.survey.survey(ctx)
 	commits, err := s.mainsFirst(v, main)
 	if err != nil {
 		return tip, lost, err
 	}
-	parent := s.newestWhole(v, commits)
-	if parent == objects.Zero {
-		if err := firstPackOf(s.opts.Dir).bring(s.store); err != nil {
-			return tip, lost, err
-		}
-		v = s.store.Survey()
-		if commits, err = s.mainsFirst(v, main); err != nil {
-			return tip, lost, err
-		}
-		parent = s.newestWhole(v, commits)
-	}
+	parent := s.newestWhole(v, commits, v.Folders)
 	if main != parent {
 		lost.tips[main] = true
 	}
@@ -172,6 +234,9 @@ func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	var b objects.Builder
 	grows := func(path string) bool { return strings.HasPrefix(path, channelsPrefix) }
 	tree, ok := v.PieceTogether(versions, unordered, known, grows, func(folder string) { lost.folders[folder] = true }, &b)
+	if v.Err() != nil {
+		return tip, lost, v.Err()
+	}
 	if !ok {
 		return tip, lost, fmt.Errorf("%w: no folder of main can be read: bring record.git back from a backup", ErrDamaged)
 	}
@@ -250,35 +315,52 @@ func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 }
 
 // newestWhole is the first of the commits whose history can be read back to the record's beginning,
-// and whose folders can all be read. It is Zero if there is none. The new main is to follow it. If
-// there is a remote, it is a commit that main had before, if only the first one: otherwise what
-// others have pushed since would count as removed.
-func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
+// and whose tree is whole, as `whole` says. It is Zero if there is none. The new main is to follow
+// it. If there is a remote, it is a commit that main had before, if only the first one: otherwise
+// what others have pushed since would count as removed.
+func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash, whole func(tree objects.Hash) bool) objects.Hash {
 	id := s.reader.id
 	if id == objects.Zero {
 		id, _, _ = pinnedID(s.store.Dir()) // Zero if that is lost
 	}
-	whole := func(c objects.Hash) (root objects.Hash, ok bool) {
-		root, ok = v.Unbroken(c)
-		tree, _ := v.TreeOf(c)
-		return root, ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root))
+	isWhole := func(c objects.Hash) bool {
+		tree, ok := v.TreeOf(c)
+		return ok && whole(tree)
 	}
 	main, _, _ := s.store.Ref(carrier.MainRef) // Zero if it cannot be read
 	known, _, _ := s.store.Ref(carrier.RemoteRef)
 	had := v.Before(main, s.refs.notedTip(), known)
+	var before, all []objects.Hash
 	for _, c := range commits {
-		if _, ok := whole(c); ok && had[c] {
-			return c
+		root, ok := v.Unbroken(c)
+		if !ok || root != id && id != objects.Zero && !v.IsShallow(root) {
+			continue
+		}
+		if all = append(all, c); had[c] {
+			before = append(before, c)
 		}
 	}
-	for _, c := range commits {
-		root, ok := whole(c)
-		switch {
-		case ok && s.opts.Remote == "":
-			return c
-		case ok:
-			return root
+	if c := firstOf(before, isWhole); c != objects.Zero {
+		return c
+	}
+	c := firstOf(all, isWhole)
+	if c != objects.Zero && s.opts.Remote != "" {
+		c, _ = v.Unbroken(c)
+	}
+	return c
+}
+
+// firstOf finds the first commit that is whole, the newest being first. It looks at few: once a
+// commit lacks something, those after it mostly lack it too. So if only some of the older ones are
+// whole, it may find another one of these, and if it finds none it is Zero.
+func firstOf(commits []objects.Hash, isWhole func(objects.Hash) bool) objects.Hash {
+	last := len(commits) - 1
+	for from, step := 0, 1; from <= last; step *= 2 { // all before from lack something, as far as was looked
+		to := min(from+step-1, last)
+		if isWhole(commits[to]) {
+			return commits[from+sort.Search(to-from, func(i int) bool { return isWhole(commits[from+i]) })]
 		}
+		from = to + 1
 	}
 	return objects.Zero
 }

@@ -71,7 +71,7 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		err = s.takeInRemote(tip)
 	}
 	if err == nil {
-		err = s.refiller.endLoss()
+		err = s.refiller.endLoss(ctx)
 	}
 	if err != nil {
 		s.disk.suspect(err)

@@ -172,6 +172,12 @@ func foundAtStart() map[string]found {
 		}, "removed the empty ref refs/tags/mine", []string{"refs/tags/mine"}},
 		"HEAD empty":   {func(t *testing.T, h *home) { writeFile(t, filepath.Join(h.repo(), "HEAD"), "") }, "it names main again", nil},
 		"HEAD damaged": {func(t *testing.T, h *home) { flip(t, filepath.Join(h.repo(), "HEAD"), 2) }, "it names main again", nil},
+		"config damaged": {func(t *testing.T, h *home) {
+			writeFile(t, filepath.Join(h.repo(), "config"), "\x00\x80garbage [\n")
+		}, "config.damaged has it", nil},
+		"config of another kind": {func(t *testing.T, h *home) {
+			writeFile(t, filepath.Join(h.repo(), "config"), "[core]\n\tbare = trte\n")
+		}, "config.damaged has it", nil},
 		"a line of packed-refs": {func(t *testing.T, h *home) {
 			gitOut(t, h.repo(), "pack-refs", "--all")
 			appendTo(t, filepath.Join(h.repo(), "packed-refs"), "\x00\x00\x00\x00")

@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -21,18 +22,31 @@ const steadyWithin = 10 * time.Second
 type surveyor struct {
 	store    *objects.Store
 	progress *progress
+	looking  func(done, total int) // Options.Looking
+}
+
+// survey begins a look at what is on the disk now.
+func (s surveyor) survey(ctx context.Context) *objects.Survey {
+	if s.looking == nil {
+		return s.store.Survey(ctx, nil)
+	}
+	total := s.store.Objects()
+	return s.store.Survey(ctx, func(looks int) { s.looking(min(looks, total), total) })
 }
 
 // steadily is look, except that a working git program does not mislead it. Before each look, it
 // asks `tip` what to look at.
-func (s surveyor) steadily(tip func() objects.Hash) (losses, error) {
+func (s surveyor) steadily(ctx context.Context, tip func() objects.Hash) (losses, error) {
 	for began := time.Now(); ; {
 		before := s.store.Inventory()
 		if err := s.store.Rescan(); err != nil {
 			return losses{}, err
 		}
-		lost := s.look(s.store.Survey(), tip())
+		v := s.survey(ctx)
+		lost := s.look(v, tip())
 		switch {
+		case v.Err() != nil:
+			return losses{}, v.Err()
 		case lost.isEmpty() || s.store.Inventory() == before:
 			return lost, nil
 		case time.Since(began) > steadyWithin:

@@ -32,6 +32,7 @@ const (
 	KindShortage       Kind = "shortage"       // git gets too little memory, processes or files here
 	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
 	KindDisk           Kind = "disk"           // this machine has no room
+	KindReadOnly       Kind = "read-only"      // a disk is mounted read-only, here or at the remote
 	KindOther          Kind = "other"
 )
 
@@ -84,6 +85,8 @@ func (k Kind) advice() string {
 		return "install the git program"
 	case KindDisk:
 		return "make room on this machine"
+	case KindReadOnly:
+		return "mount the disk for writing again, that of the home or that of the remote; dmesg there says why it is read-only"
 	}
 	return ""
 }
@@ -164,6 +167,9 @@ func kindOfText(text string, pushing bool) (Kind, string) {
 			return KindFull, KindFull.advice()
 		}
 		return KindDisk, KindDisk.advice()
+	}
+	if strings.Contains(text, "read-only file system") {
+		return KindReadOnly
 	}
 	for _, s := range signs {
 		if containsAny(text, s.said) {

@@ -80,6 +80,7 @@ func TestKindsOfTrouble(t *testing.T) {
 		"git: 'remote-https' is not a git command. See 'git --help'.":                                           KindNeedsGit,
 		"fatal: unable to access 'https://git.example.org/x/': Received HTTP code 407 from proxy after CONNECT": KindAuthentication,
 		"something that nobody has heard before":                                                                KindOther,
+		"error: cannot open '/srv/white/record.git/FETCH_HEAD': Read-only file system":                          KindReadOnly,
 	} {
 		if got, _ := kindOfText(text, false); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

@@ -224,6 +224,9 @@ func (a *audit) lost() {
 			known[f.Path.RepoPath()] = true
 		}
 	}
+	for _, entry := range a.record.LostEntries() {
+		a.add(control.Finding{File: "journal", Kind: control.FindingDamaged, Wrong: true, Text: "stored messages are lost: " + entry})
+	}
 	for _, path := range a.record.Lost() {
 		if known[path] {
 			continue

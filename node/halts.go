@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/parleyfleet/parley/gitsync"
 )
 
 // mostLostNamed is how many lost files a warning names; "record verify" names all.
@@ -11,10 +13,12 @@ const mostLostNamed = 3
 
 // halts are the reasons why no agent is run at the moment, besides those of lookout.
 type halts struct {
-	mu     sync.Mutex // guards what follows
-	broken string     // why record.git cannot be read; "" if it can
-	lost   []string   // what the disk has lost, as Record.Lost names it
-	coming bool       // a fetch is being taken in, and agents wait for its receipts
+	mu      sync.Mutex // guards what follows
+	broken  string     // why record.git cannot be read; "" if it can
+	lost    []string   // what the disk has lost and may hold messages, as Record.Lost names it
+	books   []string   // what it has lost besides: agents are run without
+	entries []string   // what the journal has lost, as Record.LostEntries names it; the same holds
+	coming  bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
 // any reports whether there is a reason.
@@ -42,10 +46,17 @@ func (h *halts) breaks(why string) {
 }
 
 // loses notes what the disk has lost.
-func (h *halts) loses(lost []string) {
+func (h *halts) loses(lost, entries []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lost = lost
+	h.lost, h.books, h.entries = nil, nil, entries
+	for _, path := range lost {
+		if gitsync.HoldsNoMessage(path) {
+			h.books = append(h.books, path)
+		} else {
+			h.lost = append(h.lost, path)
+		}
+	}
 }
 
 // comes notes whether a fetch is being taken in.
@@ -82,18 +93,32 @@ func (h *halts) damage(remote bool) (all []string) {
 		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what is stored stays in the journal; "+
 			"put the files back, or start the node again: it goes on with what can still be read", h.broken))
 	}
-	if len(h.lost) == 0 {
-		return all
-	}
-	named := strings.Join(h.lost[:min(len(h.lost), mostLostNamed)], ", ")
-	if len(h.lost) > mostLostNamed {
-		named += ", …"
-	}
 	advice := "put what a backup has of objects/pack into that of record.git and start the node again; " +
 		"or go on without what is lost: parley stop, then parley record rebuild --accept-loss"
 	if remote {
 		advice = "the remote is asked for it; if it has it not, " + advice
 	}
-	return append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
-		"\"parley record verify\" names them all; %s", len(h.lost), named, advice))
+	if len(h.lost) > 0 {
+		all = append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
+			"\"parley record verify\" names them all; %s", len(h.lost), someLost(h.lost), advice))
+	}
+	if len(h.books) > 0 {
+		all = append(all, fmt.Sprintf("%d of the files and folders of record.git that hold no messages are lost on this disk, and there is no copy (%s); "+
+			"what is missing counts as not there; write it anew, or %s", len(h.books), someLost(h.books), advice))
+	}
+	if len(h.entries) > 0 {
+		all = append(all, fmt.Sprintf("%d parts of the journal, with messages that were stored here, are lost on this disk (%s); other hosts may have heard them; "+
+			"\"parley record verify\" names all parts; damaged files are kept as journal/*.log.bad; "+
+			"when you have seen this: parley stop, then parley record rebuild --accept-loss", len(h.entries), strings.Join(h.entries[:min(len(h.entries), mostLostNamed)], "; ")))
+	}
+	return all
+}
+
+// someLost names the first of what is lost.
+func someLost(lost []string) string {
+	named := strings.Join(lost[:min(len(lost), mostLostNamed)], ", ")
+	if len(lost) > mostLostNamed {
+		named += ", …"
+	}
+	return named
 }

@@ -78,13 +78,17 @@ func (l *losses) name() {
 // done already.
 func (l *losses) tell() {
 	lost := l.record.Lost()
-	if len(lost) > 0 {
-		l.lookout.Trust()
+	entries := l.record.LostEntries()
+	l.halts.loses(lost, entries)
+	if len(entries) > 0 {
+		l.log.Error().Strs("journal", entries[:min(len(entries), mostLostLogged)]).Int("all", len(entries)).Msg("the journal has lost what was stored")
 	}
-	l.halts.loses(lost)
 	l.tellDamage()
 	if len(lost) > 0 {
-		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
+		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Bool("agents run", !l.halts.notWhole()).Msg("the disk has lost a part of the record")
+	}
+	if l.halts.notWhole() {
+		l.lookout.Trust()
 	}
 }
 

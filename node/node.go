@@ -214,7 +214,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.openRecord(ctx, o.remote != nil); err != nil {
+	if err := n.openRecord(ctx, o.remote != nil, o.Progress); err != nil {
 		return nil, err
 	}
 	n.openDoors()
@@ -230,7 +230,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}}
 	n.losses.name()
 	if o.acceptLoss {
-		if err := n.record.AcceptLoss(); err != nil {
+		if err := n.record.AcceptLoss(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -247,11 +247,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
-	last, _ := n.state.Chains.LastOf(n.cfg.Alias)
 	n.writer = newWriter(writerOptions{
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
 		signsWith: &n.signsWith, storing: &n.storing,
-	}, last)
+		last: func() (last *keys.File, ok bool) {
+			n.folded(func(s *fleet.State) { last, ok = s.Chains.LastOf(n.cfg.Alias) })
+			return last, ok
+		},
+	})
 	n.decider.writer = n.writer
 	n.openTalk()
 	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
@@ -506,8 +509,8 @@ func (n *Node) openDoors() {
 	}
 }
 
-func (n *Node) openRecord(ctx context.Context, patient bool) error {
-	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
+func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
+	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, notices: n.notices, log: n.log}
 	record, err := n.openGated(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
@@ -516,6 +519,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		PushInterval:  n.cfg.PushEvery(),
 		Grace:         n.cfg.CourierGrace,
 		Patient:       patient,
+		Looking:       looking,
 		Log:           n.log.With().Str("part", "record").Logger(),
 		Now:           n.now,
 		Prefer:        n.prefer,
@@ -556,6 +560,12 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
 		RenderOwn: n.own.render, Nudge: n.goOn,
+		Lost: func(path string) {
+			if err := record.NoteLost([]string{path}); err != nil {
+				n.log.Error().Err(err).Msg("the next start does not know all that was lost")
+			}
+			n.losses.tell()
+		},
 	})
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
@@ -623,8 +633,18 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 		return err
 	}
 	n.folded(func(s *fleet.State) { n.books.SayUnread(s.Keys().Hosts()...) })
+	err := n.books.Read()
+	if errors.Is(err, gitsync.ErrDamaged) { // a list of such files
+		if err = n.record.Recover(ctx); err == nil {
+			n.losses.name()
+			err = n.books.Read()
+		}
+	}
+	if err == nil {
+		err = n.books.MakeAnew()
+	}
 	n.losses.tell()
-	return n.books.Read()
+	return err
 }
 
 // kinds are the affairs that a node folds. The affair of runs of agents is not among them: fleet

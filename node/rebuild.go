@@ -12,6 +12,7 @@ type Rebuilt struct {
 	Messages int      // messages and receipts in the state
 	Indexed  int      // messages whose words are in the index
 	Lost     []string // what the disk has lost and nobody could give back, in the words of Record.Lost
+	Entries  []string // what the journal has lost, in the words of Record.LostEntries
 	Elapsed  time.Duration
 }
 
@@ -32,7 +33,7 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 			err = closing
 		}
 	}()
-	done := Rebuilt{Messages: n.state.Ledger.Len(), Lost: n.record.Lost()}
+	done := Rebuilt{Messages: n.state.Ledger.Len(), Lost: n.record.Lost(), Entries: n.record.LostEntries()}
 	if len(done.Lost) == 0 { // else the cache would lack what may come back
 		if err := n.freezer.Freeze(); err != nil {
 			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)

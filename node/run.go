@@ -35,6 +35,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	var down teardown
 	defer down.run()
 
+	n.lookFirst(ctx)
 	if err := n.own.publish(ctx); err != nil {
 		why := control.AsError(asError(err))
 		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
@@ -88,6 +89,27 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	n.record.StopBy(time.Now().Add(stopTime))
 	return err
 }
+
+// lookFirst looks at the remote before this host writes anything. A home that was put back from a
+// backup does not have the last messages of this host. What follows an older one would fork its
+// chain.
+func (n *Node) lookFirst(ctx context.Context) {
+	if n.cfg.Remote == "" {
+		return
+	}
+	looking, done := context.WithTimeout(ctx, firstLook)
+	defer done()
+	if err := n.record.Fetch(looking); err != nil && ctx.Err() == nil {
+		n.log.Warn().Err(err).Msg("the remote was not seen before the start")
+		n.notices.Wrong(aboutFirstLook, "the remote could not be looked at before the start: if this home was put back from a backup, what this host says now may contradict what it said before; "+
+			"then stop it until the remote can be reached")
+	}
+}
+
+// firstLook bounds how long a start waits for the remote.
+const firstLook = 3 * time.Second
+
+const aboutFirstLook = "the first look at the remote"
 
 // serveControl opens the control sockets, and answers on them once `open` is closed. Whoever asks
 // earlier waits, because a node without its bus and its doors would give wrong answers. It is the

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,6 +22,7 @@ type tidings struct {
 	presence *presence.Presence
 	storing  *sync.RWMutex   // held for reading from the storing of messages until they are folded
 	bus      func() *bus.Bus // nil if there is none
+	notices  *notices.Notices
 	log      zerolog.Logger
 }
 
@@ -48,6 +50,9 @@ func (t *tidings) reached(paths []protocol.Path, stage protocol.Stage) {
 // the other hosts.
 func (t *tidings) trouble(at gitsync.Trouble) {
 	t.events.Wrong("the remote", at.Text)
+	if at.Kind == gitsync.KindNone || at.Pushing {
+		t.notices.Mended(aboutFirstLook)
+	}
 	t.lookout.Fetched.Happened() // the messages of a fetch are told before its end
 	t.presence.TakePlace()
 	t.presence.Announce()

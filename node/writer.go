@@ -40,6 +40,7 @@ type writerOptions struct {
 		Append(context.Context, []gitsync.MessageFile) error
 	}
 	examine   func(protocol.Path, []byte) fleet.Examined // examines a message as other hosts would
+	last      func() (*keys.File, bool)                  // the last known message of this host
 	publish   func([]written)                            // folds what is stored, and tells the others
 	signsWith *atomic.Pointer[homes.Key]
 	storing   *sync.RWMutex // held for reading from the storing of messages until they are folded
@@ -84,24 +85,31 @@ const (
 	lastYear = 9999
 )
 
-// newWriter continues the chain of this host after its last message; nil if there is none.
-func newWriter(o writerOptions, last *keys.File) *writer {
+// newWriter makes a writer that continues the chain of this host.
+func newWriter(o writerOptions) *writer {
 	w := &writer{
 		writerOptions: o,
 		requests:      make(chan *writing, writeQueue),
 		closing:       make(chan struct{}),
 		closed:        make(chan struct{}),
-		head:          head{run: random.Hex(4)},
-	}
-	if last != nil {
-		w.head.prev = last.Hash
-		if at := last.Path.Time(); at.Year() < lastYear {
-			w.head.last = at
-			w.head.suffix = math.MaxUint32 // the next path gets a later millisecond
-		}
 	}
 	go w.loop()
 	return w
+}
+
+// begin begins a run after the last message of this host. That is looked up as late as possible: a
+// home that was put back from a backup learns of it only after the start.
+func (w *writer) begin() {
+	w.head.run = random.Hex(4)
+	last, ok := w.last()
+	if !ok {
+		return
+	}
+	w.head.prev = last.Hash
+	if at := last.Path.Time(); at.Year() < lastYear {
+		w.head.last = at
+		w.head.suffix = math.MaxUint32 // the next path gets a later millisecond
+	}
 }
 
 // write stores the drafts and returns once they are fsynced and folded.
@@ -200,6 +208,9 @@ func (w *writer) loop() {
 
 // add signs what a request asks for, and adds it to a batch.
 func (w *writer) add(b *batch, r *writing) {
+	if w.head.run == "" {
+		w.begin()
+	}
 	before := w.head
 	if len(b.requests) == 0 {
 		b.before = before

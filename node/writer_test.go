@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -70,7 +71,8 @@ func testWriter(t *testing.T, store fakeRecord, publish func([]written)) (w *wri
 			signed <- p
 			return fleet.Examined{}
 		},
-	}, nil), signed
+		last: func() (*keys.File, bool) { return nil, false },
+	}), signed
 }
 
 func testDraft(body string) []fleet.Draft {

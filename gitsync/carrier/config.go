@@ -2,9 +2,12 @@ package carrier
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/config"
@@ -22,6 +25,19 @@ func readConfig(dir string) (*config.Config, error) {
 		return nil, fmt.Errorf("cannot read the repository's config: %w", err)
 	}
 	return c, nil
+}
+
+// ConfigWorks reports whether git can take a folder with this config for the bare repository that
+// it is.
+func ConfigWorks(dir string) bool {
+	c, err := readConfig(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) // it is made
+	}
+	core := c.Section("core")
+	format := core.Option("repositoryformatversion")
+	bare := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(core.Option("bare")))
+	return bare && (format == "0" || format == "1")
 }
 
 // CheckConfig returns an error for a repository whose objects or refs this program cannot read.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/parleyfleet/parley/internal/failpoint"
@@ -71,8 +72,13 @@ type Journal struct {
 	nextID   ID
 	bytes    int64
 
+	extent     *os.File // see noteExtent; nil if it cannot be written
+	extentSize int
+
 	replayed []Replayed
 	trouble  []string
+	losses   []Loss
+	damaged  []damaged
 }
 
 // segment is one file.
@@ -86,9 +92,6 @@ type segment struct {
 	// torn marks a segment that may have records at its end whose fsync failed. The header of the
 	// next segment says where they begin. So that one must not be removed before this one.
 	torn bool
-	// damaged marks a segment of which a part cannot be read. It is set aside and not removed:
-	// somebody may want to look at it.
-	damaged bool
 }
 
 type request struct {
@@ -128,6 +131,9 @@ func Open(dir string, opts Options) (*Journal, error) {
 	for _, seg := range j.segments {
 		j.bytes += seg.size
 	}
+	if len(j.losses) == 0 {
+		j.noteExtent()
+	}
 	go j.write()
 	return j, nil
 }
@@ -144,6 +150,28 @@ func (j *Journal) Replayed() ([]Replayed, []string) {
 	entries, trouble := j.replayed, j.trouble
 	j.replayed, j.trouble = nil, nil
 	return entries, trouble
+}
+
+// Losses returns what Open could not read of what was acknowledged.
+func (j *Journal) Losses() []Loss {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.losses)
+}
+
+// Settle is called when somebody has noted the losses: no later Open finds them again. A segment of
+// which a part cannot be read is written anew without it. The old one is kept as `.bad`, because
+// somebody may want to look at it.
+func (j *Journal) Settle() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var errs []error
+	for _, d := range j.damaged {
+		errs = append(errs, j.writeAnew(d))
+	}
+	j.losses, j.damaged = nil, nil
+	j.noteExtent()
+	return errors.Join(errs...)
 }
 
 // Append stores entries, all or none, and returns when they are on disk. If it returns an error,
@@ -193,6 +221,7 @@ func (j *Journal) Done(ids ...ID) error {
 			delete(j.ids, id)
 		}
 	}
+	j.noteExtent()
 	return j.removeDone()
 }
 
@@ -267,6 +296,9 @@ func (j *Journal) Close() error {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		err = errors.Join(err, j.removeDone())
+		if j.extent != nil {
+			err = errors.Join(err, j.extent.Close())
+		}
 	})
 	return err
 }
@@ -286,6 +318,7 @@ func (j *Journal) newID(seg *segment) ID {
 func (j *Journal) removeDone() error {
 	var kept []*segment
 	var errs []error
+	synced := false
 	for _, seg := range j.segments {
 		needed := len(kept) > 0 && kept[len(kept)-1].torn && kept[len(kept)-1].number == seg.number-1
 		if len(seg.live) > 0 || seg.current || needed {
@@ -293,11 +326,11 @@ func (j *Journal) removeDone() error {
 			continue
 		}
 		failpoint.Hit(failpoint.JournalRemoving)
-		remove := os.Remove
-		if seg.damaged {
-			remove = func(path string) error { return os.Rename(path, path+".bad") }
+		if !synced && j.extent != nil { // after a power cut it must not name what is gone
+			synced = true
+			errs = append(errs, j.extent.Sync())
 		}
-		if err := remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove a segment of the journal: %w", err))
 			kept = append(kept, seg)
 			continue

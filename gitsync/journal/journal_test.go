@@ -190,6 +190,9 @@ func TestCorruptRecordInTheMiddle(t *testing.T) {
 	if len(trouble) != 1 {
 		t.Errorf("trouble: %q", trouble)
 	}
+	if err := j.Settle(); err != nil {
+		t.Fatal(err)
+	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}

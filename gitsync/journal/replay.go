@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // record is one record of a segment and where it begins.
@@ -24,7 +26,7 @@ type scan struct {
 	records []record
 	valid   int      // where the last valid record ends
 	trouble []string // what could not be read
-	damaged bool     // this was more than a torn tail
+	gaps    []Loss   // what could not be read before valid
 }
 
 // scanSegment reads all records of a segment. After a corrupt one it looks for the next record with
@@ -39,7 +41,6 @@ func scanSegment(data []byte) (scan, error) {
 		}
 		h = s.header
 		s.trouble = append(s.trouble, "its header is damaged, its entries are not")
-		s.damaged = true
 	}
 	for at := headerSize; at < len(data); {
 		entries, size, err := decodeRecord(data[at:], h.nonce)
@@ -55,7 +56,7 @@ func scanSegment(data []byte) (scan, error) {
 			break
 		}
 		s.trouble = append(s.trouble, fmt.Sprintf("%d bytes at %d are unreadable: %v", next-at, at, err))
-		s.damaged = true
+		s.gaps = append(s.gaps, Loss{At: at, Bytes: next - at, Why: err.Error(), Paths: pathsIn(data[at:next])})
 		at = next
 	}
 	return s, nil
@@ -127,8 +128,14 @@ func (j *Journal) replay() error {
 	if err != nil {
 		return err
 	}
+	known := readExtent(j.dir)
+	for number, acknowledged := range known {
+		if !slices.Contains(numbers, number) {
+			j.lose(number, Loss{Bytes: int(acknowledged), Why: "the file is gone"})
+		}
+	}
 	scans := make([]scan, len(numbers))
-	readable := make([]bool, len(numbers))
+	files := make([][]byte, len(numbers)) // nil if it cannot be read
 	for i, number := range numbers {
 		j.last = number
 		data, err := os.ReadFile(j.path(number))
@@ -136,27 +143,83 @@ func (j *Journal) replay() error {
 			return fmt.Errorf("cannot read the journal: %w", err)
 		}
 		if scans[i], err = scanSegment(data); err != nil {
+			if known == nil && len(data) >= headerSize || known[number] > 0 {
+				j.lose(number, Loss{Bytes: max(len(data), int(known[number])), Why: err.Error(), Paths: pathsIn(data)})
+			}
 			if err := j.setAside(number, len(data), err); err != nil {
 				return err
 			}
 			continue
 		}
-		readable[i] = true
+		files[i] = data
 	}
 	for i, number := range numbers {
-		if !readable[i] {
+		if files[i] == nil {
 			continue
 		}
-		torn := false
-		if i+1 < len(numbers) && readable[i+1] && numbers[i+1] == number+1 {
-			if n := scans[i].cutAt(scans[i+1].header.before); n > 0 {
+		torn, acknowledged := false, known[number]
+		if i+1 < len(numbers) && files[i+1] != nil && numbers[i+1] == number+1 {
+			before := scans[i+1].header.before
+			if n := scans[i].cutAt(before); n > 0 {
 				j.report(number, fmt.Sprintf("%d records that were never acknowledged are left out", n))
 				torn = true
 			}
+			if known == nil {
+				acknowledged = before
+			}
 		}
-		j.takeIn(number, scans[i], torn)
+		s, losses := scans[i], len(j.losses)
+		for _, gap := range s.gaps {
+			j.lose(number, gap)
+		}
+		if lost := int(acknowledged) - s.valid; lost > 0 {
+			j.lose(number, Loss{At: s.valid, Bytes: lost, Why: "its end is gone or unreadable", Paths: pathsIn(files[i][s.valid:])})
+		}
+		j.takeIn(number, s, torn)
+		if len(j.losses) > losses {
+			j.damaged = append(j.damaged, damaged{j.segments[len(j.segments)-1], files[i], s})
+		}
 	}
 	return j.cutTail()
+}
+
+// damaged is a segment of which a part is lost, as it was read.
+type damaged struct {
+	seg  *segment
+	data []byte
+	scan scan
+}
+
+func (j *Journal) lose(number uint64, l Loss) {
+	l.Segment = segmentName(number)
+	j.losses = append(j.losses, l)
+}
+
+// writeAnew writes what can be read of a segment in place of it, and keeps the old one beside. The
+// caller holds mu.
+func (j *Journal) writeAnew(d damaged) error {
+	d.scan.header.number = d.seg.number // its header may be damaged, too
+	out := d.scan.header.encode()
+	for _, r := range d.scan.records {
+		out = appendRecord(out, d.scan.header.nonce, r.entries)
+	}
+	path := j.path(d.seg.number)
+	err := durable.WriteFile(path+".bad", d.data, 0o600)
+	if err == nil && !slices.Contains(j.segments, d.seg) {
+		return nil // all that could be read is done already
+	}
+	if err == nil {
+		err = durable.WriteFile(path, out, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write a damaged segment of the journal anew: %w", err)
+	}
+	j.bytes += int64(len(out)) - d.seg.size
+	d.seg.size = int64(len(out))
+	if d.seg.number == j.last {
+		j.lastValid = uint64(len(out))
+	}
+	return nil
 }
 
 // cutAt drops the records behind the length that the next segment noted, and returns how many they
@@ -177,7 +240,7 @@ func (j *Journal) takeIn(number uint64, s scan, torn bool) {
 	for _, t := range s.trouble {
 		j.report(number, t)
 	}
-	seg := &segment{number: number, size: int64(s.valid), live: map[ID]int{}, torn: torn, damaged: s.damaged}
+	seg := &segment{number: number, size: int64(s.valid), live: map[ID]int{}, torn: torn}
 	j.segments = append(j.segments, seg)
 	if number == j.last {
 		j.lastValid = uint64(s.valid)

@@ -181,6 +181,7 @@ func (j *Journal) store(batch []*request) error {
 	seg.size += int64(len(out))
 	j.bytes += int64(len(out))
 	j.lastValid = uint64(seg.size)
+	j.noteExtent()
 	return nil
 }
 

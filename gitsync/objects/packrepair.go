@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
@@ -121,22 +122,43 @@ func (r packRepair) salvage(path string) (saved int, err error) {
 		return 0, fmt.Errorf("cannot open a pack: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	scanner := packfile.NewScanner(f)
-	_, count, err := scanner.Header()
-	if err != nil {
-		return 0, nil // not even the header can be read
-	}
 	info, err := f.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("cannot open a pack: %w", err)
 	}
+	g := newGathering(r.trees, r.take)
+	err = scanPack(f, info.Size(), r.read, func(h Hash, typ plumbing.ObjectType, data []byte) error {
+		if _, _, err := r.read(h); err == nil {
+			return nil
+		}
+		saved++
+		return g.add(typ, h, data)
+	})
+	if err != nil {
+		return saved, err
+	}
+	return saved, g.flush()
+}
+
+// scanPack reads a pack without its index, from the beginning, and calls visit with every object
+// that can be read. An error of visit ends it.
+func scanPack(
+	in interface {
+		io.ReadSeeker
+		io.ReaderAt
+	}, size int64, other pack.ReadFunc, visit func(Hash, plumbing.ObjectType, []byte) error,
+) error {
+	scanner := packfile.NewScanner(in)
+	_, count, err := scanner.Header()
+	if err != nil {
+		return nil // not even the header can be read
+	}
 	// A base that a delta names is looked for in this pack first.
 	here := map[Hash]int64{}
-	in := pack.Reader{In: f, End: info.Size(), Other: r.read, Find: func(h Hash) (int64, bool, error) {
+	r := pack.Reader{In: in, End: size, Other: other, Find: func(h Hash) (int64, bool, error) {
 		at, ok := here[h]
 		return at, ok, nil
 	}}
-	g := newGathering(r.trees, r.take)
 	for range count {
 		entry, err := scanner.NextObjectHeader()
 		if err != nil {
@@ -145,21 +167,33 @@ func (r packRepair) salvage(path string) (saved int, err error) {
 		if _, _, err := scanner.NextObject(io.Discard); err != nil {
 			break
 		}
-		typ, data, err := in.Object(entry.Offset)
+		typ, data, err := r.Object(entry.Offset)
 		if err != nil {
 			continue
 		}
 		h := hashOf(typ, data)
 		here[h] = entry.Offset
-		if _, _, err := r.read(h); err == nil {
-			continue
-		}
-		saved++
-		if err := g.add(typ, h, data); err != nil {
-			return saved, err
+		if err := visit(h, typ, data); err != nil {
+			return err
 		}
 	}
-	return saved, g.flush()
+	return nil
+}
+
+// errFound ends a scan that has found what it looks for.
+var errFound = errors.New("found")
+
+// FindIn looks for an object in the bytes of a pack that needs no other one.
+func FindIn(data []byte, want Hash) (typ plumbing.ObjectType, content []byte, ok bool) {
+	none := func(h Hash) (plumbing.ObjectType, []byte, error) { return 0, nil, ErrNotFound }
+	err := scanPack(bytes.NewReader(data), int64(len(data)), none, func(h Hash, t plumbing.ObjectType, c []byte) error {
+		if h != want {
+			return nil
+		}
+		typ, content = t, c
+		return errFound
+	})
+	return typ, content, err != nil
 }
 
 // take takes in a pack with objects that were saved from a torn one.

@@ -39,6 +39,7 @@ func (p *piecing) folder(prefix string, versions []Hash, unordered int, known bo
 	}
 	var entries []Entry
 	below := map[string][]Hash{}       // versions of each folder in this one, in the order of versions
+	seen := map[string]map[Hash]bool{} // the same, to look them up
 	unorderedBelow := map[string]int{} // how many of these versions are in no order
 	readable, inOrder := 0, 0
 	for i, version := range versions {
@@ -66,7 +67,11 @@ func (p *piecing) folder(prefix string, versions []Hash, unordered int, known bo
 				i, _ := slices.BinarySearchFunc(entries, e, compareEntries)
 				entries = slices.Insert(entries, i, e)
 			}
-			if e.Mode.IsDir() && !slices.Contains(below[e.Name], e.Hash) {
+			if e.Mode.IsDir() && !seen[e.Name][e.Hash] {
+				if seen[e.Name] == nil {
+					seen[e.Name] = map[Hash]bool{}
+				}
+				seen[e.Name][e.Hash] = true
 				below[e.Name] = append(below[e.Name], e.Hash)
 				if i < unordered {
 					unorderedBelow[e.Name]++

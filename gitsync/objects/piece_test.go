@@ -27,7 +27,7 @@ func TestPieceTogetherLooksAtAllWithoutOrder(t *testing.T) {
 	nowhere := func(path string) { t.Errorf("%s is said to be lost", path) }
 	all := func(string) bool { return true }
 	for _, ordered := range []int{0, 1} { // so many versions at the end are in order
-		made, ok := s.Survey().PieceTogether(versions, many-ordered, false, all, nowhere, &b)
+		made, ok := s.Survey(t.Context(), nil).PieceTogether(versions, many-ordered, false, all, nowhere, &b)
 		if !ok {
 			t.Fatal("nothing is made")
 		}

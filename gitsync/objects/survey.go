@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,17 +17,19 @@ import (
 
 // Survey finds out what can still be read of a damaged repository. It remembers what it has looked
 // at, and has no object brought back. So it is of use only as long as nothing is put into the
-// repository.
+// repository. When its context ends, it finds nothing any more: see Err.
 type Survey struct {
+	ctx     context.Context
 	store   *Store
+	looks   int             // for how many objects it has looked
+	step    func(looks int) // is told looks now and then; may be nil
 	commits map[Hash]chain
 	trees   map[Hash]whole
 	shallow map[Hash]bool // commits whose parents somebody left out on purpose
-
-	// Complete makes Unbroken also look for all files of every commit, as a clone of the repository
-	// would.
-	Complete bool
 }
+
+// stepLooks is after how many looks a Survey tells how far it is.
+const stepLooks = 128
 
 // chain is what is known of a commit and all commits before it.
 type chain struct {
@@ -41,14 +44,43 @@ type whole struct {
 	files   bool // all files are there
 }
 
-// Survey returns a Survey of what is on the disk now.
-func (s *Store) Survey() *Survey {
-	v := &Survey{store: s, commits: map[Hash]chain{}, trees: map[Hash]whole{}, shallow: map[Hash]bool{}}
+// Survey returns a Survey of what is on the disk now. step is told now and then for how many
+// objects it has looked; it may be nil.
+func (s *Store) Survey(ctx context.Context, step func(looks int)) *Survey {
+	v := &Survey{ctx: ctx, step: step, store: s, commits: map[Hash]chain{}, trees: map[Hash]whole{}, shallow: map[Hash]bool{}}
 	text, _ := os.ReadFile(filepath.Join(s.dir, "shallow")) // without a file that can be read, nothing is shallow
 	for line := range strings.Lines(string(text)) {
 		v.shallow[plumbing.NewHash(strings.TrimSpace(line))] = true
 	}
 	return v
+}
+
+// Err returns why what the survey found does not count: its context has ended.
+func (v *Survey) Err() error { return context.Cause(v.ctx) }
+
+// read reads an object of a type.
+func (v *Survey) read(h Hash, want plumbing.ObjectType) ([]byte, error) {
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	v.looked()
+	typ, data, err := v.store.readOnce(h)
+	if err == nil && typ != want {
+		err = fmt.Errorf("object %s is a %s, not a %s", h, typ, want)
+	}
+	return data, err
+}
+
+func (v *Survey) looked() {
+	if v.looks++; v.step != nil && v.looks%stepLooks == 0 {
+		v.step(v.looks)
+	}
+}
+
+// has reports whether a file is there. It does not read the file.
+func (v *Survey) has(h Hash) bool {
+	v.looked()
+	return v.Err() == nil && v.store.Has(h)
 }
 
 // IsShallow reports whether history begins at a commit because the repository was made to hold no
@@ -64,11 +96,6 @@ func (v *Survey) Unbroken(tip Hash) (root Hash, ok bool) {
 		if !known {
 			read, err := v.commit(h)
 			if err != nil {
-				v.commits[h] = chain{}
-				open = open[:len(open)-1]
-				continue
-			}
-			if v.Complete && v.look(read.Tree, 0) != (whole{true, true}) {
 				v.commits[h] = chain{}
 				open = open[:len(open)-1]
 				continue
@@ -97,10 +124,7 @@ func (v *Survey) Unbroken(tip Hash) (root Hash, ok bool) {
 }
 
 func (v *Survey) commit(h Hash) (Commit, error) {
-	typ, data, err := v.store.readOnce(h)
-	if err == nil && typ != plumbing.CommitObject {
-		err = fmt.Errorf("object %s is a %s, not a commit", h, typ)
-	}
+	data, err := v.read(h, plumbing.CommitObject)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -122,8 +146,8 @@ func (v *Survey) folder(h Hash) ([]Entry, bool) {
 	if h == emptyTree {
 		return nil, true
 	}
-	typ, data, err := v.store.readOnce(h)
-	if err != nil || typ != plumbing.TreeObject {
+	data, err := v.read(h, plumbing.TreeObject)
+	if err != nil {
 		return nil, false
 	}
 	entries, err := decodeTree(data)
@@ -151,6 +175,9 @@ func (v *Survey) Before(tips ...Hash) map[Hash]bool {
 // Folders reports whether a tree and all folders below it can be read.
 func (v *Survey) Folders(tree Hash) bool { return v.look(tree, 0).folders }
 
+// Files reports whether a tree and all folders below it can be read, and all their files are there.
+func (v *Survey) Files(tree Hash) bool { return v.look(tree, 0) == whole{true, true} }
+
 func (v *Survey) look(tree Hash, depth int) whole {
 	if w, known := v.trees[tree]; known {
 		return w
@@ -164,7 +191,7 @@ func (v *Survey) look(tree Hash, depth int) whole {
 			below := v.look(e.Hash, depth+1)
 			w.folders, w.files = w.folders && below.folders, w.files && below.files
 		case !e.Mode.isLink():
-			w.files = w.files && v.store.Has(e.Hash)
+			w.files = w.files && v.has(e.Hash)
 		}
 	}
 	v.trees[tree] = w
@@ -189,7 +216,7 @@ func (v *Survey) lost(tree Hash, prefix string, visit func(string, Hash, bool)) 
 		switch {
 		case e.Mode.IsDir():
 			v.lost(e.Hash, prefix+e.Name+"/", visit)
-		case !e.Mode.isLink() && !v.store.Has(e.Hash):
+		case !e.Mode.isLink() && !v.has(e.Hash):
 			visit(prefix+e.Name, e.Hash, false)
 		}
 	}

@@ -4,6 +4,7 @@ package books
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,8 @@ type Options struct {
 
 	// RenderOwn writes into this host's file what it says of itself.
 	RenderOwn func() error
+	// Lost is told of a file that the disk has lost, and of which there is no copy.
+	Lost func(path string)
 	// Nudge has agents check whether they may be run.
 	Nudge func()
 }
@@ -82,6 +85,11 @@ func (b *Books) Take(path string) error {
 		return nil
 	}
 	data, ok, err := b.o.Record.ReadFile(path)
+	if errors.Is(err, gitsync.ErrDamaged) { // status names it among what is lost
+		b.o.Log.Error().Err(err).Msg("a file of the record is lost")
+		b.o.Lost(path)
+		data, ok, err = nil, false, nil
+	}
 	if err != nil {
 		return fmt.Errorf("cannot read %s of the record: %w", path, err)
 	}
@@ -214,6 +222,21 @@ func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 		b.o.Notices.OfFile(path, "parts", parts)
 		return err
 	}
+}
+
+// MakeAnew writes what the disk has lost and this host can make: the files with which a record
+// begins. What a host says of itself is written at each start.
+func (b *Books) MakeAnew() error {
+	for path, data := range FirstCommit(b.o.Config) {
+		if !b.o.Record.IsLost(path) {
+			continue
+		}
+		b.o.Log.Warn().Str("file", path).Msg("a file of the record was lost and is made anew")
+		if err := b.o.Record.PutFile(path, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Changed is called with the files of the record that are no messages and that have changed.

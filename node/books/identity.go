@@ -73,10 +73,13 @@ func ReadIdentity(read func(path string) ([]byte, bool, error)) (id Identity, ok
 }
 
 // CheckIdentity is the gate of the seed: it returns an error for a record whose identity is missing
-// or not configured. Nobody writes to such a record.
+// or not configured. Nobody writes to such a record. An identity that this disk has lost was there,
+// and is made anew.
 func CheckIdentity(record *gitsync.Record, cfg configs.Config) error {
 	id, ok, err := ReadIdentity(record.ReadFile)
 	switch {
+	case errors.Is(err, gitsync.ErrDamaged), !ok && record.IsLost(IdentityFile):
+		return record.NoteLost([]string{IdentityFile})
 	case err != nil:
 		return fmt.Errorf("cannot use the record: %w", err)
 	case !ok:

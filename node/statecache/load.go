@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/rs/zerolog"
@@ -47,7 +48,7 @@ type Loader struct {
 // possible, it makes the state from the whole record.
 func (l *Loader) Load(ctx context.Context) error {
 	err := errLost
-	if len(l.Record.Lost()) == 0 {
+	if !slices.ContainsFunc(l.Record.Lost(), func(lost string) bool { return !gitsync.HoldsNoMessage(lost) }) {
 		err = l.foldCached(ctx)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/rs/zerolog"
 )
@@ -13,18 +16,33 @@ import (
 // kept.
 const maxLog = 10 << 20
 
-// OpenLog opens the log file of a home. A large one is set aside before.
-func OpenLog(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+// OpenLog opens the log file of a home that this user may use. A large one is set aside before, and
+// so is one that another user has left there.
+func OpenLog(home configs.Home) (*os.File, error) {
+	if err := home.Check(); err != nil {
+		return nil, err
+	}
+	path := home.Log()
+	info, err := os.Stat(path)
+	large := err == nil && info.Size() > maxLog
+	file, err := openLog(path)
+	if large || errors.Is(err, fs.ErrPermission) {
+		if err == nil {
+			_ = file.Close()
+		}
 		if err := os.Rename(path, path+".1"); err != nil {
 			return nil, fmt.Errorf("cannot set the old log aside: %w", err)
 		}
+		file, err = openLog(path)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the log: %w", err)
 	}
 	return file, nil
+}
+
+func openLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
 // NewLogger logs to the file. Unless the node is in the background, it also shows on the screen

@@ -31,7 +31,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	if _, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		return alreadyRuns(home)
 	}
-	file, err := cli.OpenLog(home.Log())
+	file, err := cli.OpenLog(home)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func runRemoteSet(ctx context.Context, home configs.Home, url string, v cli.View
 	if err != nil {
 		return fmt.Errorf("cannot set the remote: %w", err)
 	}
-	file, err := cli.OpenLog(home.Log())
+	file, err := cli.OpenLog(home)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 	if err != nil {
 		return err
 	}
-	file, err := cli.OpenLog(home.Log())
+	file, err := cli.OpenLog(home)
 	if err != nil {
 		return err
 	}

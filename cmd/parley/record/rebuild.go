@@ -55,7 +55,7 @@ type Rebuilt struct {
 	Messages int             `json:"messages"` // messages and receipts from which the state was made
 	Indexed  int             `json:"indexed"`  // messages that "parley search" finds
 	Elapsed  control.Seconds `json:"elapsed"`  // how long it took
-	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, and of which there is no copy
+	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, and of which there is no copy; and parts of the journal that are lost, each beginning with "journal/"
 }
 
 func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.View) error {
@@ -69,7 +69,7 @@ func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.V
 	if err := cli.CopiedHome(home, "cannot rebuild"); err != nil {
 		return err
 	}
-	file, err := cli.OpenLog(home.Log())
+	file, err := cli.OpenLog(home)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,9 @@ func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.V
 	}
 	if err != nil {
 		return fmt.Errorf("cannot rebuild: %w", err)
+	}
+	for _, entry := range done.Entries {
+		done.Lost = append(done.Lost, "journal/"+entry)
 	}
 	if v.JSON {
 		return v.WriteJSON(Rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
