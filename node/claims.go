@@ -25,9 +25,9 @@ import (
 
 // claims settle with the other hosts which of them does a piece of work (R7). They are for mail for
 // which no instance was chosen, for the work of a host that is gone, and for work of this host if
-// others may have taken it for gone. A claim is a ref at the remote. The host that has it fetches
-// what was said until then, and does the work if it is still to be done. Mail with a chosen
-// instance, or with only one host that serves the agent, needs no claim.
+// others may have taken it for gone, or may do so before the work is done. A claim is a ref at the
+// remote. The host that has it fetches what was said until then, and does the work if it is still to
+// be done. Mail with a chosen instance, or with only one host that serves the agent, needs no claim.
 type claims struct {
 	claimsOptions
 	vigil *vigil
@@ -66,7 +66,10 @@ type claimsOptions struct {
 	limits func(a configs.Agent) fleet.Limits
 	// attended reports whether there is a session of an agent that asks for its mail.
 	attended func(agent protocol.Name) bool
-	record   interface {
+	// working are the messages on which an agent, or a session of it, works. It is asked while the
+	// state is read.
+	working func(agent protocol.Name) []protocol.Path
+	record  interface {
 		Claim(ctx context.Context, name, text string) (bool, error)
 		Unclaim(ctx context.Context, name string) error
 		Claims() ([]gitsync.Claimed, error)
@@ -157,6 +160,18 @@ func (c *claims) due(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
 	return true
 }
 
+// hold has work claimed that was begun without a claim and lasts, once others may take this host for
+// gone. It does so before they may take the work over.
+func (c *claims) hold(a configs.Agent) {
+	c.folded(func(s *fleet.State) {
+		for _, p := range c.working(a.Name) {
+			if it, there := s.Ledger.Item(p); there {
+				c.due(s, it, a)
+			}
+		}
+	})
+}
+
 // settling reports whether an agent's work here is being claimed. It is asked while the state is
 // read.
 func (c *claims) settling(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
@@ -239,7 +254,8 @@ func (c *claims) hasMoved() bool {
 	return c.moved
 }
 
-// look has the work of hosts that are gone claimed, and forgets what is done.
+// look has the work of hosts that are gone claimed, and work of this host if others may take it for
+// gone. It forgets what is done.
 func (c *claims) look() {
 	c.vigil.look()
 	c.mu.Lock()
@@ -255,6 +271,7 @@ func (c *claims) look() {
 	var left []abandonment
 	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
+		c.hold(a)
 		if a.Paused || a.Door == configs.DoorInbox && !c.attended(a.Name) {
 			continue // nobody here would read what is taken over, and the host that serves it may come back
 		}
@@ -350,9 +367,9 @@ func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a conf
 		return true
 	}
 	after = max(after, cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover))
-	var wrote time.Time
+	var wrote protocol.Path
 	if last, ok := s.Chains.LastOf(host); ok {
-		wrote = last.Timestamp
+		wrote = last.Path
 	}
 	return c.vigil.silent(host, wrote) >= after
 }

@@ -26,6 +26,7 @@ const claimsChannel = "aaaaaaaa-0000-4000-8000-000000000077"
 type group struct {
 	hub, white           *Node
 	hubClock, whiteClock *clock
+	link                 *wire // between the two; nil if they are not linked
 	whiteOptions         Options
 	stopWhite            func()
 	ran                  string
@@ -41,17 +42,21 @@ func aGroup(t *testing.T, linked bool) *group {
 
 func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 	t.Helper()
-	g := &group{ran: filepath.Join(t.TempDir(), "ran")}
-	listen := ""
-	if linked {
-		listen = "127.0.0.1:0"
-	}
-	g.hub, g.hubClock = aHubListening(t, listen)
-	g.whiteClock = new(clock)
+	g := &group{ran: filepath.Join(t.TempDir(), "ran"), hubClock: new(clock), whiteClock: new(clock)}
+	hubHome := initHome(t, func(o *homes.Options) {
+		o.Remote = bareRemote(t)
+		if linked {
+			g.link = newWire(t)
+			o.Listen, o.Advertise = "127.0.0.1:0", []string{g.link.address()}
+		}
+	})
+	fastFetch(t, hubHome)
+	g.hub, _ = runNodeAt(t, hubHome, g.hubClock.now)
 	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote = "white", g.hub.cfg.Remote
 		if linked {
-			o.Hubs = []string{g.hub.currentBus().Addresses().Links}
+			g.link.lead(g.hub)
+			o.Hubs = []string{g.link.address()}
 		}
 	})
 	fastFetch(t, home)
@@ -65,6 +70,9 @@ func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 	}
 	for _, n := range []*Node{g.hub, g.white} {
 		g.awaitServed(t, n, 2)
+	}
+	if linked {
+		awaitMeeting(t, g.hub, g.white)
 	}
 	return g
 }
@@ -171,7 +179,7 @@ func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
 func TestMostMailNeedsNoClaim(t *testing.T) {
 	t.Parallel()
 	g := aGroup(t, true)
-	g.hubClock.forward(20 * time.Second) // so long after the start nobody can have been taken for gone
+	pass(g.hub, g.hubClock, 20*time.Second) // so long after the start nobody can have been taken for gone
 	addExec(t, g.hub, "alone", "echo here")
 	answerTo(t, g.hub, say(t, g.hub, "mawjs", "word0").Path)
 	clone := cloneOf(t, g.hub.cfg.Remote)
@@ -322,6 +330,78 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 	if warned := strings.Join(g.white.claims.warnings(), "\n"); !strings.Contains(warned, other.String()+" waits: another host has claimed it for mawjs") {
 		t.Errorf("it says %q", warned)
 	}
+}
+
+// A host is at work for longer than takeover_after, and the others hear it only by git. It claims the
+// work at the remote in time, so that no other host takes it over. It claims it before the run if it
+// has heard nobody since its start, and else once it has not heard the others for a while. It
+// prevents: a long run is paid twice though the remote is up.
+func TestALongRunIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []bool{true, false} {
+		t.Run(fmt.Sprintf("linked=%v", linked), func(t *testing.T) {
+			t.Parallel()
+			g, goOn := aSlowGroup(t, linked)
+			pass(g.white, g.whiteClock, 30*time.Second) // so long after the start nothing has waited
+			p := say(t, g.white, "mawjs", "word0").Path
+			eventually(t, "the run has begun", func() bool { return len(linesOf(t, g.ran)) > 0 })
+			ref := "refs/parley/claims/" + protocol.ClaimName(p, "mawjs", 0)
+			if claimed := slices.Contains(refsOf(t, g.hub.cfg.Remote), ref); claimed == linked {
+				t.Errorf("claimed before the run: %v", claimed)
+			}
+			awaitHas(t, g.hub, p)
+			if linked {
+				g.link.set(true)
+				pass(g.white, g.whiteClock, 6*time.Minute)
+			}
+			eventually(t, "white says that it has the work", func() bool {
+				return g.hub.reading(func() bool { c := g.hub.state.Run(p, "mawjs").Claim; return c != nil && c.Host == "white" })
+			})
+			pass(g.hub, g.hubClock, 15*time.Minute)
+			answerTo(t, g.hub, say(t, g.hub, "alone", "hello").Path) // by now the hub has looked for what it may take over
+			goOn()
+			if m := answerTo(t, g.hub, p); m.Host != "white" {
+				t.Errorf("answered by %s", m.Host)
+			}
+			g.wantOnce(t, 1)
+		})
+	}
+}
+
+// The same holds for a message that a session has taken and not read yet.
+func TestMailThatASessionHasTakenIsNotTakenOver(t *testing.T) {
+	t.Parallel()
+	g := aGroupWith(t, false, func(_ *group, n *Node) { addInbox(t, n, "mawjs") })
+	p := say(t, g.white, "mawjs", "word0").Path
+	taken, err := control.Inbox.Ask(t.Context(), g.white, control.InboxRequest{As: "mawjs", Claim: true, ClaimFor: time.Hour, Session: "s"})
+	if err != nil || len(taken) != 1 {
+		t.Fatalf("%v, %v", taken, err)
+	}
+	pass(g.white, g.whiteClock, time.Minute)
+	eventually(t, "white says that it has the work", func() bool {
+		return g.hub.reading(func() bool { c := g.hub.state.Run(p, "mawjs").Claim; return c != nil && c.Host == "white" })
+	})
+}
+
+// aSlowGroup is a group whose commands for mawjs go on until goOn is called.
+func aSlowGroup(t *testing.T, linked bool) (g *group, goOn func()) {
+	t.Helper()
+	over := filepath.Join(t.TempDir(), "over")
+	goOn = func() {
+		if err := os.WriteFile(over, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g = aGroupWith(t, linked, func(g *group, n *Node) {
+		add := control.AddAgentRequest{Name: "mawjs", Timeout: time.Hour,
+			Exec: fmt.Sprintf("sh -c 'cat >> %s; echo @%s >> %s; until test -e %s; do sleep 0.02; done; echo done'", g.ran, n.cfg.Alias, g.ran, over)}
+		if _, err := control.AddAgent.Ask(t.Context(), n, add); err != nil {
+			t.Fatal(err)
+		}
+	})
+	addExec(t, g.hub, "alone", "echo here")
+	t.Cleanup(goOn)
+	return g, goOn
 }
 
 // Without an answer of the remote nothing is run, and status says why.

@@ -142,15 +142,13 @@ func (d *doors) pause(agent protocol.Name, paused bool) {
 
 // close ends the exec door of an agent, and waits for its running commands.
 func (d *doors) close(agent protocol.Name) {
-	var w *worker
-	d.folded(func(*fleet.State) {
-		w = d.workers[agent]
-		delete(d.workers, agent)
-	})
-	if w != nil {
+	if w := d.of(agent); w != nil {
 		w.end()
 		w.work.Wait()
-		d.folded(func(*fleet.State) { w.queue.forget() })
+		d.folded(func(*fleet.State) {
+			delete(d.workers, agent)
+			w.queue.forget()
+		})
 	}
 }
 
@@ -269,6 +267,18 @@ func (d *doors) atWork() (count int) {
 		}
 	})
 	return count
+}
+
+// working are the messages for which the agent's command runs. It is asked while the state is read.
+func (d *doors) working(agent protocol.Name) (on []protocol.Path) {
+	if w := d.workers[agent]; w != nil {
+		for p, at := range w.queue.at {
+			if at.j.handling == fleet.Run {
+				on = append(on, p)
+			}
+		}
+	}
+	return on
 }
 
 // view is an agent in the form in which it is shown, with what waits for it. It is asked while the

@@ -43,14 +43,8 @@ func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
 // aHub runs a host to which others can link, and returns its clock too.
 func aHub(t *testing.T) (*Node, *clock) {
 	t.Helper()
-	return aHubListening(t, "127.0.0.1:0")
-}
-
-// aHubListening is aHub with another address for links; "" for none.
-func aHubListening(t *testing.T, address string) (*Node, *clock) {
-	t.Helper()
 	c := new(clock)
-	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), address })
+	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
 	fastFetch(t, home)
 	n, _ := runNodeAt(t, home, c.now)
 	return n, c

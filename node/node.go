@@ -390,6 +390,9 @@ func (n *Node) openDoors() {
 			state, _ := n.sessions.At(agent, n.roster.Asked(agent))
 			return state != control.AgentAway
 		},
+		working: func(agent protocol.Name) []protocol.Path {
+			return append(n.doors.working(agent), n.sessions.TakenOf(agent.String())...)
+		},
 		older: n.doors.older, fill: func() { n.doors.fillAll("") }, nudge: n.doors.nudge,
 	}, newVigil(n.now, n.live, n.started))
 	n.doors.doorsOptions = doorsOptions{

@@ -20,7 +20,15 @@ type vigil struct {
 	looked time.Time  // when it last looked
 	woke   time.Time  // when this host last woke; its start if it has not slept
 	heard  map[protocol.Name]time.Time
+	wrote  map[protocol.Name]word
 	gaps   map[protocol.Name][]gap // times in which a host was not heard; for "", times in which this host slept
+}
+
+// word is the last message of a host, and when it was first seen here. That time is zero for what
+// was there at the first look.
+type word struct {
+	path protocol.Path
+	came time.Time
 }
 
 // gap is a time in which nothing was heard.
@@ -41,7 +49,7 @@ const (
 
 func newVigil(now func() time.Time, live *presence.Live, started time.Time) *vigil {
 	return &vigil{
-		now: now, live: live, started: started, looked: started, woke: started, heard: map[protocol.Name]time.Time{},
+		now: now, live: live, started: started, looked: started, woke: started, heard: map[protocol.Name]time.Time{}, wrote: map[protocol.Name]word{},
 		gaps: map[protocol.Name][]gap{"": {{to: started}}}, // this host may have been away for long before it was started
 	}
 }
@@ -109,11 +117,12 @@ func (v *vigil) lastHeard(host protocol.Name) time.Time {
 }
 
 // missed reports whether, when a message of the time `sent` was sent or later, this host slept for
-// longer than `longer` or did not hear the other host for so long.
+// longer than `longer` or did not hear the other host for so long. The other host may have been
+// silent for any time before this node was started.
 func (v *vigil) missed(host protocol.Name, longer time.Duration, sent time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.now().Round(0).Sub(v.lastHeard(host)) > longer {
+	if v.now().Round(0).Sub(v.heard[host]) > longer {
 		return true
 	}
 	for _, of := range []protocol.Name{"", host} {
@@ -126,9 +135,9 @@ func (v *vigil) missed(host protocol.Name, longer time.Duration, sent time.Time)
 	return false
 }
 
-// silent is how long nothing was heard of a host, also by what it wrote. It counts at most from
-// when this node was started, or woke.
-func (v *vigil) silent(host protocol.Name, wrote time.Time) time.Duration {
+// silent is how long nothing was heard of a host. A new message of it counts from when it came: the
+// clocks of hosts differ. It counts at most from when this node was started, or woke.
+func (v *vigil) silent(host protocol.Name, wrote protocol.Path) time.Duration {
 	seen, live := v.live.PresenceOf(host)
 	if live {
 		return 0
@@ -136,14 +145,17 @@ func (v *vigil) silent(host protocol.Name, wrote time.Time) time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now, last := v.now().Round(0), v.lastHeard(host)
-	if v.woke.After(last) {
-		last = v.woke
+	before, known := v.wrote[host]
+	switch {
+	case !known:
+		v.wrote[host] = word{path: wrote}
+	case before.path != wrote:
+		v.wrote[host] = word{wrote, now}
 	}
-	if at := seen.Seen.Round(0); at.After(last) {
-		last = at
-	}
-	if wrote.After(last) && !wrote.After(now) {
-		last = wrote
+	for _, at := range []time.Time{v.woke, seen.Seen.Round(0), v.wrote[host].came} {
+		if at.After(last) {
+			last = at
+		}
 	}
 	return now.Sub(last)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // However many messages ask for it, the vigil looks once a second which hosts are there. The first
@@ -69,3 +70,25 @@ func (slowRemote) Claim(context.Context, string, string) (bool, error) {
 }
 
 func (slowRemote) Status() gitsync.Status { return gitsync.Status{} }
+
+// A host whose clock is wrong, and that is heard only by what it writes, is silent since its last
+// message came. It prevents: by the date of its messages such a host is always gone, or is never
+// heard, and its work is taken over while it works.
+func TestSilenceDoesNotFollowOthersClocks(t *testing.T) {
+	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	now := func() time.Time { return at }
+	v := newVigil(now, presence.NewLive(now, feed.NewEvents(now)), at)
+	channel := protocol.DeriveChannel("record", "nat", "mawjs")
+	v.silent("white", protocol.NewPath(channel, at, 1))
+	for i, by := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		p := protocol.NewPath(channel, at.Add(by), uint32(2+i))
+		at = at.Add(20 * time.Minute)
+		if s := v.silent("white", p); s != 0 {
+			t.Errorf("its message of %s has just come, and it is silent for %s", p.Time(), s)
+		}
+		at = at.Add(3 * time.Minute)
+		if s := v.silent("white", p); s != 3*time.Minute {
+			t.Errorf("three minutes after its message of %s it is silent for %s", p.Time(), s)
+		}
+	}
+}

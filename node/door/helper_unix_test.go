@@ -22,6 +22,12 @@ const keptVar = "PARLEY_DOOR_TEST_KEPT"
 // runVar names the run after which the control group of a node's command is called.
 const runVar = "PARLEY_DOOR_TEST_RUN"
 
+// The runs of a stopped-node.
+const (
+	stoppedRuns    = 6
+	stoppedTimeout = 3 * time.Second
+)
+
 // playUnix plays the roles that need a Unix system.
 func playUnix(role string) (code int, ok bool) {
 	switch role {
@@ -42,6 +48,17 @@ func playUnix(role string) (code int, ok bool) {
 			c.Keepers, c.Grace = &keeper.Pool{}, time.Minute
 		}
 		Run(context.Background(), c)
+	case "stopped-node": // runs commands, and says what came of them
+		results := make(chan Result)
+		for range stoppedRuns {
+			go func() {
+				results <- Run(context.Background(), Command{Argv: []string{os.Args[0]}, Env: []string{roleVar + "=obey"}, Timeout: stoppedTimeout})
+			}()
+		}
+		for range stoppedRuns {
+			r := <-results
+			fmt.Printf("%v %q\n", r.Failure, r.Output)
+		}
 	case "parentage": // tells its session and group
 		sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
 		fmt.Println(int(sid) == os.Getpid(), syscall.Getpgrp() == os.Getpid(), strings.Join(os.Args[1:], " "))

@@ -107,38 +107,52 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 // await waits until the command has ended and closed its outputs, or has to be ended. In the latter
 // case it asks the group to end.
 func (p *process) await(ctx context.Context, c Command) Failure {
-	timeout := time.NewTimer(c.Timeout)
-	defer timeout.Stop()
-	failure := None
-	select {
-	case <-p.ended:
-		if p.quietWithin(ctx, c.Grace) {
-			return None
-		}
-	case <-timeout.C:
-		failure = TimedOut
-	case <-p.meter.over:
-		failure = Limited
-	case <-ctx.Done():
-		failure = Canceled
+	failure := p.endsWithin(ctx, c.Timeout)
+	if failure == None && p.quietWithin(ctx, c.Grace) {
+		return None
 	}
 	p.family.terminate()
 	p.quietWithin(context.Background(), c.Grace)
 	return failure
 }
 
+// endsWithin waits until the command has ended, and says why it has to be ended before.
+func (p *process) endsWithin(ctx context.Context, d time.Duration) Failure {
+	waits := newPatience(d)
+	defer waits.Stop()
+	for {
+		select {
+		case <-p.ended:
+			return None
+		case <-waits.C:
+			if waits.over() {
+				return TimedOut
+			}
+		case <-p.meter.over:
+			return Limited
+		case <-ctx.Done():
+			return Canceled
+		}
+	}
+}
+
 // quietWithin reports whether the command has ended and closed its outputs before `d` has passed or
 // `ctx` ends.
 func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-p.quiet:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
+	waits := newPatience(d)
+	defer waits.Stop()
+	for {
+		select {
+		case <-p.quiet:
+			return true
+		case <-waits.C:
+			if waits.over() {
+				return false
+			}
+		case <-ctx.Done():
+			return false
+		}
 	}
-	return false
 }
 
 // finish ends what is left of the group, waits for every goroutine and returns the result of the

@@ -3,7 +3,10 @@
 package door
 
 import (
+	"fmt"
+	"net"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -85,5 +88,46 @@ func TestRunOtherPrograms(t *testing.T) {
 			continue
 		}
 		wantResult(t, Result{Output: test.want}, runToEnd(t, Command{Argv: argv, Stdin: []byte(test.stdin)}))
+	}
+}
+
+// A node that was stopped (SIGSTOP) until after the timeout of its runs takes the answers of those
+// that had ended in time. The others have the rest of their time. It prevents: the answer is thrown
+// away, and the run is paid again.
+func TestANodeThatWasStopped(t *testing.T) {
+	t.Parallel()
+	s := newSwitchboard(t)
+	node := exec.Command(s.self)
+	node.Env = append(node.Environ(), s.command("stopped-node").Env...)
+	var said strings.Builder
+	node.Stdout = &said
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var agents [stoppedRuns]call
+	for i := range agents {
+		agents[i] = s.answer()
+	}
+	if err := node.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	past := time.After(stoppedTimeout + time.Second/2)
+	half := stoppedRuns / 2
+	for _, agent := range agents[:half] {
+		agent.Conn.(*net.TCPConn).CloseWrite()
+		agent.wantDead(t)
+	}
+	<-past
+	if err := node.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range agents[half:] {
+		agent.Conn.(*net.TCPConn).CloseWrite()
+	}
+	if err := node.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Repeat(fmt.Sprintf("%v %q\n", None, "done"), stoppedRuns); said.String() != want {
+		t.Errorf("it made of the runs:\n%swant:\n%s", said.String(), want)
 	}
 }

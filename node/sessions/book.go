@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,6 +81,13 @@ func (b *Book) Taken(who string, p protocol.Path) (Claim, bool) {
 	defer b.mu.Unlock()
 	c, taken := b.taken[who][p]
 	return c, taken
+}
+
+// TakenOf is what sessions have taken from the mail of `who`.
+func (b *Book) TakenOf(who string) []protocol.Path {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Keys(b.taken[who]))
 }
 
 // GiveBack makes these messages available to others again.
