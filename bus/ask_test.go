@@ -11,11 +11,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 func askContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), scratch.Patience())
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -159,7 +160,7 @@ func TestRevokedAskerIsToldSo(t *testing.T) {
 		}
 		awaitTrue(t, "the refusal", func() bool { return hub.Refused() == uint64(i+1) })
 	}
-	if msg, err := answers.NextMsg(patience); err != nil || string(msg.Data) != answerError+toldRevoked {
+	if msg, err := answers.NextMsg(scratch.Patience()); err != nil || string(msg.Data) != answerError+toldRevoked {
 		t.Errorf("the answer is %v, %v", msg, err)
 	}
 	if err := conn.Flush(); err != nil {
@@ -192,7 +193,7 @@ func TestAnswerReachesOnlyTheAsker(t *testing.T) {
 	if _, err := leaf.Ask(askContext(t), hub.alias, "secret", nil); err != nil {
 		t.Fatal(err)
 	}
-	question, err := all.NextMsg(patience)
+	question, err := all.NextMsg(scratch.Patience())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 		got, err = hub.Ask(askContext(t), "oracle-world", "who", nil)
 		answered <- err
 	}()
-	q, err := questions.NextMsg(patience)
+	q, err := questions.NextMsg(scratch.Patience())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -210,7 +211,7 @@ func awaitTrue(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(scratch.Patience())
 	for !ok() {
 		select {
 		case <-tick.C:

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -44,7 +45,7 @@ func lookup[A any](t *testing.T, conn *nats.Conn, subject string, count int, hos
 	}
 	all := map[string]A{}
 	for range count {
-		msg, err := answers.NextMsg(patience)
+		msg, err := answers.NextMsg(scratch.Patience())
 		if err != nil {
 			t.Fatalf("%s: %d answers, then %v", subject, len(all), err)
 		}
@@ -162,7 +163,7 @@ func TestExistingSystemMayForbidDiscovery(t *testing.T) {
 	}
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(patience) {
+	if !srv.ReadyForConnections(scratch.Patience()) {
 		t.Fatal("the existing system does not start")
 	}
 	for _, h := range []*host{one, two} {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,7 +34,7 @@ func startExisting(t *testing.T, address string, keys ...nkeys.KeyPair) *server.
 	}
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	if !srv.ReadyForConnections(patience) {
+	if !srv.ReadyForConnections(scratch.Patience()) {
 		t.Fatal("the existing system does not start")
 	}
 	return srv

@@ -16,13 +16,13 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
 	testFleet  = protocol.Name("dawn")
 	testRecord = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-	patience   = time.Minute // for what must happen, on a busy machine too; never waited for when it does
 )
 
 // TestMain lets four times as many tests run at a time as there are processors, of those that
@@ -164,7 +164,7 @@ func (h *host) start(t testing.TB) *host {
 // await waits until ok, which is asked under the lock, says yes.
 func (h *host) await(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(scratch.Patience())
 	for {
 		h.mu.Lock()
 		done := ok()
@@ -186,7 +186,7 @@ func awaited[T any](t testing.TB, what string, from <-chan T) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(patience):
+	case <-time.After(scratch.Patience()):
 		t.Fatalf("waited for %s in vain", what)
 		panic("not reached")
 	}

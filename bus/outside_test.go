@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/internal/natstool"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -98,7 +99,7 @@ func TestPlainServerWithNkeys(t *testing.T) {
 	defer outsider.Close()
 	letters := subscribe(t, outsider, "parley.>")
 	converse(t, one, two)
-	letter, err := letters.NextMsg(patience)
+	letter, err := letters.NextMsg(scratch.Patience())
 	if want := "parley.dawn.white.hey.homekeeper"; err != nil || letter.Subject != want || !strings.HasSuffix(string(letter.Data), "---\n\nmessage 1\n") {
 		t.Errorf("the outsider heard %v, %v, want a letter on %s", letter, err, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,7 +47,7 @@ func TestReplayedQuestionIsRefused(t *testing.T) {
 		}
 		awaitTrue(t, "the answer or the refusal", func() bool { return uint64(ran.Load())+hub.Refused() == uint64(i+1) })
 	}
-	if _, err := answers.NextMsg(patience); err != nil || ran.Load() != 1 {
+	if _, err := answers.NextMsg(scratch.Patience()); err != nil || ran.Load() != 1 {
 		t.Errorf("the question was answered %d times, %v", ran.Load(), err)
 	}
 }

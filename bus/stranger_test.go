@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -42,7 +43,7 @@ func TestStrangerReadsAndCannotSpeak(t *testing.T) {
 	letters := subscribe(t, stranger, "parley.>")
 
 	_, data := leaf.publish(t, 1)
-	got, err := letters.NextMsg(patience)
+	got, err := letters.NextMsg(scratch.Patience())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestStrangerReadsAndCannotSpeak(t *testing.T) {
 	if leaf.bells["white"] != 0 || hub.bells["white"] != 0 {
 		t.Error("the stranger rang a bell")
 	}
-	if got, err := letters.NextMsg(patience); err != nil || got.Header.Get(protocol.HeaderSeq) != "3" {
+	if got, err := letters.NextMsg(scratch.Patience()); err != nil || got.Header.Get(protocol.HeaderSeq) != "3" {
 		t.Errorf("after the stranger's attempts: %v, %v, want only the first marker", got, err)
 	}
 }
@@ -390,14 +391,14 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	hub.await(t, "the message", func() bool { return len(hub.messages) == 1 })
-	if got, err := letters.NextMsg(patience); err != nil || got.Subject != msg.Subject {
+	if got, err := letters.NextMsg(scratch.Patience()); err != nil || got.Subject != msg.Subject {
 		t.Errorf("the reader got %v, %v first, want the message", got, err)
 	}
 	if n := hub.Malformed(); n != 0 {
 		t.Errorf("%d things could not be read", n)
 	}
 	for { // the client of the strange server also gets what it published itself
-		got, err := everything.NextMsg(patience)
+		got, err := everything.NextMsg(scratch.Patience())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +407,7 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 		}
 	}
 	hub.publish(t, 2)
-	if got, err := everything.NextMsg(patience); err != nil || got.Subject != "parley.dawn.white.hey.homekeeper" {
+	if got, err := everything.NextMsg(scratch.Patience()); err != nil || got.Subject != "parley.dawn.white.hey.homekeeper" {
 		t.Errorf("across the link came %v, %v, want the fleet's message", got, err)
 	}
 }

@@ -169,7 +169,7 @@ func kindOfText(text string, pushing bool) (Kind, string) {
 		return KindDisk, KindDisk.advice()
 	}
 	if strings.Contains(text, "read-only file system") {
-		return KindReadOnly
+		return KindReadOnly, KindReadOnly.advice()
 	}
 	for _, s := range signs {
 		if containsAny(text, s.said) {

@@ -24,9 +24,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// scriptPatience bounds everything that a script waits for.
-const scriptPatience = 3 * time.Minute
-
 // TestMain lets this test binary play parley, so that scripts run real daemons. Most of the time
 // scripts wait for each other, for git and for the clock. So twice as many tests run at a time as
 // there are processors, unless -parallel says otherwise, or the race detector keeps the processors
@@ -82,7 +79,7 @@ func stopNodes(t *testing.T, dir string) {
 		t.Error(err)
 	}
 	for _, socket := range sockets {
-		ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
+		ctx, cancel := context.WithTimeout(context.Background(), scratch.Patience())
 		if _, err := control.Stop.Ask(ctx, control.NewClient(socket, "")); err == nil {
 			for conn, err := control.Dial(ctx, socket); err == nil; conn, err = control.Dial(ctx, socket) {
 				_ = conn.Close()
@@ -115,12 +112,12 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline, pause := time.Now().Add(scriptPatience), 20*time.Millisecond; ; pause = min(pause*3/2, 150*time.Millisecond) {
+	for deadline, pause := time.Now().Add(scratch.Patience()), 20*time.Millisecond; ; pause = min(pause*3/2, 150*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		if out := ts.ReadFile("stdout"); err == nil && want.MatchString(out) {
 			return
 		} else if time.Now().After(deadline) {
-			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scriptPatience, args[0], out, ts.ReadFile("stderr"))
+			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scratch.Patience(), args[0], out, ts.ReadFile("stderr"))
 		}
 		<-time.After(pause) // only spares the processor
 	}
@@ -132,12 +129,12 @@ func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: push CLONE")
 	}
-	for deadline := time.Now().Add(scriptPatience); ; {
+	for deadline := time.Now().Add(scratch.Patience()); ; {
 		ts.Check(ts.Exec("git", "-C", args[0], "pull", "--quiet", "--rebase"))
 		if err := ts.Exec("git", "-C", args[0], "push", "--quiet"); err == nil {
 			return
 		} else if time.Now().After(deadline) {
-			ts.Fatalf("waited %s in vain for a push: %v\n%s", scriptPatience, err, ts.ReadFile("stderr"))
+			ts.Fatalf("waited %s in vain for a push: %v\n%s", scratch.Patience(), err, ts.ReadFile("stderr"))
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -174,8 +175,8 @@ func (c *chaos) begin(h *storyHost) {
 		case <-h.output.came:
 			return
 		case <-h.ended:
-		case <-time.After(scriptPatience):
-			c.t.Fatalf("the node of %s does not say within %s that it runs", h.home.Dir, scriptPatience)
+		case <-time.After(scratch.Patience()):
+			c.t.Fatalf("the node of %s does not say within %s that it runs", h.home.Dir, scratch.Patience())
 		}
 	}
 	c.t.Fatalf("the node of %s ends whenever it is started: %s", h.home.Dir, c.printed[len(c.printed)-1])

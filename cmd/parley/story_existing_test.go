@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nkeys"
 	"github.com/parleyfleet/parley/internal/natstool"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -39,7 +40,7 @@ func (n natsProgram) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // run runs nats and returns all that it printed.
 func (n natsProgram) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(n.t.Context(), scriptPatience)
+	ctx, cancel := context.WithTimeout(n.t.Context(), scratch.Patience())
 	defer cancel()
 	out, err := n.command(ctx, args...).CombinedOutput()
 	return string(out), err
@@ -85,7 +86,7 @@ func (n natsProgram) watch(args ...string) *watcher {
 
 func (w *watcher) await(text string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(scriptPatience); !strings.Contains(w.String(), text); {
+	for deadline := time.Now().Add(scratch.Patience()); !strings.Contains(w.String(), text); {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("waited in vain for %q; nats has printed:\n%s", text, w)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -111,8 +112,8 @@ func (h *storyHost) start() {
 	case <-h.output.came:
 	case <-h.ended:
 		h.t.Fatalf("the node ended at once (%s): %s", h.up.ProcessState, warnings)
-	case <-time.After(scriptPatience):
-		h.t.Fatalf("the node does not say within %s that it runs", scriptPatience)
+	case <-time.After(scratch.Patience()):
+		h.t.Fatalf("the node does not say within %s that it runs", scratch.Patience())
 	}
 }
 
@@ -161,9 +162,9 @@ func (h *storyHost) kill() {
 // until asks again and again until so returns true. It fails after the time that scripts wait.
 func (h *storyHost) until(what string, so func() bool) {
 	h.t.Helper()
-	for deadline, pause := time.Now().Add(scriptPatience), 10*time.Millisecond; !so(); pause = min(pause*3/2, 100*time.Millisecond) {
+	for deadline, pause := time.Now().Add(scratch.Patience()), 10*time.Millisecond; !so(); pause = min(pause*3/2, 100*time.Millisecond) {
 		if time.Now().After(deadline) {
-			h.t.Fatalf("waited %s in vain until %s", scriptPatience, what)
+			h.t.Fatalf("waited %s in vain until %s", scratch.Patience(), what)
 		}
 		<-time.After(pause) // spares the processor only
 	}

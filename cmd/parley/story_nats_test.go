@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -35,7 +36,7 @@ func TestLettersOnNATSAreTheFilesInGit(t *testing.T) {
 	h.must("hey", "blob", "--wait", "20s", "first line\n\nà ไทย 世界\n---\nlast")
 	letters := map[protocol.Path][]byte{}
 	for receipt := false; !receipt; { // the receipt is the last of the three
-		m, err := sub.NextMsg(scriptPatience)
+		m, err := sub.NextMsg(scratch.Patience())
 		if err != nil {
 			t.Fatalf("heard %d letters, then: %v", len(letters), err)
 		}
@@ -54,7 +55,7 @@ func TestLettersOnNATSAreTheFilesInGit(t *testing.T) {
 		if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
 			t.Errorf("publishing was refused with %v", err)
 		}
-	case <-time.After(scriptPatience):
+	case <-time.After(scratch.Patience()):
 		t.Error("publishing was not refused")
 	}
 

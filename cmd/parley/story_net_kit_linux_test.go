@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/internal/natstool"
 	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -55,7 +56,7 @@ func newLinkedFleet(t *testing.T, size int) *netFleet {
 	f := openNetFleet(t)
 	f.hubs = 2
 	f.fill(size)
-	f.took("all hosts are live", netPatience, f.linked)
+	f.took("all hosts are live", scratch.Patience(), f.linked)
 	return f
 }
 
@@ -73,7 +74,7 @@ func newSystemFleet(t *testing.T, size int) *netFleet {
 		_ = server.Wait()         // by the signal
 	})
 	f.fill(size)
-	f.await("all hosts are live", netPatience, f.linked)
+	f.await("all hosts are live", scratch.Patience(), f.linked)
 	return f
 }
 
@@ -178,10 +179,6 @@ func (f *netFleet) settled(since string) {
 		time.Since(began).Round(time.Millisecond), since)
 }
 
-// netPatience bounds how long a broken network may delay something. It includes git's own patience
-// with a connection that went silent.
-const netPatience = 2 * time.Minute
-
 // await asks again and again until so returns true.
 func (f *netFleet) await(what string, within time.Duration, so func() bool) {
 	f.t.Helper()
@@ -200,7 +197,7 @@ func (f *netFleet) await(what string, within time.Duration, so func() bool) {
 // answer.
 func (f *netFleet) settle() {
 	f.t.Helper()
-	f.await("all hosts have the same", netPatience, func() bool {
+	f.await("all hosts have the same", scratch.Patience(), func() bool {
 		tip := strings.TrimSpace(f.remote.Git(f.t, "rev-parse", "main"))
 		known := -1
 		for _, h := range f.hosts {

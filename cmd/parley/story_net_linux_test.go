@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -25,7 +26,7 @@ func TestPartition(t *testing.T) {
 	}
 	f.net.Break(netrig.Apart(left, right)...)
 	f.during(soak(0, time.Minute), func() { f.sayAll(10) })
-	f.await("one side has pushed what it said", netPatience, func() bool { return f.pushed(f.hosts[1:]...) })
+	f.await("one side has pushed what it said", scratch.Patience(), func() bool { return f.pushed(f.hosts[1:]...) })
 	if f.pushed(f.hosts[0]) {
 		t.Fatal("the network was whole")
 	}
@@ -105,7 +106,7 @@ func (f *netFleet) away(off *netHost, n int) {
 			f.say(h, "echo-"+off.alias+"@"+off.alias, 20)
 		}
 	}
-	f.await("the others have pushed", netPatience, func() bool { return f.pushed(f.hosts...) })
+	f.await("the others have pushed", scratch.Patience(), func() bool { return f.pushed(f.hosts...) })
 	off.start()
 	f.settled(fmt.Sprintf("%s was started again, after %d messages", off.alias, n))
 	f.same()

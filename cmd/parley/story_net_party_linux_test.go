@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -19,7 +20,7 @@ import (
 func (f *netFleet) answers(h *netHost, verb, whom string, args ...string) {
 	f.t.Helper()
 	id := ""
-	f.await(h.alias+" is asked about "+whom, netPatience, func() bool {
+	f.await(h.alias+" is asked about "+whom, scratch.Patience(), func() bool {
 		list, err := control.Gates.Ask(f.t.Context(), h.client, control.GatesRequest{})
 		i := slices.IndexFunc(list.Gates, func(g control.Gate) bool { return g.Whom == whom })
 		if i >= 0 {
@@ -64,7 +65,7 @@ func TestPartyOverAnotherNetwork(t *testing.T) {
 			h.must("agent", "add", name, "--inbox")
 		}
 	}
-	f.await("the agents and the humans' keys are known", netPatience, func() bool {
+	f.await("the agents and the humans' keys are known", scratch.Patience(), func() bool {
 		ls, err := white.try("ls")
 		humans, err2 := control.Humans.Ask(t.Context(), white.client, control.HumansRequest{})
 		keyless := slices.ContainsFunc(humans.Humans, func(h control.Human) bool { return h.Key == "" })
@@ -75,17 +76,17 @@ func TestPartyOverAnotherNetwork(t *testing.T) {
 	f.answers(black, "accept", "mawjs@black")
 	f.answers(black, "defer", "mawui@black", "--until", "3s", "--reason", "after standup")
 	f.answers(grey, "reject", "kit@grey", "--reason", "no time")
-	f.await("what was put off has run out", netPatience, func() bool {
+	f.await("what was put off has run out", scratch.Patience(), func() bool {
 		return slices.ContainsFunc(f.party(black).Gates, func(g control.Gate) bool { return g.Outcome == "expired" })
 	})
 	f.answers(black, "accept", "mawui@black")
-	f.await("four are in it everywhere", netPatience, func() bool {
+	f.await("four are in it everywhere", scratch.Patience(), func() bool {
 		return !slices.ContainsFunc(f.hosts, func(h *netHost) bool { return len(f.party(h).Members) != 4 })
 	})
 	black.must("presence", "busy", "--as", "mawui")
 	white.must("task", "add", "Write the restart test", "--via", "skills", "--party", "three-hosts")
 	white.must("tell", "we begin", "--via", "skills", "--party", "three-hosts")
-	f.await("the task is known everywhere", netPatience, func() bool {
+	f.await("the task is known everywhere", scratch.Patience(), func() bool {
 		return !slices.ContainsFunc(f.hosts, func(h *netHost) bool { return len(f.party(h).Tasks) != 1 })
 	})
 
@@ -97,7 +98,7 @@ func TestPartyOverAnotherNetwork(t *testing.T) {
 	f.net.Break()
 	same := func(what string, so func(control.Party) bool) {
 		t.Helper()
-		f.await(what+", everywhere the same", netPatience, func() bool {
+		f.await(what+", everywhere the same", scratch.Patience(), func() bool {
 			want := f.party(white)
 			return so(want) && !slices.ContainsFunc(f.hosts, func(h *netHost) bool { return !cmp.Equal(want, f.party(h)) })
 		})
@@ -109,7 +110,7 @@ func TestPartyOverAnotherNetwork(t *testing.T) {
 	white.must("leave", "three-hosts", "--via", "pulse")
 	white.must("leave", "three-hosts", "--via", "skills")
 	same("all have left", func(p control.Party) bool { return p.State == "closed" && len(p.Left) == 4 })
-	f.await("everything is on the remote", netPatience, func() bool {
+	f.await("everything is on the remote", scratch.Patience(), func() bool {
 		return !slices.ContainsFunc(f.hosts, func(h *netHost) bool {
 			s, err := control.ShowStatus.Ask(t.Context(), h.client)
 			return err != nil || s.Record.Unrecorded+s.Record.Unpushed > 0

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -163,7 +164,7 @@ func TestStrangersWithAHostsKey(t *testing.T) {
 	go func() {
 		heard <- f.stranger(evil, nil, "listen", port, seed, "parley."+hub.status().Fleet.String()+".>", "7")
 	}() // presence is told every five seconds
-	f.await("the thief listens", netPatience, func() bool {
+	f.await("the thief listens", scratch.Patience(), func() bool {
 		f.hears(victim, robbed)
 		f.hears(hub, victim)
 		select {
@@ -370,7 +371,7 @@ func TestManInTheMiddle(t *testing.T) {
 		t.Error("the host has a link to the man in the middle")
 	}
 	f.net.Straight()
-	f.took("the host is linked again", netPatience, f.linked)
+	f.took("the host is linked again", scratch.Patience(), f.linked)
 	f.same()
 	_ = between.Process.Kill() // after its end its output may be read
 	<-ended

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 // A node gets SIGTERM while people speak and an agent works on something long, and the remote is
@@ -60,8 +62,8 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 			}
 			select {
 			case <-h.ended:
-			case <-time.After(scriptPatience):
-				t.Fatalf("it has not ended after %s", scriptPatience)
+			case <-time.After(scratch.Patience()):
+				t.Fatalf("it has not ended after %s", scratch.Patience())
 			}
 			t.Logf("ended after %s; %d messages were stored", time.Since(began).Round(time.Millisecond), len(all.all))
 			senders.Wait()

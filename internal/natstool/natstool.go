@@ -13,11 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// patience is the longest wait for something that has to happen. If it happens, nothing waits that
-// long.
-const patience = time.Minute
+	"github.com/parleyfleet/parley/internal/scratch"
+)
 
 // Program builds nats-server, or the command line nats, and returns its path. Go keeps what it has
 // built.
@@ -105,7 +103,7 @@ func (s *Server) Start(t testing.TB) {
 		s.process = nil
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(scratch.Patience()); ; {
 		conn, err := net.DialTimeout("tcp", s.Address, time.Second)
 		if err == nil {
 			_ = conn.Close()

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 // Remote is a bare git repository that a host serves, for fetching and pushing, to all who can
@@ -17,9 +19,6 @@ type Remote struct {
 	URL string
 	Dir string // for git on this machine, without the network
 }
-
-// patience bounds how long the rig waits for a program of its own.
-const patience = 20 * time.Second
 
 // Remote adds a host that serves an empty repository.
 func (n *Net) Remote(t testing.TB) *Remote {
@@ -39,7 +38,7 @@ func (n *Net) Remote(t testing.TB) *Remote {
 		_ = syscall.Kill(-daemon.Process.Pid, syscall.SIGKILL) // it may have ended already
 		_ = daemon.Wait()                                      // it ends by the signal
 	})
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(scratch.Patience()); ; {
 		err := h.Command(context.Background(), "git", "ls-remote", r.URL).Run()
 		if err == nil {
 			return r

@@ -6,12 +6,12 @@ package scratch
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"testing"
 	"time"
 )
 
@@ -106,18 +106,20 @@ func watch(dir string, tests io.Reader) int {
 	return 0
 }
 
+// started is about when the tests began.
+var started = time.Now()
+
 // Patience returns how long a test waits for what must happen: nearly as long as its package may
-// take. A busy machine is no failure, and what happens in time is not waited for that long.
-func Patience(t testing.TB) time.Duration {
-	type bounded interface{ Deadline() (time.Time, bool) }
+// still take (-timeout). A busy machine is no failure, and what happens in time is not waited for
+// that long.
+func Patience() time.Duration {
 	const unbounded, toTell = time.Hour, 20 * time.Second
-	b, ok := t.(bounded)
-	if !ok {
-		return unbounded // a benchmark
+	limit := time.Duration(0)
+	if timeout := flag.Lookup("test.timeout"); timeout != nil {
+		limit, _ = time.ParseDuration(timeout.Value.String())
 	}
-	deadline, ok := b.Deadline()
-	if !ok {
+	if limit <= 0 {
 		return unbounded
 	}
-	return max(time.Until(deadline)-toTell, toTell)
+	return max(limit-time.Since(started)-toTell, toTell)
 }

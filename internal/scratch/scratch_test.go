@@ -99,7 +99,7 @@ func TestNothingOutlivesTheTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = tests.Wait()
-	for deadline := time.Now().Add(Patience(t)); ; <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(Patience()); ; <-time.After(time.Millisecond) {
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			break
 		}

@@ -9,13 +9,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
-	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
-
-// patience bounds every call, so that a broken implementation fails and does not hang.
-const patience = time.Minute
 
 // Run checks an implementation. Each test gets its own service from `start`: a fresh node that is
 // alone in its fleet, with a human and without agents. `start` must register its own clean-up.
@@ -76,7 +73,7 @@ func RunMail(t *testing.T, start func(t *testing.T) control.Service) {
 func run(t *testing.T, start func(t *testing.T) control.Service, tests []contract) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), scratch.Patience())
 			t.Cleanup(cancel)
 			s := &suite{T: t, ctx: ctx, service: start(t)}
 			status, err := control.ShowStatus.Ask(ctx, s.service)

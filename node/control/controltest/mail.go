@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -85,7 +86,7 @@ func testReply(s *suite) {
 		sent <- err
 	}()
 	for _, when := range []string{"while it comes", "once it is there"} {
-		reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: patience})
+		reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: scratch.Patience()})
 		s.must(err)
 		re, err := protocol.ParsePath(reply.Re)
 		if err != nil || re != question.Path || reply.Re != question.Path.String() || reply.Body != "ready" || reply.From != "mawjs" {
@@ -113,7 +114,7 @@ func testWaitCancelled(s *suite) {
 	question := s.hey("mawjs", "anyone?")
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
-	if m, err := control.Wait.Ask(ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: patience}); err == nil {
+	if m, err := control.Wait.Ask(ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: scratch.Patience()}); err == nil {
 		s.Errorf("wait returned %+v, want an error", m)
 	}
 }

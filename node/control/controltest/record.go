@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -27,7 +28,7 @@ func testNotFound(s *suite) {
 	s.wantKind("show", err, control.KindNotFound)
 	_, err = control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "mawjs", Path: nowhere})
 	s.wantKind("read", err, control.KindNotFound)
-	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: nowhere, Within: patience})
+	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: nowhere, Within: scratch.Patience()})
 	s.wantKind("wait", err, control.KindNotFound)
 	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
 	s.wantKind("reply", err, control.KindNotFound)

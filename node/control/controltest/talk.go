@@ -3,6 +3,7 @@ package controltest
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -10,7 +11,7 @@ import (
 func testWaitNext(s *suite) {
 	s.inboxAgent("mawjs")
 	s.hey("mawjs", "before anyone waited")
-	for _, r := range []control.WaitRequest{{From: s.human, Within: patience}, {To: "mawjs", Within: patience}} {
+	for _, r := range []control.WaitRequest{{From: s.human, Within: scratch.Patience()}, {To: "mawjs", Within: scratch.Patience()}} {
 		got := make(chan control.Message, 1)
 		go func() { // ends with the wait, which is bounded
 			m, _ := control.Wait.Ask(s.ctx, s.service, r)
@@ -36,9 +37,9 @@ func testWaitNext(s *suite) {
 	}
 	_, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{To: s.human, Within: time.Millisecond})
 	s.wantKind("in vain", err, control.KindTimeout)
-	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{From: "nobody", Within: patience})
+	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{From: "nobody", Within: scratch.Patience()})
 	s.wantKind("for nobody", err, control.KindNotFound)
-	for _, r := range []control.WaitRequest{{Within: patience}, {From: s.human}, {From: s.human, To: "mawjs", Within: patience}} {
+	for _, r := range []control.WaitRequest{{Within: scratch.Patience()}, {From: s.human}, {From: s.human, To: "mawjs", Within: scratch.Patience()}} {
 		_, err := control.Wait.Ask(s.ctx, s.service, r)
 		s.wantKind("without sense", err, control.KindUsage)
 	}
@@ -122,7 +123,7 @@ func testPause(s *suite) {
 	if _, err := control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "echo"}); err != nil {
 		s.Fatal(err)
 	}
-	reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: m.Path.String(), Within: patience})
+	reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: m.Path.String(), Within: scratch.Patience()})
 	s.must(err)
 	s.equal("the answer", "are you there?", reply.Body)
 	_, err = control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "nobody"})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 // Terminal is a terminal. What is written to `keys` is typed, and what the program shows is
@@ -70,7 +72,7 @@ func OpenTerminal(t *testing.T) *Terminal {
 // Shows waits until `text` is on the screen.
 func (p *Terminal) Shows(text string) {
 	p.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(scratch.Patience()); ; {
 		p.mu.Lock()
 		seen := p.seen.String()
 		p.mu.Unlock()
@@ -92,5 +94,3 @@ func (p *Terminal) Type(keys string) {
 	}
 }
 
-// patience bounds how long a terminal may take to show something.
-const patience = time.Minute
