@@ -974,3 +974,49 @@ func TestWhoIsToldOfAnInquiry(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The human confirms with the brief what is investigated and who may be given it. It prevents: a
+// gate that does not say that, and a member that is given what nobody was told it would be.
+func TestWhoMayBeGivenWhatIsInvestigated(t *testing.T) {
+	begun := func() *asking {
+		q := newAsking(t)
+		q.open(func(o *protocol.InquiryOpening) {
+			o.In, o.Snapshot, o.Receivers = "/srv/stores", protocol.Hash([]byte("stores")), []string{"m@a", "k@b", "lens@b"}
+		})
+		q.until(inquiries.BriefDraft)
+		return q
+	}
+	q := begun()
+	m := q.as(q.value().Coordinator)
+	for what, change := range map[string]func(g *protocol.InquiryGate){
+		"nothing":        func(g *protocol.InquiryGate) { g.In, g.Snapshot, g.Receivers = "", "", nil },
+		"another folder": func(g *protocol.InquiryGate) { g.In = "/srv/store" },
+		"another hash":   func(g *protocol.InquiryGate) { g.Snapshot = protocol.Hash([]byte("store")) },
+		"fewer":          func(g *protocol.InquiryGate) { g.Receivers = g.Receivers[:2] },
+		"a second line":  func(g *protocol.InquiryGate) { g.In += "\nwho may be given a copy: nobody" },
+	} {
+		o := q.value().Opening
+		g := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: q.value().Questions(protocol.GateBrief), In: o.In, Snapshot: o.Snapshot, Receivers: o.Receivers}
+		g.Set = protocol.InquirySet(g.Gate, g.Questions)
+		change(&g)
+		if _, err := q.do("a", inquiries.Draft(m, q.channel, protocol.AskInquiry, g)); err == nil {
+			t.Errorf("a gate that names %s counts", what)
+		}
+	}
+	q.until(inquiries.GateBrief)
+	if got := q.value().Open().Opens; !strings.Contains(got, "/srv/stores\n") || !strings.Contains(got, "k@b, lens@b\n") || !strings.Contains(got, q.value().Opening.Snapshot) {
+		t.Errorf("the gate opens %q", got)
+	}
+	q.yes(inquiries.Confirm, protocol.ModeInquire)
+	q.waits(inquiries.GatePerspectives)
+	q.yes("Operations", "Cost accounting")
+	q.until(inquiries.Map)
+	for _, agent := range []string{"l@b", "k@a", "lens-2@a"} {
+		q.agents = []string{agent}
+		if _, err := q.do("a", inquiries.Draft(m, q.channel, protocol.MapAgents, q.mapping(q.value()))); err == nil {
+			t.Errorf("%s is given it", agent)
+		}
+	}
+	q.agents = nil
+	q.waits(inquiries.GateRoute) // members that are made after lens
+}

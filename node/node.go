@@ -470,7 +470,7 @@ func (n *Node) openDoors() {
 			last, _ := n.live.PresenceOf(host)
 			return last.Lacks
 		},
-		Seen: n.lastSeen, Halted: n.doors.worker.halted, Spool: n.home.Spool(), Places: n.home.Members(),
+		Seen: n.lastSeen, Halted: n.doors.worker.halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
 		Wrong: func(about, text string) {
 			if text == "" {
 				n.notices.Mended(about)

@@ -135,6 +135,7 @@ type InquiryOpening struct {
 	AcceptBrief  bool     `json:"accept_brief,omitempty"` // the human accepted the brief beforehand (R40)
 	In           string   `json:"in,omitempty"`           // what is investigated: a folder, or a repository at a commit
 	Snapshot     string   `json:"snapshot,omitempty"`     // hex SHA-256 of what is investigated
+	Receivers    []string `json:"receivers,omitempty"`    // who may be given it, as AGENT@HOST: the coordinator, agents, and what members are made after
 }
 
 // ActFrame is the act of an InquiryOpening.
@@ -167,12 +168,13 @@ func (o *InquiryOpening) check() error {
 	case o.In != "" && o.Snapshot == "":
 		return errors.New("what is to be investigated has no hash")
 	}
-	return distinctWords(o.Perspectives, "the perspective")
+	return errors.Join(distinctWords(o.Perspectives, "the perspective"), distinctWords(o.Receivers, "the receiver"))
 }
 
-// Decides is what the human's signature of an opening is about.
+// Decides is what the human's signature of an opening is about. Versions that know no Receivers
+// check it too, so it is about the rest.
 func (o InquiryOpening) Decides() string {
-	o.FormHead = FormHead{}
+	o.FormHead, o.Receivers = FormHead{}, nil
 	return OpenInquiry.Format(o)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The gates of an inquiry: what humans alone decide.
@@ -62,6 +63,27 @@ type InquiryGate struct {
 	Perspective string            `json:"perspective,omitempty"` // whose member is lost, or has no result
 	Questions   []InquiryQuestion `json:"questions"`
 	Set         string            `json:"set"` // InquirySet of Gate and Questions
+	// What the first yes of an inquiry opens, at GateBrief: its opening's In, Snapshot and Receivers.
+	In        string   `json:"in,omitempty"`
+	Snapshot  string   `json:"snapshot,omitempty"`
+	Receivers []string `json:"receivers,omitempty"`
+}
+
+// Opens says in lines what a yes at the gate has read, and who may be given it; "" for nothing. The
+// first of the receivers is the coordinator, which sees names alone.
+func (g InquiryGate) Opens() string {
+	if g.In == "" {
+		return ""
+	}
+	text := fmt.Sprintf("what is investigated: %s\nits SHA-256: %s\n", g.In, g.Snapshot)
+	if len(g.Receivers) > 0 { // version 0.1.0 does not name them
+		others := strings.Join(g.Receivers[1:], ", ")
+		if others == "" {
+			others = "nobody"
+		}
+		text += fmt.Sprintf("who may be given a copy: %s\nwho sees the names of its files: %s\n", others, g.Receivers[0])
+	}
+	return text
 }
 
 // ActFrameGate is the act of an InquiryGate.
@@ -83,6 +105,11 @@ func (g *InquiryGate) check() error {
 	}
 	if g.Text != "" {
 		return errors.New("a gate carries no context, only options")
+	}
+	for _, line := range append([]string{g.In, g.Snapshot}, g.Receivers...) {
+		if strings.ContainsFunc(line, unicode.IsControl) {
+			return fmt.Errorf("%.80q is no line", line)
+		}
 	}
 	if g.Set != InquirySet(g.Gate, g.Questions) {
 		return errors.New("its options are not those of its hash")

@@ -27,7 +27,7 @@ func exampleFrame() control.Frame {
 	return control.Frame{
 		ID: "1f2e3d4c", Channel: examplePath("b2c3d4f2").Channel(), Path: examplePath("b2c3d4f2").String(), Hash: protocol.Hash([]byte("file")), Question: "Which of the two stores should we keep?",
 		QuestionHash: protocol.Hash([]byte("question")), State: "GATE_ROUTE", StateText: "how to go on", Over: true, Waits: "nat@white to decide", Trouble: "mawjs, asked for frame-brief: it is no JSON", Began: exampleTime(0), Ended: exampleTime(2),
-		By: "nat@white", Deciders: []string{"nat@white"}, Coordinator: "mawjs@white", Epoch: 1, Mode: "inquire", AskedMode: "inquire", In: "/home/nat/stores", Cycle: 1, Cost: 20, Last: examplePath("b2c3d4f3").String(),
+		By: "nat@white", Deciders: []string{"nat@white"}, Coordinator: "mawjs@white", Epoch: 1, Mode: "inquire", AskedMode: "inquire", In: "/home/nat/stores", Snapshot: protocol.Hash([]byte("stores")), Receivers: []string{"mawjs@white", "mawui@white"}, Cycle: 1, Cost: 20, Last: examplePath("b2c3d4f3").String(),
 		Gate: &control.FrameGate{
 			Path: examplePath("b2c3d4f3").String(), Hash: protocol.Hash([]byte("gate")), Gate: "route", Perspective: "Operations", Set: protocol.InquirySet("route", []protocol.InquiryQuestion{gate}),
 			Questions: []control.FrameQuestion{{ID: "onwards", Multi: true, Options: []control.FrameOption{{Key: "extend", About: gate.Options[0].About}}}},

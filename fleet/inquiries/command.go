@@ -3,7 +3,9 @@ package inquiries
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
@@ -141,6 +143,9 @@ func (a Actor) Ask(inquiry protocol.ChannelID, gate, perspective string, about m
 	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		g := protocol.InquiryGate{Gate: gate, Perspective: perspective, Questions: v.Questions(gate)}
 		g.Say(head, v.Epoch)
+		if gate == protocol.GateBrief && !strings.ContainsFunc(v.Opening.In, unicode.IsControl) { // version 0.1.0 takes any name
+			g.In, g.Snapshot, g.Receivers = v.Opening.In, v.Opening.Snapshot, v.Opening.Receivers
+		}
 		for _, q := range g.Questions {
 			for i, o := range q.Options {
 				switch {

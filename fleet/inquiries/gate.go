@@ -57,6 +57,7 @@ type Gate struct {
 	Set         string
 	Questions   []protocol.InquiryQuestion
 	At          time.Time
+	Opens       string        // what a yes has read, and who may be given it
 	From        affair.Origin // whose key asks
 	Moot        bool          // the question has answered itself: a lost member has signalled
 	Answers     []Answer      // in the order of the record; the first that nobody has taken back counts
@@ -244,11 +245,14 @@ func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 	if want := v.Questions(w.Gate); protocol.InquirySet(w.Gate, want) != w.Set {
 		return v, breach("F71", "its options are not those of the gate %q: nothing is added, left out or replaced", w.Gate)
 	}
+	if o := v.Opening; w.Gate == protocol.GateBrief && len(o.Receivers) > 0 && (w.In != o.In || w.Snapshot != o.Snapshot || !slices.Equal(w.Receivers, o.Receivers)) {
+		return v, senseless("it does not say what is investigated and who may be given it")
+	}
 	if err := v.said(w); err != nil {
 		return v, err
 	}
 	v.Gates = added(v.Gates, &Gate{
-		Path: d.Message.Path, Hash: d.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, At: d.Timestamp, From: d.Origin(),
+		Path: d.Message.Path, Hash: d.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, Opens: w.Opens(), At: d.Timestamp, From: d.Origin(),
 	})
 	switch v.State {
 	case BriefDraft:

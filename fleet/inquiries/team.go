@@ -138,6 +138,9 @@ func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 			if len(v.Opening.Agents) > 0 && !f.Made && !slices.Contains(v.Opening.Agents, c.Key) && !slices.Contains(v.Opening.Agents, nameOfAgent(c.Key)) {
 				return v, senseless("%s is none of the agents that were named", c.Key)
 			}
+			if a, err := protocol.ParseAddress(c.Key); err != nil || !v.MayReceive(a) {
+				return v, senseless("%s is none of those who may be given what is investigated", c.Key)
+			}
 		}
 	}
 	if !slices.Equal(want, got) {
@@ -148,6 +151,22 @@ func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 		return v.assign(func(f protocol.InquiryFit) string { return f.Candidates[0].Key }), nil
 	}
 	return v, nil
+}
+
+// MayReceive reports whether an agent, or a member that is made after an agent or a preset, may be
+// given what is investigated: whoever confirmed the brief saw who may.
+func (v Inquiry) MayReceive(a protocol.Address) bool {
+	base := protocol.Address{Name: MadeAfter(a.Name), Host: a.Host}
+	return len(v.Opening.Receivers) == 0 || slices.Contains(v.Opening.Receivers, a.String()) || slices.Contains(v.Opening.Receivers, base.String())
+}
+
+// MadeAfter is the name of the agent or preset after which a member is called: mawjs-2 is called
+// after mawjs.
+func MadeAfter(name string) string {
+	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" && i+1 < len(name) {
+		return name[:i]
+	}
+	return name
 }
 
 func nameOfAgent(address string) string {
@@ -186,6 +205,8 @@ func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) 
 		return v, breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
 	case m.Attempt == 1 && agent != m.Agent:
 		return v, senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
+	case !v.MayReceive(agent):
+		return v, senseless("%s is none of those who may be given what is investigated", w.Member)
 	case w.Question != v.Opening.Hash:
 		return v, breach("F31", "its question is another one")
 	case !slices.Equal(w.Carries, m.Carries()):

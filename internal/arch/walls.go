@@ -166,9 +166,10 @@ func walls() []Wall {
 			Why:            "what is asked and what was answered can be tried without an agent",
 		},
 		{
-			Room:   "node/inquiry/place",
-			Parley: []string{"protocol"},
-			Why:    "where a member works can be looked at without a node",
+			Room:       "node/inquiry/place",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{"github.com/go-git/go-git/v5", system}, // what git ignores; the rights of an agent's user
+			Why:        "where a member works can be looked at without a node",
 		},
 		{
 			Room:   "node/mesh",

@@ -113,5 +113,9 @@ func OwnerOf(a configs.Agent) (*place.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place.Owner{UID: int(as.UID), GID: int(as.GID), Home: u.HomeDir}, nil
+	owner := &place.Owner{UID: int(as.UID), GID: int(as.GID), Home: u.HomeDir}
+	for _, group := range as.Groups {
+		owner.Groups = append(owner.Groups, int(group))
+	}
+	return owner, nil
 }

@@ -59,7 +59,7 @@ type FrameOpened struct {
 	Decides string    `json:"decides"`     // what the human's signature is about; "" if an agent asks
 	At      time.Time `json:"at,omitzero"` // UTC
 	Message string    `json:"message"`     // the message that began it; "" with Try
-	Frame   Frame     `json:"frame"`       // as it is now
+	Frame   Frame     `json:"frame"`       // as it is now; with Try, only what would be investigated and who may be given it
 }
 
 // FramesRequest asks for inquiries.
@@ -130,6 +130,8 @@ type Frame struct {
 	Mode         string             `json:"mode"`           // recommend or inquire; "" before it is chosen
 	AskedMode    string             `json:"askedMode"`      // the mode that it was begun with; "" for none. A human still chooses, with the brief
 	In           string             `json:"in"`             // what is investigated; "" for nothing
+	Snapshot     string             `json:"snapshot"`       // hex SHA-256 of that; "" for nothing
+	Receivers    []string           `json:"receivers"`      // who may be given it, as AGENT@HOST: the coordinator (only the names of its files), agents, and what members are made after
 	Cycle        int                `json:"cycle"`          // 1, and one more for each extension
 	Cost         int                `json:"cost"`           // how many calls of agents its first pass makes, as far as this is known
 	Last         string             `json:"last"`           // its last deed

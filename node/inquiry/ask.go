@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
@@ -34,15 +35,7 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	if err := q.words(r, agent, &o); err != nil {
 		return control.FrameOpened{}, err
 	}
-	if r.In != "" {
-		q.taking.RLock() // otherwise a snapshot that no inquiry names yet would be removed
-		defer q.taking.RUnlock()
-		source, err := place.Snapshot(ctx, q.Places, r.In)
-		if err != nil {
-			return control.FrameOpened{}, control.Errorf(control.KindUsage, "", "cannot take what is to be investigated: %v", err)
-		}
-		o.In, o.Snapshot = source.In, source.Hash
-	}
+	o.In = r.In
 	var actor inquiries.Actor
 	q.Folded(func(s *fleet.State) {
 		if actor = q.human(s, r.Hsig); agent {
@@ -51,15 +44,30 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 		}
 		err = q.mayBegin(s, &o)
 	})
-	if err != nil {
-		return control.FrameOpened{}, err
+	done := control.FrameOpened{At: o.At}
+	if err != nil || agent && r.Try { // an agent signs nothing, so nothing is taken for that
+		return done, err
+	}
+	if r.In != "" && agent { // one at a time, so that they can be counted
+		select {
+		case q.asking <- struct{}{}:
+			defer func() { <-q.asking }()
+		case <-ctx.Done():
+			return done, ctx.Err()
+		}
+	}
+	if r.In != "" {
+		defer q.hold()()
+		if err := q.take(ctx, by, &o); err != nil {
+			return done, err
+		}
 	}
 	o.Hash = protocol.Hash([]byte(o.Text))
-	done := control.FrameOpened{At: o.At}
 	if !agent {
 		done.Decides = o.Decides()
 	}
 	if r.Try {
+		done.Frame = control.Frame{In: o.In, Snapshot: o.Snapshot, Receivers: o.Receivers}
 		return done, nil
 	}
 	if !agent {
@@ -75,6 +83,81 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	done.Message = paths[0].String()
 	q.Folded(func(s *fleet.State) { done.Frame = q.view(s, q.in(s, channel), true) })
 	return done, nil
+}
+
+// maxOfAgent is how many inquiries of one agent that investigate something may go on at once: for
+// each a copy is kept.
+const maxOfAgent = 4
+
+// take keeps a copy of what is to be investigated, and notes what it is and who may be given it. An
+// agent may name only what lies in its own folder. What is refused is told in the same words,
+// whether it is there or not.
+func (q *Inquiries) take(ctx context.Context, by control.Caller, o *protocol.InquiryOpening) error {
+	a := place.Ask{In: o.In, Home: q.Home}
+	hint := ""
+	if by.Kind == control.ByAgent {
+		hint = "name a folder in your own, or REPO@COMMIT in it; your human can name others"
+		reader, err := q.reader(by.Name.String())
+		if err != nil {
+			return err
+		}
+		a.By = reader
+		going := 0
+		q.Folded(func(s *fleet.State) {
+			for _, v := range q.open(s) {
+				if !v.State.Over() && v.Opening.In != "" && v.By == (protocol.Address{Name: by.Name.String(), Host: q.Host.String()}) {
+					going++
+				}
+			}
+		})
+		if going >= maxOfAgent {
+			return control.Errorf(control.KindRefused, "wait until one of them is over: parley frame list", "%s has %d inquiries going on that investigate something", by.Name, going)
+		}
+	}
+	if strings.ContainsFunc(o.In, unicode.IsControl) { // it would stand in prompts
+		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: its name has control characters")
+	}
+	source, err := place.Snapshot(ctx, q.Places, a)
+	if err != nil {
+		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: %v", err)
+	}
+	o.In, o.Snapshot = source.In, source.Hash
+	q.Folded(func(s *fleet.State) {
+		o.Receivers = q.receivers(s, inquiries.Inquiry{Opening: *o, Coordinator: protocol.Address{Name: o.Coordinator, Host: q.Host.String()}})
+	})
+	return nil
+}
+
+// hold keeps what is taken from being removed until the returned function is called. What no
+// inquiry needs then is removed, unless somebody else holds it: then the last one removes it.
+func (q *Inquiries) hold() (release func()) {
+	q.taking.RLock()
+	return func() {
+		q.taking.RUnlock()
+		q.tidy()
+	}
+}
+
+// tidy removes copies of material that no inquiry needs, unless something is just being taken.
+func (q *Inquiries) tidy() {
+	if !q.taking.TryLock() {
+		return
+	}
+	defer q.taking.Unlock()
+	err := place.Tidy(q.Places, func() map[string]bool {
+		needed := map[string]bool{}
+		q.Folded(func(s *fleet.State) {
+			for _, v := range q.open(s) {
+				if !v.State.Over() {
+					needed[v.Opening.Snapshot] = true
+				}
+			}
+		})
+		return needed
+	})
+	if err != nil {
+		q.Log.Warn().Err(err).Msg("what was investigated is left behind")
+	}
 }
 
 // opening is what a request asks for, without the source of its question.

@@ -69,8 +69,8 @@ type Options struct {
 	// Messages tells of messages as they enter the state.
 	Messages *feed.Feeds[protocol.Path]
 	// Spool is the folder in which results wait until they may be told. Places is the folder in
-	// which members work.
-	Spool, Places string
+	// which members work. Home is the home of the node, which nobody may have investigated.
+	Spool, Places, Home string
 }
 
 // Inquiries answers the verbs about inquiries, and carries them out. Its methods may be called
@@ -82,7 +82,8 @@ type Inquiries struct {
 	spool    *spool
 	nudge    chan struct{} // holds a token if all are to be looked at
 	work     sync.WaitGroup
-	taking   sync.RWMutex // read-held from the taking of what is investigated until it has been used
+	taking   sync.RWMutex  // read-held from the taking of what is investigated until it has been used
+	asking   chan struct{} // holds a token while an agent begins an inquiry that investigates something
 
 	mu   sync.Mutex // guards what follows
 	live map[protocol.ChannelID]*going
@@ -92,7 +93,7 @@ type Inquiries struct {
 // New makes this part of a node.
 func New(o Options) *Inquiries {
 	return &Inquiries{
-		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1),
+		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1), asking: make(chan struct{}, 1),
 		live: map[protocol.ChannelID]*going{}, over: map[protocol.ChannelID]bool{},
 	}
 }

@@ -159,7 +159,7 @@ func (q *Inquiries) Lacks() string {
 
 // configOf is config for a member of that name, with the fleet's policy in `settled`.
 func (q *Inquiries) configOf(member, settled string) (configs.Agent, error) {
-	base := madeAfter(member)
+	base := inquiries.MadeAfter(member)
 	for _, name := range []string{member, base} {
 		if a, ok := q.served(name); ok {
 			if a.Paused {
@@ -187,15 +187,6 @@ func isSettled(policy, name string, host protocol.Name) bool {
 	return wanted == name && (!some || slices.Contains(strings.Split(hosts, ","), host.String()))
 }
 
-// madeAfter is the name of the agent or preset after which a member is called: mawjs-2 is called
-// after mawjs.
-func madeAfter(name string) string {
-	if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" && i+1 < len(name) {
-		return name[:i]
-	}
-	return name
-}
-
 // preset says what a member's program can do besides answering; it is zero if that is not known. If
 // the operator has given another command, Resume is empty: the command line that goes on with a
 // session might let the program do more than the operator's command.
@@ -210,14 +201,54 @@ func preset(a configs.Agent) configs.Preset {
 	return p
 }
 
-// material is where the material of an inquiry lies on this host. A folder can be investigated only
-// on the host where the inquiry began: else another host's question would have this host copy a
-// folder of its own that has the same name.
+// material is where the material of an inquiry lies on this host.
 func (q *Inquiries) material(ctx context.Context, v inquiries.Inquiry) (string, error) {
-	if place.IsFolder(v.Opening.In) && v.By.Host != q.Host.String() {
-		return "", fmt.Errorf("%s is a folder of %s, and only that host can investigate it", v.Opening.In, v.By.Host)
+	in, mine := v.Opening.In, v.By.Host == q.Host.String()
+	if !mine && staysThere(v.Opening) {
+		return "", fmt.Errorf("%s is a folder of %s, and only that host can investigate it", in, v.By.Host)
 	}
-	return place.Fetch(ctx, q.Places, v.Opening.In, v.Opening.Snapshot)
+	a := place.Ask{In: in, Home: q.Home}
+	if byAgent(v.Opening) {
+		by, err := q.reader(v.By.Name)
+		if err != nil {
+			return "", err
+		}
+		a.By = by
+	}
+	dir, err := place.Fetch(ctx, q.Places, a, v.Opening.Snapshot)
+	if err != nil && !mine { // the record would tell others what there is here, and there
+		q.Log.Warn().Err(err).Str("inquiry", id8(v.Channel)).Msg("what is investigated cannot be had here")
+		return "", fmt.Errorf("%s cannot get what is investigated; its log says why", q.Host)
+	}
+	return dir, err
+}
+
+// staysThere reports whether what is investigated can be investigated only on the host where the
+// inquiry began: a folder, or what an agent names. Otherwise another host's question would have this
+// host copy a folder of its own that has the same name, or clone for an agent with its operator's
+// sign-in.
+func staysThere(o protocol.InquiryOpening) bool {
+	return o.In != "" && (place.IsFolder(o.In) || byAgent(o))
+}
+
+// byAgent reports whether an agent began the inquiry.
+func byAgent(o protocol.InquiryOpening) bool { return len(o.Humans) > 0 }
+
+// reader is how an agent of this host may have something read for it.
+func (q *Inquiries) reader(agent string) (*place.Reader, error) {
+	for _, a := range q.Agents() {
+		if a.Name.String() != agent {
+			continue
+		}
+		r := &place.Reader{Dir: a.Dir}
+		if a.RunAs == "" {
+			return r, nil
+		}
+		user, err := q.Owner(a)
+		r.User = user
+		return r, err
+	}
+	return &place.Reader{}, nil // an agent that is not served has no folder
 }
 
 // place is where a member of this host works.
@@ -233,30 +264,15 @@ func (q *Inquiries) place(ctx context.Context, v inquiries.Inquiry, m *inquiries
 	if v.Opening.In != "" {
 		spec.Material = func() (string, error) { return q.material(ctx, v) }
 	}
-	q.taking.RLock()
-	defer q.taking.RUnlock()
+	defer q.hold()()
 	return place.Make(spec)
 }
 
 // clear removes what the members of an inquiry worked with. It also removes copies of material that
 // no inquiry needs any more.
 func (q *Inquiries) clear(inquiry protocol.ChannelID) error {
-	err := errors.Join(place.Remove(q.Places, inquiry), place.Remove(place.OfOwners(q.Places), inquiry))
-	if !q.taking.TryLock() {
-		return err // a member takes material right now: the end of the next inquiry tries it again
-	}
-	defer q.taking.Unlock()
-	return errors.Join(err, place.Tidy(q.Places, func() map[string]bool {
-		needed := map[string]bool{}
-		q.Folded(func(s *fleet.State) {
-			for _, v := range q.open(s) {
-				if !v.State.Over() {
-					needed[v.Opening.Snapshot] = true
-				}
-			}
-		})
-		return needed
-	}))
+	q.tidy()
+	return errors.Join(place.Remove(q.Places, inquiry), place.Remove(place.OfOwners(q.Places), inquiry))
 }
 
 // tell tells the result of a member of this host, once all have ended.
@@ -359,11 +375,15 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 		for _, h := range s.Keys().Hosts() {
 			last, _ := q.Seen(h.Alias)
 			there := q.isThere(h.Alias.String()) || unheard && last.IsZero()
-			if !h.Joined() || h.Out() || !there || h.Alias != q.Host && v.Opening.In != "" && place.IsFolder(v.Opening.In) {
+			if !h.Joined() || h.Out() || !there || h.Alias != q.Host && staysThere(v.Opening) {
 				continue
 			}
 			ofHost, fit := q.makersOf(s, v, h)
+			fit = slices.DeleteFunc(fit, func(c calls.Candidate) bool { return !v.MayReceive(c.Agent) })
 			for _, base := range ofHost {
+				if !v.MayReceive(base) {
+					continue
+				}
 				if q.isLackedBy(s, h.Alias, base.Name) {
 					lacking = append(lacking, base)
 				} else {
@@ -380,6 +400,26 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 		}
 	}
 	return bases, all
+}
+
+// receivers are all who could be given what an inquiry investigates, wherever they are now: the
+// coordinator, agents, and what members can be made after. It is asked while the state is read.
+func (q *Inquiries) receivers(s *fleet.State, v inquiries.Inquiry) []string {
+	all := []string{v.Coordinator.String()}
+	for _, h := range s.Keys().Hosts() {
+		if !h.Joined() || h.Out() || h.Alias != q.Host && staysThere(v.Opening) {
+			continue
+		}
+		bases, fit := q.makersOf(s, v, h)
+		for _, base := range bases {
+			all = append(all, base.String())
+		}
+		for _, c := range fit {
+			all = append(all, c.Agent.String())
+		}
+	}
+	slices.Sort(all[1:])
+	return slices.Compact(all)
 }
 
 // isLackedBy reports whether a host is known to have no agent or program `name` for members. It is

@@ -124,6 +124,7 @@ func (q *Inquiries) watch(ctx context.Context) {
 	defer came.End()
 	around := time.NewTicker(lookAround)
 	defer around.Stop()
+	q.tidy() // what a crash left
 	q.lookAtAll(ctx)
 	for {
 		select {
@@ -470,8 +471,7 @@ func (q *Inquiries) surroundings(ctx context.Context, v inquiries.Inquiry, c inq
 // files returns the names of the files that are investigated. So the coordinator learns where
 // perspectives could look, and reads nothing of these files for them.
 func (q *Inquiries) files(ctx context.Context, v inquiries.Inquiry) (names []string, err error) {
-	q.taking.RLock() // else what is taken could be removed at the same time
-	defer q.taking.RUnlock()
+	defer q.hold()() // else what is taken could be removed at the same time
 	dir, err := q.material(ctx, v)
 	if err != nil {
 		return nil, err

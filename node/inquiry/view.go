@@ -19,7 +19,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 	f := control.Frame{
 		ID: id8(v.Channel), Channel: v.Channel, Path: v.Path.String(), Hash: v.Hash, Question: v.Opening.Text, QuestionHash: v.Opening.Hash,
 		State: string(v.State), StateText: v.State.String(), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.Ended.UTC(), By: v.By.String(), Deciders: []string{},
-		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, AskedMode: v.Opening.Mode, In: v.Opening.In, Cycle: v.Cycle, Last: v.Last.String(),
+		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, AskedMode: v.Opening.Mode, In: v.Opening.In, Snapshot: v.Opening.Snapshot, Receivers: append([]string{}, v.Opening.Receivers...), Cycle: v.Cycle, Last: v.Last.String(),
 		Members: []control.FrameMember{}, Perspectives: []control.FramePerspective{}, Base: append([]string{}, v.Base...), Chosen: append([]string{}, v.Chosen...),
 		Previews: []control.FramePreview{}, Tensions: []control.FrameTension{}, Trace: []control.FrameTrace{}, Gaps: append([]string{}, v.Trace.Gaps...), Findings: []string{}, Remarks: []string{},
 		Here: v.Coordinator.Host == q.Host.String(), Syntheses: v.Syntheses,
@@ -322,6 +322,7 @@ func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gat
 // shown is all that a gate asks, as text.
 func shown(g *inquiries.Gate) string {
 	var b strings.Builder
+	b.WriteString(g.Opens)
 	for _, q := range g.Questions {
 		fmt.Fprintf(&b, "%s:\n", q.ID)
 		for i, o := range q.Options {

@@ -24,6 +24,7 @@ func (s *session) options(f control.Frame) error {
 	out := s.view.Out
 	out.Printf("\n")
 	s.view.ShowAsker(f.Gate.Asker)
+	opens(out, w)
 	if f.Gate.Perspective != "" {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
@@ -50,6 +51,16 @@ func (s *session) options(f control.Frame) error {
 		out.Printf("%s\n", out.Dim(fmt.Sprintf("  Runs of agents with all of them, in the first pass: %d, and 9 for each pair that\n  talks.", f.Cost)))
 	}
 	return nil
+}
+
+// opens shows what a yes at a gate has read, and who may be given it.
+func opens(out term.Screen, g protocol.InquiryGate) {
+	if g.In != "" {
+		out.Printf("\n%s\n", out.Bold("Your yes opens"))
+	}
+	for line := range strings.Lines(g.Opens()) {
+		out.Printf("  %s\n", term.Line(strings.TrimSuffix(line, "\n")))
+	}
 }
 
 func (s *session) option(n int, o protocol.InquiryOption) {

@@ -26,7 +26,7 @@ func openFlags(p *cli.Program, cmd *cobra.Command, o *opening) {
 	f := cmd.Flags()
 	f.StringVar(&o.request.Re, "re", "", "the message that asks it, by its `PATH`")
 	f.StringVar(&o.request.Channel, "channel", "", "the `CHANNEL` where it is asked")
-	f.StringVar(&o.request.In, "in", "", "what is investigated: a `DIR`, or REPO[@COMMIT]")
+	f.StringVar(&o.request.In, "in", "", "what is investigated: a `DIR`, or REPO[@COMMIT]; an agent names what lies in its own folder")
 	f.StringVar(&o.request.Mode, "mode", "", "recommend or inquire; you can still choose the other with the first brief (default: asked then)")
 	f.StringArrayVar(&o.request.Perspectives, "perspective", nil, "a perspective of your own, by its `NAME`")
 	f.StringSliceVar(&o.request.Agents, "agent", nil, "the `AGENT`s that may investigate (default: any)")
@@ -73,6 +73,9 @@ func (s *session) open(ctx context.Context, o opening, words []string) error {
 		return err
 	}
 	r.Try, r.At = false, tried.At
+	if r.AcceptBrief && !s.view.JSON { // else a gate shows it
+		opens(s.view.Err, protocol.InquiryGate{In: tried.Frame.In, Snapshot: tried.Frame.Snapshot, Receivers: tried.Frame.Receivers})
+	}
 	if tried.Decides != "" {
 		if r.Hsig, err = s.sign(ctx, protocol.HumanDecision{Act: protocol.ActFrame, Reason: tried.Decides}); err != nil {
 			return err

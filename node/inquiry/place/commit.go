@@ -3,16 +3,21 @@ package place
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
@@ -32,33 +37,83 @@ func splitCommit(in string) (repo, commit string) {
 	return in[:i], in[i+1:]
 }
 
-// takeCommit copies the files of a commit, and returns `in` with the whole name of the commit. It
-// reads them from git's objects. A work tree is no use: laying it out could run filters of the
-// user's settings, and would give other files on another machine.
-func takeCommit(ctx context.Context, in, to string) (whole string, err error) {
-	repo, commit := splitCommit(in)
+// takeCommit copies the files of a commit, and returns `in` with the whole name of the commit.
+func (a Ask) takeCommit(ctx context.Context, to, git string) (whole string, err error) {
+	repo, commit := splitCommit(a.In)
 	switch err := gitremote.Check(repo); {
 	case err != nil:
 		return "", fmt.Errorf("it is neither a folder nor REPOSITORY@COMMIT: %w", err)
 	case gitremote.HasPassword(repo) || gitremote.HasQuery(repo):
 		return "", fmt.Errorf("the address %s holds a password, and would be in the record", redact.Remote(repo))
-	case commit == "" || strings.HasPrefix(commit, "-"):
-		return "", fmt.Errorf("%q names no commit", commit)
 	}
-	clone, err := os.MkdirTemp("", "parley-in-")
-	if err != nil {
+	if folder := gitremote.Folder(repo); folder != "" {
+		if plain, err := url.PathUnescape(folder); err == nil && strings.HasPrefix(repo, "file:") {
+			folder = plain // git takes it for the same
+		}
+		if err := a.nearHome(folder); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Mkdir(git, private); err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(clone)
-	if _, err := RunGit(ctx, clone, "clone", "--quiet", "--bare", "--", repo, "."); err != nil {
+	if err := clone(ctx, repo, git); err != nil {
 		return "", fmt.Errorf("cannot clone %s: %w", repo, err)
 	}
-	out, err := RunGit(ctx, clone, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+	commit, err = takeRevision(ctx, repo, commit, git, to)
+	return repo + "@" + commit, err
+}
+
+// clone clones a repository, and ends when it has become too large.
+func clone(ctx context.Context, repo, git string) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	looks := time.NewTicker(100 * time.Millisecond)
+	defer looks.Stop()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := RunGit(ctx, git, "clone", "--quiet", "--bare", "--", repo, ".")
+		ended <- err
+	}()
+	for {
+		select {
+		case err := <-ended:
+			return cmp.Or(context.Cause(ctx), err)
+		case <-looks.C:
+			if sizeOf(git) > maxCloned {
+				stop(fmt.Errorf("it has more than %d MiB", maxCloned>>20))
+			}
+		}
+	}
+}
+
+// sizeOf is how many bytes the files below a folder have that can be seen now.
+func sizeOf(dir string) (size int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it is gone already
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// takeRevision copies the files of a commit of the repository in `git`, and returns the whole name
+// of the commit. It reads them from git's objects. A work tree is no use: laying it out could run
+// filters of the user's settings, and would give other files on another machine.
+func takeRevision(ctx context.Context, repo, commit, git, to string) (whole string, err error) {
+	if commit == "" || strings.HasPrefix(commit, "-") {
+		return "", fmt.Errorf("%q names no commit", commit)
+	}
+	out, err := RunGit(ctx, git, "--git-dir=.", "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	if err != nil {
 		return "", fmt.Errorf("%s has no commit %s", repo, commit)
 	}
 	commit = strings.TrimSpace(string(out))
-	list, err := RunGit(ctx, clone, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	list, err := RunGit(ctx, git, "--git-dir=.", "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return "", fmt.Errorf("cannot list the commit %s: %w", commit, err)
 	}
@@ -66,10 +121,10 @@ func takeCommit(ctx context.Context, in, to string) (whole string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot take the commit %s: %w", commit, err)
 	}
-	if err := takeBlobs(ctx, clone, blobs, to); err != nil {
+	if err := takeBlobs(ctx, git, blobs, to); err != nil {
 		return "", fmt.Errorf("cannot take the commit %s: %w", commit, err)
 	}
-	return repo + "@" + commit, nil
+	return commit, nil
 }
 
 // blob is a file of a commit.
@@ -117,7 +172,7 @@ func takeBlobs(ctx context.Context, repo string, blobs []blob, to string) error 
 	for _, b := range blobs {
 		fmt.Fprintln(&ask, b.object)
 	}
-	cmd := Git(ctx, repo, "cat-file", "--batch")
+	cmd := Git(ctx, repo, "--git-dir=.", "cat-file", "--batch")
 	cmd.Stdin = strings.NewReader(ask.String())
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -152,6 +207,10 @@ func takeBlob(r *bufio.Reader, b blob, to string) error {
 	return err
 }
 
+// maxAlloc bounds what git takes of memory at once, in bytes: a small object can unfold to more than
+// there is.
+const maxAlloc = 2 * maxBytes
+
 // RunGit runs git in a folder (see Git), and returns what git prints. An error is the first line of
 // what git says about it.
 func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
@@ -173,6 +232,13 @@ func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
 // other repositories.
 func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}, args...)...)
+	cmd.Cancel = func() error { // git removes what it has begun, and ends its own programs
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return cmd.Process.Kill() // Windows knows nothing else
+		}
+		return nil
+	}
+	cmd.WaitDelay = 5 * time.Second
 	elsewhere := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(elsewhere, name) {
@@ -187,6 +253,6 @@ func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 		}
 	}
 	cmd.Env = append(cmd.Env, gitremote.AsksNobody()...)
-	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols, "LC_ALL=C")
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL="+protocols, "LC_ALL=C", fmt.Sprint("GIT_ALLOC_LIMIT=", maxAlloc))
 	return cmd
 }

@@ -17,7 +17,7 @@ func TestHashOfAnotherHostLeadsNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hash := range []string{"../..", "..", ".", "", "abc"} {
-		if _, err := place.Fetch(t.Context(), base, in, hash); err == nil {
+		if _, err := place.Fetch(t.Context(), base, place.Ask{In: in, Home: t.TempDir()}, hash); err == nil {
 			t.Errorf("%q leads somewhere", hash)
 		}
 		if _, err := os.Stat(base); err == nil {

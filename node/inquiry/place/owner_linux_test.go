@@ -1,6 +1,7 @@
 package place
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -27,6 +28,11 @@ func TestMakeForOwner(t *testing.T) {
 	}
 	home := filepath.Join(base, "home")
 	write(t, filepath.Join(home, "login"), "secret")
+	for _, path := range []string{home, filepath.Join(home, "login")} {
+		if err := os.Chown(path, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := Spec{Base: filepath.Join(base, "places"), Inquiry: inquiry, Perspective: "Cost", Login: []string{"login"}, Owner: &Owner{UID: nobody, GID: nobody, Home: home}, Material: material(t)}
 	p := place(t, s)
 	if p.Grade != "user" {
@@ -67,5 +73,49 @@ func TestMakeForOwner(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(p.Home, "login")); err != nil || info.Mode().Perm() != fs.FileMode(0o600) {
 		t.Errorf("the login: %v, %v", info, err)
+	}
+}
+
+// It prevents: what an agent names is read with root's rights, because the agent runs as another user
+// and the node as root.
+func TestAgentReadsAsItsUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("it needs root")
+	}
+	const nobody, group = 65534, 65533
+	dir, err := os.MkdirTemp("/tmp", "parley-reader-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{"own/a.txt": 0o644, "own/shared.txt": 0o640, "rooted/a.txt": 0o644, "rooted/secret.txt": 0o600, "closed/secret.txt": 0o644} {
+		path := filepath.Join(dir, name)
+		write(t, path, name)
+		if err := errors.Join(os.Chmod(path, mode), os.Chmod(filepath.Dir(path), 0o755), os.Chown(path, 0, group)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "closed"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	user := &Owner{UID: nobody, GID: nobody, Groups: []int{nobody, group}}
+	for folder, want := range map[string]string{"own": "a.txt=own/a.txt shared.txt=own/shared.txt", "rooted": "", "closed": ""} {
+		s, err := Snapshot(t.Context(), t.TempDir(), Ask{In: filepath.Join(dir, folder), Home: t.TempDir(), By: &Reader{Dir: dir, User: user}})
+		got := ""
+		if err == nil {
+			got = listing(t, s.Dir)
+		}
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", folder, got, err)
+		}
+	}
+	if os.Geteuid() != 0 { // the rest of the program keeps its rights
+		t.Error("the node is no longer root")
+	}
+	if _, err := os.ReadFile(filepath.Join(dir, "closed", "secret.txt")); err != nil {
+		t.Error(err)
 	}
 }

@@ -35,6 +35,7 @@ type Spec struct {
 // Owner is the user of the system as whom a member runs.
 type Owner struct {
 	UID, GID int
+	Groups   []int  // all of its groups
 	Home     string // holds the files with which its programs are signed in
 }
 
@@ -124,23 +125,14 @@ func (s Spec) signIn(home string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(from) // the user could make a link to a file that only root may read
-	if err != nil {
-		return err
-	}
-	defer root.Close()
 	for _, name := range s.Login {
-		f, err := openPlain(root, name)
+		var data []byte
+		err := s.Owner.as(func() (err error) {
+			data, err = readLogin(from, name)
+			return err
+		})
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
-		}
-		if err != nil {
-			return err
-		}
-		data, err := io.ReadAll(io.LimitReader(f, maxLogin+1))
-		err = errors.Join(err, f.Close())
-		if err == nil && len(data) > maxLogin {
-			err = fmt.Errorf("%s is larger than %d KiB", name, maxLogin>>10)
 		}
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(filepath.Join(home, name)), private)
@@ -153,6 +145,25 @@ func (s Spec) signIn(home string) error {
 		}
 	}
 	return nil
+}
+
+// readLogin reads a file of a user's home. No link leads out of the home.
+func readLogin(home, name string) (data []byte, err error) {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := openPlain(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err = io.ReadAll(io.LimitReader(f, maxLogin+1))
+	if err == nil && len(data) > maxLogin {
+		err = fmt.Errorf("%s is larger than %d KiB", name, maxLogin>>10)
+	}
+	return data, err
 }
 
 // openPlain opens a file below a folder, if it is a plain one. Opening a pipe would wait for its

@@ -63,11 +63,17 @@ func listing(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
+// named is what somebody asks for who may name all but the node's home.
+func named(t *testing.T, in string) Ask {
+	t.Helper()
+	return Ask{In: in, Home: t.TempDir()}
+}
+
 // taken makes a snapshot below a base of its own, and returns it with what is in it.
 func taken(t *testing.T, in string) (Source, string) {
 	t.Helper()
 	base := t.TempDir()
-	s, err := Snapshot(context.Background(), base, in)
+	s, err := Snapshot(context.Background(), base, named(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +153,7 @@ func TestSnapshotWhereGitFails(t *testing.T) {
 	dir := repository(t, map[string]string{".gitignore": ".env\n"})
 	write(t, filepath.Join(dir, ".env"), "KEY=1")
 	write(t, filepath.Join(dir, ".git", "HEAD"), "broken")
-	if _, err := Snapshot(context.Background(), t.TempDir(), dir); err == nil || !strings.Contains(err.Error(), "git cannot say which files of "+dir+" count") {
+	if _, err := Snapshot(context.Background(), t.TempDir(), named(t, dir)); err == nil || !strings.Contains(err.Error(), "git cannot say which files of "+dir+" count") {
 		t.Errorf("it was taken: %v", err)
 	}
 }
@@ -231,7 +237,7 @@ func TestSnapshotOfCommit(t *testing.T) {
 		dir + "/none":                      "cannot clone",
 		repo + "/none@main":                "cannot clone",
 	} {
-		_, err := Snapshot(context.Background(), t.TempDir(), in)
+		_, err := Snapshot(context.Background(), t.TempDir(), named(t, in))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc") {
 			t.Errorf("%s: %v, want %q", in, err, want)
 		}
@@ -286,7 +292,7 @@ func TestSnapshotBounds(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		test.fill(dir)
-		if _, err := Snapshot(context.Background(), t.TempDir(), dir); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Snapshot(context.Background(), t.TempDir(), named(t, dir)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -316,15 +322,15 @@ func TestFetch(t *testing.T) {
 		t.Skip("this git serves no HTTP")
 	}
 	ctx, here, there := context.Background(), t.TempDir(), t.TempDir()
-	s, err := Snapshot(ctx, here, server.URL+"/"+filepath.Base(dir)+"@main")
+	s, err := Snapshot(ctx, here, named(t, server.URL+"/"+filepath.Base(dir)+"@main"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Fetch(ctx, there, s.In, s.Hash)
+	got, err := Fetch(ctx, there, named(t, s.In), s.Hash)
 	if err != nil || got != filepath.Join(snapshots(there), s.Hash) || listing(t, got) != "a.txt=1" {
 		t.Fatalf("%s, %v", got, err)
 	}
-	if _, err := Fetch(ctx, there, s.In, strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), "here it is another one than where the inquiry began") {
+	if _, err := Fetch(ctx, there, named(t, s.In), strings.Repeat("0", 64)); err == nil || !strings.Contains(err.Error(), "here it is another one than where the inquiry began") {
 		t.Errorf("of another hash: %v", err)
 	}
 	// A member that runs as the node's user could change the files that are kept.
@@ -333,24 +339,24 @@ func TestFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, kept, "changed")
-	if got, err = Fetch(ctx, there, s.In, s.Hash); err != nil || listing(t, got) != "a.txt=1" {
+	if got, err = Fetch(ctx, there, named(t, s.In), s.Hash); err != nil || listing(t, got) != "a.txt=1" {
 		t.Errorf("of what was changed: %v", err)
 	}
 	server.Close()
-	if _, err := Fetch(ctx, there, s.In, s.Hash); err != nil {
+	if _, err := Fetch(ctx, there, named(t, s.In), s.Hash); err != nil {
 		t.Errorf("what is kept was asked for again: %v", err)
 	}
-	if _, err := Fetch(ctx, t.TempDir(), s.In, s.Hash); err == nil || !strings.HasPrefix(err.Error(), "cannot get "+s.In+": cannot clone") {
+	if _, err := Fetch(ctx, t.TempDir(), named(t, s.In), s.Hash); err == nil || !strings.HasPrefix(err.Error(), "cannot get "+s.In+": cannot clone") {
 		t.Errorf("of a repository that is away: %v", err)
 	}
 	// A folder on this machine is taken only by a host that has the same folder already: its hash
 	// says so.
 	folder, _ := taken(t, dir)
-	if _, err := Fetch(ctx, there, dir, folder.Hash); err != nil {
+	if _, err := Fetch(ctx, there, named(t, dir), folder.Hash); err != nil {
 		t.Errorf("the same folder: %v", err)
 	}
 	write(t, filepath.Join(dir, "a.txt"), "changed")
-	if _, err := Fetch(ctx, t.TempDir(), dir, folder.Hash); err == nil || !strings.Contains(err.Error(), "it is another one") {
+	if _, err := Fetch(ctx, t.TempDir(), named(t, dir), folder.Hash); err == nil || !strings.Contains(err.Error(), "it is another one") {
 		t.Errorf("a folder that was changed: %v", err)
 	}
 }
@@ -367,7 +373,7 @@ func TestTidy(t *testing.T) {
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, "file"), fmt.Sprint(i))
 		var err error
-		if all[i], err = Snapshot(ctx, base, dir); err != nil {
+		if all[i], err = Snapshot(ctx, base, named(t, dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -429,7 +435,7 @@ func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
 		var work sync.WaitGroup
 		for range 8 {
 			work.Go(func() {
-				s, err := Snapshot(t.Context(), base, folder)
+				s, err := Snapshot(t.Context(), base, named(t, folder))
 				if err != nil {
 					t.Error(err)
 					return
