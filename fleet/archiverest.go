@@ -14,6 +14,7 @@ type rest struct {
 	rivals  []*Item // files that lost their path to another file
 	keys    keys.Kept
 	forks   map[slot]struct{}
+	holes   map[string]struct{}
 	census  census
 }
 
@@ -36,6 +37,7 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	w.Number(uint64(len(r.keys.Last)))
 	for who, f := range r.keys.Last {
 		writeItem(w, displaced(f))
+		writeItem(w, displaced(r.keys.First[who]))
 		w.Number(uint64(r.keys.Signed[who]))
 	}
 	w.Number(uint64(len(r.forks)))
@@ -44,6 +46,10 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 		w.Text(at.prev)
 		w.Text(at.run)
 		w.Number(at.seq)
+	}
+	w.Number(uint64(len(r.holes)))
+	for hash := range r.holes {
+		w.Text(hash)
 	}
 	r.census.append(w)
 }
@@ -69,7 +75,7 @@ func (a *Archive) readRest(recordID string) error {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
 	a.stamp = c.Text()
-	a.rest = rest{circled: c.Number() == 1, keys: keys.Kept{Last: map[keys.Signer]*keys.File{}, Signed: map[keys.Signer]int{}}, forks: map[slot]struct{}{}}
+	a.rest = rest{circled: c.Number() == 1, keys: keys.Kept{Last: map[keys.Signer]*keys.File{}, First: map[keys.Signer]*keys.File{}, Signed: map[keys.Signer]int{}}, forks: map[slot]struct{}{}, holes: map[string]struct{}{}}
 	var err error
 	var words []*Item
 	if a.rest.rivals, err = readWords(&c); err == nil {
@@ -82,12 +88,15 @@ func (a *Archive) readRest(recordID string) error {
 		a.rest.keys.Words = append(a.rest.keys.Words, &it.File)
 	}
 	for n := c.Number(); n > 0 && !c.Bad(); n-- {
-		it := readItem(&c)
-		a.rest.keys.Last[it.Signer()] = &it.File
-		a.rest.keys.Signed[it.Signer()] = int(c.Number())
+		last, first := readItem(&c), readItem(&c)
+		who := last.Signer()
+		a.rest.keys.Last[who], a.rest.keys.First[who], a.rest.keys.Signed[who] = &last.File, &first.File, int(c.Number())
 	}
 	for n := c.Number(); n > 0 && !c.Bad(); n-- {
 		a.rest.forks[slot{protocol.Name(c.Text()), c.Text(), c.Text(), c.Number()}] = struct{}{}
+	}
+	for n := c.Number(); n > 0 && !c.Bad(); n-- {
+		a.rest.holes[c.Text()] = struct{}{}
 	}
 	a.rest.census = readCensus(&c)
 	if c.Bad() {
@@ -111,10 +120,10 @@ func readWords(r *archive.Cursor) (all []*Item, err error) {
 	return all, nil
 }
 
-// note keeps the greatest path that each signer has signed.
+// note keeps the greatest and the smallest path that each signer has signed.
 func (r *rest) note(it *Item) {
 	if it.Sealed {
 		who := it.Signer()
-		r.keys.Last[who] = keys.Later(r.keys.Last[who], &it.File)
+		r.keys.Last[who], r.keys.First[who] = keys.Later(r.keys.Last[who], &it.File), keys.Earlier(r.keys.First[who], &it.File)
 	}
 }

@@ -17,9 +17,7 @@ type Chains struct {
 
 // Knows reports whether there is a file with that hash, even if the file has lost its path to
 // another one.
-func (c *Chains) Knows(hash string) bool {
-	return len(c.ledger.lost[hash]) > 0 || len(hashed.find(c.ledger, hash)) > 0
-}
+func (c *Chains) Knows(hash string) bool { return c.ledger.knows(hash) }
 
 // GapBefore is the gap before a signed message: the message that it follows, if that one is not
 // here.

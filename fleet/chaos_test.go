@@ -328,9 +328,9 @@ func (c *chaos) rotate(h *testHost, at time.Time) {
 }
 
 // rotation is the message by which a host takes the key of next.
-func rotation(t testing.TB, h, next *testHost, until time.Time) Draft {
+func rotation(t testing.TB, h, next *testHost, until time.Time, last ...protocol.RunEnd) Draft {
 	t.Helper()
-	r := protocol.Rotation{Host: h.alias, Until: until}
+	r := protocol.Rotation{Host: h.alias, Until: until, Last: last}
 	if err := r.Prove(testRecord, h.public(t), next.key); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ func (l *Ledger) isRival(it *Item) bool {
 func (l *Ledger) lose(it *Item) {
 	l.rivals[it.Path] = append(l.rivals[it.Path], it)
 	l.lost[it.Hash] = append(l.lost[it.Hash], it)
+	l.noteHole(it)
 }
 
 // elect decides which of the files that claim `p` stands there.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -14,19 +15,26 @@ func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.
 	if last := c.ledger.at(after); last != nil {
 		within = c.ledTo(last, of)
 	}
-	t := tips{last: map[runHash]uint64{}, followed: map[runHash]bool{}}
+	t := tips{last: map[runHash]protocol.RunEnd{}, followed: map[runHash]bool{}}
 	c.eachOf(of, func(it *Item) {
-		if within(it) {
-			t.add(it)
-		} else {
+		switch before := (runHash{it.Prev, it.Run}); {
+		case !within(it):
 			later++
+		case it.Seq == 1: // the message before it is of another run
+			t.add(it, runHash{it.Hash, it.Run}, runHash{})
+		default:
+			t.add(it, runHash{it.Hash, it.Run}, before)
 		}
 	})
-	for at, seq := range t.last {
-		all = append(all, protocol.RunEnd{Run: at.run, Seq: seq, Hash: at.hash})
-	}
-	slices.SortFunc(all, protocol.CompareRunEnds)
-	return all, later
+	return t.ends(), later
+}
+
+// Heads are the last known messages of a host's key: all that no other one follows. Everything that
+// is known and counts leads to one of them.
+func (c *Chains) Heads(of protocol.HostKey) (all []protocol.RunEnd) {
+	t := tips{last: map[runHash]protocol.RunEnd{}, followed: map[runHash]bool{}}
+	c.eachOf(of, func(it *Item) { t.add(it, runHash{it.Hash, ""}, runHash{it.Prev, ""}) })
+	return t.ends()
 }
 
 // eachOf calls `do` for each file that the key signed and that counts, whether it stands at its
@@ -46,21 +54,26 @@ type runHash struct{ hash, run string }
 // of the record, where a message hardly ever comes after the one that follows it. So it need not
 // hold many.
 type tips struct {
-	last     map[runHash]uint64 // the numbers of the messages in their runs
-	followed map[runHash]bool   // messages that were followed before they came themselves
+	last     map[runHash]protocol.RunEnd
+	followed map[runHash]bool // messages that were followed before they came themselves
 }
 
-func (t *tips) add(it *Item) {
-	if it.Prev != "" && it.Seq != 1 {
-		before := runHash{it.Prev, it.Run}
+// add adds a message that follows the one at `before`, if that names one.
+func (t *tips) add(it *Item, at, before runHash) {
+	if before.hash != "" {
 		if _, there := t.last[before]; !there {
 			t.followed[before] = true
 		}
 		delete(t.last, before)
 	}
-	if at := (runHash{it.Hash, it.Run}); !t.followed[at] {
-		t.last[at] = it.Seq
+	if !t.followed[at] {
+		t.last[at] = protocol.RunEnd{Run: it.Run, Seq: it.Seq, Hash: it.Hash}
 	}
+}
+
+// ends are the messages that were found, in the order in which a word names them.
+func (t *tips) ends() []protocol.RunEnd {
+	return slices.SortedFunc(maps.Values(t.last), protocol.CompareRunEnds)
 }
 
 // ledTo reports which messages of a key led to the message `last`. If the way back ends because a

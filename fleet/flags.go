@@ -8,9 +8,10 @@ type FlagKind string
 const (
 	FlagOtherKey FlagKind = "other-key" // signed with a key that is not its host's
 	FlagLostJoin FlagKind = "lost-join" // a join to an alias that another key has
-	FlagOldKey   FlagKind = "old-key"   // signed with a host's old key after its time
+	FlagOldKey   FlagKind = "old-key"   // signed with a host's key outside of the time of that key
 	FlagRevoked  FlagKind = "revoked"   // signed with a revoked key
 	FlagFork     FlagKind = "fork"      // two messages at one place of a host's chain
+	FlagHole     FlagKind = "hole"      // a message of a host's chain that is not here
 	FlagConflict FlagKind = "conflict"  // another file has won its path
 )
 
@@ -29,6 +30,7 @@ func (s *State) Flags() map[FlagKind]int {
 	set(FlagOldKey, old)
 	set(FlagRevoked, revoked)
 	set(FlagFork, s.Chains.beside(func(*Item) bool { return true }))
+	set(FlagHole, s.Chains.Holes())
 	conflicts := 0
 	for _, list := range s.Ledger.rivals {
 		conflicts += len(list)

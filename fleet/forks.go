@@ -50,6 +50,35 @@ func (l *Ledger) noteFork(it *Item) {
 	}
 }
 
+// noteHole notes if the file that a message follows is not here, and that the message is.
+func (l *Ledger) noteHole(it *Item) {
+	delete(l.holes, it.Hash)
+	if it.Sealed && protocol.IsHash(it.Prev) && !l.knows(it.Prev) {
+		l.holes[it.Prev] = struct{}{}
+	}
+}
+
+// knows reports whether there is a file with that hash, even if it has lost its path to another one.
+func (l *Ledger) knows(hash string) bool {
+	return len(l.lost[hash]) > 0 || len(hashed.find(l, hash)) > 0
+}
+
+// maxHoles is how many holes are counted at most. Somebody could make them without end.
+const maxHoles = 1000
+
+// Holes is how many messages are not here that messages which count follow in their hosts' chains.
+func (c *Chains) Holes() (n int) {
+	for hash := range c.ledger.holes {
+		if n == maxHoles {
+			break
+		}
+		if slices.ContainsFunc(following.find(c.ledger, hash), func(it *Item) bool { return c.keys.Ring().Judge(&it.File) == keys.Genuine }) {
+			n++
+		}
+	}
+	return n
+}
+
 // tellFork tells that a message has come to a place of its host's chain where others stand, or has
 // left it. A message that does not count makes no fork.
 func (l *Ledger) tellFork(it *Item) {

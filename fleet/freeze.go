@@ -39,7 +39,7 @@ func (s *State) Snapshot() *Snapshot {
 	sn := &Snapshot{
 		recordID: s.anchor.RecordID, old: newReader(s.Ledger.archive.of), gone: maps.Clone(s.Ledger.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
 		loose: make([]frozen, len(s.Ledger.order.items)), ring: s.Keys().Judges(),
-		rest: rest{circled: s.Ledger.circled, keys: s.keys.Keep(), forks: maps.Clone(s.Ledger.forks), census: s.Ledger.archive.of.rest.census},
+		rest: rest{circled: s.Ledger.circled, keys: s.keys.Keep(), forks: maps.Clone(s.Ledger.forks), holes: maps.Clone(s.Ledger.holes), census: s.Ledger.archive.of.rest.census},
 	}
 	copies := slices.Grow([]Item(nil), len(s.Ledger.order.items))
 	for i, it := range s.Ledger.order.items {
@@ -48,8 +48,9 @@ func (s *State) Snapshot() *Snapshot {
 	}
 	// Loose messages may be left out later. So the last message of their signers is only found out
 	// when the snapshot is written.
-	sn.rest.keys.Last = map[keys.Signer]*keys.File{}
+	sn.rest.keys.Last, sn.rest.keys.First = map[keys.Signer]*keys.File{}, map[keys.Signer]*keys.File{}
 	maps.Copy(sn.rest.keys.Last, s.Ledger.archive.of.rest.keys.Last)
+	maps.Copy(sn.rest.keys.First, s.Ledger.archive.of.rest.keys.First)
 	for _, list := range s.Ledger.rivals {
 		for _, it := range list {
 			rival := *it
@@ -254,6 +255,7 @@ func Restore(anchor keys.Anchor, a *Archive) *State {
 		s.Ledger.lose(it)
 	}
 	maps.Copy(s.Ledger.forks, a.rest.forks)
+	maps.Copy(s.Ledger.holes, a.rest.holes)
 	s.keys.Restore(a.rest.keys)
 	return s
 }

@@ -30,6 +30,7 @@ type Ledger struct {
 	rivals map[protocol.Path][]*Item // files that lost their path to another
 	lost   map[string][]*Item        // the same files by hash
 	forks  map[slot]struct{}         // places where several messages of one host seem to stand
+	holes  map[string]struct{}       // by hash, the files that signed messages follow and that are not here
 
 	unsettled    []*Item // messages that have come, and those that stood behind a message that is gone
 	changes      Changes // since the last Apply, Take or TakeAll began
@@ -46,6 +47,7 @@ func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.F
 		rivals:  map[protocol.Path][]*Item{},
 		lost:    map[string][]*Item{},
 		forks:   map[slot]struct{}{},
+		holes:   map[string]struct{}{},
 	}
 }
 
@@ -135,6 +137,7 @@ func (l *Ledger) take(it *Item, contested bool) {
 func (l *Ledger) add(it *Item) {
 	l.enter(it)
 	l.noteFork(it)
+	l.noteHole(it)
 	l.unsettled = append(l.unsettled, it)
 }
 

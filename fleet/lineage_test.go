@@ -66,7 +66,14 @@ func (p *pens) step() {
 		if next.public(p.t) == h.public(p.t) {
 			return
 		}
-		d := rotation(p.t, h, next, p.at.Add(time.Duration(p.IntN(20))*time.Second))
+		var last []protocol.RunEnd
+		if p.IntN(2) == 0 { // it bounds what counts of the old key
+			last = foldedOf(p.t, p.anchor, p.files).Chains.Heads(protocol.HostKey{Host: h.alias, Key: h.public(p.t)})
+		}
+		for range p.IntN(3) {
+			last = append(last, p.end())
+		}
+		d := rotation(p.t, h, next, p.at.Add(time.Duration(p.IntN(20))*time.Second), last...)
 		p.write(h, d)
 		next.run, next.prev = fmt.Sprintf("%08x", p.IntN(4)), h.prev
 		if p.IntN(2) == 0 {
@@ -177,7 +184,7 @@ func answered(s *State) []string {
 	return all
 }
 
-// What revocations leave in is the same in whatever order and groups the files come. Some files may
+// What revocations and rotations leave in is the same in whatever order and groups the files come. Some files may
 // never come. The state may be frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
 	for seed := range uint64(seeds(20)) {

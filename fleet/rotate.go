@@ -12,6 +12,7 @@ type Rotate struct {
 	Old     string
 	Next    protocol.Rotation // with its proof; Overlap sets its Until
 	Overlap time.Duration     // how long the old key still counts
+	Last    []protocol.RunEnd // the last messages of the old key that count; see Chains.Heads
 }
 
 func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {
@@ -25,7 +26,7 @@ func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was its key before", c.Host)
 	}
 	r := c.Next
-	r.Until = now.Add(c.Overlap).Truncate(time.Millisecond)
+	r.Until, r.Last = now.Add(c.Overlap).Truncate(time.Millisecond), c.Last
 	if err := r.Check(s.anchor.RecordID, c.Old); err != nil {
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: %v", c.Host, err)
 	}

@@ -45,7 +45,7 @@ func (n *Node) newHostParts() (p hostParts) {
 		act: n.decider.act, doors: n.doors,
 	}
 	p.rotator = &rotator{
-		host: n.cfg.Alias, home: n.home, recordID: n.record.ID(), now: n.now, log: n.log, folded: n.folded, signsWith: &n.signsWith,
+		host: n.cfg.Alias, home: n.home, recordID: n.record.ID(), limit: n.cfg.MessageLimit, now: n.now, log: n.log, folded: n.folded, signsWith: &n.signsWith,
 		own: n.own, presence: n.presence, notices: n.notices, bus: n.currentBus,
 		write: func(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error) {
 			return n.writer.rotate(ctx, draft, next)

@@ -33,6 +33,7 @@ type rotator struct {
 	host      protocol.Name
 	home      configs.Home
 	recordID  string
+	limit     int // of a message, in bytes
 	now       func() time.Time
 	log       zerolog.Logger
 	folded    folded.State
@@ -112,7 +113,13 @@ func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.
 	var drafts []fleet.Draft
 	var err error
 	ro.folded(func(s *fleet.State) {
-		drafts, err = s.Decide(fleet.Rotate{Host: ro.host, Old: old.Public, Next: proof, Overlap: overlap}, ro.now())
+		last := s.Chains.Heads(protocol.HostKey{Host: ro.host, Key: old.Public})
+		if room := ro.limit / revokedEnd; len(last) > room {
+			err = control.Errorf(control.KindConflict, "somebody else uses the key: parley host revoke "+ro.host.String(),
+				"what the old key signed ends in %d places, and one message can name %d", len(last), room)
+			return
+		}
+		drafts, err = s.Decide(fleet.Rotate{Host: ro.host, Old: old.Public, Next: proof, Overlap: overlap, Last: last}, ro.now())
 	})
 	if err != nil {
 		return written{}, err

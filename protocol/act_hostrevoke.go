@@ -59,10 +59,15 @@ func formatRevocation(r Revocation) string {
 	if r.Removed {
 		b.WriteString("removed: yes\n")
 	}
-	for _, e := range r.Last {
-		fmt.Fprintf(&b, "last: %s %d %s\n", e.Run, e.Seq, e.Hash)
-	}
+	writeRunEnds(&b, r.Last)
 	return NormalBody(b.String())
+}
+
+// writeRunEnds writes a line for each end.
+func writeRunEnds(b *strings.Builder, ends []RunEnd) {
+	for _, e := range ends {
+		fmt.Fprintf(b, "last: %s %d %s\n", e.Run, e.Seq, e.Hash)
+	}
 }
 
 func parseRevocation(body string) (Revocation, error) {

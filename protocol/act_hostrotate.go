@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,10 @@ type Rotation struct {
 	Key   string    // public nkey that counts from now on
 	Until time.Time // UTC, to the millisecond: what the old key signs later is refused
 	Proof string    // signature of the new key, base64url
+	// Last are the last messages of the old key that count, at least one. They count, and so do this
+	// message and all that led to them, which are found from Prev to Prev. Earlier versions name none:
+	// then only Until bounds what the old key signs.
+	Last []RunEnd
 }
 
 // ActHostRotate is the act of a Rotation.
@@ -32,11 +37,15 @@ var HostRotate = NewAct(ActSpec{
 	Doc: "Puts a new key in the place of a host's old one.",
 }, parseRotation, formatRotation, Rotation{
 	Host: "white", Key: exampleKey, Until: time.Date(2026, 5, 24, 19, 1, 0, 0, time.UTC), Proof: "n0Nhy…",
+	Last: []RunEnd{{Run: "0badcafe", Seq: 7, Hash: strings.Repeat("5f", 32)}},
 })
 
 func formatRotation(r Rotation) string {
-	return fmt.Sprintf("%skey: %s\nuntil: %s\nproof: %s", wordHead(ActHostRotate, r.Host), oneLine(r.Key),
+	var b strings.Builder
+	fmt.Fprintf(&b, "%skey: %s\nuntil: %s\nproof: %s\n", wordHead(ActHostRotate, r.Host), oneLine(r.Key),
 		r.Until.UTC().Format(TimestampLayout), oneLine(r.Proof))
+	writeRunEnds(&b, r.Last)
+	return NormalBody(b.String())
 }
 
 func parseRotation(body string) (Rotation, error) {
@@ -49,6 +58,8 @@ func parseRotation(body string) (Rotation, error) {
 	case r.Until.IsZero():
 		err = errors.New("it does not say until when the old key counts")
 	}
+	slices.SortFunc(r.Last, CompareRunEnds)
+	r.Last = slices.Compact(r.Last)
 	r.Host = host
 	return r, err
 }
@@ -65,6 +76,12 @@ func (r *Rotation) take(key, value string) (err error) {
 		}
 	case "proof":
 		r.Proof = oneLine(value)
+	case "last":
+		// Earlier versions skip this line. So what cannot be read is skipped too: else the host would
+		// have one key here, and another one there.
+		if e, err := parseRunEnd(value); err == nil {
+			r.Last = append(r.Last, e)
+		}
 	}
 	return nil
 }

@@ -87,6 +87,14 @@ func byTimestamp(a, b *File) int { return cmp.Or(a.Timestamp.Compare(b.Timestamp
 // a host always rise.
 func ByPath(a, b *File) int { return cmp.Or(a.Path.Compare(b.Path), strings.Compare(a.Hash, b.Hash)) }
 
+// Earlier is the file with the smaller path, of two files of one signer. Either may be nil.
+func Earlier(a, b *File) *File {
+	if a != nil && (b == nil || ByPath(a, b) < 0) {
+		return a
+	}
+	return b
+}
+
 // Later is the file with the greater path, of two files of one signer. Either may be nil.
 func Later(a, b *File) *File {
 	if a != nil && (b == nil || ByPath(a, b) > 0) {

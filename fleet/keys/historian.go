@@ -36,8 +36,8 @@ type historian struct {
 	anchor Anchor
 	words  *words
 	ring   *Ring
-	// left gives the messages that a revocation leaves in.
-	left  func(revocation *File) *lineage
+	// left gives the messages that a revocation leaves in, or those that led to a rotation.
+	left  func(word *File) *lineage
 	pasts *pasts // what hosts wrote before their words
 
 	witnessed map[protocol.Name][]string // keys for which hosts senior to the host vouched, in order
@@ -150,6 +150,9 @@ func (h *historian) complete(host *Host) {
 		if at := next.signedAt(); at.After(r.Until) {
 			last.until = at // the rotation itself counts, and so does what came before it
 		}
+		if len(r.Last) > 0 {
+			last.wrote = h.left(next)
+		}
 		host.keys = append(host.keys, heldKey{key: r.Key, by: next})
 	}
 	h.ownRevocations(host)
@@ -169,7 +172,7 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *File {
 	who := Signer{host.Alias, last.key}
 	var open []*File
 	for _, it := range h.words.rotations[who] {
-		if last.allows(it) && !had[it.Word.(protocol.Rotation).Key] {
+		if last.allows(it) && (last.by == nil || ByPath(last.by, it) < 0) && !had[it.Word.(protocol.Rotation).Key] {
 			open = append(open, it)
 		}
 	}
@@ -266,17 +269,22 @@ func (h *historian) vouches(host *Host) {
 func (h *historian) fold(host *Host) {
 	host.Key = host.keys[len(host.keys)-1].key
 	host.declared = map[string]*File{}
+	var first *File
 	for _, it := range h.words.joins[host.Alias] {
 		if host.keyAt(it.Key) < 0 {
 			continue
 		}
 		says := it.Word.(protocol.HostState)
-		host.first, host.joined = &says, it
-		if host.judge(it) == Genuine {
-			host.take(it, says)
+		counts := host.judge(it) == Genuine
+		if counts || first == nil { // a join that somebody else dates before it takes nothing from it
+			host.first, first = &says, it
 		}
-		break
+		if counts {
+			host.take(it, says)
+			break
+		}
 	}
+	host.joined = first // it bounds what is judged from now on
 	for _, it := range h.words.agents[host.Alias] {
 		if host.judge(it) == Genuine {
 			host.take(it, it.Word.(protocol.HostState))

@@ -19,6 +19,7 @@ type History struct {
 	ring     *Ring
 	stale    bool             // words have come together, and the ring does not know them yet
 	last     map[Signer]*File // the greatest path that each signer has signed
+	first    map[Signer]*File // the smallest one
 	signed   map[Signer]int   // how many files each signer has signed
 	refused  tally
 
@@ -39,7 +40,7 @@ type Files interface {
 func New(anchor Anchor, files Files) *History {
 	h := &History{
 		anchor: anchor, files: files, words: newWords(), lineages: newLineages(files.Signed), pasts: newPasts(files.Signed),
-		last: map[Signer]*File{}, signed: map[Signer]int{}, epochs: map[protocol.Name]int{},
+		last: map[Signer]*File{}, first: map[Signer]*File{}, signed: map[Signer]int{}, epochs: map[protocol.Name]int{},
 	}
 	h.ring = h.historian().makeRing()
 	return h
@@ -49,15 +50,19 @@ func New(anchor Anchor, files Files) *History {
 type Kept struct {
 	Words  []*File          // what hosts said of hosts, whether their files won their paths or not
 	Last   map[Signer]*File // the greatest path that each signer has signed
+	First  map[Signer]*File // the smallest one
 	Signed map[Signer]int   // how many files each signer has signed
 }
 
 // Keep returns what Restore needs.
-func (h *History) Keep() Kept { return Kept{h.words.all(), maps.Clone(h.last), maps.Clone(h.signed)} }
+func (h *History) Keep() Kept {
+	return Kept{h.words.all(), maps.Clone(h.last), maps.Clone(h.first), maps.Clone(h.signed)}
+}
 
 // Restore puts what was kept into a history that has learned nothing yet.
 func (h *History) Restore(kept Kept) {
 	maps.Copy(h.last, kept.Last)
+	maps.Copy(h.first, kept.First)
 	maps.Copy(h.signed, kept.Signed)
 	for _, f := range kept.Words {
 		if f.Word != nil {
@@ -85,6 +90,7 @@ func (h *History) Learn(f *File, together bool) (turned bool) {
 	}
 	who := f.Signer()
 	h.last[who] = Later(h.last[who], f)
+	h.first[who] = Earlier(h.first[who], f)
 	h.signed[who]++
 	if f.Word == nil {
 		return false
@@ -124,13 +130,16 @@ func (h *History) Arrived(f *File) {
 // Settle takes in what has come together. It also takes in what revocations leave in of the files
 // that have arrived. It reports whether messages are judged differently than before.
 func (h *History) Settle() (turned bool) {
-	of, word := h.lineages.extend()
+	of, word, narrowed := h.lineages.extend()
 	for _, host := range of {
 		h.epochs[host]++
 	}
 	if turned = len(of) > 0; turned {
 		h.ring.version++
 		h.judged++
+		if narrowed {
+			h.shaken++
+		}
 		h.refused.valid = false
 	}
 	decided, anew := h.pasts.extend()
@@ -154,12 +163,15 @@ func (h *History) Forked(host protocol.Name) { h.epochs[host]++ }
 
 // unsettles reports whether a join changes more than what is known of its own host. It does if it
 // says who the founder is and who its humans are, or with which key a host begins. It also does if
-// others have vouched for the host and this is its first join.
+// others have vouched for the host and this is its first join, or may be the one before which the
+// host said nothing.
 func (h *History) unsettles(f *File) bool {
 	made := h.historian()
 	alias, key, _ := made.founder()
 	enrolled := h.words.named[f.Host] && len(h.words.joins[f.Host]) == 1
-	return enrolled || f.Host == alias || len(h.ring.ranked) == 0 || h.ring.ranked[0].Alias != alias || h.ring.ranked[0].keys[0].key != key ||
+	host := h.ring.hosts[f.Host]
+	bounds := host.Joined() && host.rank != unranked && host.keyAt(f.Key) >= 0
+	return enrolled || bounds || f.Host == alias || len(h.ring.ranked) == 0 || h.ring.ranked[0].Alias != alias || h.ring.ranked[0].keys[0].key != key ||
 		len(h.words.rotated[protocol.HostKey{Host: f.Host, Key: f.Key}]) > 0
 }
 
@@ -217,7 +229,7 @@ func (h *History) relearnAll() (turned bool) {
 // reports whether messages are judged differently.
 func (h *History) shift(before, after *Host) (turned bool) {
 	h.judged++
-	turned = !before.Joined() || !after.Joined() || !sameKeys(before.keys, after.keys)
+	turned = !before.Joined() || !after.Joined() || !sameKeys(before.keys, after.keys) || !sameFile(before.joined, after.joined)
 	if turned {
 		h.ring.version++
 		h.refused.valid = h.refused.valid && !h.suspect(before) && !h.suspect(after)

@@ -8,29 +8,35 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// lineage is the messages of a key that a revocation leaves in. It is found by going backwards from
-// the messages that the revocation names, each time to the message that a signed one follows
-// (prev), within one run and key. So a thief who gets the key later can add nothing, whatever
-// number and date his message claims: nobody can make a file whose hash an older message names.
+// lineage is the messages of a key that a revocation leaves in, or those that led to a rotation. It
+// is found by going backwards from the messages that the revocation or rotation names, each time to
+// the message that a signed one follows (prev), within one key. So a thief who gets the key later
+// can add nothing, whatever number and date his message claims: nobody can make a file whose hash an
+// older message names.
+//
+// A revocation leaves in nothing else, and its ways back end with their runs. A rotation accuses
+// nobody. So its ways back lead through all runs. While a file on a way is missing, everything that
+// is dated before the file that follows it may have led to the rotation too.
 type lineage struct {
-	by *File // the revocation
-	of protocol.HostKey
+	by   *File // the revocation or rotation
+	of   protocol.HostKey
+	wide bool // `by` is a rotation
 
 	mu      sync.RWMutex // guards the fields below: a snapshot reads them while the state goes on
 	in      map[fileHash]struct{}
-	missing map[fileOfRun]struct{} // files for which the way back waits
+	missing map[fileOfRun]protocol.Path // files for which the way back waits, each with the path of the last one that names it
 }
 
 // fileOfRun is a file, by its hash, together with a run: a revocation may name one file for several
 // runs.
 type fileOfRun struct{ hash, run string }
 
-// fileHash is the SHA-256 of a file. It takes the least room, because there is one for each message
-// of a revoked key.
-type fileHash [32]byte
+// fileHash is the first half of the SHA-256 of a file: nobody makes a file for a half either. It
+// takes little room, because there is one for each message of an old key.
+type fileHash [16]byte
 
-// has reports whether the revocation leaves a message of its key in. It is true as soon as the way
-// back has reached the message, even if its file is not here yet.
+// has reports whether a message of the key is among them. It is true as soon as the way back has
+// reached the message, even if its file is not here yet.
 func (l *lineage) has(it *File) bool {
 	at, ok := parseFileHash(it.Hash)
 	if !ok {
@@ -39,20 +45,44 @@ func (l *lineage) has(it *File) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	_, found := l.in[at]
-	_, onItsWay := l.missing[fileOfRun{it.Hash, it.Run}]
-	return found || onItsWay
+	if found || !l.wide {
+		_, onItsWay := l.missing[fileOfRun{it.Hash, it.Run}]
+		return found || onItsWay
+	}
+	for at, before := range l.missing {
+		if at.hash == it.Hash || it.Path.Compare(before) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
-// waits notes that the way back ends because a file is missing; if `on` is false, it takes that
-// back. It reports whether this was new.
-func (l *lineage) waits(at fileOfRun, on bool) bool {
+// size is how many messages are among them, as far as their files are here.
+func (l *lineage) size() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.in)
+}
+
+// waits notes that the way back from the path `named` ends because a file is missing. It reports
+// whether the file was not missing before.
+func (l *lineage) waits(at fileOfRun, named protocol.Path) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, waited := l.missing[at]
-	if delete(l.missing, at); on {
-		l.missing[at] = struct{}{}
+	before, waited := l.missing[at]
+	if !waited || before.Compare(named) < 0 {
+		l.missing[at] = named
 	}
-	return waited != on
+	return !waited
+}
+
+// came notes that a file is no longer missing. It returns the path from which the way goes on.
+func (l *lineage) came(at fileOfRun) (named protocol.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	named = l.missing[at]
+	delete(l.missing, at)
+	return named
 }
 
 // enter adds a message, and reports whether it was new.
@@ -92,38 +122,47 @@ func newLineages(signed func(hash string) *File) lineages {
 	return lineages{signed: signed, of: map[string]*lineage{}, asked: map[string]bool{}, awaited: map[string][]waiting{}}
 }
 
-// leftBy is what a revocation leaves in, as far as the files are here.
-func (ls *lineages) leftBy(revocation *File) *lineage {
-	ls.asked[revocation.Hash] = true
-	l := ls.of[revocation.Hash]
+// leftBy is what a revocation leaves in, or what led to a rotation, as far as the files are here.
+func (ls *lineages) leftBy(by *File) *lineage {
+	ls.asked[by.Hash] = true
+	l := ls.of[by.Hash]
 	if l != nil {
 		return l
 	}
-	r := revocation.Word.(protocol.Revocation)
-	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[fileOfRun]struct{}{}}
-	ls.of[revocation.Hash] = l
-	for _, end := range r.Last {
-		ls.follow(l, end.Run, end.Hash)
+	l = &lineage{by: by, in: map[fileHash]struct{}{}, missing: map[fileOfRun]protocol.Path{}}
+	ls.of[by.Hash] = l
+	switch says := by.Word.(type) {
+	case protocol.Revocation:
+		l.of = says.Revokes
+		for _, end := range says.Last {
+			ls.follow(l, by.Path, end.Run, end.Hash)
+		}
+	case protocol.Rotation:
+		l.of, l.wide = protocol.HostKey{Host: by.Host, Key: by.Key}, true
+		ls.follow(l, by.Path, "", by.Prev)
+		for _, end := range says.Last {
+			ls.follow(l, by.Path, "", end.Hash)
+		}
 	}
 	return l
 }
 
-// follow goes back from the file with that hash. It reports whether a word of a host was on the
-// way.
-func (ls *lineages) follow(l *lineage, run, hash string) (word bool) {
+// follow goes back from the file with that hash, which the one at `named` names. It reports whether a word of a
+// host was on the way.
+func (ls *lineages) follow(l *lineage, named protocol.Path, run, hash string) (word bool) {
 	for hash != "" {
 		f := ls.signed(hash)
 		if f == nil {
-			if l.waits(fileOfRun{hash, run}, true) {
+			if l.waits(fileOfRun{hash, run}, named) {
 				ls.awaited[hash] = append(ls.awaited[hash], waiting{l, run})
 			}
 			break
 		}
-		if f.Host != l.of.Host || f.Key != l.of.Key || f.Run != run || !l.enter(hash) {
+		if f.Host != l.of.Host || f.Key != l.of.Key || !l.wide && f.Run != run || !l.enter(hash) {
 			break
 		}
 		word = word || f.Act.HostWord()
-		if hash = f.Prev; f.Seq == 1 {
+		if named, hash = f.Path, f.Prev; f.Seq == 1 && !l.wide {
 			break // the message before it is of another run
 		}
 	}
@@ -138,20 +177,21 @@ func (ls *lineages) arrived(hash string) {
 }
 
 // extend goes on from the files that have arrived. It returns the hosts whose messages may be
-// judged differently than before, and reports whether words of hosts are among those messages.
-func (ls *lineages) extend() (of []protocol.Name, word bool) {
+// judged differently than before. It reports whether words of hosts are among those messages, and
+// whether messages that counted may count no more.
+func (ls *lineages) extend() (of []protocol.Name, word, narrowed bool) {
 	ready := ls.ready
 	ls.ready = nil
 	for _, hash := range ready {
 		all := ls.awaited[hash]
 		delete(ls.awaited, hash)
 		for _, l := range all {
-			l.waits(fileOfRun{hash, l.run}, false)
-			word = ls.follow(l.lineage, l.run, hash) || word
+			word = ls.follow(l.lineage, l.came(fileOfRun{hash, l.run}), l.run, hash) || word || l.wide
+			narrowed = narrowed || l.wide
 			of = append(of, l.of.Host)
 		}
 	}
-	return of, word
+	return of, word, narrowed
 }
 
 // keep calls `make`, and then drops the lineages for which `make` did not ask.

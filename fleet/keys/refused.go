@@ -61,16 +61,29 @@ func (h *History) anySuspect() bool {
 }
 
 // suspect reports whether any message of a host can be refused because of its time: the host has a
-// revoked key, or a key that was used after its time.
+// revoked key, or a key that was used outside of its time.
 func (h *History) suspect(host *Host) bool {
-	return host.Joined() && slices.ContainsFunc(host.keys, func(held heldKey) bool {
-		last := h.last[Signer{host.Alias, held.key}]
-		return len(held.revoked) > 0 || last != nil && host.judge(last) == Overdue
-	})
+	return host.Joined() && slices.ContainsFunc(host.keys, func(held heldKey) bool { return !h.clean(host, &held) })
+}
+
+// clean reports whether everything that a key of a host signed counts, without looking at each
+// message.
+func (h *History) clean(host *Host, held *heldKey) bool {
+	who := Signer{host.Alias, held.key}
+	first, last := h.first[who], h.last[who]
+	switch {
+	case len(held.revoked) > 0:
+		return false
+	case first == nil:
+		return true
+	case host.judge(first) == Overdue || host.judge(last) == Overdue:
+		return false
+	}
+	return held.wrote == nil || held.wrote.size()+1 >= h.signed[who] // 1 for the rotation itself
 }
 
 // CountsAlways reports whether everything that a host's key signed for that author counts. `sure`
-// is false if the key has been revoked, or if it ended before some of these messages.
+// is false if the key has been revoked, or if some of these messages may be outside of its time.
 func (h *History) CountsAlways(who Signer, author string) (counts, sure bool) {
 	host := h.ring.hosts[who.Host]
 	if host == nil {
@@ -80,8 +93,5 @@ func (h *History) CountsAlways(who Signer, author string) (counts, sure bool) {
 	if at < 0 || author != who.Host.String() && host.declared[author] == nil {
 		return false, true
 	}
-	held := &host.keys[at]
-	last := h.last[who]
-	ended := !held.until.IsZero() && (last == nil || last.signedAt().After(held.until))
-	return true, !ended && len(held.revoked) == 0
+	return true, h.clean(host, &host.keys[at])
 }

@@ -43,6 +43,7 @@ type heldKey struct {
 	key     string
 	by      *File        // the rotation that brought it; nil for the first
 	until   time.Time    // what the key signs later is refused; zero while no key has followed
+	wrote   *lineage     // what the host wrote with it before the next one, if the rotation to that one says so
 	revoked []revocation // its revocations that count
 }
 
@@ -67,7 +68,7 @@ const (
 	Unknown                  // its host is not known
 	Genuine                  // signed with a key that its host had then
 	Foreign                  // signed with a key that is not its host's
-	Overdue                  // signed with an old key of its host, after the time of that key
+	Overdue                  // signed with a key of its host, outside of the time of that key
 	Cancelled                // signed with a key of its host, and left out by a revocation of that key
 )
 
@@ -92,15 +93,31 @@ func (h *Host) judge(it *File) Verdict {
 		held := &h.keys[i]
 		switch {
 		case held.key != it.Key:
-		case !held.until.IsZero() && it.signedAt().After(held.until):
+		case held.over(it):
 			return Overdue
 		case !held.allows(it):
 			return Cancelled
+		case !held.timely(it), i == 0 && h.joined != nil && h.joined.Key == held.key && ByPath(it, h.joined) < 0:
+			return Overdue
 		default:
 			return Genuine
 		}
 	}
 	return Foreign
+}
+
+// over reports whether a message is dated after the time of the key.
+func (held *heldKey) over(it *File) bool {
+	return !held.until.IsZero() && it.signedAt().After(held.until)
+}
+
+// timely reports whether the host can have signed a message after the key before, and before the
+// next one. A date alone does not show that: whoever has an old key can write any date.
+func (held *heldKey) timely(it *File) bool {
+	if held.by != nil && ByPath(it, held.by) <= 0 {
+		return false
+	}
+	return held.wrote == nil || it.Hash == held.wrote.by.Hash || held.wrote.has(it)
 }
 
 // allows reports whether every revocation of the key leaves the message in. A revocation by the key
@@ -141,10 +158,12 @@ func (h *Host) keyAt(key string) int {
 // sameKeys reports whether two histories judge every message the same.
 func sameKeys(a, b []heldKey) bool {
 	return slices.EqualFunc(a, b, func(x, y heldKey) bool {
-		return x.key == y.key && x.until.Equal(y.until) &&
+		return x.key == y.key && x.until.Equal(y.until) && sameFile(x.by, y.by) &&
 			slices.EqualFunc(x.revoked, y.revoked, func(r, s revocation) bool { return r.Hash == s.Hash })
 	})
 }
+
+func sameFile(a, b *File) bool { return a == b || a != nil && b != nil && a.Hash == b.Hash }
 
 // Signature is the state of a message's signature in this fleet. It is valid if the host's key of
 // that time signed it and the host declared its author. It is refused if a key signed it that was
@@ -171,7 +190,14 @@ func (k *Ring) Why(it *File) string {
 		}
 		return fmt.Sprintf("it is signed with another key than that of the host %s", it.Host)
 	case Overdue:
-		return fmt.Sprintf("it is signed with an old key of the host %s, after the time of that key was over", it.Host)
+		h := k.hosts[it.Host]
+		switch held := h.keys[h.keyAt(it.Key)]; {
+		case held.over(it):
+			return fmt.Sprintf("it is signed with an old key of the host %s, after the time of that key was over", it.Host)
+		case held.wrote != nil && (held.by == nil || ByPath(it, held.by) > 0):
+			return fmt.Sprintf("it is signed with an old key of the host %s, and is not among what the host wrote with that key before the next one", it.Host)
+		}
+		return fmt.Sprintf("it is dated before %s had the key that signed it", it.Host)
 	case Cancelled:
 		return fmt.Sprintf("it is signed with a revoked key of the host %s, and is not among what the key signed before", it.Host)
 	}

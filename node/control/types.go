@@ -325,7 +325,7 @@ type CommandStatus struct {
 
 // Flag counts files of the record of one kind that count for nothing, or about which an operator
 // should know. The kinds are stable words: signature, replay, unreadable, other-key, lost-join,
-// old-key, revoked, fork, conflict.
+// old-key, revoked, fork, hole, conflict.
 type Flag struct {
 	Kind  string `json:"kind"`  // a stable word for what they are
 	Count int    `json:"count"` // how many files

@@ -15,15 +15,16 @@ func newRotateCommand(p *cli.Program) *cobra.Command {
 		Use:   "rotate",
 		Short: "Give this host a new key",
 		Long: `Give this host a new key. The old one signs the message that names it, and
-counts beside it until the overlap is over: what it signs later is refused on
-every host. Links are made anew with the new key; nothing else stops. All keys
+opens links beside it until the overlap is over. What this host wrote before
+that message counts; what else the old key signs is refused on every host,
+whatever its date. Links are made anew with the new key; nothing else stops. All keys
 stay in the folder keys of the home.
 
 It cannot be undone: you are asked to type "rotate ALIAS", at the terminal and
 nowhere else. An agent is refused.
 
 Where the old key was stolen: --overlap 0, then revoke it with "parley host
-revoke", which says which of its messages count.`,
+revoke", which also refuses what a thief wrote before.`,
 		Example: `  parley host rotate
   parley host rotate --overlap 0`,
 		Args: cli.Exactly(0, "nothing"),

@@ -176,8 +176,8 @@ func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 func flagged(flags []control.Flag) string {
 	words := map[string]string{
 		"signature": "wrong signature", "replay": "copied to another path", "unreadable": "no message", "other-key": "another key than the host's",
-		"lost-join": "join to a name that is taken", "old-key": "old key after its time", "revoked": "from a revoked key",
-		"fork": "fork of a host's chain", "conflict": "path claimed by another file",
+		"lost-join": "join to a name that is taken", "old-key": "old key outside of its time", "revoked": "from a revoked key",
+		"fork": "fork of a host's chain", "hole": "message of a host's chain that is not here", "conflict": "path claimed by another file",
 	}
 	var parts []string
 	for _, f := range flags {
