@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
@@ -13,5 +14,11 @@ func (sv *serving) Show(_ context.Context, r control.AgentRequest) (control.Agen
 	if err != nil {
 		return control.AgentSettings{}, err
 	}
-	return control.AgentSettings{Agent: sv.view(a), Settings: agents.Settings(a)}, nil
+	settings := agents.Settings(a)
+	for i := range settings {
+		if passed := agents.Passed(a); settings[i].Name == "env" && len(passed) > 0 {
+			settings[i].Value += ": " + strings.Join(passed, " ")
+		}
+	}
+	return control.AgentSettings{Agent: sv.view(a), Settings: settings}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 )
@@ -174,7 +175,7 @@ func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
 func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}, args...)...)
 	elsewhere := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
-	for _, kv := range os.Environ() {
+	for _, kv := range environ.Clean(os.Environ()) {
 		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(elsewhere, name) {
 			cmd.Env = append(cmd.Env, kv)
 		}
