@@ -3,6 +3,7 @@ package configs
 import (
 	_ "embed" // presets.yaml
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Preset struct {
 	Open    string        // command line of the interactive program; "" if it has none
 	Timeout time.Duration // how long an answer may take
 	Resume  string        // command line that continues the last session in the same folder; "" if it cannot
+	Env     Variables     // the variables of the node's environment that it gets
 	Login   []string      // files below the user's home without which the user is not signed in
 	Install string        // how to install it, in one line
 	Note    string        // what the operator should know
@@ -41,9 +43,15 @@ var readPresets = sync.OnceValues(func() ([]Preset, error) {
 		return nil, asError("presets.yaml", problems)
 	}
 	var presets []Preset
+	var all Variables
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		p, more := readPreset(root.Content[i].Value, root.Content[i+1])
 		problems = append(problems, more...)
+		if p.Name == "all" {
+			all = p.Env
+			continue
+		}
+		p.Env = slices.Concat(p.Env, all)
 		presets = append(presets, p)
 	}
 	return presets, asError("presets.yaml", problems)
@@ -62,6 +70,7 @@ func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
 		asField(textSetting("open", &p.Open)),
 		asField(durationSetting("timeout", &p.Timeout)),
 		asField(textSetting("resume", &p.Resume)),
+		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &p.Env) }},
 		asField(listSetting("login", &p.Login)),
 		asField(textSetting("install", &p.Install)),
 		asField(textSetting("note", &p.Note)),

@@ -17,7 +17,7 @@ func TestPresets(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, p := range presets {
-		a := Agent{Name: "agent", Door: DoorExec, Input: p.Input, Open: p.Open, Preset: p.Name, Timeout: p.Timeout,
+		a := Agent{Name: "agent", Door: DoorExec, Input: p.Input, Open: p.Open, Preset: p.Name, Timeout: p.Timeout, Env: p.Env,
 			Tiers: []Tier{{Name: "default", Count: 1, Exec: p.Exec}}}
 		if err := a.Validate(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
@@ -25,6 +25,9 @@ func TestPresets(t *testing.T) {
 		if seen[p.Name] || p.Title == "" || p.Install == "" || p.Note == "" || p.Timeout < time.Minute ||
 			!strings.HasPrefix(p.Source, "https://") || !strings.HasPrefix(p.Exec, p.Program+" ") {
 			t.Errorf("%s is not told in full: %+v", p.Name, p)
+		}
+		if len(p.Env) < 4 || !p.Env.Let("https_proxy") || !p.Env.Let("XDG_CONFIG_HOME") || p.Env.Let("GITLAB_TOKEN") || p.Env.Let("COPILOT_ALLOW_ALL") {
+			t.Errorf("%s is given %s", p.Name, p.Env)
 		}
 		seen[p.Name] = true
 		page, err := os.ReadFile(filepath.Join("..", "docs", "how-to", "agents", p.Name+".md"))

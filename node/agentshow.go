@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
@@ -15,8 +16,13 @@ func (sv *serving) Show(_ context.Context, r control.AgentRequest) (control.Agen
 	}
 	v := control.AgentSettings{Agent: sv.view(a), Settings: agents.Settings(a)}
 	for i := range v.Settings {
-		if s := &v.Settings[i]; s.Name == "profile" && v.ProfileState != "" {
+		switch s := &v.Settings[i]; {
+		case s.Name == "profile" && v.ProfileState != "":
 			s.Value += " (" + profileText(v.ProfileState, agents.ProfileName(a)) + ")"
+		case s.Name == "env":
+			if passed := agents.Passed(a); len(passed) > 0 {
+				s.Value += ": " + strings.Join(passed, " ")
+			}
 		}
 	}
 	return v, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/walls"
 	"github.com/parleyfleet/parley/node/agents"
@@ -72,7 +73,7 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 	}
 	env, bare := agents.Inherited(a)
 	if !bare {
-		env = os.Environ()
+		env = environ.Clean(os.Environ())
 	}
 	env = append(env, "PATH="+os.Getenv("PATH"))
 	if a.RunAs != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -41,7 +42,12 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		s.Refused = n.flaws.CountRefused()
 		s.Flags = flagsOf(state, n.flaws.List())
 	})
-	s.Agents = n.serving.views("")
+	s.Agents, s.Passed = n.serving.views(""), []string{}
+	for _, a := range n.roster.All() {
+		if len(s.Passed) == 0 {
+			s.Passed = agents.Passed(a)
+		}
+	}
 	return s, nil
 }
 

@@ -343,7 +343,7 @@ func exampleSkill() skill.SkillFile {
 
 func examplePreset() agent.PresetInfo {
 	return agent.PresetInfo{
-		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude", Resume: "claude --continue", Login: []string{".claude/login.json"},
+		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude", Resume: "claude --continue", Env: []string{"ANTHROPIC_*", "HTTPS_PROXY"}, Login: []string{".claude/login.json"},
 		Timeout: exampleSeconds("30m"), Install: "npm install -g @anthropic-ai/claude-code", Note: "It asks for a login once.", Source: "https://docs.example.org/claude",
 	}
 }
@@ -438,6 +438,7 @@ func exampleStatus() control.Status {
 			Alias: "white", State: control.HostLive, Live: true, Here: true, Since: exampleTime(0), LastSeen: exampleTime(5), Version: "0.1.0", Agents: []string{"mawjs"},
 		}},
 		Agents:   []control.Agent{exampleAgent()},
+		Passed:   []string{"EDITOR", "GH_TOKEN"},
 		Commands: control.CommandStatus{Running: 16, Most: 16, Waiting: 2},
 		Metrics:  "http://127.0.0.1:9464/metrics",
 	}

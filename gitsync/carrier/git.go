@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/span"
 )
@@ -146,7 +147,7 @@ func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 	if g.env != nil {
 		return g.env, nil
 	}
-	env := gitEnvironment(os.Environ())
+	env := gitEnvironment(environ.Clean(os.Environ()))
 	env = append(env, gitremote.AsksNobody()...)
 	own, err := g.ownSSH(ctx, env)
 	if err != nil {

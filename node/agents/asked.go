@@ -44,6 +44,12 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 			return usage("see: parley agent presets", "cannot add the agent %s: %v", name, err)
 		}
 	}
+	switch {
+	case slices.Equal(r.Env, []string{""}):
+		a.Env = nil // all of the node's environment
+	case !r.Inbox && r.RunAs == "": // another user has keys and folders of their own
+		a.Env = append(a.Env, preset.Env...)
+	}
 	command := cmp.Or(r.Exec, preset.Exec)
 	if r.Inbox == (command != "") {
 		return usage("parley agent add "+r.Name+" --exec 'COMMAND', or --inbox for an agent that asks for its mail itself",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -55,13 +56,31 @@ func Inherited(a configs.Agent) (some []string, bare bool) {
 	if a.Env == nil && a.RunAs == "" {
 		return nil, false
 	}
-	for _, kv := range os.Environ() {
+	for _, kv := range environ.Clean(os.Environ()) {
 		name, _, _ := strings.Cut(kv, "=")
 		if saysHowToRead(name) || a.RunAs == "" && isBasic(name) || a.Env.Let(name) {
 			some = append(some, kv)
 		}
 	}
 	return some, true
+}
+
+// Passed are the names of the variables of the node's environment that an agent's command gets only
+// because no setting of the agent says which it gets. Variables that every command gets are left
+// out.
+func Passed(a configs.Agent) []string {
+	names := []string{}
+	if a.Env != nil || a.RunAs != "" || a.Door == configs.DoorInbox && a.Wake == "" {
+		return names
+	}
+	for _, kv := range environ.Clean(os.Environ()) {
+		name, _, _ := strings.Cut(kv, "=")
+		if !saysHowToRead(name) && !isBasic(name) && !slices.Contains([]string{"", "_", "PATH", "PWD", "OLDPWD", "SHLVL", "PARLEY_HOME"}, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // saysHowToRead reports whether a variable says in which language and form to read and show text.

@@ -308,6 +308,7 @@ type Status struct {
 	Bus      BusStatus     `json:"bus"`            // the bus of this host
 	Hosts    []HostStatus  `json:"hosts"`          // the hosts of the fleet, by alias
 	Agents   []Agent       `json:"agents"`         // agents that are served here, by name
+	Passed   []string      `json:"passed"`         // names of variables of the node's environment that commands of agents without env get, beside those that every command gets
 	Commands CommandStatus `json:"commands"`       // commands of agents that run here
 	Metrics  string        `json:"metrics"`        // the URL at which Prometheus reads how the node is doing; "" for none
 	Refused  int           `json:"refused"`        // messages that were refused since the start

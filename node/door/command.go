@@ -25,7 +25,7 @@ type Command struct {
 	// PATH. A relative one with a slash is relative to Dir.
 	Argv []string
 	Dir  string   // working directory; "" = the node's
-	Env  []string // NAME=value, added to the node's environment
+	Env  []string // NAME=value, added to the node's environment, from which the variables of sessions are taken
 	// Bare says that Env is the whole environment.
 	Bare  bool
 	Stdin []byte // all of standard input; a command need not read it

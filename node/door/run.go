@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/environ"
 )
 
 // Run runs a command and returns what came of it; the result has the failures. It blocks until the
@@ -82,7 +84,7 @@ func (c Command) build() (*exec.Cmd, error) {
 	cmd.Args = c.Argv
 	cmd.Dir = dir
 	if !c.Bare {
-		cmd.Env = cmd.Environ()
+		cmd.Env = environ.Clean(cmd.Environ())
 	}
 	cmd.Env = append(cmd.Env, c.Env...)
 	return cmd, nil

@@ -176,7 +176,7 @@ func (q *Inquiries) configOf(member, settled string) (configs.Agent, error) {
 		return configs.Agent{}, fmt.Errorf("%s is not installed on %s: %w", p.Program, q.Host, err)
 	}
 	return configs.Agent{
-		Name: protocol.Name(base), Door: configs.DoorExec, Input: p.Input, Preset: p.Name,
+		Name: protocol.Name(base), Door: configs.DoorExec, Input: p.Input, Preset: p.Name, Env: p.Env,
 		Tiers: []configs.Tier{{Name: "default", Count: 1, Exec: p.Exec}},
 	}, nil
 }

@@ -125,7 +125,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 
 // The texts of flags that agent add and agent set have in common.
 const (
-	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
+	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets\nthose of its preset, else all that belong to no session"
 	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
 	quietUsage = "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause"
 	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"

@@ -22,6 +22,7 @@ type PresetInfo struct {
 	Input     string          `json:"input"`     // what the command gets as input: text or prompt
 	Open      string          `json:"open"`      // the command of "parley open"
 	Resume    string          `json:"resume"`    // the command that continues the last session of a member of an inquiry; "" if there is none
+	Env       []string        `json:"env"`       // the variables of the node's environment that it gets, NAME or PREFIX*
 	Login     []string        `json:"login"`     // files below the user's home of which such a member gets copies
 	Timeout   control.Seconds `json:"timeout"`   // how long a run may take
 	Install   string          `json:"install"`   // how to get the program
@@ -63,7 +64,7 @@ func runPresets(presets []configs.Preset, whole bool, v cli.View) error {
 		_, err := exec.LookPath(preset.Program)
 		infos[i] = PresetInfo{
 			Name: preset.Name, Title: preset.Title, Program: preset.Program, Installed: err == nil, Exec: preset.Exec, Input: preset.Input,
-			Open: preset.Open, Resume: preset.Resume, Login: append([]string{}, preset.Login...), Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
+			Open: preset.Open, Resume: preset.Resume, Env: preset.Env, Login: append([]string{}, preset.Login...), Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
 		}
 	}
 	switch {
@@ -106,6 +107,7 @@ func showPreset(v cli.View, info PresetInfo) {
 	field("input", info.Input)
 	command("opens", info.Open)
 	command("resumes", info.Resume)
+	field("env", strings.Join(info.Env, " "))
 	if len(info.Login) > 0 {
 		field("login", strings.Join(info.Login, ", "))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -95,6 +96,7 @@ func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, 
 		cmd.Args = append(cmd.Args, "--moved")
 	}
 	cmd.Stderr = log
+	cmd.Env = environ.Clean(os.Environ())
 	cmd.SysProcAttr = ownSession()
 	return cmd, cmd.Start()
 }

@@ -135,6 +135,9 @@ func showStatusFields(v cli.View, s control.Status) {
 		field("commands", fmt.Sprintf("%d run, as many as max_commands in config.yaml allows; %s for a turn",
 			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))
 	}
+	if len(s.Passed) > 0 {
+		field("env", passedTo(s.Agents)+" of what the node was started with: "+strings.Join(s.Passed, " ")+" (choose: "+v.Command("parley agent set NAME --env VARIABLE")+")")
+	}
 	showWork(v, s.Agents, field)
 	if s.Refused > 0 {
 		field("refused", cli.Count(s.Refused, "message")+" since start: "+v.Command("parley record verify"))
@@ -142,6 +145,20 @@ func showStatusFields(v cli.View, s control.Status) {
 	if len(s.Flags) > 0 {
 		field("flagged", flagged(s.Flags)+": "+v.Command("parley record verify"))
 	}
+}
+
+// passedTo says which agents get all of the node's environment.
+func passedTo(all []control.Agent) string {
+	var names []string
+	for _, a := range all {
+		if len(a.Env) == 0 && a.RunAs == "" && (a.Command != "" || len(a.Tiers) > 0 || a.Wake != "") {
+			names = append(names, a.Name.String())
+		}
+	}
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
+	}
+	return strings.Join(names, ", ") + " get"
 }
 
 // showWork says what the agents here have to do, and on how much of it they have failed.

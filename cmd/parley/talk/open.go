@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func runProgram(o control.Opening, env string) error {
 	defer signal.Stop(interrupts)
 	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
 	cmd.Dir = o.Dir
-	cmd.Env = append(append(os.Environ(), o.Env...), env)
+	cmd.Env = append(append(environ.Clean(os.Environ()), o.Env...), env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := cmd.Run()
 	var ended *exec.ExitError

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 )
@@ -240,7 +241,7 @@ func Git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	}
 	cmd.WaitDelay = 5 * time.Second
 	elsewhere := []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
-	for _, kv := range os.Environ() {
+	for _, kv := range environ.Clean(os.Environ()) {
 		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(elsewhere, name) {
 			cmd.Env = append(cmd.Env, kv)
 		}

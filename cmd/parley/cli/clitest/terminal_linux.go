@@ -93,4 +93,3 @@ func (p *Terminal) Type(keys string) {
 		p.Fatal(err)
 	}
 }
-
