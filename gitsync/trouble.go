@@ -71,7 +71,8 @@ func (k Kind) advice() string {
 	case KindForeign:
 		return "check remote in config.yaml: it must hold this fleet's record"
 	case KindHuge:
-		return "look who pushed it (git log) and set main of the remote back to the commit before"
+		return "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
+			"or let it in with parley record admit COMMIT"
 	case KindUnfit:
 		return "mend it there, or name another with parley remote set"
 	case KindObject:

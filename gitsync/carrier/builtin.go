@@ -58,6 +58,9 @@ func (b *builtin) BePatient() {
 // MayAsk implements Carrier. Our own code asks nobody.
 func (b *builtin) MayAsk() {}
 
+// Unbound implements Carrier. Our own code never takes much memory for one object.
+func (b *builtin) Unbound() {}
+
 // with connects, calls `do` and disconnects, within the time that a run may take. If a run takes
 // too long, the next one may take twice as long.
 func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Context, side remoteSide) error) error {

@@ -54,6 +54,8 @@ type Carrier interface {
 	FixHead(ctx context.Context) (note string, err error)
 	// MayAsk lets Heads ask for a password, in a bounded time. Without it nobody is ever asked.
 	MayAsk()
+	// Unbound lets FetchMain take as much memory as it needs.
+	Unbound()
 	// BePatient lets everything take long, because the first fetch brings everything.
 	BePatient()
 }
