@@ -160,6 +160,9 @@ func (c *contact) kindOf(err error) (Kind, string) {
 			return known.kind, advice
 		}
 	}
+	if renamed := new(renamedError); errors.As(err, &renamed) {
+		return KindRenamed, strings.Replace(KindRenamed.advice(), "BRANCH", visible.Shell(renamed.branch), 1)
+	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")
 	said := carrier.Output(err)

@@ -55,6 +55,9 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 	tip := objects.Zero
 	switch {
 	case errors.Is(err, carrier.ErrNoMain):
+		if err := s.renamed(ctx); err != nil {
+			return fmt.Errorf("cannot fetch main: %w", err)
+		}
 	case err != nil:
 		s.main.work.Lock()
 		s.disk.suspect(err)
@@ -176,7 +179,11 @@ func (s *sharer) lacksMany() bool { return s.progress.lag().unpushed >= manyUnpu
 func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
-	err := s.git.Push(ctx, tip, s.lacksMany())
+	onto, _ := s.progress.remote()
+	err := carrier.ErrRejected
+	if ours, ancestorErr := s.store.IsAncestor(onto, tip); onto == objects.Zero || ours || ancestorErr != nil {
+		err = s.git.Push(ctx, tip, onto, s.lacksMany())
+	}
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):

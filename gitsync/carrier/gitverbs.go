@@ -134,9 +134,12 @@ func (g *gitProgram) confirmFetch(ctx context.Context) error {
 // Push implements Carrier. Of the tree of a day, git sends only what has changed. For that it reads
 // the tree from its beginning for each new file, which takes seconds if many are new. If `many` is
 // true, the tree is sent whole.
-func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) error {
-	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.at, commit.String() + ":" + MainRef}
+func (g *gitProgram) Push(ctx context.Context, commit, onto objects.Hash, many bool) error {
+	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no"}
+	if onto != objects.Zero { // else a main that was renamed would be made again
+		args = append(args, "--force-with-lease="+MainRef+":"+onto.String())
+	}
+	args = append(args, "--end-of-options", g.at, commit.String()+":"+MainRef)
 	if many {
 		args = append([]string{"-c", "pack.window=0"}, args...)
 	}
