@@ -108,7 +108,7 @@ func (f *founding) weighed(tip objects.Hash) (objects.Hash, error) {
 
 // pushAdded brings what was added to the remote.
 func (f *founding) pushAdded(ctx context.Context, tip objects.Hash) error {
-	err := f.git.Push(ctx, tip, false)
+	err := f.git.Push(ctx, tip, objects.Zero, false)
 	if err != nil && !errors.Is(err, carrier.ErrRejected) {
 		return fmt.Errorf("cannot push what the record lacks: %w", err)
 	}

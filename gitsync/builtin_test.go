@@ -176,10 +176,10 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	}
 	h.sync(t)
 	tip, _ = h.progress.main()
-	if err := into.Push(t.Context(), tip, false); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
+	if err := into.Push(t.Context(), tip, objects.Zero, false); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("into a work tree: %v", err)
 	}
-	if err := carrier.New(h.store, t.TempDir(), true).Push(t.Context(), tip, false); !errors.Is(err, ErrRemote) {
+	if err := carrier.New(h.store, t.TempDir(), true).Push(t.Context(), tip, objects.Zero, false); !errors.Is(err, ErrRemote) {
 		t.Errorf("into an empty folder: %v", err)
 	}
 }

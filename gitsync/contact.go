@@ -153,8 +153,15 @@ func (c *contact) kindOf(err error) (Kind, string) {
 		kind Kind
 	}{{ErrForeign, KindForeign}, {objects.ErrHuge, KindHuge}, {ErrUnfit, KindUnfit}} {
 		if errors.Is(err, known.err) {
-			return known.kind, known.kind.advice()
+			advice := known.kind.advice()
+			if much := new(tooMuch); errors.As(err, &much) {
+				advice = strings.NewReplacer("RECORD", visible.Shell(c.dir), "COMMIT", much.commit.String()).Replace(advice)
+			}
+			return known.kind, advice
 		}
+	}
+	if renamed := new(renamedError); errors.As(err, &renamed) {
+		return KindRenamed, strings.Replace(KindRenamed.advice(), "BRANCH", visible.Shell(renamed.branch), 1)
 	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")

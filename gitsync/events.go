@@ -80,6 +80,8 @@ type teller struct {
 	log    zerolog.Logger
 	untold atomic.Bool // a message that came with main could not be told
 
+	stopping func() bool // the record is about to be closed
+
 	mu   sync.Mutex // guards news
 	news news
 }
@@ -101,6 +103,10 @@ func (t *teller) arrived(arrivals []arrival) {
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
 		t.queue.add(func() {
 			for rest := batch; len(rest) > 0; {
+				if t.stopping() { // a million messages would keep the node from stopping; Walk finds them at the next start
+					t.untold.Store(true)
+					break
+				}
 				var messages []MessageFile
 				messages, rest = t.loadArrivals(rest)
 				t.events.Arrived(messages)

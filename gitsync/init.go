@@ -286,7 +286,7 @@ func (f *founding) fill(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if err := f.git.Push(ctx, tip, false); err != nil {
+	if err := f.git.Push(ctx, tip, objects.Zero, false); err != nil {
 		return Found{}, fmt.Errorf("cannot push main: %w", err)
 	}
 	return Found{ID: id}, f.store.MoveRef(carrier.RemoteRef, objects.Zero, tip)

@@ -87,6 +87,9 @@ type Options struct {
 	// answer on every host, and whatever the order of `a` and `b`. nil means the content with the
 	// lower SHA-256.
 	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
+	// Signed reports whether a message bears a signature that fits its path. Of what does not, one
+	// fetch takes in so much and no more, unless Admit was called. nil means that nobody looks.
+	Signed func(p protocol.Path, data []byte) bool
 	// Describe makes the commit message for messages, which are in the order of the journal. nil
 	// means "N messages". It must not call the Record.
 	Describe func([]MessageFile) string

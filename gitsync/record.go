@@ -98,6 +98,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
 	r.online = newOnline(ctx)
+	r.tell.stopping = func() bool { return r.online.ctx.Err() != nil }
 	if err := r.open(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
@@ -28,6 +29,7 @@ type sharer struct {
 	courier  *courier
 	online   online
 	tell     *teller
+	admitted atomic.Pointer[objects.Hash] // see Record.Admit
 
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
@@ -53,21 +55,25 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 	tip := objects.Zero
 	switch {
 	case errors.Is(err, carrier.ErrNoMain):
+		if err := s.renamed(ctx); err != nil {
+			return fmt.Errorf("cannot fetch main: %w", err)
+		}
 	case err != nil:
 		s.main.work.Lock()
 		s.disk.suspect(err)
 		s.main.work.Unlock()
 		s.refs.clearWay()
-		return fmt.Errorf("cannot fetch main: %w", err)
+		return fmt.Errorf("cannot fetch main: %w", s.unpackable(ctx, err))
 	default:
 		if tip, _, err = s.store.Ref(carrier.FetchedRef); err != nil {
 			return fmt.Errorf("cannot fetch main: %w", err)
 		}
 	}
 	failpoint.Hit(failpoint.Fetched)
+	err = s.bearable(ctx, tip)
 	s.main.work.Lock()
 	defer s.main.work.Unlock()
-	if err = s.bearable(tip); err == nil {
+	if err == nil {
 		err = s.takeInRemote(tip)
 	}
 	if err == nil {
@@ -78,23 +84,6 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
 	return nil
-}
-
-// mostFetched is how many files may differ between a tip of the remote and the one before it.
-const mostFetched = 5_000_000
-
-// bearable returns an error for a tip of the remote that cannot have come from sending messages:
-// somebody who may push can make a few objects stand for billions of files. The caller holds work.
-func (s *sharer) bearable(tip objects.Hash) error {
-	known, before := s.progress.remote()
-	if tip == known || tip == objects.Zero {
-		return nil
-	}
-	tree, err := s.store.TreeOf(tip)
-	if err != nil {
-		return err
-	}
-	return s.store.Weigh(before, tree, mostFetched)
 }
 
 // takeInRemote brings a tip of the remote into main. The caller holds work.
@@ -190,7 +179,11 @@ func (s *sharer) lacksMany() bool { return s.progress.lag().unpushed >= manyUnpu
 func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
-	err := s.git.Push(ctx, tip, s.lacksMany())
+	onto, _ := s.progress.remote()
+	err := carrier.ErrRejected
+	if ours, ancestorErr := s.store.IsAncestor(onto, tip); onto == objects.Zero || ours || ancestorErr != nil {
+		err = s.git.Push(ctx, tip, onto, s.lacksMany())
+	}
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):

@@ -25,6 +25,7 @@ const (
 	KindTooLarge       Kind = "too-large"      // it takes no push of that size
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
+	KindRenamed        Kind = "renamed"        // its main has another name now
 	KindHuge           Kind = "huge"           // it holds more than anybody has written
 	KindUnfit          Kind = "unfit"          // no record can be shared through a repository of its kind
 	KindObject         Kind = "object"         // git refuses an object for its form
@@ -71,8 +72,11 @@ func (k Kind) advice() string {
 		return "have the remote take larger pushes"
 	case KindForeign:
 		return "check remote in config.yaml: it must hold this fleet's record"
+	case KindRenamed:
+		return "name it main again there: git branch -m BRANCH main, or in the settings of the hosting service"
 	case KindHuge:
-		return "look who pushed it (git log) and set main of the remote back to the commit before"
+		return "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
+			"or let it in with parley record admit COMMIT"
 	case KindUnfit:
 		return "mend it there, or name another with parley remote set"
 	case KindObject:

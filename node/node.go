@@ -526,6 +526,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		Log:           n.log.With().Str("part", "record").Logger(),
 		Now:           n.now,
 		Prefer:        n.prefer,
+		Signed:        n.signed,
 		Describe:      describe,
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
@@ -705,6 +706,16 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 		return protocol.Hash(a) <= protocol.Hash(b)
 	}
 	return n.state.Prefer(p, a, b)
+}
+
+// signed reports whether a file bears a signature that fits its bytes and path, by whichever key.
+func (n *Node) signed(p protocol.Path, data []byte) bool {
+	m, err := protocol.Decode(p, data)
+	if err != nil {
+		return false
+	}
+	signature, err := protocol.CheckSignature(m, n.record.ID(), data)
+	return err == nil && signature == protocol.SignatureValid
 }
 
 // lastSeen returns when a host was last heard, and whether it is there now.

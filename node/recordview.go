@@ -138,3 +138,14 @@ func exportable(path string) bool {
 	}
 	return filepath.IsLocal(filepath.FromSlash(path))
 }
+
+// Admit answers control.Admit.
+func (rv *recordView) Admit(ctx context.Context, r control.AdmitRequest) (control.None, error) {
+	if err := rv.record.Admit(r.Commit); err != nil {
+		return control.None{}, control.Errorf(control.KindUsage, "parley status", "%v", err)
+	}
+	if err := rv.record.Fetch(ctx); err != nil {
+		return control.None{}, asError(err)
+	}
+	return control.None{}, nil
+}

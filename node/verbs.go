@@ -92,6 +92,7 @@ func (n *Node) bindings() []control.Binding {
 		control.CountRecord.By(n.recordView.RecordStats),
 		control.Export.By(n.recordView.Export),
 		control.Withhold.By(n.withholding.Withhold),
+		control.Admit.By(n.recordView.Admit),
 		control.List.By(n.hosts.directory.List),
 		control.Hosts.By(n.hosts.directory.Hosts),
 		control.ShowHost.By(n.hosts.directory.Host),

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
 // A node asked for a password by the window of a program that was named in the environment of
@@ -42,7 +44,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	all := func() {
 		t.Helper()
 		_, err := g.Heads(t.Context())
-		for _, err := range []error{err, g.FetchMain(t.Context()), g.Push(t.Context(), tip, false)} {
+		for _, err := range []error{err, g.FetchMain(t.Context()), g.Push(t.Context(), tip, objects.Zero, false)} {
 			if err == nil || !strings.Contains(err.Error(), "could not read Username") {
 				t.Errorf("it says %v", err)
 			}

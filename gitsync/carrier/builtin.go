@@ -34,8 +34,8 @@ var errUnsaid = errors.New("the remote has not said whether it took the push")
 type remoteSide interface {
 	// branches are the remote's branches and the commits that they name.
 	branches() map[string]objects.Hash
-	// headIsMain reports whether the remote's HEAD names main.
-	headIsMain() bool
+	// head is the ref that the remote's HEAD names, "" if nobody knows.
+	head() string
 	// fetch installs what the commit `tip` needs, except what a repository with the commit `have`
 	// has. If it succeeds, nothing is missing.
 	fetch(ctx context.Context, tip, have objects.Hash) error
@@ -57,6 +57,9 @@ func (b *builtin) BePatient() {
 
 // MayAsk implements Carrier. Our own code asks nobody.
 func (b *builtin) MayAsk() {}
+
+// Unbound implements Carrier. Our own code never takes much memory for one object.
+func (b *builtin) Unbound() {}
 
 // with connects, calls `do` and disconnects, within the time that a run may take. If a run takes
 // too long, the next one may take twice as long.
@@ -128,11 +131,14 @@ func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects
 }
 
 // Push implements Carrier.
-func (b *builtin) Push(ctx context.Context, commit objects.Hash, _ bool) error {
+func (b *builtin) Push(ctx context.Context, commit, onto objects.Hash, _ bool) error {
 	err := b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
 		old := side.branches()[MainBranch]
 		if old == commit {
 			return nil
+		}
+		if old == objects.Zero && onto != objects.Zero {
+			return ErrRejected
 		}
 		if old != objects.Zero {
 			ours, err := b.store.IsAncestor(old, commit)
@@ -193,14 +199,21 @@ func (b *builtin) FixHead(ctx context.Context) (note string, err error) {
 	if folder := gitremote.Folder(b.remote); folder != "" {
 		return fixLocalHead(folder)
 	}
-	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
-		if !side.headIsMain() {
-			note = headNote
-		}
-		return nil
-	})
+	head, err := b.Head(ctx)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
 	}
+	if head != MainRef {
+		note = headNote
+	}
 	return note, nil
+}
+
+// Head implements Carrier.
+func (b *builtin) Head(ctx context.Context) (ref string, err error) {
+	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
+		ref = side.head()
+		return nil
+	})
+	return ref, err
 }

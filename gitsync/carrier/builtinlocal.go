@@ -56,7 +56,7 @@ func (l *localSide) ref(name string) (objects.Hash, error) {
 	return h, err
 }
 
-func (l *localSide) headIsMain() bool { return headOf(l.folder) == MainRef }
+func (l *localSide) head() string { return headOf(l.folder) }
 
 func (l *localSide) close() {}
 

@@ -138,16 +138,16 @@ func (n *netSide) ref(name string) (objects.Hash, error) {
 	return n.adverts.References[name], nil
 }
 
-func (n *netSide) headIsMain() bool {
+func (n *netSide) head() string {
 	if n.adverts == nil {
-		return true
+		return MainRef
 	}
 	for _, pair := range n.adverts.Capabilities.Get(capability.SymRef) {
-		if pair == "HEAD:"+MainRef {
-			return true
+		if ref, ok := strings.CutPrefix(pair, "HEAD:"); ok {
+			return ref
 		}
 	}
-	return false
+	return ""
 }
 
 func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {

@@ -40,10 +40,13 @@ type Carrier interface {
 	// FetchMain brings the remote's main to FetchedRef. The error is ErrNoMain if the remote has no
 	// main.
 	FetchMain(ctx context.Context) error
+	// Head is the ref that the remote's HEAD names, "" if it names none or nobody knows.
+	Head(ctx context.Context) (ref string, err error)
 	// Push makes `commit` the remote's main, if the present main is one of its ancestors. The error
-	// is ErrRejected if it is not, or no longer. Push succeeds only if the remote has said that
-	// main is there. `many` says that the remote lacks hundreds of files.
-	Push(ctx context.Context, commit objects.Hash, many bool) error
+	// is ErrRejected if it is not, or no longer, and if there is no main although the remote had
+	// main at `onto`, an ancestor of `commit` or Zero. Push succeeds only if the remote has said
+	// that main is there. `many` says that the remote lacks hundreds of files.
+	Push(ctx context.Context, commit, onto objects.Hash, many bool) error
 	// Claim makes `ref` of the remote name a commit of ours, if there is no such ref. It returns
 	// what the ref names now, whoever made it. An error means that nobody knows.
 	Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error)
@@ -54,6 +57,8 @@ type Carrier interface {
 	FixHead(ctx context.Context) (note string, err error)
 	// MayAsk lets Heads ask for a password, in a bounded time. Without it nobody is ever asked.
 	MayAsk()
+	// Unbound lets FetchMain take as much memory as it needs.
+	Unbound()
 	// BePatient lets everything take long, because the first fetch brings everything.
 	BePatient()
 }

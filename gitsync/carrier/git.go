@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
-	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/environ"
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/span"
 )
@@ -44,12 +44,14 @@ type gitProgram struct {
 	mayAsk  bool          // see MayAsk
 	usual   time.Duration // how long a run may usually take
 	timeout atomic.Int64  // how long the next run may take, in nanoseconds
+	memory  atomic.Int64  // how many bytes a process of a fetch may take; 0: as many as it needs
 }
 
 func newGitProgram(dir, remote string, store *objects.Store) *gitProgram {
 	g := &gitProgram{dir: dir, remote: remote, store: store, usual: gitTimeout}
 	g.at, g.login = gitremote.Split(remote)
 	g.timeout.Store(int64(gitTimeout))
+	g.memory.Store(usualMemory)
 	return g
 }
 
@@ -120,7 +122,12 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	stderr := limited{room: maxSaid}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	end := ownGroup(cmd)
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		if most := g.memory.Load(); most > 0 && verbOf(args) == "fetch" {
+			boundMemory(cmd.Process.Pid, uint64(most)) // before git starts those of its processes that unpack
+		}
+		err = cmd.Wait()
+	}
 	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		err = nil // git has done its work; a process that it started, such as a shared connection of ssh, stays
 	}

@@ -39,6 +39,7 @@ func (g *gitProgram) Heads(ctx context.Context) (map[string]objects.Hash, error)
 // BePatient implements Carrier.
 func (g *gitProgram) BePatient() {
 	g.usual = Patience
+	g.memory.CompareAndSwap(usualMemory, patientMemory)
 	g.timeout.Store(int64(Patience))
 }
 
@@ -64,14 +65,30 @@ func (g *gitProgram) askFirst(ctx context.Context, args ...string) (output, erro
 	return g.exec(ctx, env, args...)
 }
 
-// FetchMain implements Carrier.
+// Unbound implements Carrier.
+func (g *gitProgram) Unbound() { g.memory.Store(0) }
+
+// How much memory each process of a fetch may take, where the system can bound that. A few bytes
+// that somebody pushes can stand for any size; git unpacks them in memory. A fetch of a million
+// messages takes less.
+const (
+	usualMemory   = 512 << 20
+	patientMemory = 2 << 30
+)
+
+// outOfMemory is what git says in different places if it gets no memory.
+var outOfMemory = []string{"out of memory", "cannot allocate memory", "mmap failed", "unable to create thread"}
+
+// FetchMain implements Carrier. It has git not hold large files in memory if it need not.
 func (g *gitProgram) FetchMain(ctx context.Context) error {
-	out, err := g.run(ctx, "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
+	out, err := g.run(ctx, "-c", "core.bigFileThreshold=16m", "-c", "pack.threads=2", "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
 		"--no-write-fetch-head", "--end-of-options", g.at, "+"+MainRef+":"+FetchedRef)
 	var failed *gitError
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
 		return ErrNoMain
+	case failed != nil && g.memory.Load() > 0 && slices.ContainsFunc(outOfMemory, func(said string) bool { return strings.Contains(strings.ToLower(failed.output), said) }):
+		return fmt.Errorf("%w: git needs more than %d MiB of memory for it: %w", objects.ErrHuge, g.memory.Load()>>20, err)
 	case err != nil:
 		return fitting(g.remote, err)
 	case broughtMain(out.said):
@@ -117,9 +134,12 @@ func (g *gitProgram) confirmFetch(ctx context.Context) error {
 // Push implements Carrier. Of the tree of a day, git sends only what has changed. For that it reads
 // the tree from its beginning for each new file, which takes seconds if many are new. If `many` is
 // true, the tree is sent whole.
-func (g *gitProgram) Push(ctx context.Context, commit objects.Hash, many bool) error {
-	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.at, commit.String() + ":" + MainRef}
+func (g *gitProgram) Push(ctx context.Context, commit, onto objects.Hash, many bool) error {
+	args := []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no"}
+	if onto != objects.Zero { // else a main that was renamed would be made again
+		args = append(args, "--force-with-lease="+MainRef+":"+onto.String())
+	}
+	args = append(args, "--end-of-options", g.at, commit.String()+":"+MainRef)
 	if many {
 		args = append([]string{"-c", "pack.window=0"}, args...)
 	}

@@ -26,14 +26,26 @@ func (g *gitProgram) FixHead(ctx context.Context) (note string, err error) {
 		}
 		return headSet(folder), nil
 	}
-	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.at, "HEAD")
+	ref, err := g.Head(ctx)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
 	}
-	if strings.HasPrefix(out.told, "ref: "+MainRef+"\t") {
+	if ref == MainRef {
 		return "", nil
 	}
 	return headNote, nil
+}
+
+// Head implements Carrier.
+func (g *gitProgram) Head(ctx context.Context) (ref string, err error) {
+	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.at, "HEAD")
+	if err != nil {
+		return "", fitting(g.remote, err)
+	}
+	if rest, ok := strings.CutPrefix(out.told, "ref: "); ok {
+		ref, _, _ = strings.Cut(rest, "\t")
+	}
+	return ref, nil
 }
 
 // headNote says what to do if the HEAD of a remote cannot be set from here.

@@ -111,6 +111,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"presence", `{"as":"volt","state":"idle"}`, "o"},
 		{"open", `{"agent":"x"}`, "o"},
 		{"export", `{}`, "o"},
+		{"admit", `{"commit":"b2c3d4e5"}`, "o"},
 		{"withhold", `{"files":["b2c3d4e5"]}`, "o"},
 		{"rotate-key", `{"overlap":0}`, "o"},
 		{"rotate-key", `{"overlap":0,"try":true}`, "o"},

@@ -134,3 +134,14 @@ type WithheldFile struct {
 	Kept       string        `json:"kept"`          // where a file that is no message is kept; "" for a message, which is read as before
 	Everywhere bool          `json:"everywhere"`    // this host wrote it, and asks all hosts to withhold it
 }
+
+// Admit has the node take in a commit of the remote that brings more than it would take in.
+var Admit = NewVerb[AdmitRequest, None](VerbSpec{
+	Name: "admit", Access: Operates, Doing: "let in what the remote holds", Long: true,
+	Doc: "Takes in a commit of the shared repository that brings more without signatures than a node takes in by itself.",
+})
+
+// AdmitRequest names the commit to take in.
+type AdmitRequest struct {
+	Commit string `json:"commit"` // all of its 40 digits
+}

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,10 +25,16 @@ import (
 
 // Matter is something of which a human is notified.
 type Matter struct {
-	Kind string // one of configs.NotifiedOf
-	ID   string // names the matter for good, so that it is told once
-	Text string // one line, with nothing that a terminal obeys
-	More string // text below it; may have several lines
+	Kind string `json:"kind"` // one of configs.NotifiedOf
+	ID   string `json:"id"`   // names the matter for good, so that it is told once
+	Text string `json:"text"` // one line, with nothing that a terminal obeys
+	More string `json:"more"` // text below it; may have several lines
+}
+
+// kept is a matter that waits, as the next start finds it. Its commands may be others by then.
+type kept struct {
+	Matter
+	Told []string `json:"told"` // the commands that have told it already
 }
 
 // Options is what this part needs of its node.
@@ -49,6 +56,7 @@ type Notifier struct {
 	told    []string         // ids of matters that were told, the oldest first
 	known   map[string]bool  // the same ids, and those of matters that wait
 	waiting map[int][]Matter // by command
+	kept    []byte           // what was written last of those that wait
 }
 
 // Bounds of a notifier.
@@ -58,9 +66,14 @@ const (
 	together   = 3                // if more than these wait, they are told together
 	maxText    = 400              // characters of Matter.Text
 	timeout    = 30 * time.Second // for one run of a command
+
+	// lastMoment is how long a command may go on when the node stops: what it tells would be told
+	// again.
+	lastMoment = 500 * time.Millisecond
 )
 
-// New makes this part of a node. A file that cannot be read counts as empty.
+// New makes this part of a node. A file that cannot be read counts as empty. What still waited when
+// an earlier node stopped, such as for the end of quiet hours, waits again.
 func New(o Options) *Notifier {
 	n := &Notifier{Options: o, wake: make(chan struct{}, 1), known: map[string]bool{}, waiting: map[int][]Matter{}}
 	if data, err := os.ReadFile(o.File); err == nil && json.Unmarshal(data, &n.told) == nil {
@@ -68,7 +81,28 @@ func New(o Options) *Notifier {
 			n.known[id] = true
 		}
 	}
+	var waited []kept
+	if data, err := os.ReadFile(n.waitingFile()); err == nil && json.Unmarshal(data, &waited) == nil {
+		n.kept = bytes.TrimSpace(data)
+		for _, k := range waited {
+			n.known[k.ID] = true
+			n.queue(k.Matter, k.Told)
+		}
+	}
 	return n
+}
+
+// waitingFile keeps the matters that wait.
+func (n *Notifier) waitingFile() string { return n.File + ".waiting" }
+
+// queue has each command tell a matter that is for it and has not told it. The caller holds mu, or
+// nobody else has the notifier.
+func (n *Notifier) queue(m Matter, told []string) {
+	for i, c := range n.Commands {
+		if c.IsFor(m.Kind) && !slices.Contains(told, c.Command) && len(n.waiting[i]) < maxWaiting {
+			n.waiting[i] = append(n.waiting[i], m)
+		}
+	}
 }
 
 // Idle reports whether there is no command, so that nobody needs to look for matters.
@@ -86,11 +120,7 @@ func (n *Notifier) Tell(m Matter) {
 	if runes := []rune(m.Text); len(runes) > maxText {
 		m.Text = string(runes[:maxText-1]) + "…"
 	}
-	for i, c := range n.Commands {
-		if c.IsFor(m.Kind) && len(n.waiting[i]) < maxWaiting {
-			n.waiting[i] = append(n.waiting[i], m)
-		}
-	}
+	n.queue(m, nil)
 	wait.Nudge(n.wake)
 }
 
@@ -112,6 +142,7 @@ const clockLook = time.Minute
 func (n *Notifier) work(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer n.keep()
 	for {
 		select {
 		case <-ctx.Done():
@@ -160,17 +191,21 @@ func (n *Notifier) take(i int) (batch []Matter) {
 	return batch
 }
 
-// keep notes which matters were told to all commands that are for them. So they are not told again
-// after a restart. A matter that waits for the end of quiet hours is not noted, so that it is told
-// even after a restart.
+// keep notes which matters were told to all commands that are for them, so that they are not told
+// again after a restart, and which ones wait, so that they are.
 func (n *Notifier) keep() {
 	n.mu.Lock()
 	waiting := map[string]bool{}
+	rest := []kept{}
 	for _, list := range n.waiting {
 		for _, m := range list {
+			if !waiting[m.ID] {
+				rest = append(rest, kept{m, n.toldBy(m)})
+			}
 			waiting[m.ID] = true
 		}
 	}
+	slices.SortFunc(rest, func(a, b kept) int { return strings.Compare(a.ID, b.ID) })
 	old := map[string]bool{}
 	for _, id := range n.told {
 		old[id] = true
@@ -188,11 +223,18 @@ func (n *Notifier) keep() {
 		n.told = slices.Clone(n.told[over:])
 	}
 	data, err := json.Marshal(n.told)
+	later, laterErr := json.Marshal(rest)
+	unwritten := !bytes.Equal(later, n.kept) && (len(rest) > 0 || n.kept != nil)
+	n.kept = later
 	n.mu.Unlock()
-	if !changed {
+	err = errors.Join(err, laterErr)
+	if !changed && !unwritten {
 		return
 	}
-	if err == nil {
+	if err == nil && unwritten { // first, so that nothing is in neither file
+		err = durable.WriteFile(n.waitingFile(), append(later, '\n'), 0o600)
+	}
+	if err == nil && changed {
 		err = durable.WriteFile(n.File, append(data, '\n'), 0o600)
 	}
 	text := ""
@@ -202,10 +244,23 @@ func (n *Notifier) keep() {
 	n.Wrong("notifications that were told", text)
 }
 
+// toldBy are the commands that have told a matter for which others wait. The caller holds mu.
+func (n *Notifier) toldBy(m Matter) (told []string) {
+	for i, c := range n.Commands {
+		if c.IsFor(m.Kind) && !slices.ContainsFunc(n.waiting[i], func(w Matter) bool { return w.ID == m.ID }) {
+			told = append(told, c.Command)
+		}
+	}
+	return told
+}
+
 // run runs a command for one matter, or for several together. It returns false if the end of the
 // node cut that short.
 func (n *Notifier) run(ctx context.Context, c configs.Notification, batch []Matter) bool {
-	r := n.Try(ctx, c, batch)
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastMoment, end) })()
+	r := n.Try(running, c, batch)
 	if ctx.Err() != nil && r != "" {
 		return false
 	}

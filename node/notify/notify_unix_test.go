@@ -105,6 +105,51 @@ func TestQuietHoursAndFloods(t *testing.T) {
 	h.hears("several: 20 things on parley")
 }
 
+// Quiet hours that outlast a restart: what came in them was told never, neither by the command that
+// waited for their end nor by one that the operator has changed since. What a command told before
+// is not told by it again.
+func TestQuietHoursOutlastARestart(t *testing.T) {
+	h := newHuman(t)
+	quiet, loud := h.command("mention"), h.command("mention")
+	quiet.Quiet = configs.QuietHours{{From: 11 * 60, To: 13 * 60}}
+	loud.Command = strings.Replace(loud.Command, "KIND:", "KIND, loud:", 1)
+	ended := make(chan bool, 10)
+	begin := func(commands ...configs.Notification) (*Notifier, func()) {
+		o := h.options(commands...)
+		o.Wrong = func(about, text string) {
+			if strings.HasPrefix(about, "notification ") {
+				ended <- text == ""
+			}
+		}
+		n := New(o)
+		return n, n.Start()
+	}
+	hears := func(want string) {
+		t.Helper()
+		h.hears(want)
+		if !<-ended {
+			t.Errorf("%q: the command failed", want)
+		}
+	}
+	n, stop := begin(quiet, loud)
+	n.Tell(Matter{Kind: "mention", ID: "m1", Text: "came in the night", More: "all of it"})
+	hears("mention, loud: came in the night")
+	stop()
+	_, stop = begin(quiet, loud) // one more restart in these hours
+	stop()
+	changed := h.command("mention")
+	changed.Command = strings.Replace(changed.Command, "KIND:", "KIND, changed:", 1)
+	_, stop = begin(changed)
+	hears("mention, changed: came in the night")
+	stop()
+	n, stop = begin(loud, changed)
+	defer stop()
+	n.Tell(Matter{Kind: "mention", ID: "m1", Text: "again"})
+	n.Tell(Matter{Kind: "mention", ID: "m2", Text: "last"})
+	hears("mention, loud: last")
+	hears("mention, changed: last")
+}
+
 // It prevents: a command that is not there, or that fails, fails in silence.
 func TestACommandThatFailsIsNamed(t *testing.T) {
 	n := New(Options{File: filepath.Join(t.TempDir(), "notified.json")})

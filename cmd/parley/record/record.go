@@ -14,9 +14,9 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley record verify`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs verify, stats, export, rebuild or withhold", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs verify, stats, export, rebuild, withhold or admit", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p))
+	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newAdmitCommand(p))
 	return cmd
 }

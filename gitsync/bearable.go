@@ -1,0 +1,171 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// Somebody who may push can make a few objects stand for any number of files, because folders and
+// files may repeat. A message with a signature cannot repeat: the signature holds for one path. So
+// what is signed has cost its sender as many bytes, and is taken in however much it is.
+const (
+	mostFetched       = 5_000_000 // how many files may differ between a tip of the remote and the one before it
+	mostUnsigned      = 5_000     // how many files without a signature one fetch may add
+	mostUnsignedBytes = 32 << 20  // how many bytes they may have
+	fewFetched        = 256       // so many files are taken in without a look at signatures
+)
+
+// tooMuch says which commit of the remote brings more than can be taken in.
+type tooMuch struct {
+	commit objects.Hash
+	author string // "" if nobody knows
+	why    error
+}
+
+func (e *tooMuch) Error() string {
+	by := ""
+	if e.author != "" {
+		by = " of " + e.author
+	}
+	return fmt.Sprintf("commit %s%s: %v", brief(e.commit), by, e.why)
+}
+func (e *tooMuch) Unwrap() error { return e.why }
+
+// Admit has the next fetches take in a commit of the remote, however much it brings. It holds until
+// the record is closed.
+func (r *Record) Admit(commit string) error {
+	if !plumbing.IsHash(commit) {
+		return fmt.Errorf("cannot admit %q: give all 40 digits of a commit", commit)
+	}
+	r.share.admit(plumbing.NewHash(commit))
+	return nil
+}
+
+func (s *sharer) admit(commit objects.Hash) {
+	s.admitted.Store(&commit)
+	s.git.Unbound()
+	ring(s.retryBell)
+}
+
+// bearable returns a *tooMuch for a tip of the remote that brings more than sending messages can
+// have brought. It compares the tip with what this host has, or with a commit that the operator has
+// admitted.
+func (s *sharer) bearable(ctx context.Context, tip objects.Hash) error {
+	known, before := s.progress.remote()
+	if tip == known || tip == objects.Zero {
+		return nil
+	}
+	mine := s.progress.mainTree()
+	if commit := s.admitted.Load(); commit != nil {
+		if within, err := s.store.IsAncestor(*commit, tip); err == nil && within {
+			if before, err = s.store.TreeOf(*commit); err != nil {
+				return err
+			}
+			mine = before
+		}
+	}
+	tree, err := s.store.TreeOf(tip)
+	if err != nil {
+		return err
+	}
+	if err = s.store.Weigh(before, tree, mostFetched); err == nil {
+		err = s.weighUnsigned(ctx, mine, tree)
+	}
+	if errors.Is(err, objects.ErrHuge) {
+		err = s.blame(tip, known, err)
+	}
+	return err
+}
+
+// weighUnsigned returns ErrHuge if a tree adds more than it may to what is here, without the
+// signatures of hosts.
+func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) error {
+	if s.opts.Signed == nil || s.store.Weigh(mine, tree, fewFetched) == nil {
+		return nil
+	}
+	reader := s.store.Reader()
+	defer reader.Close()
+	sizes := map[objects.Hash]int{} // of all contents that were looked at
+	files, bytes := 0, 0
+	return s.store.Diff(mine, tree, func(d objects.Difference) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p, isMessage := messagePath(d.Path)
+		if !d.New.Mode.IsFile() || isMessage && s.progress.holds(p, d.New.Hash) {
+			return nil
+		}
+		size, again := sizes[d.New.Hash]
+		if !again {
+			data, err := messageData(reader, d.New.Hash)
+			if err != nil {
+				return err
+			}
+			size = len(data)
+			sizes[d.New.Hash] = size
+			if isMessage && s.opts.Signed(p, data) {
+				return nil
+			}
+		}
+		files++
+		bytes += size
+		switch {
+		case files > mostUnsigned:
+			return fmt.Errorf("%w: it adds more than %d files without the signature of a host", objects.ErrHuge, mostUnsigned)
+		case bytes > mostUnsignedBytes:
+			return fmt.Errorf("%w: it adds more than %d MiB without the signature of a host", objects.ErrHuge, mostUnsignedBytes>>20)
+		}
+		return nil
+	})
+}
+
+// mostBlamed bounds how many commits blame looks at.
+const mostBlamed = 1000
+
+// blame says which commit has brought what is too much: of those that the remote had not at the
+// last fetch, the one that changes most.
+func (s *sharer) blame(tip, known objects.Hash, why error) error {
+	at, found := tip, false
+	for range mostBlamed {
+		c, err := s.store.CommitAt(at)
+		if err != nil {
+			break
+		}
+		var before objects.Hash
+		if len(c.Parents) > 0 {
+			if before, err = s.store.TreeOf(c.Parents[0]); err != nil {
+				break
+			}
+		}
+		if found = errors.Is(s.store.Weigh(before, c.Tree, mostUnsigned/2), objects.ErrHuge); found || len(c.Parents) == 0 || c.Parents[0] == known {
+			break
+		}
+		at = c.Parents[0]
+	}
+	if !found {
+		at = tip
+	}
+	blamed := &tooMuch{commit: at, why: why}
+	if c, err := s.store.CommitAt(at); err == nil {
+		blamed.author = carrier.OneLine(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))
+	}
+	return blamed
+}
+
+// unpackable names the commit of the remote of which git could not unpack what it needs.
+func (s *sharer) unpackable(ctx context.Context, err error) error {
+	if !errors.Is(err, objects.ErrHuge) {
+		return err
+	}
+	heads, headsErr := s.git.Heads(ctx)
+	if headsErr != nil {
+		return err
+	}
+	return &tooMuch{commit: heads[carrier.MainBranch], why: err}
+}

@@ -1,0 +1,123 @@
+package gitsync
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// signedByTest takes a message that names its own path for signed.
+func signedByTest(p protocol.Path, data []byte) bool {
+	return bytes.Contains(data, []byte("sig: "+p.String()))
+}
+
+// manyDays makes a commit in which one file stands for 12 messages an hour of many days: a few
+// objects and 20,160 messages.
+func manyDays(t *testing.T, repo, parent string) string {
+	t.Helper()
+	entry := "100644 blob " + gitInput(t, repo, "---\nfrom: x\n---\n\nx\n", "hash-object", "-w", "--stdin")
+	for _, level := range [][]string{names("%06d000Z-00c0ffee.md", 720), names("%02d", 28), {"05"}, {"2026"}, {testChannel.String()}, {"channels"}, {"data"}} {
+		var lines strings.Builder
+		for _, name := range level {
+			fmt.Fprintf(&lines, "%s\t%s\n", entry, name)
+		}
+		entry = "040000 tree " + gitInput(t, repo, lines.String(), "mktree")
+	}
+	lines := gitOut(t, repo, "ls-tree", strings.TrimPrefix(entry, "040000 tree ")) // data alone
+	for line := range strings.Lines(gitOut(t, repo, "ls-tree", parent) + "\n") {
+		if !strings.HasSuffix(strings.TrimSpace(line), "\tdata") {
+			lines += "\n" + strings.TrimSpace(line)
+		}
+	}
+	return gitOut(t, repo, "commit-tree", "-m", "x", "-p", parent, gitInput(t, repo, lines+"\n", "mktree"))
+}
+
+func names(form string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf(form, i+1))
+	}
+	return all
+}
+
+// 31 KiB that unfold to a million messages halted all agents of a fleet for minutes. Now they are
+// not taken in, the commit and its author are named, and the operator can let them in.
+func TestUnsignedFloodIsRefused(t *testing.T) {
+	remote := bareRemote(t)
+	b := newHome(t, "b", remote)
+	b.sync(t)
+	good := gitOut(t, remote, "rev-parse", "main")
+	flood := manyDays(t, remote, good)
+	after := gitOut(t, remote, "commit-tree", "-m", "y", "-p", flood, flood+"^{tree}")
+	gitOut(t, remote, "update-ref", "refs/heads/main", after)
+	b.close(t)
+	b.opts.Signed = signedByTest
+	b.open(t)
+	if err := b.Fetch(t.Context()); err == nil {
+		t.Fatal("it was taken in")
+	}
+	at := b.Status().Trouble
+	if at.Kind != KindHuge || !strings.Contains(at.Text, "commit "+flood[:12]+" of operator <o@example.org>") || !strings.Contains(at.Advice, "parley record admit "+flood) {
+		t.Errorf("trouble %+v", at)
+	}
+	if err := b.Admit(flood); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Fetch(t.Context()); err != nil || b.Status().Trouble.Kind != KindNone {
+		t.Fatalf("what the operator let in: %v", err)
+	}
+	if got := len(b.seen.get(&b.seen.arrived)); got != 720*28 {
+		t.Errorf("%d messages arrived", got)
+	}
+	if err := b.Admit("main"); err == nil {
+		t.Error("a name that is no commit was admitted")
+	}
+}
+
+// A host that was away for long takes in however much others have signed.
+func TestSignedMailIsNeverTooMuch(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	b.close(t)
+	b.opts.Signed = signedByTest
+	b.open(t)
+	var all []MessageFile
+	for n := range mostUnsigned + 500 {
+		m := testMessage(1, n+1)
+		m.Data = fmt.Appendf(m.Data, "sig: %s\n", m.Path)
+		all = append(all, m)
+	}
+	a.append(t, all...)
+	a.sync(t)
+	b.sync(t)
+	if got := len(b.seen.get(&b.seen.arrived)); got != len(all) {
+		t.Errorf("%d messages arrived", got)
+	}
+}
+
+// A million messages that came with one fetch were reported to their end before a node stopped.
+func TestStopDoesNotWaitForWhatArrives(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	for n := range 4 * arrivedBatch {
+		a.append(t, testMessage(1, n+1))
+	}
+	a.sync(t)
+	told := 0
+	b.tell.events.Arrived = func(messages []MessageFile) {
+		told += len(messages)
+		b.StopBy(time.Now().Add(time.Second))
+	}
+	if err := b.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if told != arrivedBatch {
+		t.Errorf("%d messages were reported after the stop began", told-arrivedBatch)
+	}
+	if _, err := b.Told(); err == nil {
+		t.Error("it says that all was reported")
+	}
+}
