@@ -128,7 +128,7 @@ func (b *Bus) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := b.connect(); err != nil {
+	if err := b.connect(ctx); err != nil {
 		return err
 	}
 	if err := b.subscribe(ctx); err != nil {

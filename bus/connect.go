@@ -1,11 +1,14 @@
 package bus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 const (
@@ -17,7 +20,7 @@ const (
 
 // connect makes our own connection: inside the process to the embedded server, or to the existing
 // system, which may be unreachable at the moment.
-func (b *Bus) connect() error {
+func (b *Bus) connect(ctx context.Context) error {
 	opts := []nats.Option{
 		nats.Name("parley " + b.opts.Alias.String()),
 		nats.NoEcho(),
@@ -48,6 +51,10 @@ func (b *Bus) connect() error {
 		opts = append(opts, existing...)
 	}
 	conn, err := nats.Connect(b.opts.URL, opts...)
+	for began := time.Now(); err != nil && b.server != nil && time.Since(began) < startWait && wait.Sleep(ctx, reconnectWait); {
+		b.opts.Log.Info().Err(err).Msg("the embedded NATS server is slow to answer")
+		conn, err = nats.Connect(b.opts.URL, opts...)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot connect to NATS: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	startWait      = 10 * time.Second
+	startWait      = 5 * time.Minute // a machine under load may take long; what cannot start says so itself
 	stopWait       = 5 * time.Second
 	maxPayload     = protocol.MaxFile // bytes with the headers: what NATS systems carry unless they are configured otherwise
 	maxPending     = 64 << 20         // bytes that wait for one slow client before it is disconnected

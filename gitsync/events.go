@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/shortage"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -76,7 +77,8 @@ type arrival struct {
 type teller struct {
 	events Events
 	queue  eventQueue
-	store  *objects.Store // where messages that came with main are read
+	store  *objects.Store  // where messages that came with main are read
+	online context.Context // ends when the record is about to end
 	log    zerolog.Logger
 	untold atomic.Bool // a message that came with main could not be told
 
@@ -133,7 +135,11 @@ func (t *teller) loadArrivals(arrivals []arrival) (messages []MessageFile, rest 
 		if size >= arrivedBytes {
 			return messages, arrivals[i:]
 		}
-		data, err := messageData(reader, a.blob)
+		var data []byte
+		err := shortage.Outlast(t.online, nil, func() (err error) {
+			data, err = messageData(reader, a.blob)
+			return err
+		})
 		if err != nil {
 			t.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
 			t.untold.Store(true)

@@ -181,7 +181,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 
 // assemble puts together the parts that work on the repository, when that is open.
 func (r *Record) assemble() {
-	r.tell.store, r.progress.store = r.store, r.store
+	r.tell.store, r.tell.online, r.progress.store = r.store, r.online.ctx, r.store
 	r.refs = &refs{store: r.store, tell: r.tell, log: r.log}
 	r.packs = &packNotes{store: r.store, path: filepath.Join(r.store.Dir(), packsName), log: r.log}
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}

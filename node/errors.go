@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/shortage"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -42,6 +43,8 @@ func diskHint(err error) string {
 		return "free space on the disk that holds the home (df shows it)" + goesOn
 	case errors.Is(err, syscall.EROFS):
 		return "the disk that holds the home is mounted read-only: see dmesg for why, then mount it for writing again" + goesOn
+	case shortage.Is(err):
+		return "this machine is short of files, processes or memory at the moment: try again; \"ulimit -a\" shows what the node may use"
 	case errors.Is(err, syscall.EIO):
 		return "the disk that holds the home fails: see dmesg, and make a backup now; what was stored before is kept"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/shortage"
 	"github.com/parleyfleet/parley/internal/walls"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/caller"
@@ -66,7 +68,7 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 	}
 	c := door.Command{
 		Argv: argv, Dir: m.Place.Dir, Stdin: []byte(m.Input), Placeholders: a.Input == configs.InputPrompt, Timeout: memberTime, MaxOutput: rn.maxOutput,
-		MaxPrinted: a.Limits.Output, Limits: agents.KeptLimits(a), Keepers: rn.keepers, Bare: true, Scratch: m.Place.Root,
+		MaxPrinted: a.Limits.Output, Limits: agents.KeptLimits(a), Keepers: rn.keepers, Bare: true, Scratch: m.Place.Root, Short: rn.short,
 	}
 	if m.Walls {
 		c.Walls = rn.walls(m.Place)
@@ -77,7 +79,12 @@ func (rn *runner) member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 	}
 	env = append(env, "PATH="+os.Getenv("PATH"))
 	if a.RunAs != "" {
-		login, as, err := rn.doorsteps.User(a)
+		var login *user.User
+		var as *keeper.User
+		err := rn.outlast(ctx, func() (err error) {
+			login, as, err = rn.doorsteps.User(a)
+			return err
+		})
 		if err != nil {
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}
@@ -106,6 +113,9 @@ func (rn *runner) walls(p places.Place) walls.Walls {
 	return walls.Walls{Hide: hide, Show: []string{p.Root}}
 }
 
+// wallsPatience is how long a test for walls is tried again while the system is short of something.
+const wallsPatience = time.Minute
+
 // canWall reports whether a member that runs as this agent gets walls here. A test starts a
 // process, so after a success it is not repeated. If that has changed since, the run says so.
 func (rn *runner) canWall(a configs.Agent) bool {
@@ -114,12 +124,23 @@ func (rn *runner) canWall(a configs.Agent) bool {
 	if rn.walled[a.RunAs] {
 		return true
 	}
-	var as *keeper.User
-	var err error
-	if a.RunAs != "" {
-		_, as, err = rn.doorsteps.User(a)
+	if rn.keepers == nil {
+		return false
 	}
-	if err != nil || rn.keepers == nil || keeper.CheckWalls(as) != nil {
+	ctx, done := context.WithTimeout(context.Background(), wallsPatience)
+	defer done()
+	err := rn.outlast(ctx, func() error {
+		var as *keeper.User
+		if a.RunAs != "" {
+			_, user, err := rn.doorsteps.User(a)
+			if err != nil {
+				return err
+			}
+			as = user
+		}
+		return keeper.CheckWalls(as)
+	})
+	if err != nil {
 		return false
 	}
 	rn.walled[a.RunAs] = true
@@ -143,6 +164,7 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 		MaxPrinted:   a.Limits.Output,
 		Limits:       agents.KeptLimits(a),
 		Keepers:      rn.keepers,
+		Short:        rn.short,
 	}
 	defer rn.sessions.Works(a.Name)()
 	run := rn.callers.Begin(a.Name, because, c.Timeout)
@@ -163,11 +185,28 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 // runAs runs a command of an agent as the user whom the agent's settings name.
 func (rn *runner) runAs(ctx context.Context, a configs.Agent, c door.Command) door.Result {
 	if a.RunAs != "" {
-		if err := rn.doorsteps.AsUser(a, &c); err != nil {
+		if err := rn.outlast(ctx, func() error { return rn.doorsteps.AsUser(a, &c) }); err != nil {
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}
 	}
 	return door.Run(ctx, c)
+}
+
+// outlast does what is needed for a run, and tries again while the system is short of something.
+func (rn *runner) outlast(ctx context.Context, do func() error) error {
+	return shortage.Outlast(ctx, rn.short, do)
+}
+
+// short takes in that nothing can be started at the moment, because the system is short of
+// something; nil: that is over.
+func (rn *runner) short(why error) {
+	const about = "a shortage"
+	if why == nil {
+		rn.notices.Mended(about)
+		return
+	}
+	rn.notices.Wrong(about, "no command can be started: this machine is short of files, processes or memory (%v); commands wait and are tried again, "+
+		"and none of their attempts is counted; \"ulimit -a\" shows what this node may use", why)
 }
 
 // again tells that an attempt has failed and when the next one is due.

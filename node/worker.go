@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -125,7 +126,11 @@ func (w *worker) handle(ctx context.Context, j job) {
 // run asks the agent and stores its answer, or why there is none (R16).
 func (w *worker) run(ctx context.Context, j job) {
 	it := j.it
-	asked, err := w.load(it)
+	var asked *protocol.Message
+	err := w.runner.outlast(ctx, func() (err error) {
+		asked, err = w.load(it)
+		return err
+	})
 	if err != nil {
 		w.unreadable(ctx, j, err)
 		return
@@ -203,7 +208,14 @@ func answerOf(agent protocol.Name, r door.Result) string {
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job, run runlog.Job, attempt int) door.Result {
-	given, err := w.prompts.givenFor(j.agent, asked)
+	var given prompt.Prompt
+	err := w.runner.outlast(ctx, func() (err error) {
+		given, err = w.prompts.givenFor(j.agent, asked)
+		return err
+	})
+	if ctx.Err() != nil {
+		return door.Result{Failure: door.Canceled}
+	}
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}

@@ -17,7 +17,7 @@ func (s *Store) Shaken() (string, error) {
 	}
 	gone, err := s.loose.look()
 	for _, h := range gone {
-		if !s.Has(h) {
+		if ok, short := s.packs.has(h); !ok && short == nil && !s.loose.has(h) {
 			s.packs.shake("the loose object %s is gone", h)
 		}
 	}
@@ -46,7 +46,10 @@ func (s *Store) Fresh(commit Hash) error {
 
 // Has reports whether an object is in a pack that is there to its end, or in a file of its own. It
 // does not read the object.
-func (s *Store) Has(h Hash) bool { return s.packs.has(h) || s.loose.has(h) }
+func (s *Store) Has(h Hash) bool {
+	ok, _ := s.packs.has(h)
+	return ok || s.loose.has(h)
+}
 
 // WholePacks returns the names and sizes of the packs that are there to their end.
 func (s *Store) WholePacks() map[string]int64 {

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/shortage"
 )
 
 // packSet knows the packs of a folder, and what became of packs that it knew before. Somebody may
@@ -71,6 +72,9 @@ func (s *packSet) rescan() error {
 			continue
 		}
 		p, err := pack.Open(base)
+		if shortage.Is(err) { // that says nothing about the pack
+			return fmt.Errorf("cannot open a pack: %w", err)
+		}
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.log.Warn().Err(err).Msg("a pack of the record is left out")
@@ -218,17 +222,20 @@ func (s *packSet) takeDamaged(pass func(base string) bool) []*pack.Pack {
 	return found
 }
 
-// has reports whether an object is in a pack that is there to its end.
-func (s *packSet) has(h Hash) bool {
+// has reports whether an object is in a pack that is there to its end. The error says that the
+// system is too short of something to tell.
+func (s *packSet) has(h Hash) (ok bool, short error) {
 	for _, p := range s.all() {
 		if !p.Whole {
 			continue
 		}
 		if _, ok, err := p.Find(h); err == nil && ok {
-			return true
+			return true, nil
+		} else if shortage.Is(err) {
+			short = err
 		}
 	}
-	return false
+	return false, short
 }
 
 // read looks for a good copy of an object in all packs. The error is ErrNotFound if no pack has the

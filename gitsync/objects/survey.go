@@ -13,14 +13,18 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/internal/shortage"
 )
 
 // Survey finds out what can still be read of a damaged repository. It remembers what it has looked
 // at, and has no object brought back. So it is of use only as long as nothing is put into the
-// repository. When its context ends, it finds nothing any more: see Err.
+// repository. When its context ends, or the system is too short of something to read, it finds
+// nothing any more: see Err.
 type Survey struct {
 	ctx     context.Context
 	store   *Store
+	short   error           // why something could not be looked at; it may be there
 	looks   int             // for how many objects it has looked
 	step    func(looks int) // is told looks now and then; may be nil
 	commits map[Hash]chain
@@ -55,8 +59,8 @@ func (s *Store) Survey(ctx context.Context, step func(looks int)) *Survey {
 	return v
 }
 
-// Err returns why what the survey found does not count: its context has ended.
-func (v *Survey) Err() error { return context.Cause(v.ctx) }
+// Err returns why what the survey found does not count.
+func (v *Survey) Err() error { return cmp.Or(context.Cause(v.ctx), v.short) }
 
 // read reads an object of a type.
 func (v *Survey) read(h Hash, want plumbing.ObjectType) ([]byte, error) {
@@ -65,6 +69,9 @@ func (v *Survey) read(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	}
 	v.looked()
 	typ, data, err := v.store.readOnce(h)
+	if shortage.Is(err) {
+		v.short = err
+	}
 	if err == nil && typ != want {
 		err = fmt.Errorf("object %s is a %s, not a %s", h, typ, want)
 	}
@@ -80,7 +87,15 @@ func (v *Survey) looked() {
 // has reports whether a file is there. It does not read the file.
 func (v *Survey) has(h Hash) bool {
 	v.looked()
-	return v.Err() == nil && v.store.Has(h)
+	if v.Err() != nil {
+		return false
+	}
+	ok, short := v.store.packs.has(h)
+	if ok || v.store.loose.has(h) {
+		return true
+	}
+	v.short = short
+	return false
 }
 
 // IsShallow reports whether history begins at a commit because the repository was made to hold no

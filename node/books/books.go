@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/shortage"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/notices"
@@ -239,13 +241,21 @@ func (b *Books) MakeAnew() error {
 	return nil
 }
 
+// shortPause is after how long a file is taken in that could not be read because the system was
+// short of something.
+const shortPause = 2 * time.Second
+
 // Changed is called with the files of the record that are no messages and that have changed.
 func (b *Books) Changed(paths []string) {
 	own := protocol.HostFilePath(b.o.Config.Alias)
 	for _, path := range paths {
 		b.noteConflict(path)
-		if err := b.Take(path); err != nil {
+		err := b.Take(path)
+		if err != nil {
 			b.o.Log.Error().Err(err).Msg("cannot take in a file that changed")
+		}
+		if shortage.Is(err) {
+			time.AfterFunc(shortPause, func() { b.Changed([]string{path}) })
 		}
 		switch path {
 		case own:

@@ -62,6 +62,9 @@ type Command struct {
 	// Began is called with the process beneath which everything of the command runs. With a keeper,
 	// it is called before the command begins. nil = nobody is told.
 	Began func(pid int)
+	// Short is called with the reason why the command cannot be started yet, because the system is
+	// short of something, and with nil when that is over. nil = nobody is told.
+	Short func(why error)
 }
 
 func (c Command) withDefaults() Command {

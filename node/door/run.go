@@ -14,31 +14,46 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/environ"
+	"github.com/parleyfleet/parley/internal/shortage"
 )
 
 // Run runs a command and returns what came of it; the result has the failures. It blocks until the
-// command has ended: at most for its timeout and twice its grace. The package comment says what it
+// command has ended: at most for its timeout and twice its grace. While the system is too short of
+// files, processes or memory to start it, Run tries again. The package comment says what it
 // guarantees. It may be called from any number of goroutines.
 func Run(ctx context.Context, c Command) Result {
-	begin := time.Now()
 	c = c.withDefaults()
-	r := run(ctx, c)
+	var r Result
+	var begin time.Time
+	err := shortage.Outlast(ctx, c.Short, func() (err error) {
+		begin = time.Now()
+		r, err = run(ctx, c)
+		return err
+	})
+	switch {
+	case err == nil:
+	case shortage.Is(err) && ctx.Err() != nil:
+		r = Result{Failure: Canceled, ExitCode: -1}
+	default:
+		r = notStarted(c, err)
+	}
 	r.Elapsed = time.Since(begin)
 	return r
 }
 
-func run(ctx context.Context, c Command) Result {
+// run runs a command once. The error says that it was not started.
+func run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
-		return Result{Failure: Canceled, ExitCode: -1}
+		return Result{Failure: Canceled, ExitCode: -1}, nil
 	}
 	f, err := c.fill()
 	if err != nil {
-		return notStarted(c, err)
+		return Result{}, err
 	}
 	defer f.remove()
 	cmd, err := f.build()
 	if err != nil {
-		return notStarted(c, err)
+		return Result{}, err
 	}
 	// Linux sends the parent-death signal when the THREAD that forked ends, not
 	// the process. While this goroutine holds the thread, no other goroutine can
@@ -50,10 +65,10 @@ func run(ctx context.Context, c Command) Result {
 		err = tooLong("with the environment, for what the system allows this process")
 	}
 	if err != nil {
-		return notStarted(c, err)
+		return Result{}, err
 	}
 	failure := p.await(ctx, c)
-	return p.finish(failure, f)
+	return p.finish(failure, f), nil
 }
 
 // build makes the exec.Cmd, without its pipes.
