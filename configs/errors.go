@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/redact"
 )
 
 // ErrNoConfig is what the error of Load matches if there is no config.yaml: nobody has run
@@ -84,4 +86,13 @@ func asError(file string, problems []Problem) error {
 		return cmp.Compare(uint(a.Line-1), uint(b.Line-1))
 	})
 	return &Error{File: file, Problems: problems}
+}
+
+// UnfinishedHint says how to finish a home of which only the draft of its configuration is there.
+func UnfinishedHint(draft Config) string {
+	shared := ""
+	if draft.Remote != "" {
+		shared = " --remote " + redact.Remote(draft.Remote)
+	}
+	return fmt.Sprintf("finish it: parley init --alias %s --human %s%s", draft.Alias, draft.Human, shared)
 }

@@ -24,6 +24,10 @@ type Home struct {
 // Config is the path of config.yaml.
 func (h Home) Config() string { return filepath.Join(h.Dir, "config.yaml") }
 
+// Draft is the config.yaml of a home that is being made. It is there before anybody else can know
+// the home's key, and becomes config.yaml.
+func (h Home) Draft() string { return h.Config() + ".new" }
+
 // Agents is the folder of the agents' files.
 func (h Home) Agents() string { return filepath.Join(h.Dir, "agents") }
 
@@ -154,7 +158,7 @@ func (h Home) checkContents() error {
 	}
 	ours := make([]string, 0, 10)
 	for _, path := range []string{
-		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified()+".waiting",
+		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -63,7 +63,7 @@ func TestSetRemoteRefuses(t *testing.T) {
 		"a value below":        {threeNames + "remote:\n  /srv/y\n", "/srv/x", "not written line by line"},
 		"a block":              {threeNames + "remote: >-\n  /srv/y\n", "/srv/x", "not written line by line"},
 		"the end of the file":  {threeNames + "...\n", "/srv/x", "not written line by line"},
-		"an unusable file":     {"fleet: demo\n", "/srv/x", "alias: is missing"},
+		"an unusable file":     {"fleet: demo\n", "/srv/x", "human: is missing"},
 		"what git would run":   {threeNames, "ext::sh", "has git run a program"},
 		"a path of no machine": {threeNames, "x.git", "absolute path"},
 	} {

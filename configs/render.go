@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 //go:embed config.example.yaml
@@ -45,6 +47,25 @@ func Render(c Config) []byte {
 		fmt.Fprintf(&out, "%s: %s\n", key, value)
 	}
 	return []byte(out.String())
+}
+
+// WriteDraft writes, or replaces, the configuration of a home that is being made.
+func (h Home) WriteDraft(c Config) error {
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("cannot write %s: %w", h.Draft(), err)
+	}
+	if err := writeAtomic(h.Draft(), Render(c)); err != nil {
+		return fmt.Errorf("cannot write %s: %w", h.Draft(), err)
+	}
+	return nil
+}
+
+// TakeDraft makes the draft config.yaml, in one step: from then on the folder is a home.
+func (h Home) TakeDraft() error {
+	if err := os.Rename(h.Draft(), h.Config()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", h.Config(), err)
+	}
+	return durable.Folder(h.Dir)
 }
 
 // WriteConfig writes config.yaml once, readable only by its owner. It does not replace a file (then

@@ -38,7 +38,9 @@ func (c Config) problems() []Problem {
 		}
 	}
 	add("fleet", checkName(c.Fleet, "the fleet that shares one record"))
-	add("alias", checkName(c.Alias, "this host's name in the fleet"))
+	if c.Alias != "" { // without it, the host files of the record say which host this is (R11)
+		add("alias", checkName(c.Alias, "this host's name in the fleet"))
+	}
 	add("human", checkName(c.Human, "the human who decides here"))
 	add("remote", gitremote.Check(c.Remote))
 	ps = append(ps, c.Bus.problems()...)

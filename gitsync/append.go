@@ -38,6 +38,9 @@ func (r *Record) Append(ctx context.Context, messages []MessageFile) error {
 	for i, l := range fresh {
 		entries[i] = journal.Entry{Path: l.Path.String(), Peer: l.Peer, Data: l.Data}
 	}
+	if err := r.opts.Here(); err != nil {
+		return fmt.Errorf("cannot store %d messages: %w", len(fresh), err)
+	}
 	ids, err := r.journal.Append(ctx, entries)
 	if err != nil {
 		if errors.Is(err, journal.ErrClosed) {

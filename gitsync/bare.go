@@ -11,13 +11,14 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // makeBare makes the files of an empty bare repository, as far as they are not there. It needs no
 // git program. It returns the names of the files that it made.
 func makeBare(dir string) (made []string, err error) {
 	for _, sub := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
+		if err := durable.FoldersIn(filepath.Dir(dir), filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
 			return made, fmt.Errorf("cannot make the repository: %w", err)
 		}
 	}

@@ -30,6 +30,7 @@ type mainline struct {
 	author   objects.Identity
 	store    *objects.Store
 	reader   *Reader
+	gate     gate
 	refs     *refs
 	progress *progress
 	updates  *updates
@@ -71,12 +72,18 @@ func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 // commitOnce makes one commit if there is something to commit. `done` is true if there was nothing,
 // or if it failed. The caller holds work.
 func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
+	if err := m.opts.Here(); err != nil {
+		return 0, true, err
+	}
 	err = m.takeInMain()
 	if err == nil {
 		err = m.leaveOutWithheld()
 	}
 	if err != nil {
 		return 0, true, m.because(err)
+	}
+	if err := m.usable(); err != nil {
+		return 0, true, err
 	}
 	messages, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
 	if len(messages) == 0 && len(files) == 0 || m.disk.broken() != "" {
@@ -94,6 +101,15 @@ func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
 		return 0, false, nil
 	}
 	return len(messages), false, nil
+}
+
+// usable returns an UnusableError if nobody may write to main as it is.
+func (m *mainline) usable() error {
+	if err := m.gate.tree(m.progress.mainTree()); !errors.As(err, new(*UnusableError)) {
+		return nil // damage is noticed where it hurts
+	}
+	tip, _ := m.progress.main()
+	return fmt.Errorf("nothing is written to this main: %w", m.gate.tip(tip))
 }
 
 // because says why a commit failed. If the disk has lost something, that is the reason. The caller

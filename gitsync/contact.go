@@ -148,6 +148,9 @@ func (c *contact) report(s *Status) {
 // kindOf says which kind of trouble a failed fetch or push is, and what to do about it. It ignores
 // the name of the remote, which says nothing about it.
 func (c *contact) kindOf(err error) (Kind, string) {
+	if unusable := new(UnusableError); errors.As(err, &unusable) {
+		return KindUnusable, strings.NewReplacer("URL", redact.Remote(c.remote), "COMMIT", unusable.Commit).Replace(KindUnusable.advice())
+	}
 	for _, known := range []struct {
 		err  error
 		kind Kind

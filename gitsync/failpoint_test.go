@@ -36,7 +36,7 @@ func TestDieAtEveryPoint(t *testing.T) {
 	t.Cleanup(func() { t.Logf("the longest restart took %s", longest) })
 	for _, p := range failpoint.All() {
 		room, _, _ := strings.Cut(string(p), "/")
-		if room == "node" || p == failpoint.JournalRolled || p == failpoint.JournalCompacted {
+		if room == "node" || room == "home" || p == failpoint.JournalRolled || p == failpoint.JournalCompacted {
 			continue // their own tests are in cmd/parley and in journal
 		}
 		hits := []int{1, 2 + rand.IntN(12)}

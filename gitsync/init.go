@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
@@ -21,7 +22,7 @@ const (
 // Init makes the record below opts.Dir. Without a remote, or with an empty one, it begins a record
 // whose root commit has `files`, and pushes it. If the remote holds a record, it adopts that record
 // if opts.Check allows it. If `files` is nil, it never begins a record. On any error nothing is
-// left behind.
+// left behind here. After an ErrUnsure the remote may hold what was begun.
 //
 // The error is ErrExists if there is a record already, ErrNoRecord if there is none and `files` is
 // nil, ErrForeign if the remote holds something else (R1), and ErrRemote if the remote cannot be
@@ -48,6 +49,9 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 			doing = "join a record"
 		}
 		err = errors.Join(fmt.Errorf("cannot %s: %w", doing, err), f.clear())
+		if errors.Is(err, ErrUnsure) {
+			return Found{}, err // the caller may have put something there that must stay
+		}
 		for _, dir := range made {
 			if removeErr := os.Remove(dir); removeErr != nil {
 				break // somebody has put something there
@@ -286,8 +290,28 @@ func (f *founding) fill(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	failpoint.Hit(failpoint.RecordBegun)
 	if err := f.git.Push(ctx, tip, objects.Zero, false); err != nil {
-		return Found{}, fmt.Errorf("cannot push main: %w", err)
+		if err = f.refused(ctx, tip, err); err != nil {
+			return Found{}, fmt.Errorf("cannot push main: %w", err)
+		}
 	}
+	failpoint.Hit(failpoint.RecordPushed)
 	return Found{ID: id}, f.store.MoveRef(carrier.RemoteRef, objects.Zero, tip)
+}
+
+// refused returns the error of a push: an ErrUnsure if the remote may take, or have taken, what was
+// pushed; nil if it has taken it and only its answer was lost.
+func (f *founding) refused(ctx context.Context, tip objects.Hash, err error) error {
+	if errors.Is(err, carrier.ErrRejected) {
+		return err
+	}
+	heads, askErr := f.git.Heads(ctx)
+	switch kind, _ := kindOfText(err.Error()+"\n"+carrier.Output(err), true); {
+	case askErr == nil && heads[carrier.MainBranch] == tip:
+		return nil
+	case askErr != nil, kind.IsUnsure():
+		return fmt.Errorf("%w: %w", ErrUnsure, err)
+	}
+	return err
 }

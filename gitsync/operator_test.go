@@ -187,7 +187,9 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 		if err := a.PutFile(versionFile, []byte("6.0\n")); err != nil {
 			t.Fatal(err)
 		}
-		a.sync(t)
+		if err := a.Sync(t.Context()); !errors.As(err, new(*UnusableError)) {
+			t.Errorf("Sync: %v", err)
+		}
 		a.close(t)
 		if _, err := Open(t.Context(), a.opts); !errors.Is(err, ErrForeign) {
 			t.Errorf("Open: %v", err)

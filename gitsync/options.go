@@ -25,6 +25,8 @@ var (
 	// ErrForeign says that a repository holds something else than the record
 	// that was expected: other content, another version, another root.
 	ErrForeign = errors.New("not a record of this fleet")
+	// ErrUnsure says that Init was cut short, and that the remote may have the record that it began.
+	ErrUnsure = errors.New("the remote may have it")
 	// ErrRemote says that the shared repository could not be reached or used.
 	ErrRemote = carrier.ErrRemote
 	// ErrUnfit says that the repository could be reached, and that no record can be shared through
@@ -68,6 +70,9 @@ type Options struct {
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
 	Grace         time.Duration // time before messages of peers are committed here; 0 means 30 s
 
+	// Here returns an error once Dir is gone, or another folder is in its place. Then nothing more is
+	// written, and nothing is acknowledged. nil: Dir stays.
+	Here func() error
 	// Patient lets every fetch and push take as long as a large record needs. It is for a call for
 	// which somebody waits, and which they can end.
 	Patient bool
@@ -99,6 +104,8 @@ type Options struct {
 	Adopt func(main Tree) (add map[string][]byte, err error)
 	// Check looks at a record that Init is about to adopt, together with the files that Adopt adds.
 	// `read` reads one file of its main. An error refuses the record, and nothing is left behind.
+	// An open record asks Check about each main of the remote that is to be taken in, and about its
+	// own main before each commit: see UnusableError.
 	Check func(read func(path string) ([]byte, bool, error)) error
 }
 
@@ -233,6 +240,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Here == nil {
+		o.Here = func() error { return nil }
 	}
 	if o.Prefer == nil {
 		o.Prefer = lowerHash

@@ -73,7 +73,9 @@ type state struct {
 // right what a crash leaves behind, and logs that. If the disk has lost something, it brings back
 // what the remote or the journal has. It goes on without the rest, and names it: see Lost.
 //
-// Errors: ErrNoRecord; ErrInUse; ErrForeign if upstream/CROSSTALK-VERSION is not 5.0 (R1). When
+// Errors: ErrNoRecord; ErrInUse; an UnusableError if nobody may use main (R1) and there is no remote.
+// With a remote such a record is opened. Nothing is committed to it until a fetch has brought a main
+// that may be used. When
 // `ctx` ends, nothing more is fetched or pushed, except for the last push of Run.
 func Open(ctx context.Context, opts Options) (*Record, error) {
 	opts, err := opts.withDefaults()
@@ -188,8 +190,8 @@ func (r *Record) assemble() {
 	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online.ctx, log: r.log}
 	author := objects.Identity(r.opts.Author).Clean()
 	r.main = &mainline{
-		opts: r.opts, author: author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
-		courier: r.courier, tell: r.tell, changed: func() { ring(r.share.pushBell) }, log: r.log,
+		opts: r.opts, author: author, store: r.store, gate: gate{store: r.store, check: r.opts.Check, lost: r.IsLost}, reader: r.Reader, refs: r.refs, progress: r.progress,
+		updates: r.updates, courier: r.courier, tell: r.tell, changed: func() { ring(r.share.pushBell) }, log: r.log,
 	}
 	survey := surveyor{r.store, r.progress, r.opts.Looking}
 	r.salvor = &salvor{
@@ -241,10 +243,13 @@ func (r *Record) openMain() error {
 	case errors.Is(err, errNoVersion) || errors.Is(err, ErrDamaged):
 		r.log.Warn().Err(err).Msg(versionFile + " cannot be read; it is put back")
 		r.updates.add(versionFile, &fileUpdate{data: []byte(versionText + "\n")})
-	case err != nil:
+	case err != nil && !errors.Is(err, ErrForeign):
 		return err
 	}
 	r.progress.mainIs(tip, tree)
+	if err := r.main.gate.tip(tip); r.opts.Remote == "" && errors.As(err, new(*UnusableError)) {
+		return err // only the remote could bring a main that may be used
+	}
 	r.id, err = recordID(r.store, r.log, tip)
 	return err
 }

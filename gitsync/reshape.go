@@ -52,7 +52,7 @@ func (m *mainline) reshape(other, current objects.Hash) error {
 	if !ok {
 		return fmt.Errorf("%w: its history does not begin with %s", ErrForeign, m.reader.id)
 	}
-	if base == other {
+	if base == other && m.usable() == nil {
 		if current == tip {
 			return nil
 		}

@@ -47,6 +47,9 @@ func (s *sharer) fetch(ctx context.Context) error {
 }
 
 func (s *sharer) fetchOnce(ctx context.Context) error {
+	if err := s.opts.Here(); err != nil {
+		return err
+	}
 	failpoint.Hit(failpoint.Fetching)
 	if err := s.refiller.refill(ctx); err != nil {
 		return err
@@ -73,6 +76,11 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 	err = s.bearable(ctx, tip)
 	s.main.work.Lock()
 	defer s.main.work.Unlock()
+	if err == nil && tip != objects.Zero {
+		theirs := s.main.gate
+		theirs.lacks = s.main.usable() == nil
+		err = theirs.tip(tip) // one that nobody may use stays where it is, and nothing is pushed on it
+	}
 	if err == nil {
 		err = s.takeInRemote(tip)
 	}

@@ -26,6 +26,7 @@ const (
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
 	KindRenamed        Kind = "renamed"        // its main has another name now
+	KindUnusable       Kind = "unusable"       // a file of its main says that no host of this fleet may use it
 	KindHuge           Kind = "huge"           // it holds more than anybody has written
 	KindUnfit          Kind = "unfit"          // no record can be shared through a repository of its kind
 	KindObject         Kind = "object"         // git refuses an object for its form
@@ -36,6 +37,10 @@ const (
 	KindReadOnly       Kind = "read-only"      // a disk is mounted read-only, here or at the remote
 	KindOther          Kind = "other"
 )
+
+// IsUnsure reports whether a push that failed for such a reason may have succeeded all the same, or
+// succeed later: the answer was lost, or says nothing that is known.
+func (k Kind) IsUnsure() bool { return k == KindUnreachable || k == KindThrottled || k == KindOther }
 
 // Trouble is why the remote cannot be used.
 type Trouble struct {
@@ -74,6 +79,8 @@ func (k Kind) advice() string {
 		return "check remote in config.yaml: it must hold this fleet's record"
 	case KindRenamed:
 		return "name it main again there: git branch -m BRANCH main, or in the settings of the hosting service"
+	case KindUnusable:
+		return "undo that commit: git clone URL mend && cd mend && git revert COMMIT && git push"
 	case KindHuge:
 		return "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
 			"or let it in with parley record admit COMMIT"

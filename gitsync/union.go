@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,10 +21,11 @@ type union struct {
 	mineTree, otherTree, baseTree objects.Hash
 	tree                          objects.Hash
 	kept                          []arrival // messages of main that the other tip lacked
+	unusable                      bool      // nobody may use main as it is
 }
 
 func (m *mainline) unite(tip, other, base objects.Hash) (*union, error) {
-	u := &union{m: m}
+	u := &union{m: m, unusable: m.usable() != nil}
 	for _, c := range []struct {
 		commit objects.Hash
 		tree   *objects.Hash
@@ -85,6 +87,7 @@ func (u *union) keepFile(d objects.Difference) error {
 		return err
 	}
 	switch {
+	case u.heals(d): // the other tip's stays
 	case stays:
 		u.draft.changes[d.Path] = mine
 		u.m.tell.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
@@ -100,6 +103,11 @@ func (u *union) keepFile(d objects.Difference) error {
 		return u.mergeFile(d, before)
 	}
 	return nil
+}
+
+// heals reports whether a difference is in a file for which nobody may use main as it is.
+func (u *union) heals(d objects.Difference) bool {
+	return u.unusable && (d.Path == versionFile || path.Dir(d.Path) == path.Dir(identityFile))
 }
 
 // isNeeded reports whether a difference removes one of the two files without which no host could

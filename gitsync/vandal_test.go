@@ -155,24 +155,109 @@ func TestACommitWithoutAMessage(t *testing.T) {
 	}
 }
 
-// A host that does not know a version leaves a record of that version alone. It prevents that an
-// old program puts its version back into a record that was upgraded.
+// closes pushes another version into a remote, as anybody can who may push.
+func closes(t *testing.T, remote string) (closed string) {
+	t.Helper()
+	blob := gitInput(t, remote, "6.0\n", "hash-object", "-w", "--stdin")
+	upstream := gitInput(t, remote, "100644 blob "+blob+"\tCROSSTALK-VERSION\n", "mktree")
+	entries := gitOut(t, remote, "ls-tree", "main")
+	if tree := gitOut(t, remote, "rev-parse", "main:upstream"); !strings.Contains(entries, tree) {
+		t.Fatalf("no %s in %s", tree, entries)
+	} else {
+		entries = strings.Replace(entries, tree, upstream, 1)
+	}
+	return moveByHand(t, remote, gitInput(t, remote, entries+"\n", "mktree"), gitOut(t, remote, "rev-parse", "main"))
+}
+
+// A host that does not know a version leaves a record of that version alone, says who did it, and
+// goes on by itself when that is undone, by a commit or by setting main back. It prevents that an
+// old program puts its version back into a record that was upgraded, and that one pushed line keeps
+// every host from starting for ever.
 func TestAnotherVersionStays(t *testing.T) {
-	remote := bareRemote(t)
-	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	if err := a.PutFile(versionFile, []byte("6.0\n")); err != nil {
-		t.Fatal(err)
+	for _, undo := range []string{"revert", "set back"} {
+		remote := bareRemote(t)
+		b := newHome(t, "b", remote)
+		before := gitOut(t, remote, "rev-parse", "main")
+		closed := closes(t, remote)
+		message := testMessage(2, 1)
+		b.append(t, message)
+		unusable := new(UnusableError)
+		if err := b.Sync(t.Context()); !errors.As(err, &unusable) || !errors.Is(err, ErrForeign) || unusable.Commit != closed || unusable.Author != "operator" {
+			t.Fatalf("Sync: %v", err)
+		}
+		if trouble := b.Status().Trouble; trouble.Kind != KindUnusable || !strings.Contains(trouble.Advice, "git revert "+closed) {
+			t.Errorf("status says %+v", trouble)
+		}
+		b.close(t)
+		b.open(t)
+		if err := b.Sync(t.Context()); !errors.As(err, &unusable) || gitOut(t, remote, "rev-parse", "main") != closed {
+			t.Errorf("Sync after a start: %v", err)
+		}
+		if undo == "revert" {
+			moveByHand(t, remote, before+"^{tree}", closed)
+		} else {
+			gitOut(t, remote, "update-ref", "refs/heads/main", before)
+		}
+		b.sync(t)
+		if got := gitOut(t, remote, "show", "main:"+versionFile); got != versionText {
+			t.Errorf("%s: the version is %q", undo, got)
+		}
+		wantSame(t, "messages", messages(t, remote, "main"), paths(message))
+		wantClean(t, b.repo())
 	}
-	a.sync(t)
-	b.append(t, testMessage(2, 1))
-	b.sync(t)
-	if got := gitOut(t, remote, "show", "main:"+versionFile); got != "6.0" {
-		t.Errorf("the version is %q", got)
+}
+
+// Main of a home may be of another version already: an operator has put it there, or an earlier
+// version of parley has taken it in. With a remote such a home starts, writes nothing to main, and
+// is well again when the remote is. Without one it says which commit has to be undone.
+func TestMainOfAnotherVersion(t *testing.T) {
+	for _, undo := range []string{"revert", "set back"} {
+		remote := bareRemote(t)
+		b := newHome(t, "b", remote)
+		before := gitOut(t, remote, "rev-parse", "main")
+		closed := closes(t, remote)
+		b.close(t)
+		gitOut(t, b.repo(), "fetch", "--quiet", remote, "+main:main", "+main:refs/remotes/origin/main")
+		b.open(t)
+		message := testMessage(2, 1)
+		b.append(t, message)
+		unusable := new(UnusableError)
+		if err := b.Sync(t.Context()); !errors.As(err, &unusable) || unusable.Commit != closed {
+			t.Errorf("Sync: %v", err)
+		}
+		if got := gitOut(t, b.repo(), "rev-parse", "main"); got != closed {
+			t.Errorf("something was written: main is %s", got)
+		}
+		b.close(t)
+		b.open(t)
+		if undo == "revert" {
+			moveByHand(t, remote, before+"^{tree}", closed)
+		} else {
+			gitOut(t, remote, "update-ref", "refs/heads/main", before)
+		}
+		b.sync(t)
+		if got := gitOut(t, remote, "show", "main:"+versionFile); got != versionText {
+			t.Errorf("%s: the version is %q", undo, got)
+		}
+		wantSame(t, "messages", messages(t, remote, "main"), paths(message))
+		wantClean(t, b.repo())
 	}
-	b.close(t)
-	if _, err := Open(t.Context(), b.opts); !errors.Is(err, ErrForeign) {
+	a := newHome(t, "a", "")
+	before := gitOut(t, a.repo(), "rev-parse", "main")
+	closed := closes(t, a.repo())
+	a.append(t, testMessage(1, 1))
+	if err := a.Sync(t.Context()); !errors.As(err, new(*UnusableError)) {
+		t.Errorf("Sync: %v", err)
+	}
+	a.close(t)
+	unusable := new(UnusableError)
+	if _, err := Open(t.Context(), a.opts); !errors.As(err, &unusable) || unusable.Commit != closed {
 		t.Errorf("Open: %v", err)
 	}
+	moveByHand(t, a.repo(), before+"^{tree}", closed)
+	a.open(t)
+	a.sync(t)
+	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(testMessage(1, 1)))
 }
 
 // An operator may rewrite the whole of main in record.git ("git filter-branch"), while the node

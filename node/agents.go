@@ -96,7 +96,10 @@ func (sv *serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	if err != nil {
 		return configs.Agent{}, err
 	}
-	a.Added, a.DispatchSince = sv.now(), sv.record.Tip()
+	a.Added = sv.now()
+	if !r.AnswerOld {
+		a.DispatchSince = sv.record.Tip()
+	}
 	if err := cmp.Or(sv.doorsteps.Check(a), agents.CheckLimits(sv.kept, a)); err != nil {
 		return configs.Agent{}, err
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -75,6 +76,25 @@ func (o *ownHost) retire(alias protocol.Name) {
 	})
 	if err != nil {
 		o.log.Warn().Err(err).Msg("cannot say in the host's file that it is out")
+	}
+}
+
+// retireLeft makes up for what revocations by this host have left, if its node ended before the
+// files of the hosts that are out said so.
+func (o *ownHost) retireLeft(read func(path string) ([]byte, bool, error)) {
+	var out []protocol.Name
+	o.folded(func(s *fleet.State) {
+		for _, h := range s.Keys().Hosts() {
+			if all := h.Keys(); h.Out() && (all[len(all)-1].By == o.host.String() || strings.HasSuffix(all[len(all)-1].By, " at "+o.host.String())) {
+				out = append(out, h.Alias)
+			}
+		}
+	})
+	for _, alias := range out {
+		file, there, err := read(protocol.HostFilePath(alias))
+		if _, said := protocol.HostFileRemoved(file); err == nil && there && !said {
+			o.retire(alias)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -33,11 +33,15 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	if err := n.own.publish(ctx); err != nil {
 		return asError(err)
 	}
+	failpoint.Hit(failpoint.JoinStored)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := n.record.Sync(ctx); err != nil {
-		return n.unsure(ctx, err)
+		if err = n.unsure(ctx, err); err != nil {
+			return err
+		}
 	}
+	failpoint.Hit(failpoint.JoinPushed)
 	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
 	result.Notes = append(result.Notes, n.hubs.unknown()...)
 	n.freezer.FreezeLong() // so that the first start need not read everything again
@@ -76,7 +80,8 @@ func (n *Node) stampAgents() error {
 	return nil
 }
 
-// unsure is the error of a push. It is an UnsureError if the push was cut short and not refused.
+// unsure is the error of a push. It is an UnsureError if the push was cut short and not refused,
+// and nil if only its answer was lost.
 func (n *Node) unsure(ctx context.Context, err error) error {
 	if n.cfg.Remote == "" {
 		return err
@@ -88,10 +93,12 @@ func (n *Node) unsure(ctx context.Context, err error) error {
 	if !trouble.Pushing {
 		return err // nothing could even be fetched from it
 	}
-	switch trouble.Kind {
-	case gitsync.KindUnreachable, gitsync.KindThrottled, gitsync.KindOther:
-		return &homes.UnsureError{Push: err}
-	default:
-		return err
+	askErr := n.record.Fetch(ctx)
+	if askErr == nil && n.record.Status().Unpushed == 0 {
+		return nil
 	}
+	if askErr != nil || trouble.Kind.IsUnsure() {
+		return &homes.UnsureError{Push: err}
+	}
+	return err
 }

@@ -61,6 +61,10 @@ type Options struct {
 	// many messages have been read; nil: nobody is told.
 	Progress func(done, total int)
 
+	// Dir is the folder in which the node was started. Agents that have no folder run there, as long
+	// as it is there; "": in the user's home.
+	Dir string
+
 	// Moved says that the home belongs in the place where it is now, and that the home of which it
 	// looks like a copy is gone for good.
 	Moved bool
@@ -88,6 +92,8 @@ type Node struct {
 	now       func() time.Time
 	started   time.Time
 	lock      *flock.Flock
+	standing  homes.Standing            // which folder the home is
+	begunIn   string                    // see Options.Dir
 	signsWith atomic.Pointer[homes.Key] // this host's key
 	callers   *caller.Book
 	verbs     control.Answers   // what answers each verb
@@ -189,7 +195,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	events := feed.NewEvents(o.Now)
 	n := &Node{
-		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
+		home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes, retryPause: o.retryPause,
 		cache:   statecache.New(o.Home.StateCache(), o.kinds),
 		keys:    newKeyWork(),
@@ -292,7 +298,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := configs.Load(n.home.Config())
+	cfg, err := homes.LoadConfig(n.home)
 	if err != nil {
 		return nil, err
 	}
@@ -305,6 +311,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
+		return nil, err
+	}
+	if n.standing, err = homes.StandOn(n.home); err != nil {
 		return nil, err
 	}
 	if opened, err = n.home.Tighten(); err != nil {
@@ -374,7 +383,7 @@ func (n *Node) openDoors() {
 		profiles: n.profiles, given: n.given, runs: n.runs, log: n.log,
 	}
 	commands := &runner{
-		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
+		home: n.home.Dir, begunIn: n.begunIn, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
 		maxOutput: n.cfg.MessageLimit / 2, // the other half is room for the frontmatter, and for what failures add
 		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
 		sessions: n.sessions, walled: map[string]bool{},
@@ -479,7 +488,7 @@ func (n *Node) openDoors() {
 			n.notices.Wrong(about, "%s", text)
 		},
 	})
-	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, File: n.home.Notified(), Now: n.now, Wrong: func(about, text string) {
+	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, Dir: n.begunIn, File: n.home.Notified(), Now: n.now, Wrong: func(about, text string) {
 		if text == "" {
 			n.notices.Mended(about)
 			return
@@ -514,7 +523,7 @@ func (n *Node) openDoors() {
 
 func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
 	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, notices: n.notices, log: n.log}
-	record, err := n.openGated(ctx, gitsync.Options{
+	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
 		Author:        homes.Author(n.cfg),
@@ -528,6 +537,8 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		Prefer:        n.prefer,
 		Signed:        n.signed,
 		Describe:      describe,
+		Here:          n.standing.Check,
+		Check:         func(read func(string) ([]byte, bool, error)) error { return books.CheckIdentity(read, n.cfg) },
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
 			Arriving: n.arriving,
@@ -540,12 +551,15 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 			Stuck:    n.tidings.stuck,
 			Notice:   n.notices.News,
 		},
-	})
+	}, n.log)
 	if err != nil {
 		return err
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
 	n.record, n.own.record = record, record
+	if err := books.NoteIdentity(record); err != nil {
+		return err
+	}
 	n.views = &views{folded: n.folded, record: record, live: n.live, log: n.log}
 	start, err := homes.NextStart(n.home, n.started)
 	if err != nil {
@@ -587,38 +601,6 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		events: n.events, mended: n.goOn, log: n.log,
 	}
 	return nil
-}
-
-// openGated opens a record that says whose it is. If the record does not say that, somebody may
-// have put it right on the remote, to which everybody pushes. So the record is fetched first: a
-// host that refused to look there could never be started again.
-func (n *Node) openGated(ctx context.Context, o gitsync.Options) (*gitsync.Record, error) {
-	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, o, n.log)
-	if err != nil {
-		return nil, err
-	}
-	wrong := books.CheckIdentity(record, n.cfg)
-	if wrong == nil {
-		return record, nil
-	}
-	if err := record.Close(); err != nil || o.Remote == "" {
-		return nil, errors.Join(wrong, err)
-	}
-	alone := o
-	alone.Events = gitsync.Events{} // nobody is there yet whom an event could be told
-	if record, err = homes.OpenRecord(ctx, n.home, n.cfg.Alias, alone, n.log); err != nil {
-		return nil, errors.Join(wrong, err)
-	}
-	if err := errors.Join(record.Fetch(ctx), record.Close()); err != nil {
-		return nil, fmt.Errorf("%w; it cannot be seen whether that was put right: %w", wrong, err)
-	}
-	if record, err = homes.OpenRecord(ctx, n.home, n.cfg.Alias, o, n.log); err != nil {
-		return nil, err
-	}
-	if wrong = books.CheckIdentity(record, n.cfg); wrong != nil {
-		return nil, errors.Join(wrong, record.Close())
-	}
-	return record, nil
 }
 
 // fold makes the state of the record, and reads the record's other files.

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
@@ -40,6 +41,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		why := control.AsError(asError(err))
 		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
 	}
+	n.own.retireLeft(n.record.ReadFile)
+	gone := n.watchHome(ctx)
 	open := make(chan struct{})
 	served, err := n.serveControl(open, &down)
 	if err != nil {
@@ -84,6 +87,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	case err = <-served:
 	case err = <-recordFailed:
 	case err = <-n.twins.Expelled:
+	case err = <-gone:
+		n.log.Error().Msg(err.Error())
 	}
 	n.log.Info().Msg("node is stopping")
 	n.record.StopBy(time.Now().Add(stopTime))
@@ -110,6 +115,24 @@ func (n *Node) lookFirst(ctx context.Context) {
 const firstLook = 3 * time.Second
 
 const aboutFirstLook = "the first look at the remote"
+
+// homePoll is the time between two looks at whether the home is still there.
+const homePoll = time.Second
+
+// watchHome tells when the home is gone. The node ends then: it would work on as a ghost that
+// nobody can reach, with a key that a node in its place may have too.
+func (n *Node) watchHome(ctx context.Context) <-chan error {
+	gone := make(chan error, 1)
+	go func() { // ends with ctx, or with the home
+		for wait.Sleep(ctx, homePoll) {
+			if err := n.standing.Check(); err != nil {
+				gone <- err
+				return
+			}
+		}
+	}()
+	return gone
+}
 
 // serveControl opens the control sockets, and answers on them once `open` is closed. Whoever asks
 // earlier waits, because a node without its bus and its doors would give wrong answers. It is the

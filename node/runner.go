@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/environ"
+	"github.com/parleyfleet/parley/internal/folders"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/shortage"
 	"github.com/parleyfleet/parley/internal/walls"
@@ -32,6 +33,7 @@ import (
 // its agent. Followers are told of each run.
 type runner struct {
 	home      string // the folder of the home
+	begunIn   string // where commands run for which no folder is named
 	host      protocol.Name
 	timeout   time.Duration // for commands of agents that have no timeout of their own
 	maxOutput int           // of a command, in bytes
@@ -156,7 +158,7 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 	}
 	c := door.Command{
 		Argv:         argv,
-		Dir:          a.Dir,
+		Dir:          cmp.Or(a.Dir, folders.First(rn.begunIn)),
 		Stdin:        []byte(input),
 		Placeholders: a.Input == configs.InputPrompt,
 		Timeout:      cmp.Or(a.Timeout, rn.timeout),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
@@ -44,7 +45,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	if err := gitremote.Check(o.Remote); err != nil {
 		return RemoteResult{}, cannotSet("", control.Errorf(control.KindUsage, "", "%v", err))
 	}
-	cfg, err := configs.Load(o.Home.Config())
+	cfg, err := homes.LoadConfig(o.Home)
 	if err != nil {
 		return RemoteResult{}, cannotSet("", err)
 	}
@@ -77,6 +78,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 		}
 		_, r.Shared = n.freezer.Sizes()
 	}
+	failpoint.Hit(failpoint.RemoteUsed)
 	if err := configs.SetRemote(o.Home.Config(), o.Remote); err != nil {
 		return r, cannotSet("", err)
 	}

@@ -84,6 +84,18 @@ func HostFileRemoved(file []byte) (since time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// HostFileUser is the user of the host's machine whose host it is, by its file; "" if the file does
+// not say. Several hosts of one machine differ by it (R11).
+func HostFileUser(file []byte) string {
+	root, _ := hostFileParts(file)
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "username" {
+			return root.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
 // renderFile writes a changed frontmatter and the body as a file. The YAML encoder puts some
 // comments where they break the YAML. If `check` then cannot read the file, it is written without
 // comments.

@@ -3,6 +3,10 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +111,93 @@ func TestDieWhileTheKeyChanges(t *testing.T) {
 			if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
 				t.Errorf("verify: %s", out)
 			}
+		})
+	}
+}
+
+// The making of a home ends at each of its points, as by kill -9, and the same command is run
+// again. It prevents: a record whose founder's key nobody has any more, so that nobody can ever
+// settle anything for the fleet; and a home that can neither be made nor started.
+func TestDieWhileAHomeIsMade(t *testing.T) {
+	for _, p := range []failpoint.Point{
+		failpoint.HomeKeyed, failpoint.RecordBegun, failpoint.RecordPushed, failpoint.RecordPlaced, failpoint.HomeMade, failpoint.JoinStored, failpoint.JoinPushed,
+	} {
+		for _, joins := range []bool{false, true} {
+			if joins && (p == failpoint.RecordBegun || p == failpoint.RecordPushed) {
+				continue // who joins begins nothing
+			}
+			name := strings.TrimPrefix(string(p), "home/")
+			if joins {
+				name += ", joining"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				remote := filepath.Join(t.TempDir(), "shared.git")
+				gitOut(t, ".", "init", "--quiet", "--bare", remote)
+				h := emptyStoryHost(t)
+				words := []string{"init", "--fleet", "f", "--alias", "white", "--human", "nat", "--remote", remote}
+				if joins {
+					first := emptyStoryHost(t)
+					first.must("init", "--fleet", "f", "--alias", "first", "--human", "eve", "--remote", remote)
+					words = []string{"join", remote, "--alias", "white", "--human", "nat"}
+				}
+				h.env = []string{failpoint.Variable + "=" + string(p)}
+				if out, err := h.try(words...); err == nil {
+					t.Fatalf("it did not die: %s", out)
+				}
+				h.env = nil
+				key, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				made := p == failpoint.HomeMade || p == failpoint.JoinStored || p == failpoint.JoinPushed
+				other := slices.Clone(words)
+				other[slices.Index(other, "white")] = "other"
+				if _, err := h.try(other...); err == nil || !made && !strings.Contains(err.Error(), "is to be the host white of nat") {
+					t.Errorf("as another host: %v", err)
+				}
+				if !made {
+					if _, err := h.try("up"); err == nil || !strings.Contains(err.Error(), "half made") || !strings.Contains(err.Error(), "parley init --alias white --human nat --remote") {
+						t.Errorf("a start before: %v", err)
+					}
+				}
+				if _, err := h.try(words...); made != (err != nil) || made && !strings.Contains(err.Error(), "parley up") {
+					t.Errorf("once more: %v", err)
+				}
+				if now, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk")); err != nil || !bytes.Equal(now, key) {
+					t.Errorf("the key is another one: %v", err)
+				}
+				h.start()
+				if !joins {
+					h.must("policy", "set", "window-cross-host=3d", "--reason", "x")
+				}
+				h.must("broadcast", "--as", "nat", "here")
+				h.until("all is pushed", func() bool { r := h.status().Record; return r.Unrecorded+r.Unpushed == 0 && r.Trouble == nil })
+				if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
+					t.Errorf("verify: %s", out)
+				}
+			})
+		}
+	}
+}
+
+// The same for another remote of a home.
+func TestDieWhileTheRemoteIsSet(t *testing.T) {
+	for _, p := range []failpoint.Point{failpoint.Fetching, failpoint.Pushing, failpoint.Pushed, failpoint.RemoteUsed} {
+		t.Run(filepath.Base(string(p)), func(t *testing.T) {
+			t.Parallel()
+			remote := filepath.Join(t.TempDir(), "shared.git")
+			gitOut(t, ".", "init", "--quiet", "--bare", remote)
+			h := newStoryHost(t, "white")
+			h.env = []string{failpoint.Variable + "=" + string(p)}
+			if out, err := h.try("remote", "set", remote); err == nil {
+				t.Fatalf("it did not die: %s", out)
+			}
+			h.env = nil
+			h.must("remote", "set", remote)
+			h.start()
+			h.must("broadcast", "--as", "nat", "here")
+			h.until("all is pushed", func() bool { r := h.status().Record; return r.Unrecorded+r.Unpushed == 0 && r.Trouble == nil })
 		})
 	}
 }

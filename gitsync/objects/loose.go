@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // looseObjects are the objects of a repository that are files of their own.
@@ -76,7 +77,7 @@ func (l *looseObjects) put(typ plumbing.ObjectType, data []byte) error {
 		return fmt.Errorf("cannot compress: %w", err)
 	}
 	path := l.path(hashOf(typ, data))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := durable.FoldersIn(filepath.Dir(l.dir), filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot write a loose object: %w", err)
 	}
 	return WriteFile(path, out.Bytes())

@@ -84,7 +84,7 @@ func (r *Refs) packedRef(name string) (Hash, bool, error) {
 // durable when it returns. The error is ErrRefMoved if the ref names something else.
 func (r *Refs) MoveRef(name string, old, next Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := durable.FoldersIn(r.dir, filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot move %s: %w", name, err)
 	}
 	lock, err := r.takeLock(path + ".lock")
@@ -101,7 +101,7 @@ func (r *Refs) MoveRef(name string, old, next Hash) error {
 // a ref that a crash broke. MoveRef is for all others.
 func (r *Refs) ResetRef(name string, next Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := durable.FoldersIn(r.dir, filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot set %s: %w", name, err)
 	}
 	lock, err := r.takeLock(path + ".lock")
@@ -123,7 +123,7 @@ func (r *Refs) RemoveRef(name string, old Hash) error {
 	} else if !ok {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // the folder of a ref in packed-refs may be gone
+	if err := durable.FoldersIn(r.dir, filepath.Dir(path), 0o755); err != nil { // the folder of a ref in packed-refs may be gone
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	lock, err := r.takeLock(path + ".lock")

@@ -68,6 +68,18 @@ const (
 	CachePlaced  Point = "node/cache-placed"  // the cache is in its place, and the old one is still there
 )
 
+// The points of the making of a home.
+const (
+	HomeKeyed    Point = "home/keyed"  // the key is on the disk, and nobody else knows it
+	RecordBegun  Point = "home/begun"  // the first commit is made, and about to be pushed
+	RecordPushed Point = "home/pushed" // the remote has the first commit, and the home does not know that
+	RecordPlaced Point = "home/placed" // the home has its record, and no config.yaml
+	HomeMade     Point = "home/made"   // the home is one, and its host has not joined
+	JoinStored   Point = "home/stored" // the message by which the host joins is stored, and about to be pushed
+	JoinPushed   Point = "home/joined" // the remote has it
+	RemoteUsed   Point = "home/remote" // a remote has the record, and config.yaml does not name it
+)
+
 // All returns the points, in the order in which they stand above.
 func All() []Point {
 	return []Point{
@@ -77,5 +89,6 @@ func All() []Point {
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,
 		Stored, Published, SeedsKept, KeyRotated, CacheWritten, CachePlaced,
+		HomeKeyed, RecordBegun, RecordPushed, RecordPlaced, HomeMade, JoinStored, JoinPushed, RemoteUsed,
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/parleyfleet/parley/internal/folders"
 	"github.com/parleyfleet/parley/internal/walls"
 )
 
 // CheckWalls returns an error that says why this system puts up no walls around a command of a
 // user; nil stands for this process's own user. It tries it with a command that does nothing.
 func CheckWalls(u *User) error {
-	dir, err := os.MkdirTemp("", "parley-walls-")
+	dir, err := os.MkdirTemp(folders.Temporary(), "parley-walls-")
 	if err != nil {
 		return err
 	}

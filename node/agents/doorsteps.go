@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/parleyfleet/parley/internal/folders"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -114,5 +115,5 @@ func runtimeFolder() string {
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		return folder
 	}
-	return os.TempDir()
+	return folders.Temporary()
 }

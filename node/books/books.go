@@ -257,30 +257,16 @@ func (b *Books) Changed(paths []string) {
 		if shortage.Is(err) {
 			time.AfterFunc(shortPause, func() { b.Changed([]string{path}) })
 		}
-		switch path {
-		case own:
+		if path == own {
 			if err := b.o.RenderOwn(); err != nil {
 				b.o.Log.Warn().Err(err).Msg("cannot render this host's file")
 			}
-		case IdentityFile:
-			b.warnOfIdentity()
 		}
 	}
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
 	if slices.ContainsFunc(paths, func(path string) bool { _, is := protocol.IsActorPath(path); return is }) {
 		b.o.Nudge() // two profiles of one name may be one now
-	}
-}
-
-// warnOfIdentity gives, while the node runs, the warning that its next start would give. That start
-// would fail.
-func (b *Books) warnOfIdentity() {
-	err := CheckIdentity(b.o.Record, b.o.Config)
-	if err != nil {
-		b.o.Notices.Wrong(IdentityFile, "this node will not start again: %v", err)
-	} else {
-		b.o.Notices.Mended(IdentityFile)
 	}
 }
 

@@ -72,22 +72,28 @@ func ReadIdentity(read func(path string) ([]byte, bool, error)) (id Identity, ok
 	return id, true, nil
 }
 
-// CheckIdentity is the gate of the seed: it returns an error for a record whose identity is missing
-// or not configured. Nobody writes to such a record. An identity that this disk has lost was there,
-// and is made anew.
-func CheckIdentity(record *gitsync.Record, cfg configs.Config) error {
-	id, ok, err := ReadIdentity(record.ReadFile)
+// CheckIdentity is the gate of the seed: it returns an error for a record that does not say whose it
+// is, or says that it is another fleet's. Nobody writes to such a record.
+func CheckIdentity(read func(path string) ([]byte, bool, error), cfg configs.Config) error {
+	id, ok, err := ReadIdentity(read)
 	switch {
-	case errors.Is(err, gitsync.ErrDamaged), !ok && record.IsLost(IdentityFile):
-		return record.NoteLost([]string{IdentityFile})
 	case err != nil:
-		return fmt.Errorf("cannot use the record: %w", err)
+		return err
 	case !ok:
-		return fmt.Errorf("cannot use the record: it has no %s, which names the fleet", IdentityFile)
+		return fmt.Errorf("it has no %s, which names the fleet", IdentityFile)
 	case !id.Configured():
-		return fmt.Errorf("cannot use the record: name or email in its %s is still to be configured: edit it in a clone and push", IdentityFile)
+		return fmt.Errorf("name or email in its %s is still to be configured", IdentityFile)
 	case id.Fleet != "" && id.Fleet != cfg.Fleet.String():
-		return fmt.Errorf("cannot use the record: it belongs to the fleet %q, the configuration says %q", id.Fleet, cfg.Fleet)
+		return fmt.Errorf("by its %s it belongs to the fleet %q, and the configuration says %q", IdentityFile, id.Fleet, cfg.Fleet)
 	}
 	return nil
+}
+
+// NoteIdentity notes the identity as lost if this disk has lost it: then it is made anew.
+func NoteIdentity(record *gitsync.Record) error {
+	_, ok, err := record.ReadFile(IdentityFile)
+	if errors.Is(err, gitsync.ErrDamaged) || err == nil && !ok && record.IsLost(IdentityFile) {
+		return record.NoteLost([]string{IdentityFile})
+	}
+	return err
 }

@@ -125,6 +125,7 @@ type AddAgentRequest struct {
 	Wake          string        `json:"wake,omitempty"`           // of an agent with an inbox: the command that wakes its program; empty: none
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
+	AnswerOld     bool          `json:"answer_old,omitempty"`     // what waits for it in the record is run too, not only what comes from now on
 }
 
 // ShowAgent returns how an agent is served here, with all that can be set.

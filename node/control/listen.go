@@ -67,7 +67,18 @@ func bind(path string) (net.Listener, error) {
 	if err := os.Chmod(path, socketMode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return l, nil
+	socket, err := os.Lstat(path)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then another node's socket may be there, if the home was replaced
+	return &linkedListener{Listener: l, close: sync.OnceValue(func() error {
+		err := l.Close()
+		if now, statErr := os.Lstat(path); statErr == nil && os.SameFile(socket, now) {
+			err = errors.Join(err, os.Remove(path))
+		}
+		return err
+	})}, nil
 }
 
 // removeStale removes what a dead node left at path.
@@ -116,7 +127,11 @@ func listenShort(path string) (net.Listener, error) {
 		return nil, errors.Join(err, l.Close(), os.RemoveAll(dir))
 	}
 	return &linkedListener{Listener: l, close: sync.OnceValue(func() error {
-		return errors.Join(l.Close(), os.Remove(path), os.RemoveAll(dir))
+		err := l.Close()
+		if target, linkErr := os.Readlink(path); linkErr == nil && target == real {
+			err = errors.Join(err, os.Remove(path))
+		}
+		return errors.Join(err, os.RemoveAll(dir))
 	})}, nil
 }
 
@@ -136,13 +151,14 @@ func shortFolder() (string, error) {
 	return "", errors.New("its path is too long for this system, and no temporary folder with a shorter one could be made")
 }
 
-// linkedListener is a listener whose Close also removes the link to its socket.
+// linkedListener is a listener whose Close also removes its socket, and the link to it if there is
+// one, unless something else is there.
 type linkedListener struct {
 	net.Listener
 	close func() error // once
 }
 
-// Close closes the listener and removes the socket, its folder and the link.
+// Close closes the listener and removes what Listen has made.
 func (l *linkedListener) Close() error { return l.close() }
 
 // Dial connects to the control socket at path, wherever Listen had to put it.

@@ -359,7 +359,7 @@ type RecordStatus struct {
 // Trouble is why the remote cannot be used.
 type Trouble struct {
 	// Kind is unreachable, authentication, permission, untrusted, not-found, hook, content, protected, work-tree, full,
-	// too-large, throttled, foreign, renamed, huge, unfit, object, settings, shortage, needs-git, disk,
+	// too-large, throttled, foreign, unusable, renamed, huge, unfit, object, settings, shortage, needs-git, disk,
 	// read-only or other.
 	Kind    string    `json:"kind"`
 	Text    string    `json:"text"`           // one line

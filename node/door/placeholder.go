@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/folders"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
@@ -117,7 +118,7 @@ func (c Command) fill() (filled, error) {
 	}
 	if holds(OutputPlaceholder) {
 		// Absolute, because the command may work in another folder than the node.
-		dir, err := filepath.Abs(cmp.Or(c.Scratch, os.TempDir()))
+		dir, err := filepath.Abs(cmp.Or(c.Scratch, folders.Temporary()))
 		if err != nil {
 			return f, fmt.Errorf("no place for its answer: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -100,6 +101,9 @@ func (c Command) build() (*exec.Cmd, error) {
 	cmd.Dir = dir
 	if !c.Bare {
 		cmd.Env = environ.Clean(cmd.Environ())
+	}
+	if _, err := os.Stat(os.TempDir()); err != nil { // whoever started the node has taken it away
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(pair string) bool { return strings.HasPrefix(pair, "TMPDIR=") })
 	}
 	cmd.Env = append(cmd.Env, c.Env...)
 	return cmd, nil

@@ -16,6 +16,8 @@ import (
 func (o Options) noRecord(err error) error {
 	hint := ""
 	switch {
+	case errors.Is(err, gitsync.ErrUnsure):
+		return err
 	case errors.Is(err, gitsync.ErrNoRecord):
 		doing := "join"
 		if o.Adopt != nil {

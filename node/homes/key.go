@@ -81,7 +81,10 @@ func makeKey(home configs.Home) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make this host's key: %w", err)
 	}
-	return key, writeOnce(KeyFile(home), append(seed, '\n'))
+	if err := durable.WriteFile(KeyFile(home), append(seed, '\n'), 0o600); err != nil {
+		return nil, fmt.Errorf("cannot keep this host's key: %w", err)
+	}
+	return key, errors.Join(durable.Folder(home.Dir), durable.Folder(filepath.Dir(home.Dir)))
 }
 
 // Keep writes a key durably into its own file, unless that exists.

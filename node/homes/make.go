@@ -1,13 +1,13 @@
 package homes
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +19,9 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -73,8 +75,9 @@ type Found struct {
 // Make makes a home: a key, the record (adopted from the remote if that holds one) and the
 // configuration. Then `join` has the host join the fleet by a signed message, and says so in the
 // result. If this or anything before it fails, nothing is left behind, with one exception: the
-// remote may have taken that message, as an UnsureError of `join` says. Then the home stays,
-// because nobody else could ever speak for the host.
+// remote may have the host's key, in the record's first commit (gitsync.ErrUnsure) or in that
+// message (an UnsureError of `join`). Then the home stays, because nobody else could ever speak for
+// the host. A call that was cut short before the folder was a home is made up for by the same call.
 func Make(ctx context.Context, o Options, join func(context.Context, Options, *Result) error) (Result, error) {
 	cfg, agents, err := o.decide()
 	if err != nil {
@@ -104,12 +107,19 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 	}
 	result, err := o.found(ctx, cfg, agents)
 	if err == nil {
+		failpoint.Hit(failpoint.HomeMade)
 		err = join(ctx, o, &result)
+		if unsure := new(UnsureError); errors.As(err, &unsure) {
+			return Result{}, unsure.told(cfg.Alias, o.Home)
+		}
+		if err != nil && cfg.Remote != "" && !result.Adopted { // the remote has a record with this key
+			return Result{}, (&UnsureError{Push: err}).told(cfg.Alias, o.Home)
+		}
 	}
 	if err != nil {
-		unsure := new(UnsureError)
-		if errors.As(err, &unsure) {
-			return Result{}, unsure.told(cfg.Alias, o.Home)
+		if errors.Is(err, gitsync.ErrUnsure) {
+			return Result{}, control.Errorf(control.KindFailed, "run the same again", "cannot say whether %s has begun a record at %s: the push was cut short; "+
+				"its home %s stays, and with it the key", cfg.Alias, redact.Remote(cfg.Remote), o.Home.Dir)
 		}
 		if !errors.Is(err, ErrLocked) {
 			undo()
@@ -141,10 +151,7 @@ func (o Options) config() (configs.Config, error) {
 	cfg.Bus = o.System
 	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Advertise, cfg.Bus.Hubs = o.Remote, o.Listen, o.Advertise, o.Hubs
 	alias, _ := os.Hostname()
-	human := ""
-	if u, err := user.Current(); err == nil {
-		human = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
-	}
+	human := whereabouts.User()
 	for _, field := range []struct {
 		flag, given, fallback string
 		at                    *protocol.Name
@@ -221,10 +228,14 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	if _, err := os.Stat(o.Home.Config()); err == nil {
 		return Result{}, fmt.Errorf("cannot make a node: %s has just become one: %w", o.Home.Dir, ErrLocked)
 	}
+	if err := o.resume(&cfg); err != nil {
+		return Result{}, err
+	}
 	key, err := makeKey(o.Home)
 	if err != nil {
 		return Result{}, err
 	}
+	failpoint.Hit(failpoint.HomeKeyed)
 	founder, err := protocol.FormatFounder(protocol.HostState{Host: cfg.Alias, Key: key.Public, Humans: []protocol.Name{cfg.Human}})
 	if err != nil {
 		return Result{}, err
@@ -239,7 +250,12 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	}
 	options := gitsync.Options{
 		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Ask: o.Ask, Log: o.Log, Now: o.Now,
-		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, key.Public, read) },
+	}
+	mine := false // an earlier call has begun what the remote holds
+	options.Check = func(read func(string) ([]byte, bool, error)) error {
+		began, _, err := read(protocol.FounderPath)
+		mine = err == nil && bytes.Equal(began, founder)
+		return o.adopt(&cfg, key.Public, read)
 	}
 	if o.Adopt != nil {
 		o.complete(&options, cfg)
@@ -248,15 +264,41 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	if err != nil {
 		return Result{}, o.noRecord(err)
 	}
+	failpoint.Hit(failpoint.RecordPlaced)
 	for _, a := range agents {
 		if err := configs.WriteAgent(o.Home.Agents(), a); err != nil {
 			return Result{}, err
 		}
 	}
-	if err := configs.WriteConfig(o.Home.Config(), cfg); err != nil {
+	if err := errors.Join(o.Home.WriteDraft(cfg), o.Home.TakeDraft()); err != nil {
 		return Result{}, err
 	}
-	return Result{Config: cfg, Record: found.ID, Key: key.Public, Adopted: found.Adopted, Notes: found.Notes}, nil
+	return Result{Config: cfg, Record: found.ID, Key: key.Public, Adopted: found.Adopted && !mine, Notes: found.Notes}, nil
+}
+
+// resume makes up for a call that was cut short before the folder was a home. It returns an error
+// if that one was to make another host: the remote may know the key as that host's. What it has put
+// there is used by nobody yet, except for the key.
+func (o Options) resume(cfg *configs.Config) error {
+	draft, err := configs.Load(o.Home.Draft())
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.Home.WriteDraft(*cfg)
+	}
+	if err != nil {
+		return err
+	}
+	if o.Fleet == "" {
+		cfg.Fleet = draft.Fleet
+	}
+	if draft.Fleet != cfg.Fleet || draft.Alias != cfg.Alias || draft.Human != cfg.Human || draft.Remote != cfg.Remote {
+		return control.Errorf(control.KindConflict, configs.UnfinishedHint(draft)+"; or choose another folder with --home DIR",
+			"cannot make a node: %s is to be the host %s of %s in the fleet %s, and making it was cut short: the remote may have its key",
+			o.Home.Dir, draft.Alias, draft.Human, draft.Fleet)
+	}
+	if err := os.RemoveAll(o.Home.Record()); err != nil {
+		return fmt.Errorf("cannot remove what was begun: %w", err)
+	}
+	return nil
 }
 
 // complete adds what is missing to a record that another program has begun, after that was shown

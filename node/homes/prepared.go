@@ -32,6 +32,9 @@ func (o Options) readPrepared() (prepared, error) {
 		return prepared{}, control.Errorf(control.KindUsage, "parley join URL --from "+o.From, "cannot join: neither the command nor %s names the shared record",
 			filepath.Join(o.From, "config.yaml"))
 	}
+	if cfg.Alias == "" {
+		return prepared{}, control.Errorf(control.KindUsage, "write it there", "cannot make a node from %s: its config.yaml names no alias", o.From)
+	}
 	if err := cfg.Validate(); err != nil {
 		return prepared{}, control.Errorf(control.KindUsage, "", "cannot make a node from %s: %v", o.From, err)
 	}

@@ -19,6 +19,10 @@ import (
 // steps.
 func OpenRecord(ctx context.Context, home configs.Home, alias protocol.Name, o gitsync.Options, log zerolog.Logger) (*gitsync.Record, error) {
 	record, err := gitsync.Open(ctx, o)
+	if unusable := new(gitsync.UnusableError); errors.As(err, &unusable) {
+		return nil, control.Errorf(control.KindFailed,
+			fmt.Sprintf("undo that commit: git clone %s mend && cd mend && git revert %s && git push", home.Record(), unusable.Commit), "%v", err)
+	}
 	if !errors.Is(err, gitsync.ErrNoRecord) {
 		return record, err
 	}
@@ -26,8 +30,14 @@ func OpenRecord(ctx context.Context, home configs.Home, alias protocol.Name, o g
 		return nil, recordGone(home, "")
 	}
 	log.Warn().Str("remote", redact.Remote(o.Remote)).Msg("record.git is gone: fetching the record anew")
-	o.Check = func(read func(string) ([]byte, bool, error)) error { return checkOurs(home, alias, o.Remote, read) }
-	_, err = gitsync.Init(ctx, o, nil)
+	anew := o
+	anew.Check = func(read func(string) ([]byte, bool, error)) error {
+		if err := o.Check(read); err != nil {
+			return err
+		}
+		return checkOurs(home, alias, o.Remote, read)
+	}
+	_, err = gitsync.Init(ctx, anew, nil)
 	switch {
 	case errors.Is(err, gitsync.ErrNoRecord):
 		return nil, recordGone(home, ", and the repository "+redact.Remote(o.Remote)+" is empty")

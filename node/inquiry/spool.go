@@ -73,7 +73,7 @@ func (s *spool) write(inquiry protocol.ChannelID, perspective string, attempt in
 	file := s.file(inquiry, perspective, attempt)
 	data, err := json.Marshal(k)
 	if err == nil {
-		err = os.MkdirAll(s.of(inquiry), 0o700)
+		err = durable.FoldersIn(filepath.Dir(filepath.Dir(s.of(inquiry))), s.of(inquiry), 0o700)
 	}
 	if err == nil {
 		err = durable.WriteFile(file, data, 0o600)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ type kept struct {
 // Options is what this part needs of its node.
 type Options struct {
 	Commands []configs.Notification
+	Dir      string // a program that is named by a relative path is looked for here; "": where this process works
 	File     string // keeps the ids of matters that were told
 	Now      func() time.Time
 	// Wrong tells that a command does not work; `text` is "" if it works.
@@ -277,6 +279,9 @@ func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matt
 	argv, err := door.SplitCommand(c.Command)
 	if err != nil {
 		return err.Error()
+	}
+	if named := filepath.Join(n.Dir, argv[0]); n.Dir != "" && strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
+		argv[0] = named // the node works elsewhere than where it was started
 	}
 	subject, kind := batch[0].Text, batch[0].Kind
 	if len(batch) > 1 {

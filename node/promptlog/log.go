@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -193,7 +194,7 @@ func (l *Log) goOn(number int) error {
 
 // next begins a new file, and removes the oldest ones. The caller holds mu.
 func (l *Log) next() error {
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+	if err := durable.FoldersIn(filepath.Dir(l.dir), l.dir, 0o700); err != nil {
 		return err
 	}
 	files, err := l.files()

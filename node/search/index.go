@@ -20,6 +20,7 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -114,7 +115,7 @@ func (x *Index) open() (inner bleve.Index, err error) {
 }
 
 func (x *Index) create() (bleve.Index, error) {
-	if err := os.MkdirAll(filepath.Dir(x.opts.Dir), 0o700); err != nil {
+	if err := durable.FoldersIn(filepath.Dir(filepath.Dir(x.opts.Dir)), filepath.Dir(x.opts.Dir), 0o700); err != nil {
 		return nil, err
 	}
 	m, err := documents()

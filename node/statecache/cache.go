@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/mapped"
 	"github.com/parleyfleet/parley/node/books"
@@ -131,7 +132,7 @@ func (c *Cache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool
 	if err != nil {
 		return archived{}, err
 	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+	if err := durable.FoldersIn(filepath.Dir(filepath.Dir(c.dir)), c.dir, 0o700); err != nil {
 		return archived{}, err
 	}
 	f, err := os.CreateTemp(c.dir, archiveTemp+"*")

@@ -1,7 +1,6 @@
 package statecache
 
 import (
-	"context"
 	"fmt"
 	"log"
 	"os"
@@ -45,26 +44,13 @@ func (r *Reading) begin(total int) (end func()) {
 	if total < longStart {
 		return func() {}
 	}
-	listener, err := control.Listen(r.Socket)
+	end, err := control.ServeBusy(r.Socket, r.Version, log.New(r.Log, "", 0), func() error {
+		return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", r)
+	})
 	if err != nil {
 		r.Log.Warn().Err(err).Msg("nobody can be told how far the start has come")
-		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { // ends with ctx
-		ended <- control.Serve(ctx, listener, nil, control.Info{
-			Version: r.Version, API: control.API, Errors: log.New(r.Log, "", 0),
-			Busy: func() error {
-				return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", r)
-			}})
-	}()
-	return func() {
-		cancel()
-		if err := <-ended; err != nil {
-			r.Log.Warn().Err(err).Msg("the control socket of the start did not close cleanly")
-		}
-	}
+	return end
 }
 
 // reached tells now and then that `done` messages have been read. It tells nothing if begin was not

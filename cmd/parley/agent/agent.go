@@ -114,6 +114,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Examiner, "examiner", "", examinerUsage)
 	f.StringVar(&r.Soul, "soul", "", soulUsage)
 	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
+	f.BoolVar(&r.AnswerOld, "answer-old", false, "run the command for old mail too, which the record holds already and nobody has read")
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only if there is no such flag.

@@ -51,6 +51,9 @@ func NotConfigured(home configs.Home, cannot string) *control.Error {
 	if errors.As(home.Check(), &foreign) {
 		return control.Errorf(control.KindRefused, "name another folder with --home DIR", "%s%v", cannot, foreign)
 	}
+	if draft, err := configs.Load(home.Draft()); err == nil {
+		return control.Errorf(control.KindNotFound, configs.UnfinishedHint(draft), "%sthe node at %s is half made: that was cut short", cannot, home.Dir)
+	}
 	if _, err := os.Stat(home.Record()); err == nil {
 		return control.Errorf(control.KindNotFound, configs.LostHint, "%s%s holds a record and no config.yaml", cannot, home.Dir)
 	}

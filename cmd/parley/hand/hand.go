@@ -35,12 +35,15 @@ func Of(p *cli.Program) (Keys, error) {
 // File is the path at which the key of a human is kept.
 func (k Keys) File(human protocol.Name) string { return filepath.Join(k.dir, human.String()+".key") }
 
-// next is the path at which a new key is kept until the fleet knows it.
-func (k Keys) next(human protocol.Name) string { return k.File(human) + ".next" }
+// next is the path at which a new key is kept until the fleet knows it. Each has its own: of two
+// that were made, nobody knows which one a node has told first.
+func (k Keys) next(human protocol.Name, public string) string {
+	return k.File(human) + "." + public + ".next"
+}
 
 // Make makes a key for a human, keeps it beside the present one, and returns it. It asks twice for
-// a passphrase, or not at all if the key is to be open. It replaces a key that was made before and
-// that the fleet does not know yet.
+// a passphrase, or not at all if the key is to be open. A key that was made before, and that the
+// fleet may or may not know, stays.
 func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.KeyPair, error) {
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot keep a key: %w", err)
@@ -69,10 +72,19 @@ func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.K
 	if err != nil {
 		return nil, err
 	}
-	if err := durable.WriteFile(k.next(human), data, 0o600); err != nil {
-		return nil, fmt.Errorf("cannot keep the key: %w", err)
+	return key, k.keep(human, key, data)
+}
+
+// keep writes what a new key is kept as.
+func (k Keys) keep(human protocol.Name, key nkeys.KeyPair, data []byte) error {
+	public, err := key.PublicKey()
+	if err == nil {
+		err = durable.WriteFile(k.next(human, public), data, 0o600)
 	}
-	return key, nil
+	if err != nil {
+		return fmt.Errorf("cannot keep the key: %w", err)
+	}
+	return nil
 }
 
 // Take keeps the key in a file for a human, as Make keeps a new one. A person on two hosts has one
@@ -91,17 +103,18 @@ func (k Keys) Take(ctx context.Context, human protocol.Name, path string) (key n
 	if err := os.MkdirAll(k.dir, 0o700); err != nil {
 		return nil, false, fmt.Errorf("cannot keep a key: %w", err)
 	}
-	if err := durable.WriteFile(k.next(human), f.data, 0o600); err != nil {
-		return nil, false, fmt.Errorf("cannot keep the key: %w", err)
-	}
-	return key, !f.locked(), nil
+	return key, !f.locked(), k.keep(human, key, f.data)
 }
 
-// Made puts the key that was made last in the place of the one before. It is called once the fleet
-// knows the new key.
-func (k Keys) Made(human protocol.Name) error {
-	if err := os.Rename(k.next(human), k.File(human)); err != nil {
-		return fmt.Errorf("the fleet knows the new key, but it is kept in %s still: %w", k.next(human), err)
+// Made puts a new key in the place of the one before. It is called once the fleet knows the new key.
+func (k Keys) Made(human protocol.Name, public string) error {
+	return k.take(human, k.next(human, public))
+}
+
+// take puts the key that is kept at a path in the place of the one before.
+func (k Keys) take(human protocol.Name, path string) error {
+	if err := os.Rename(path, k.File(human)); err != nil {
+		return fmt.Errorf("the fleet knows the new key, but it is kept in %s still: %w", path, err)
 	}
 	return durable.Folder(k.dir)
 }
@@ -112,7 +125,8 @@ const tries = 3
 // Open returns the key of a human with a public half. If that is a new key for which Made was not
 // called, or did not succeed, Open does the work of Made.
 func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nkeys.KeyPair, error) {
-	for _, path := range []string{k.File(human), k.next(human)} {
+	older := k.File(human) + ".next" // where earlier versions keep a new key
+	for _, path := range []string{k.next(human, public), k.File(human), older} {
 		f, err := read(path)
 		if missing(err) {
 			continue
@@ -125,8 +139,8 @@ func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nke
 			return nil, err
 		}
 		if is, err := key.PublicKey(); err == nil && is == public {
-			if path == k.next(human) {
-				return key, k.Made(human)
+			if path != k.File(human) {
+				return key, k.take(human, path)
 			}
 			return key, nil
 		}

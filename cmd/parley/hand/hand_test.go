@@ -57,7 +57,7 @@ func made(t *testing.T, k Keys, open bool) string {
 func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 	k := keysIn(t, "a slip", "other", "correct", "correct")
 	public := made(t, k, false)
-	if info, err := os.Stat(k.next("nat")); err != nil || info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(k.next("nat", public)); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the file: %v, %v", info, err)
 	}
 	if _, err := k.answering("wrong", "wrong", "wrong").Open(t.Context(), "nat", public); err == nil || !strings.Contains(err.Error(), "not its passphrase") {
@@ -70,7 +70,7 @@ func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 	if is, _ := key.PublicKey(); is != public {
 		t.Errorf("it is %s, want %s", is, public)
 	}
-	if _, err := os.Stat(k.next("nat")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(k.next("nat", public)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the key that became theirs was left beside: %v", err)
 	}
 	if err := k.answering("correct", "new", "new").Passphrase(t.Context(), "nat"); err != nil {
@@ -88,18 +88,44 @@ func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
 func TestAKeyThatNobodyKnowsIsNotTaken(t *testing.T) {
 	k := keysIn(t, "one", "one")
 	old := made(t, k, false)
-	if err := k.Made("nat"); err != nil {
+	if err := k.Made("nat", old); err != nil {
 		t.Fatal(err)
 	}
 	next := made(t, k.answering("two", "two"), false)
 	if _, err := k.answering("one").Open(t.Context(), "nat", old); err != nil {
 		t.Errorf("the old key: %v", err)
 	}
-	if _, err := k.answering("one", "two").Open(t.Context(), "nat", next); err != nil { // now the fleet knows the next key
+	if _, err := k.answering("two").Open(t.Context(), "nat", next); err != nil { // now the fleet knows the next key
 		t.Errorf("the next key: %v", err)
 	}
 	if _, err := k.answering("two").Open(t.Context(), "nat", old); err == nil {
 		t.Error("the old key is there still")
+	}
+}
+
+// It prevents: a command whose answer did not come is given up and run again, the node tells the
+// fleet of the first key after all, and that key was thrown away.
+func TestTheFirstOfTwoKeysIsKept(t *testing.T) {
+	k := keysIn(t)
+	first := made(t, k, true)
+	made(t, k, true)
+	if _, err := k.Open(t.Context(), "nat", first); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(k.File("nat")); err != nil {
+		t.Error(err)
+	}
+}
+
+// It prevents: a key that an earlier version kept until the fleet knew it is not found any more.
+func TestAKeyOfAnEarlierVersion(t *testing.T) {
+	k := keysIn(t)
+	public := made(t, k, true)
+	if err := os.Rename(k.next("nat", public), k.File("nat")+".next"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Open(t.Context(), "nat", public); err != nil {
+		t.Error(err)
 	}
 }
 

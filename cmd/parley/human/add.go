@@ -138,7 +138,7 @@ func makeKey(ctx context.Context, p *cli.Program, client control.Service, all co
 	if err != nil {
 		return control.Human{}, err
 	}
-	return made, keys.Made(h.Name)
+	return made, keys.Made(h.Name, says.Key)
 }
 
 func newPassphraseCommand(p *cli.Program) *cobra.Command {

@@ -26,7 +26,7 @@ const (
 // runDetached starts the node as a process of its own, and returns once it answers. If the node
 // reads a long record, runDetached waits as long as the node lives.
 func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v cli.View) error {
-	if _, err := upConfig(home, moved); err != nil {
+	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
 	if _, err := control.ShowStatus.Ask(ctx, client); err == nil {
@@ -55,6 +55,11 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 		select {
 		case <-tick.C:
 			s, err := control.ShowStatus.Ask(ctx, client)
+			if e := new(control.Error); errors.As(err, &e) && strings.HasPrefix(e.Message, idles) {
+				bar.End()
+				v.Note(e.Message + "; " + e.Hint)
+				return nil
+			}
 			bar.Say(saidMeanwhile(err))
 			if err == nil && s.PID == up.Process.Pid {
 				bar.End()

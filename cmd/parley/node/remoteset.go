@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/spf13/cobra"
 )
 
@@ -57,7 +58,7 @@ func runRemoteSet(ctx context.Context, home configs.Home, url string, v cli.View
 	if err := cli.CopiedHome(home, "cannot set the remote"); err != nil {
 		return err
 	}
-	cfg, err := configs.Load(home.Config())
+	cfg, err := homes.LoadConfig(home)
 	if err != nil {
 		return fmt.Errorf("cannot set the remote: %w", err)
 	}

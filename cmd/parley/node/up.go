@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
@@ -61,6 +66,9 @@ Renaming the folder needs nothing.`,
 
 func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli.View) (err error) {
 	cfg, err := upConfig(home, moved)
+	if unknown := new(homes.NoHostError); errors.As(err, &unknown) {
+		cfg, err = idle(ctx, home, moved, unknown, v)
+	}
 	if err != nil {
 		return err
 	}
@@ -69,9 +77,13 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 		return err
 	}
 	defer file.Close()
+	begunIn, _ := os.Getwd()                   // "" if that is gone already
+	if err := os.Chdir(home.Dir); err != nil { // a node depends on no other folder
+		return fmt.Errorf("cannot start: %w", err)
+	}
 	bar := v.Progress("reading the record")
 	n, err := node.Open(ctx, node.Options{
-		Home: home, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, background, v.Err), Progress: bar.Show, Moved: moved, Keeper: true})
+		Home: home, Dir: begunIn, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, background, v.Err), Progress: bar.Show, Moved: moved, Keeper: true})
 	bar.End()
 	if errors.Is(err, homes.ErrLocked) {
 		return alreadyRuns(home)
@@ -91,12 +103,46 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 	return err
 }
 
+const (
+	idles    = "the node is idle: "
+	idlePoll = 5 * time.Second
+)
+
+// idle waits until the configuration or the record says which host this is (R11). Everybody who
+// asks meanwhile is told why nothing else happens.
+func idle(ctx context.Context, home configs.Home, moved bool, unknown *homes.NoHostError, v cli.View) (configs.Config, error) {
+	lock, err := homes.TakeLock(home)
+	if errors.Is(err, homes.ErrLocked) {
+		return configs.Config{}, alreadyRuns(home)
+	}
+	if err != nil {
+		return configs.Config{}, err
+	}
+	defer lock.Unlock()
+	why := control.Errorf(control.KindUnavailable, fmt.Sprintf("write alias: NAME into %s; or end process %d", home.Config(), os.Getpid()), "%s%v", idles, unknown)
+	end, err := control.ServeBusy(home.Socket(), cli.Version, log.New(io.Discard, "", 0), func() error { return why })
+	if err != nil {
+		return configs.Config{}, fmt.Errorf("cannot start: %w", err)
+	}
+	defer end()
+	v.Err.Printf("parley: %s\nhint: %s\n", term.Line(why.Message), term.Line(why.Hint))
+	for wait.Sleep(ctx, idlePoll) {
+		if cfg, err := upConfig(home, moved); !isUnknown(err) {
+			return cfg, err
+		}
+	}
+	return configs.Config{}, cli.ExitCode(0)
+}
+
+// isUnknown reports whether nothing says which host this is.
+func isUnknown(err error) bool { return errors.As(err, new(*homes.NoHostError)) }
+
 // upConfig is the configuration of a home in which a node can be started.
 func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if !cli.Configured(home) {
 		return configs.Config{}, cli.NotConfigured(home, "cannot start: ")
 	}
-	cfg, err := configs.Load(home.Config())
+	cfg, err := homes.LoadConfig(home)
 	if err != nil {
 		return cfg, fmt.Errorf("cannot start: %w", err)
 	}

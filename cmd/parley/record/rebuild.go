@@ -62,7 +62,7 @@ func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.V
 	if !cli.Configured(home) {
 		return cli.NotConfigured(home, "cannot rebuild: ")
 	}
-	cfg, err := configs.Load(home.Config())
+	cfg, err := homes.LoadConfig(home)
 	if err != nil {
 		return fmt.Errorf("cannot rebuild: %w", err)
 	}

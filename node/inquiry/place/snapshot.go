@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // Source is what is investigated, as it was when the inquiry began.
@@ -55,7 +57,7 @@ func snapshots(base string) string { return filepath.Join(base, "snapshots") }
 // REPOSITORY@COMMIT it takes the files of that commit, and of a mere REPOSITORY the files of its
 // newest commit. It returns an error if there are no files, or too much. Then nothing is left.
 func Snapshot(ctx context.Context, base string, a Ask) (Source, error) {
-	if err := os.MkdirAll(snapshots(base), private); err != nil {
+	if err := durable.FoldersIn(filepath.Dir(base), snapshots(base), private); err != nil {
 		return Source{}, fmt.Errorf("cannot keep it: %w", err)
 	}
 	work, err := os.MkdirTemp(snapshots(base), "new-") // Tidy removes it after a crash
