@@ -3,7 +3,6 @@ package configs
 import (
 	"net"
 	"net/url"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -130,12 +129,23 @@ func (c Config) PushEvery() time.Duration {
 }
 
 // Commands is how many commands of agents run at the same time on this host. It is MaxCommands if
-// that is set. Otherwise it is two for each processor, because most of them wait for a model.
+// that is set. Otherwise it follows the memory of the machine: most commands wait for a model, and
+// take memory meanwhile but no processor.
 func (c Config) Commands() int {
 	if c.MaxCommands != 0 {
 		return c.MaxCommands
 	}
-	return 2 * runtime.NumCPU()
+	return commandsIn(machineMemory())
+}
+
+const (
+	memoryOfCommand = 512 << 20 // what the program of a language model takes, in bytes
+	fewestCommands  = 8
+)
+
+// commandsIn is how many commands fit into so many bytes of memory.
+func commandsIn(memory uint64) int {
+	return int(min(max(memory/memoryOfCommand, fewestCommands), maxCommands))
 }
 
 func hosted(remote string) bool {

@@ -45,7 +45,7 @@ const (
 // digest at the end of its work, and nothing before.
 type attention struct {
 	attentionOptions
-	again chan struct{} // holds a token if somebody may have to be woken; the slots know all wake commands by this one channel
+	again chan struct{} // holds a token if somebody may have to be woken
 	work  sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
@@ -70,7 +70,9 @@ type attentionOptions struct {
 
 // callDesk is what is known about waking one agent.
 type callDesk struct {
-	look bool // something may have come that wakes it; only watch reads and writes this
+	// Only watch reads and writes these two.
+	look     bool             // something may have come that wakes it
+	claimant *agents.Claimant // the agent as slots know it; nil if it has no command that wakes it
 
 	// The mu of attention guards what follows.
 
@@ -100,7 +102,7 @@ func (at *attention) start() (stop func()) {
 func (at *attention) watch(ctx context.Context) {
 	came := at.messages.Follow(maxFeed, nil)
 	defer came.End()
-	defer at.slots.Leave(at.again)
+	defer at.claim(func(protocol.Name) bool { return false })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	freed := at.sessions.Freed()
@@ -160,12 +162,24 @@ func (at *attention) lookAt(paths []protocol.Path, missed int) {
 // wakeAll wakes the agents that have to be woken. It returns when the next one has to be, or zero
 // if only new mail can tell.
 func (at *attention) wakeAll(ctx context.Context) (next time.Time) {
-	waits := false
+	can := map[protocol.Name]bool{}
 	for _, a := range at.roster.All() {
-		if a.Door != configs.DoorInbox || a.Wake == "" {
+		can[a.Name] = a.Door == configs.DoorInbox && a.Wake != ""
+	}
+	at.claim(func(agent protocol.Name) bool { return can[agent] })
+	waits := map[*agents.Claimant]bool{}
+	defer func() { // whoever need not be woken any more leaves the line
+		for agent := range can {
+			if claimant := at.desk(agent).claimant; claimant != nil && !waits[claimant] {
+				at.slots.Leave(claimant)
+			}
+		}
+	}()
+	for _, a := range at.roster.All() {
+		d := at.desk(a.Name)
+		if d.claimant == nil {
 			continue
 		}
-		d := at.desk(a.Name)
 		if !d.look || !at.mayDisturb(a, d) {
 			continue
 		}
@@ -179,22 +193,35 @@ func (at *attention) wakeAll(ctx context.Context) (next time.Time) {
 			}
 			continue
 		}
-		if !at.slots.Claim(at.again) {
-			waits = true
+		if !at.slots.Claim(d.claimant) {
+			waits[d.claimant] = true
 			continue
 		}
 		at.setWaking(d, true)
+		claimant := d.claimant
 		at.work.Go(func() {
 			at.wake(ctx, a, d, mail)
 			at.setWaking(d, false)
-			at.slots.Release(at.again)
+			at.slots.Release(claimant)
 			at.look()
 		})
 	}
-	if !waits {
-		at.slots.Leave(at.again)
-	}
 	return next
+}
+
+// claim has a slot kept for each agent that can be woken, and for no other.
+func (at *attention) claim(can func(agent protocol.Name) bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for agent, d := range at.desks {
+		switch {
+		case d.claimant == nil && can(agent):
+			d.claimant = at.slots.Join(at.again)
+		case d.claimant != nil && !can(agent):
+			at.slots.End(d.claimant)
+			d.claimant = nil
+		}
+	}
 }
 
 func (at *attention) desk(agent protocol.Name) *callDesk {

@@ -106,6 +106,7 @@ func (d *doors) open(a configs.Agent) {
 		return
 	}
 	w := &worker{workerOptions: d.worker, queue: newQueue(d.queue, fleet.Who{Name: a.Name.String(), Host: d.host}, a)}
+	w.claimant = w.slots.Join(w.queue.wake)
 	d.folded(func(*fleet.State) { d.workers[a.Name] = w }) // what comes from now on is new, and bring queues it
 	d.fill(w.queue)
 	w.start(d.taking, d.killing)
@@ -288,7 +289,7 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	d.attend(&v)
 	v.QuietUntil = a.Quiet.Until(d.queue.now().Local()).UTC()
 	if w := d.workers[a.Name]; w != nil {
-		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
+		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.claimant)
 		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
 		v.Stalled = w.queue.stalled.why
 	}
@@ -312,7 +313,7 @@ func (d *doors) of(agent protocol.Name) (w *worker) {
 // to come from an agent here that has no slot.
 func (d *doors) lend(agent protocol.Name) (takeBack func()) {
 	if w := d.of(agent); w != nil {
-		return w.slots.Lend(w.queue.wake)
+		return w.slots.Lend(w.claimant)
 	}
 	return func() {}
 }

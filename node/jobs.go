@@ -167,7 +167,7 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited ma
 	case w.profiles.waits(s, q.agent):
 		job.Why = control.WhyProfile
 	}
-	if job.Why == control.WhyNothing && w.slots.Waits(q.wake) {
+	if job.Why == control.WhyNothing && w.slots.Waits(w.claimant) {
 		job.Why = control.WhySlots
 	}
 	if until := q.pauses[it.Path]; job.Why == control.WhyRetry {

@@ -28,9 +28,7 @@ func linesOf(t *testing.T, file string) []string {
 // Crosstalk D28.
 func TestEachTierRunsItsOwnCommandAndNoAgentWaitsForAnother(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, nil)
-	allowCommands(t, home, "8")
-	n, _ := trying(t, home)
+	n, _ := trying(t, initHome(t, nil)) // with the defaults, on any machine
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")
 	held := func(file string) string {
@@ -84,6 +82,43 @@ func TestEachTierRunsItsOwnCommandAndNoAgentWaitsForAnother(t *testing.T) {
 	}
 	if got := answerTo(t, n, hung.Path).Body; got != "at last" {
 		t.Errorf("what hung is answered %q", got)
+	}
+}
+
+// It prevents: an agent that may have more commands at once than the host, and has them run for long,
+// leaves no place for the first message of another agent. Crosstalk C22 and Crosstalk D28.
+func TestManyLongRunsOfOneAgentLeaveRoomForAnother(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	allowCommands(t, home, "4")
+	n, _ := trying(t, home)
+	dir := t.TempDir()
+	addExec(t, n, "quick", "cat")
+	addExec(t, n, "hog", "cat")
+	tiers := []control.AgentTier{{Name: "all", Count: 9, Exec: fmt.Sprintf("sh -c 'echo x >> %s/ran; until test -e %s/end; do sleep 0.01; done; echo at last'", dir, dir)}}
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "hog", Tiers: tiers}); err != nil {
+		t.Fatal(err)
+	}
+	var asked []protocol.Path
+	for i := range 9 {
+		asked = append(asked, say(t, n, "hog", fmt.Sprint(i)).Path)
+	}
+	eventually(t, "it has all that it may have", func() bool {
+		used, waiting, _ := n.slots.Usage()
+		return used == 3 && waiting == 1 && len(linesOf(t, filepath.Join(dir, "ran"))) == 3
+	})
+	for range 3 {
+		if got := answerTo(t, n, say(t, n, "quick", "are you there?").Path).Body; got != "are you there?" {
+			t.Errorf("answered %q", got)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range asked {
+		if got := answerTo(t, n, p).Body; got != "at last" {
+			t.Errorf("answered %q", got)
+		}
 	}
 }
 

@@ -23,9 +23,10 @@ import (
 // run from start until the context `taking` ends.
 type worker struct {
 	workerOptions
-	queue *queue
-	work  sync.WaitGroup
-	end   context.CancelFunc
+	queue    *queue
+	claimant *agents.Claimant // the agent as slots know it
+	work     sync.WaitGroup
+	end      context.CancelFunc
 }
 
 // workerOptions are what the workers of a host have in common.
@@ -50,7 +51,7 @@ type workerOptions struct {
 func (w *worker) start(taking, killing context.Context) {
 	taking, w.end = context.WithCancel(taking)
 	w.work.Go(func() {
-		defer w.slots.Leave(w.queue.wake)
+		defer w.slots.End(w.claimant)
 		for {
 			select {
 			case <-w.queue.wake:
@@ -86,9 +87,9 @@ func (w *worker) take() (j job, ok bool) {
 		}
 		switch {
 		case !ok:
-			w.slots.Leave(w.queue.wake)
+			w.slots.Leave(w.claimant)
 		case j.tell != nil:
-		case j.handling == fleet.Run && !w.slots.Claim(w.queue.wake):
+		case j.handling == fleet.Run && !w.slots.Claim(w.claimant):
 			ok = false
 		default:
 			w.queue.begin(j)
@@ -99,7 +100,7 @@ func (w *worker) take() (j job, ok bool) {
 
 func (w *worker) release(j job) {
 	if j.handling == fleet.Run {
-		w.slots.Release(w.queue.wake)
+		w.slots.Release(w.claimant)
 	}
 	w.folded(func(*fleet.State) { w.queue.end(j) })
 }
