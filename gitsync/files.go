@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,6 +34,9 @@ func (r *Record) putFile(file string, u *fileUpdate) error {
 	}
 	if err := checkFilePath(file); err != nil {
 		return err
+	}
+	if err := r.main.checkNew(file); err != nil {
+		return fmt.Errorf("cannot put %q: %w", file, err)
 	}
 	r.updates.add(file, u)
 	ring(r.commitBell)
@@ -77,6 +81,33 @@ func checkFilePath(file string) error {
 	_, isMemory := protocol.ParseMemoryPath(file)
 	if (file == "data" || strings.HasPrefix(file, "data/")) && !isChannel && !isMemory {
 		return fmt.Errorf("cannot put %q: it is neither a channel's CHANNEL.md nor a memory", file)
+	}
+	return nil
+}
+
+// checkNew returns an error for a new path that a clone on some system cannot hold: one with a name
+// that Windows keeps for itself, or that differs from a path of main in case alone.
+func (m *mainline) checkNew(file string) error {
+	at, known := m.progress.mainTree(), true
+	for name := range strings.SplitSeq(file, "/") {
+		var entries []objects.Entry
+		if known {
+			var err error
+			if entries, err = m.store.Tree(at); err != nil {
+				return err
+			}
+		}
+		if i := slices.IndexFunc(entries, func(e objects.Entry) bool { return e.Name == name }); i >= 0 {
+			at, known = entries[i].Hash, entries[i].Mode.IsDir()
+			continue
+		}
+		if i := slices.IndexFunc(entries, func(e objects.Entry) bool { return strings.EqualFold(e.Name, name) }); i >= 0 {
+			return fmt.Errorf("the record has %q, which is the same name on macOS and Windows", entries[i].Name)
+		}
+		if err := protocol.CheckFileName(name); err != nil {
+			return err
+		}
+		known = false
 	}
 	return nil
 }

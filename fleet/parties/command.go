@@ -113,6 +113,9 @@ func (a Actor) Organize(o protocol.Organizing) (affair.Command, protocol.Channel
 	if err != nil {
 		return affair.Command{}, "", refusal.New(refusal.Senseless, "", "%s", err)
 	}
+	if err := protocol.CheckFileName(slug.String()); err != nil {
+		return affair.Command{}, "", refusal.New(refusal.Senseless, "choose another name", "cannot organize the party: %s", err)
+	}
 	channel := protocol.PartyChannel(a.Record, a.Host, slug, o.At)
 	return a.command(channel, func(_ Party, _ protocol.FormHead) (deed, error) {
 		d := deed{act: protocol.ActOrganize, body: protocol.Organize.Format(o)}

@@ -96,6 +96,11 @@ func (s Speaker) Open(anchor string) affair.Command {
 		if !t.Opened.IsZero() && t.Derived && !closed && protocol.SameTopic(t.Name, s.Topic) && named {
 			return nil, nil // the topic is open, and there is nothing to say
 		}
+		if slug, err := protocol.SlugOf(s.Topic); err == nil && t.Opened.IsZero() {
+			if err := protocol.CheckFileName(slug.String()); err != nil {
+				return nil, refusal.New(refusal.Senseless, "choose another name", "cannot open the topic: %s", err)
+			}
+		}
 		head.With, head.Topic = s.With, s.Topic
 		if !t.Opened.IsZero() && protocol.SameTopic(t.Name, s.Topic) {
 			head.Topic = t.Name

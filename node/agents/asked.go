@@ -30,6 +30,11 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, hint, format, args...)
 	}
 	name, err := protocol.ParseName(r.Name)
+	if err == nil {
+		if err := protocol.CheckFileName(r.Name); err != nil {
+			return usage("choose another name", "cannot add the agent: %v", err)
+		}
+	}
 	if err != nil {
 		hint := ""
 		if near := homes.NameFrom(r.Name, ""); near != "" {

@@ -139,10 +139,30 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 func (o Options) decide() (configs.Config, []configs.Agent, error) {
 	if o.From != "" {
 		p, err := o.readPrepared()
+		if err == nil {
+			err = storable(p.config, p.agents)
+		}
 		return p.config, p.agents, err
 	}
 	cfg, err := o.config()
+	if err == nil {
+		err = storable(cfg, nil)
+	}
 	return cfg, nil, err
+}
+
+// storable returns an error for names that cannot be those of files in the record on each system.
+func storable(cfg configs.Config, agents []configs.Agent) error {
+	names := []protocol.Name{cfg.Alias, cfg.Human}
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	for _, name := range names {
+		if err := protocol.CheckFileName(name.String()); err != nil {
+			return control.Errorf(control.KindUsage, "choose another name", "cannot make a node: %v", err)
+		}
+	}
+	return nil
 }
 
 // config is the configuration that the options and the machine give.
@@ -193,7 +213,7 @@ func NameFrom(s, fallback string) string {
 	if len(s) > 64 {
 		s = s[:64]
 	}
-	if _, err := protocol.ParseName(s); err != nil {
+	if _, err := protocol.ParseName(s); err != nil || protocol.CheckFileName(s) != nil {
 		return fallback
 	}
 	return s
