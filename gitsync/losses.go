@@ -122,23 +122,19 @@ func (r *Record) NoteLost(paths []string) error {
 }
 
 // LostEntries is what was stored in the journal and can no longer be read there: which bytes of
-// which segment, and the paths of messages in them, if these can be read. Where all of these
-// messages are in main, nothing is lost. It is told until AcceptLoss, because nobody can tell
-// whether other hosts have the messages.
+// which segment, and the paths of messages in them that are not in main, as far as they can be
+// read. It is told until AcceptLoss, because nobody can tell what else was in these bytes.
 func (r *Record) LostEntries() []string { return slices.Sorted(maps.Keys(r.losses.now().entries)) }
 
 // noteLostEntries notes what the journal has lost, and lets the journal forget it.
 func (r *Record) noteLostEntries() error {
 	lost := newLosses()
 	for _, l := range r.journal.Losses() {
-		missing := len(l.Paths) == 0
-		for _, path := range l.Paths {
+		l.Paths = slices.DeleteFunc(l.Paths, func(path string) bool {
 			p, err := protocol.ParsePath(path)
-			missing = missing || err != nil || r.Place(p) == Absent
-		}
-		if missing {
-			lost.entries[l.String()] = true
-		}
+			return err == nil && r.Place(p) != Absent
+		})
+		lost.entries[l.String()] = true
 	}
 	if len(lost.entries) > 0 {
 		if err := r.losses.set(r.losses.now().and(lost)); err != nil {

@@ -72,6 +72,7 @@ type chaos struct {
 	printed []*bytes.Buffer
 	peak    int // the most memory that a node had, in bytes
 	kills   int
+	lost    int // files that are no messages and that a disk has lost
 }
 
 // chaosSize says how much happens, and for how long.
@@ -101,8 +102,9 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 	return s, 1
 }
 
-// Agents of all kinds work on three hosts. The nodes are killed and the remote goes away while
-// people write to the agents. Every message is answered once, or given up once with its sender
+// Agents of all kinds work on three hosts. The nodes may open no more files for a moment, are
+// killed, lose files that are no messages, and the remote goes away while people write to the
+// agents. Every message is answered once, or given up once with its sender
 // told. No command is started more often than its attempts. Nothing that commands started is left,
 // and the memory of the nodes stays small.
 func TestChaosOfAgents(t *testing.T) {
@@ -225,8 +227,12 @@ func (c *chaos) run(size chaosSize) {
 		<-time.After(size.between/2 + time.Duration(c.random.Int64N(int64(size.between))))
 		c.revive()
 		h := c.hosts[c.random.IntN(len(c.hosts))]
+		starve(h, size.between/4)
 		h.kill()
 		c.kills++
+		if loseFile(t, h.home.Record(), c.random) != "" {
+			c.lost++
+		}
 		c.begin(h)
 		switch now := time.Since(began); {
 		case !gone && now > size.lasts/4:
@@ -240,8 +246,8 @@ func (c *chaos) run(size chaosSize) {
 	done := make(chan struct{})
 	go func() { senders.Wait(); close(done) }() // ends with ctx at the latest
 	all := c.settled(ctx, done)
-	t.Logf("%d messages were sent, %d stand in the record; nodes were killed %d times and started %d times; the most memory was %d MB; it took %s",
-		sent.Load(), len(all), c.kills, len(c.printed), c.peak>>20, time.Since(began).Round(time.Second))
+	t.Logf("%d messages were sent, %d stand in the record; nodes were starved and killed %d times, lost %d files that are no messages, and were started %d times; the most memory was %d MB; it took %s",
+		sent.Load(), len(all), c.kills, c.lost, len(c.printed), c.peak>>20, time.Since(began).Round(time.Second))
 	if int(sent.Load()) < size.messages {
 		t.Errorf("%d of %d messages were sent", sent.Load(), size.messages)
 	}
@@ -421,6 +427,9 @@ func (c *chaos) check(all []control.Message) {
 		t.Fatal(err)
 	}
 	for _, d := range listed {
+		if strings.Contains(d.Text, "too many open files") {
+			t.Errorf("%v is a dead letter because of a shortage: %s", d.Message.Path, d.Text)
+		}
 		w := work{d.Agent, d.Message.Path.String()}
 		if dead[w] {
 			t.Errorf("%v is a dead letter twice", w)
@@ -474,6 +483,10 @@ func (c *chaos) end() {
 		t.Errorf("a node took %d MB of memory", c.peak>>20)
 	}
 	for _, h := range c.hosts {
+		h.must("record", "verify") // what was damaged and not read since is found
+		h.stop()
+		h.start() // packs that were about to be replaced are put right, too
+		h.must("record", "verify")
 		h.stop()
 		gitOut(t, h.home.Record(), "fsck", "--strict", "--full")
 	}
