@@ -345,6 +345,9 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 	if err != nil || len(jobs) != 3 || jobs[0].Why != control.WhyBudget || jobs[2].Path != canceled {
 		t.Errorf("the queue is %+v, %v", jobs, err)
 	}
+	if jobs[0].Budget != jobs[2].Budget || !strings.Contains(jobs[0].Budget, "max_conversation_runs is 3") {
+		t.Errorf("the queue does not say why the budget holds: %+v", jobs)
+	}
 	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: canceled.String()}); err != nil {
 		t.Error(err)
 	}
