@@ -61,12 +61,13 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 	return it, nil
 }
 
-// Stop ends a conversation of agents that has run too long (R13). The host tells both sides once,
-// and the message that went too far gets its receipt.
+// Stop ends a conversation of agents that has run too long (R13). The host tells both sides and
+// their humans once, and the message that went too far gets its receipt.
 type Stop struct {
-	As   Who
-	At   protocol.Path
-	Body string
+	As    Who
+	At    protocol.Path
+	Human protocol.Name // of the agent's host
+	Body  string
 }
 
 func (c Stop) decide(s *State, _ time.Time) ([]Draft, error) {
@@ -77,7 +78,7 @@ func (c Stop) decide(s *State, _ time.Time) ([]Draft, error) {
 	d := Draft{
 		Message: protocol.Message{
 			From: c.As.Host.String(),
-			To:   []protocol.Address{s.Talk.AuthorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
+			To:   append(s.concerned(asked, c.As, c.Human), protocol.Address{Name: c.As.Name, Host: c.As.Host.String()}),
 			Type: protocol.TypeText,
 			Act:  protocol.ActFailed,
 			Re:   protocol.Refer(asked.Path.Channel(), asked.Path),

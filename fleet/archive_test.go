@@ -142,6 +142,9 @@ func foldedIcily(t testing.TB, anchor keys.Anchor, files []testFile, r *rand.Ran
 		if foreseen != nil && (err == nil || foreseen.Error() != err.Error()) {
 			t.Fatalf("%s: Check says %v, Apply %v", f.path, foreseen, err)
 		}
+		if it, there := s.Ledger.Item(f.path); there && r.IntN(3) == 0 {
+			s.Talk.Conversation(it) // what is kept of it must be the same as what is found anew
+		}
 		switch {
 		case sn != nil && r.IntN(3) == 0: // what came since the snapshot stays loose
 			s.Adopt(written(t, sn), sn)

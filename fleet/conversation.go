@@ -47,7 +47,9 @@ func (t *Talk) Counted(it *Item, w Work) bool {
 // Caused reports whether an agent has caused the message, so that a run for it counts against
 // budgets (R13). If somebody has the message tried again, that person has caused the run.
 func (t *Talk) Caused(it *Item, who Who) bool {
-	return t.Hops(it) > 0 && t.run(it.Path, who.Name).Again == nil
+	t.conversations.renew(t)
+	_, prompted := t.conversations.prompted(t, it)
+	return (prompted || t.Hops(it) > 0) && t.run(it.Path, who.Name).Again == nil
 }
 
 // maxRooted bounds for how many messages it is kept to which conversation they belong. If there are
@@ -59,14 +61,15 @@ const maxRooted = 1 << 17
 // only once. Messages that come later are added. If adding would give another result, everything is
 // made anew.
 type conversations struct {
-	roots  map[protocol.Path]protocol.Path // the roots of the messages that were looked at
-	found  map[protocol.Path]*conversation // by root
-	judged int                             // the turn of the keys at the time of looking
-	most   int                             // how many roots are kept; see maxRooted
+	roots   map[protocol.Path]protocol.Path // the roots of the messages that were looked at
+	found   map[protocol.Path]*conversation // by root
+	prompts map[correspondent]prompt
+	judged  int // the turn of the keys at the time of looking
+	most    int // how many roots and prompts are kept; see maxRooted
 }
 
-// conversation is one conversation, from its first message on. It follows only what messages
-// themselves say: which message an answer of another program belongs to is a guess.
+// conversation is one conversation, from its first message on. It follows what messages themselves
+// say. Unsigned mail that says nothing belongs where agents have written to its author.
 type conversation struct {
 	root  protocol.Path
 	human affair.Position // where a human last spoke
@@ -81,17 +84,18 @@ type run struct {
 }
 
 func newConversations() conversations {
-	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}, most: maxRooted}
+	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}, prompts: map[correspondent]prompt{}, most: maxRooted}
 }
 
 func (c *conversations) clear() {
 	clear(c.roots)
 	clear(c.found)
+	clear(c.prompts)
 }
 
 // renew drops everything if it may have changed, or if it has become too much.
 func (c *conversations) renew(t *Talk) {
-	if judged := t.judged(); judged != c.judged || len(c.roots) > c.most {
+	if judged := t.judged(); judged != c.judged || len(c.roots)+len(c.prompts) > c.most {
 		c.clear()
 		c.judged = judged
 	}
@@ -117,7 +121,7 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 				seen[next.Path] = true
 				c.roots[next.Path] = root
 				found.take(t, next)
-				open = append(open, t.caused(next.Path)...)
+				open = append(open, c.below(t, next)...)
 			}
 		}
 		c.has(len(seen))
@@ -136,7 +140,7 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 			break
 		}
 		root = it.Path
-		p, ok := it.causedBy()
+		p, ok := c.above(t, it)
 		if !ok {
 			break
 		}
@@ -156,7 +160,7 @@ func (c *conversations) has(messages int) { c.most = max(c.most, 2*messages) }
 
 // follow takes in changes in the order of the record.
 func (c *conversations) follow(t *Talk, changes Changes) {
-	if len(c.roots) == 0 {
+	if len(c.roots)+len(c.prompts) == 0 {
 		return
 	}
 	if len(changes.Left)+len(changes.Moved) > 0 {
@@ -167,11 +171,11 @@ func (c *conversations) follow(t *Talk, changes Changes) {
 		if it.Type != protocol.TypeText {
 			continue
 		}
-		if len(t.caused(it.Path)) > 0 {
+		if len(t.caused(it.Path)) > 0 || c.isFirst(it) {
 			c.clear() // the new message joins what were several conversations
 			return
 		}
-		p, ok := it.causedBy()
+		p, ok := c.above(t, it)
 		if !ok {
 			continue
 		}
@@ -223,9 +227,9 @@ func (c *conversation) take(t *Talk, it *Item) {
 		if c.held.Before(at) {
 			c.held = at
 		}
-	case it.Because != "" && it.Hops > 1 && it.From != it.Host.String():
+	case it.Because != "" && it.From != it.Host.String():
 		cause, ok := it.CausePath()
-		if !ok {
+		if !ok || it.Hops <= 1 && !t.promptedAt(cause) {
 			return
 		}
 		w := Work{Who: Who{Name: it.From, Host: it.Host}, For: cause}
@@ -243,6 +247,14 @@ func (c *conversation) take(t *Talk, it *Item) {
 		r.starts = max(r.starts, starts)
 		c.runs[w] = r
 	}
+}
+
+// promptedAt reports whether agents have caused the unsigned mail at `p`.
+func (t *Talk) promptedAt(p protocol.Path) (yes bool) {
+	if it := t.ledger.at(p); it != nil {
+		_, yes = t.conversations.prompted(t, it)
+	}
+	return yes
 }
 
 // speaksAsHuman reports whether a human of the host wrote the message, as far as that is known. An

@@ -6,8 +6,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Hold tells the author of a message and a human that the message waits, and others with it,
-// because agents have caused too many runs (R13). The message gets no receipt: it is run as soon as
+// Hold tells the author of a message and the humans of both hosts that the message waits, and others
+// with it, because agents have caused too many runs (R13). The message gets no receipt: it is run as soon as
 // the limit allows.
 type Hold struct {
 	As     Who // the agent for which it waits
@@ -22,19 +22,33 @@ func (c Hold) decide(s *State, _ time.Time) ([]Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := []protocol.Address{s.Talk.AuthorOf(held, c.As.Host)}
-	if human := (protocol.Address{Name: c.Human.String(), Host: c.As.Host.String()}); to[0].Name != human.Name {
-		to = append(to, human)
-	}
 	d := Draft{
 		Message: protocol.Message{
-			From: c.As.Host.String(), To: to, Type: protocol.TypeText, Act: c.Act.Act,
+			From: c.As.Host.String(), To: s.concerned(held, c.As, c.Human), Type: protocol.TypeText, Act: c.Act.Act,
 			Body: c.Act.Format(protocol.RunWord{Of: c.At, Agent: c.As.Name, Reason: c.Reason}),
 		},
 		Channel: c.At.Channel(),
 	}
 	d.because(s, held)
 	return []Draft{d}, nil
+}
+
+// concerned are those who have to know that a participant's work on a message does not go on: the
+// author of the message, the human here and the humans of the author's host.
+func (s *State) concerned(it *Item, at Who, human protocol.Name) []protocol.Address {
+	to := []protocol.Address{s.Talk.AuthorOf(it, at.Host)}
+	add := func(name, host protocol.Name) {
+		if !addressedBefore(to, name.String()) {
+			to = append(to, protocol.Address{Name: name.String(), Host: host.String()})
+		}
+	}
+	add(human, at.Host)
+	if h, joined := s.Keys().Host(it.Host); joined && s.Signature(it) == protocol.SignatureValid {
+		for _, theirs := range h.Humans {
+			add(theirs, h.Alias)
+		}
+	}
+	return to
 }
 
 // Resume has a human speak in a conversation of agents that waits for one. It gives nobody a text

@@ -24,13 +24,16 @@ var (
 	requested = &index[string]{of: func(it *Item) (string, bool) { return it.Request, it.Request != "" }, key: archive.Key}
 	seated    = &index[slot]{of: func(it *Item) (slot, bool) { return it.slot(), it.Sealed }, key: func(at slot) uint64 { return archive.Key(at.String()) }}
 
+	strangers = &index[correspondent]{of: (*Item).byStranger, key: correspondent.key} // unsigned mail by its channel and author
+	agentsTo  = &index[correspondent]{of: (*Item).byAgent, key: correspondent.key}    // what agents wrote because of a message, by its channel and first addressee
+
 	// Loose messages are found by these without a table of their own.
 	pathed  = &archivedIndex{of: func(it *Item) uint64 { return pathKey(it.Path) }}
 	endings = &archivedIndex{of: func(it *Item) uint64 { return suffixKey(it.Path) }} // by the suffix of the path, or else by the path below the channel
 )
 
 // indexes are all indexes, each at its number.
-var indexes = numbered(answering, asideOf, receipts, hashed, following, requested, seated, pathed, endings)
+var indexes = numbered(answering, asideOf, receipts, hashed, following, requested, seated, strangers, agentsTo, pathed, endings)
 
 func numbered(all ...anyIndex) []anyIndex {
 	for i, x := range all {

@@ -322,7 +322,7 @@ func (s *story) command(line string) (Command, Who) {
 	case "read":
 		return GiveReceipt{As: who, Of: s.path(words[2])}, who
 	case "stop":
-		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
+		return Stop{As: who, At: s.path(words[2]), Human: "nat", Body: "stopped"}, who
 	case "hold", "holdtalk":
 		c := Hold{As: who, At: s.path(words[2]), Human: "nat", Act: protocol.RunHeld, Reason: text}
 		if words[0] == "holdtalk" {

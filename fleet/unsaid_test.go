@@ -51,6 +51,9 @@ func (w *silence) write() {
 		}
 	}
 	if m.From == "nat" { // nat's host has a key
+		if len(w.files) > 0 && w.IntN(2) == 0 { // as an agent's
+			m.Because, m.Hops = protocol.Refer(w.channel, w.files[w.IntN(len(w.files))].path), 1
+		}
 		w.files = append(w.files, w.host.write(w.t, Draft{Message: m, Channel: w.channel}, w.at, w.Uint32()))
 		return
 	}

@@ -162,7 +162,7 @@ func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 	sv.folded(func(s *fleet.State) {
 		for it := range s.Talk.Inbox(who, false) {
 			switch {
-			case s.Talk.Handle(it, who, limitsOf(a, sv.maxHops)) != fleet.Run:
+			case s.Talk.Handle(it, who, limitsOf(a, sv.maxHops)) != fleet.Run, !known(s, it, who):
 			case len(s.Talk.ServedOn(it, who.Name)) == 1:
 				left, again[it.Path] = append(left, it.Path), s.Run(it.Path, who.Name).Again != nil
 			case s.Talk.Claimed(it, who):
@@ -187,6 +187,13 @@ func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 		}
 	}
 	return nil
+}
+
+// known reports whether anybody knows the author of a message: a host vouches for it or has somebody
+// of that name, or an agent has written to the author before. Otherwise whoever may push decides to
+// how many names an agent writes when it is removed.
+func known(s *fleet.State, it *fleet.Item, who fleet.Who) bool {
+	return s.Signature(it) == protocol.SignatureValid || len(s.People.ServedOn(it.Author().Name)) > 0 || s.Talk.Caused(it, who)
 }
 
 // Pause answers control.PauseAgent. The decision outlives the node.

@@ -95,14 +95,14 @@ type heldBack struct {
 	soon   []*fleet.Item                   // wait for what is under way
 	hour   []*fleet.Item                   // wait for the agent's budget
 	talks  map[protocol.Path][]*fleet.Item // wait for the budget of a conversation, by its root
-	spent  map[protocol.Path]bool          // the paths in `hour` and `talks`
+	spent  map[protocol.Path]string        // the paths in `hour` and `talks`, each with the reason
 	looked bool                            // nothing has come since the last look that could make room in conversations
 	warned bool                            // status says that messages wait for the agent's budget
 	again  *time.Timer                     // when it is looked at again; nil: never
 }
 
 func newHeldBack() heldBack {
-	return heldBack{talks: map[protocol.Path][]*fleet.Item{}, spent: map[protocol.Path]bool{}}
+	return heldBack{talks: map[protocol.Path][]*fleet.Item{}, spent: map[protocol.Path]string{}}
 }
 
 func (h *heldBack) len() int { return len(h.soon) + len(h.spent) }
@@ -168,7 +168,10 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 // budget, not for each message.
 func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 	q.steps.held(q.agent.Name, it.Path, spent.talk)
-	q.over.spent[it.Path] = true
+	q.over.spent[it.Path] = spent.why
+	if first := q.over.talks[spent.root]; spent.talk && len(first) > 0 {
+		q.over.spent[it.Path] = q.over.spent[first[0].Path]
+	}
 	if spent.talk {
 		if q.over.talks[spent.root] == nil {
 			q.notices.Wrong(q.waitsIn(spent.root), "%s waits: %s", q.agent.Name, spent.why)

@@ -345,6 +345,9 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 	if err != nil || len(jobs) != 3 || jobs[0].Why != control.WhyBudget || jobs[2].Path != canceled {
 		t.Errorf("the queue is %+v, %v", jobs, err)
 	}
+	if jobs[0].Budget != jobs[2].Budget || !strings.Contains(jobs[0].Budget, "max_conversation_runs is 3") {
+		t.Errorf("the queue does not say why the budget holds: %+v", jobs)
+	}
 	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: canceled.String()}); err != nil {
 		t.Error(err)
 	}
@@ -397,4 +400,46 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 			t.Errorf("%+v was done", wrong)
 		}
 	}
+}
+
+// A program of the format that answers each answer, and says neither by `re` nor by receipts what it
+// answers, is held after max_conversation_runs. It prevents: a loop of runs without end, of which
+// nobody is told.
+func TestAnAnswererWithoutReceiptsIsHeld(t *testing.T) {
+	t.Parallel()
+	remote := bareRemote(t)
+	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
+	fastFetch(t, home)
+	configured(t, home, "max_conversation_runs: 30", "max_conversation_runs: 2")
+	n, _ := runNode(t, home)
+	ran := filepath.Join(t.TempDir(), "ran")
+	addExec(t, n, "mawjs", counting(ran, "cat"))
+	clone, sent := cloneOf(t, remote), 0
+	answers := func() protocol.Path { // by the clock of its host, which is months behind
+		t.Helper()
+		p := plainMail(t, clone, claimsChannel, fmt.Sprintf("20260523T19%02d00000", sent), "bob", "mawjs", fmt.Sprint("and again ", sent))
+		sent++
+		push(t, clone)
+		return awaitHas(t, n, p)
+	}
+	for range 3 { // the first was caused by nobody
+		answerTo(t, n, answers())
+	}
+	held := answers()
+	answers()
+	waits(t, n, "mawjs", 2)
+	if starts := startsIn(t, ran); starts != 3 {
+		t.Errorf("it was started %d times, want 3", starts)
+	}
+	if !warned(t, n, "max_conversation_runs is 2") {
+		t.Error("status does not say it")
+	}
+	eventually(t, "it is told", func() bool { return len(told(t, n, protocol.ActTalkHeld)) > 0 })
+	if m := told(t, n, protocol.ActTalkHeld); len(m) != 1 || !strings.HasPrefix(strings.Join(m[0].To, " "), "bob nat") {
+		t.Errorf("it is told by %+v", m)
+	}
+	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "mawjs", Conversation: held.String()}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, held)
 }

@@ -38,6 +38,7 @@ type claims struct {
 	order []work // work to be claimed, in the order in which it came
 	moved bool   // hosts may serve other agents now
 	left  []abandonment
+	owed  map[work]time.Time // mail of this host to names that no host has any more, and when it is given up; see unserved.go
 	tidy  time.Time
 	vain  map[protocol.Name]orphanSearch // by agent
 }
@@ -116,7 +117,7 @@ const (
 )
 
 func newClaims(o claimsOptions, v *vigil) *claims {
-	return &claims{claimsOptions: o, vigil: v, wake: make(chan struct{}, 1), works: map[work]*claiming{}}
+	return &claims{claimsOptions: o, vigil: v, wake: make(chan struct{}, 1), works: map[work]*claiming{}, owed: map[work]time.Time{}, moved: true}
 }
 
 // start settles claims until stop is called.
@@ -133,10 +134,10 @@ func (c *claims) start() (stop func()) {
 				return
 			case <-c.wake:
 				if c.hasMoved() {
-					c.look()
+					c.look(ctx)
 				}
 			case <-ticker.C:
-				c.look()
+				c.look(ctx)
 			}
 			c.settle(ctx)
 		}
@@ -256,7 +257,7 @@ func (c *claims) hasMoved() bool {
 
 // look has the work of hosts that are gone claimed, and work of this host if others may take it for
 // gone. It forgets what is done.
-func (c *claims) look() {
+func (c *claims) look(ctx context.Context) {
 	c.vigil.look()
 	c.mu.Lock()
 	moved, before := c.moved, c.vain
@@ -264,8 +265,10 @@ func (c *claims) look() {
 	c.mu.Unlock()
 	if moved {
 		c.fill() // work that another host had to do by the rule may now be this host's
+		c.oweLately()
 	}
 	c.forget()
+	c.giveUpUnserved(ctx)
 	c.again()
 	vain := map[protocol.Name]orphanSearch{}
 	var left []abandonment

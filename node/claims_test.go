@@ -197,7 +197,7 @@ func pass(n *Node, c *clock, by time.Duration) {
 	const step = gapLeast / 5
 	for ; by > 0; by -= step {
 		c.forward(step)
-		n.claims.look()
+		n.claims.look(context.Background())
 	}
 	wakeClaims(n)
 }
@@ -552,7 +552,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	eventually(t, "the hub knows of the claim", func() bool {
 		return g.hub.reading(func() bool { return g.hub.state.Run(p, "mawjs").Claim != nil })
 	})
-	g.hub.claims.look()
+	g.hub.claims.look(t.Context())
 	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 {
 		t.Errorf("listed while the host is there: %+v", dead)
 	}
@@ -671,7 +671,7 @@ func TestAClaimWhoseAskingWasEnded(t *testing.T) {
 		if batch := c.next(); len(batch) > 0 {
 			t.Errorf("tried again without a pause: %v", batch)
 		}
-		c.look()
+		c.look(t.Context())
 	}
 	if warned := c.warnings(); len(warned) > 0 {
 		t.Errorf("it warns: %v", warned)

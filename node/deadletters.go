@@ -194,6 +194,11 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 		}
 		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", short, strings.Join(agents, ", "))
 	}
+	if claimed && dead[0].Dead.Host != "" && !d.served(f.item.Path, dead[0].Agent) {
+		return control.DeadLetter{}, control.Errorf(control.KindRefused,
+			fmt.Sprintf("have it served first: parley agent add %[1]s; or put the letter away: parley dlq drop %[2]s --agent %[1]s", dead[0].Agent, short),
+			"cannot have %s tried again: no host serves %s any more", short, dead[0].Agent)
+	}
 	view, err := d.view(dead[0])
 	if err != nil {
 		return control.DeadLetter{}, err
@@ -205,6 +210,15 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 		return control.DeadLetter{}, asError(err)
 	}
 	return view, nil
+}
+
+// served reports whether any host would do an agent's work on a message.
+func (d *deadLetters) served(p protocol.Path, agent string) (yes bool) {
+	d.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(p)
+		yes = there && len(s.Talk.ServedOn(it, agent)) > 0
+	})
+	return yes
 }
 
 // giveUpUnsaid makes a dead letter of work that a host has claimed without saying so in the record.

@@ -159,7 +159,7 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited ma
 	}
 	job := control.Job{
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
-		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem,
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: q.over.spent[it.Path],
 	}
 	switch job.Why = q.why(s, it, awaited); {
 	case halted:
@@ -206,7 +206,7 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyQuiet
 	case q.busy(s, it, q.agent):
 		return control.WhyParty
-	case q.over.spent[it.Path]:
+	case q.over.spent[it.Path] != "":
 		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
 		return control.WhyReceipt

@@ -273,6 +273,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 func (n *Node) openTalk() {
 	n.outbox = &outbox{
 		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, decider: n.decider,
+		owe: func(s *fleet.State, it *fleet.Item) []string { return n.claims.owe(s, it) },
 	}
 	n.inbox = &inbox{
 		folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, decider: n.decider,
@@ -506,7 +507,7 @@ func (n *Node) openDoors() {
 			n.notices.Wrong(about, "the %s: %s", about, text)
 		},
 	})
-	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
+	n.workload = &workload{host: n.cfg.Alias, folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: func() { n.attention.look(); n.exams.look(); n.inquiries.Look() },

@@ -85,11 +85,13 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	switch {
 	case gate:
 		m = gateMatter(g)
+	case it.Act == protocol.ActFailed && mine && it.From == it.Host.String():
+		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" stopped a conversation of agents"
 	case it.Act == protocol.ActFailed && mine:
 		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" failed on what you sent"
 	case it.Act == protocol.ActFailed && own:
 		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(it.Names(), ", ")+" for good (parley dlq list)"
-	case mine && it.Act.Mail():
+	case mine && (it.Act.Mail() || it.Act == protocol.ActTalkHeld || it.Act == protocol.ActRunHeld):
 		m.Kind, m.Text = configs.NotifyMention, "parley: mail from "+from
 	default:
 		return

@@ -21,6 +21,7 @@ type outbox struct {
 	actors      *actors
 	views       *views
 	decider     *decider
+	owe         func(*fleet.State, *fleet.Item) []string // the addressees whom no host serves any more; see claims.owe
 
 	requests onceEach[string] // locks requests by their id
 }
@@ -71,7 +72,13 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 		return control.Message{}, asError(err)
 	}
 	o.awaitHeard(ctx, ws[0].message, r.HeardWithin)
-	return o.views.wrote(ws[0]), nil
+	m := o.views.wrote(ws[0])
+	o.folded(func(s *fleet.State) {
+		if it, there := s.Ledger.Item(m.Path); there {
+			m.Unserved = o.owe(s, it)
+		}
+	})
+	return m, nil
 }
 
 // sentBefore returns the message to which an earlier request with the same id led.

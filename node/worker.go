@@ -116,9 +116,11 @@ func (w *worker) handle(ctx context.Context, j job) {
 		w.steps.halted(j.agent.Name, it.Path)
 		hops := 0 // answers of agents in a row that led to the message
 		w.folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
-		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Body: fmt.Sprintf(
-			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
-			hops, w.queue.maxHops, w.queue.who.Name, it.Path)})
+		why := fmt.Sprintf("%d answers of agents in a row (max_hops is %d); %s was not run", hops, w.queue.maxHops, w.queue.who.Name)
+		goOn := fmt.Sprintf("parley reply %s TEXT", it.Path)
+		w.queue.notices.Once(goOn, "a conversation was stopped: %s; to go on: %s", why, goOn)
+		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Human: w.human, Body: fmt.Sprintf(
+			"FAILED | the conversation was stopped: %s.\nA human can go on with: %s", why, goOn)})
 	case fleet.Run:
 		w.run(ctx, j)
 	}

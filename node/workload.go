@@ -34,6 +34,7 @@ func checkReason(do, reason string) error {
 
 // workload is what the agents of this host have to do. It answers the verbs about that.
 type workload struct {
+	host   protocol.Name
 	folded folded.State
 	views  *views
 	doors  *doors
@@ -113,11 +114,6 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 	if err != nil {
 		return nil, err
 	}
-	if r.Agent != "" {
-		if _, err := wl.roster.Get(r.Agent); err != nil {
-			return nil, err
-		}
-	}
 	var workers []*worker
 	wl.folded(func(*fleet.State) { workers = wl.workers(r.Agent) })
 	ended := []control.Job{}
@@ -128,11 +124,47 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		}
 		ended = append(ended, jobs...)
 	}
+	if elsewhere := wl.elsewhere(f.item.Path, r.Agent); len(ended) == 0 && len(elsewhere) > 0 {
+		return nil, control.Errorf(control.KindRefused, "cancel it on that host: parley cancel "+f.item.Path.Short(),
+			"cannot cancel %s from here: %s has to work on it", f.item.Path.Short(), strings.Join(elsewhere, ", "))
+	}
+	if len(ended) == 0 && r.Agent != "" {
+		if _, err := wl.roster.Get(r.Agent); err != nil {
+			return nil, err
+		}
+	}
 	if len(ended) == 0 {
 		return nil, control.Errorf(control.KindNotFound, "parley trace "+f.item.Path.Short()+" shows what came of it, parley queue what there is to do",
 			"cannot cancel %s: %s", f.item.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil
+}
+
+// elsewhere are the agents of other hosts that have to work on a message, as name@host: all, or the
+// one that is named.
+func (wl *workload) elsewhere(p protocol.Path, agent string) (all []string) {
+	wl.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(p)
+		if !there {
+			return
+		}
+		var names []string
+		for _, to := range it.To {
+			names = append(names, to.Name)
+		}
+		for _, i := range it.Chosen {
+			names = append(names, i.Agent)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			host := s.Talk.ActingHost(it, name)
+			if host == "" || host == wl.host || agent != "" && name != agent || s.Run(p, name).Dead != nil || s.Talk.ReadBy(it, fleet.Who{Name: name, Host: host}) {
+				continue
+			}
+			all = append(all, name+"@"+host.String())
+		}
+	})
+	return all
 }
 
 // noWork says that the named agent has nothing to do for a message; if `agent` is "", that no agent

@@ -38,7 +38,9 @@ func printedShapes() map[string][]shape {
 	message, exchange := exampleMessage(), exampleExchange()
 	one := func(value any) []shape { return []shape{{value: value}} }
 	lines := func(value any) []shape { return []shape{{value: value, lines: true}} }
-	sending := []shape{{value: message}, {value: exchange, when: "with `--wait`"}}
+	lonely := message
+	lonely.Unserved = []string{"volt"}
+	sending := []shape{{value: lonely}, {value: exchange, when: "with `--wait`"}}
 	channel, memory, served, known := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
 	all := map[string][]shape{
 		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
@@ -312,6 +314,7 @@ func exampleJob() control.Job {
 	return control.Job{
 		Agent: "mawjs", Path: examplePath("b2c3d4e5"), From: "nat", State: control.JobWaiting, Why: control.WhyRetry, Place: 1, Tier: "opus",
 		Since: exampleTime(0), Attempt: 1, Of: 3, Next: exampleTime(1), Problem: "exit code 1", Text: "Who takes this?",
+		Budget: "agents have had mawjs run 60 times within an hour (max_runs is 60); what is more waits, and goes on by itself as that time passes, or at once with: parley agent resume mawjs",
 	}
 }
 

@@ -21,6 +21,20 @@ func Retry(by string, p protocol.Path, agent, reason string) affair.Command {
 	})
 }
 
+// GiveUp makes a dead letter of a message for an agent that no host serves, and tells its author. If
+// it is one already, it writes nothing.
+func GiveUp(p protocol.Path, agent string, author protocol.Address, problem string) affair.Command {
+	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
+		if r.Dead != nil {
+			return nil, nil
+		}
+		return []affair.Draft{{Channel: p.Channel(), Message: protocol.Message{
+			From: agent, To: []protocol.Address{author}, Type: protocol.TypeText, Act: protocol.ActFailed,
+			Re: protocol.Refer(p.Channel(), p), Body: protocol.Failed.Format(protocol.Failure{Problem: problem}),
+		}}}, nil
+	})
+}
+
 // Drop puts a dead letter away. It stays in the record, and can be tried again.
 func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
 	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {

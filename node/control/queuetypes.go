@@ -45,7 +45,7 @@ const (
 	WhyOrder   JobWhy = "order"      // an earlier message of its host is still on the way
 	WhyClaim   JobWhy = "claim"      // several hosts could do it, and they are settling which one does
 	WhyReceipt JobWhy = "receipt"    // the receipt that may say what it answers is still on the way
-	WhyBudget  JobWhy = "budget"     // agents have caused too many runs (max_runs, max_conversation_runs); status says how it goes on
+	WhyBudget  JobWhy = "budget"     // agents have caused too many runs (max_runs, max_conversation_runs); Job.Budget says how it goes on
 	WhyProfile JobWhy = "profile"    // two actor profiles have the name of the agent's own; status says what to do
 	WhyHalted  JobWhy = "halted"     // the host runs no agent for now; status says why
 )
@@ -63,6 +63,7 @@ type Job struct {
 	Attempt int           `json:"attempt"`        // number of the attempt that runs, or ran last; 0 if none did
 	Of      int           `json:"of"`             // how many attempts there may be
 	Next    time.Time     `json:"next,omitzero"`  // when it is tried again, UTC
+	Budget  string        `json:"budget"`         // why a budget holds it, with what lets it go on; "" if none does
 	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two, or that the message cannot be read
 	Text    string        `json:"text"`           // the first line of the message; "" after the first 100 jobs
 }

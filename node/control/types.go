@@ -34,6 +34,9 @@ type Message struct {
 	Addressees []Addressee        `json:"addressees"`
 	Signature  protocol.Signature `json:"signature"` // whether its signature counts
 	Body       string             `json:"body"`      // the text
+	// Unserved are addressees that no host serves any more, in the answer to who sends it. If none
+	// serves them within ten minutes, the message becomes a dead letter.
+	Unserved []string `json:"unserved,omitempty"`
 	// Claimed says which session of an agent has taken it, in lists of mail; absent if none has.
 	Claimed *Claim `json:"claimed,omitempty"`
 }

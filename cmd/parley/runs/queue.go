@@ -35,7 +35,7 @@ as in parley ls, status, agent list and trace:
   cannot start the disk does not take the note that it starts; it is tried again
   paused       somebody has paused the agent: parley agent resume
   over budget  agents have had it run too often (max_runs,
-               max_conversation_runs): parley status says how it goes on
+               max_conversation_runs): how it goes on stands below
   quiet        an agent caused it, and it is quiet hours
   order        what its author's host wrote before it is on the way
   receipt      the receipt that may say what it answers is on the way
@@ -106,7 +106,12 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 	}
 	v.Table(t, cli.Squeeze{Column: 8, Least: 16}, cli.Squeeze{Column: 5, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 7, Least: 8},
 		cli.Squeeze{Column: 5}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 3})
+	said := map[string]bool{"": true}
 	for _, j := range jobs {
+		if !said[j.Budget] {
+			said[j.Budget] = true
+			v.Note(term.Line(j.Budget))
+		}
 		if n := more[j.Agent]; n > 0 && j.Place == most+1 {
 			v.Note(fmt.Sprintf("and %d more for %s: parley queue %s -n 0", n, j.Agent, j.Agent))
 		}

@@ -96,9 +96,13 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	return nil
 }
 
-// noteWork tells the sender of a message, on standard error, if an agent of this host to whom it is
-// addressed will not answer at once, and why. It says nothing if that is not known.
+// noteWork tells the sender of a message, on standard error, whom no host serves any more, and if an
+// agent of this host to whom it is addressed will not answer at once, and why. It says nothing if
+// that is not known.
 func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) {
+	for _, name := range m.Unserved {
+		v.Err.Printf("%s\n", v.Err.Warn(term.Line(name)+" is served by no host any more: if that is still so in ten minutes, this becomes a dead letter (parley dlq list)"))
+	}
 	served, err := control.Agents.Ask(ctx, client)
 	if err != nil {
 		return
