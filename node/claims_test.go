@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	affairs "github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -624,6 +625,7 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 // A host removes its claims of what is done from the remote after seven days. The other claims
 // stay.
 func TestOldClaimsAreRemoved(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	g := aGroup(t, true)
 	done := g.mailFor(t, g.hub.cfg.Alias)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -102,6 +103,7 @@ func wantBursts(t testing.TB, remote string, count int) {
 
 // If the bus is up, one host pushes for all. Without it all hosts push, and nothing is lost either.
 func TestEightHostsPushOnce(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	const each = 10
 	for _, linked := range []bool{true, false} {

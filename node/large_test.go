@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -101,6 +102,7 @@ func pushLarge(t *testing.T, clone string, paths ...string) {
 // agents, names the large files, and starts again. It prevents: one push after which no node of the
 // fleet starts, fetches or runs an agent, and each node calls its disk damaged.
 func TestFilesTooLargeToBeRead(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -209,6 +210,7 @@ func (r *responder) rested() (files int, yes bool) {
 // re, which this program writes, keep the stage from becoming answered, and messages go to and fro
 // (it was 164). It lasts a minute with PARLEY_SOAK.
 func TestBesideAResponderOfTheSameFormat(t *testing.T) {
+	scratch.Long(t)
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("receipts apart %t", apart), func(t *testing.T) {
 			t.Parallel()

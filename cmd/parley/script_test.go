@@ -48,7 +48,7 @@ func quick() {
 // The scripts tell the command line's stories end to end, with real nodes, real git, real NATS and
 // other people's programs.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	params := testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -68,7 +68,25 @@ func TestScript(t *testing.T) {
 			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount, "push": scriptPush,
 		},
 		Condition: scriptCondition,
-	})
+	}
+	if raced && !scratch.Longer() {
+		params.Dir, params.Files = "", racedScripts()
+	}
+	testscript.Run(t, params)
+}
+
+// racedScripts are the scripts that are played while the race detector looks on: those in which a
+// node does much at a time. With it, each of the thousands of commands of all scripts takes a
+// tenth of a second to start, and a command has one goroutine. The parts of a node are raced in the
+// tests of their packages.
+func racedScripts() (files []string) {
+	for _, name := range []string{
+		"agents", "callers", "chat", "dead_letters", "events", "frame", "frame_agents", "git_only", "hey_exec", "inbox_wait", "join", "kill9", "links",
+		"loops", "lost_host", "max_commands", "notify", "parties", "presence", "queue", "restart", "search", "signals", "two_hosts", "waiting", "with_sync",
+	} {
+		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+	}
+	return files
 }
 
 // stopNodes stops the nodes that a script has left in the background, whether the script ended well
@@ -90,10 +108,13 @@ func stopNodes(t *testing.T, dir string) {
 	}
 }
 
-// scriptCondition adds conditions to those of testscript. [raced] holds if the race detector is on,
+// scriptCondition adds conditions to those of testscript. [long] holds if tests that take long are
+// asked for, [raced] if the race detector is on,
 // [walls] if members of inquiries get walls, [roottests] if tests may do what needs root.
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
+	case "long":
+		return scratch.Longer(), nil
 	case "raced":
 		return raced, nil
 	case "walls":

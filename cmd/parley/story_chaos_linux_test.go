@@ -108,6 +108,7 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 // told. No command is started more often than its attempts. Nothing that commands started is left,
 // and the memory of the nodes stays small.
 func TestChaosOfAgents(t *testing.T) {
+	scratch.Long(t)
 	if raced {
 		t.Skip("it takes too long while the race detector looks on")
 	}

@@ -129,6 +129,7 @@ func (h *storyHost) untilUp() {
 // program of NATS made. That program reads along and cannot speak. The server is killed and comes
 // back. Nothing is lost, and nothing comes twice.
 func TestFleetOnAnExistingSystem(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	nats := newNatsProgram(t)
 	srv := natstool.Prepare(t)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -125,6 +126,7 @@ func (h *storyHost) unanswered(agent string) int {
 // Ten people and scripts speak at once, with a process for each message, while an agent works. No
 // message fails, none is lost, none is doubled. Crosstalk D32.
 func TestTwoHundredHeysFromTenProcesses(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := sharedRepository(t)
 	h := newStoryHost(t, "white", "--remote", remote)

@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 // The command line program of NATS reads along on a node's own port, without a key and with the
 // host's key. It can say nothing in another host's name.
 func TestNatsProgramOnANodesPort(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	nats := newNatsProgram(t)
 	h := newStoryHost(t, "white", "--fleet", "demo", "--listen", "127.0.0.1:0")

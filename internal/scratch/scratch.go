@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 	"time"
 )
 
@@ -123,3 +124,14 @@ func Patience() time.Duration {
 	}
 	return max(limit-time.Since(started)-toTell, toTell)
 }
+
+// Long skips a test that takes long, unless PARLEY_LONG_TESTS asks for such tests.
+func Long(t testing.TB) {
+	t.Helper()
+	if !Longer() {
+		t.Skip("takes long: set PARLEY_LONG_TESTS=1")
+	}
+}
+
+// Longer reports whether tests that take long are asked for.
+func Longer() bool { return os.Getenv("PARLEY_LONG_TESTS") != "" }
