@@ -141,7 +141,8 @@ func TestRotationThatWasCutShort(t *testing.T) {
 }
 
 // A host that revokes the key that it had before lets in what it wrote itself, and nothing of a
-// thief who wrote at the same time.
+// thief who wrote at the same time. The change of the key alone accuses nobody of whom the host knew:
+// it only refuses what comes afterwards, whatever its date.
 func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	own := say(t, n, "all", "own")
@@ -152,9 +153,14 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 		thief.head.prev = it.Hash
 		return true
 	})
-	r := rotated(t, n, time.Hour)
 	theirs := thief.say("nat", "the thief's")
 	n.Receive([]gitsync.MessageFile{theirs}, byGit)
+	r := rotated(t, n, time.Hour)
+	late := thief.say("nat", "dated back")
+	n.Receive([]gitsync.MessageFile{late}, byGit)
+	if s := signatureOn(n, late.Path); s != protocol.SignatureRefused {
+		t.Errorf("what the thief dates back is %s", s)
+	}
 	if s := signatureOn(n, theirs.Path); s != protocol.SignatureValid {
 		t.Fatalf("before the revocation the thief's word is %q: the test shows nothing", s)
 	}
