@@ -1,6 +1,9 @@
 package fleet
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // by reports whether the participant is the author, by the message's own words: it has the same
 // name and the same host. For an unsigned message only the name counts, unless it names a host too
@@ -43,6 +46,6 @@ func (t *Talk) Answerable(it *Item) bool {
 
 // unanswerable is the refusal to answer or acknowledge such a message.
 func unanswerable(it *Item) error {
-	return refuse(Forbidden, "look at it without a receipt: parley show "+it.Path.String(),
+	return refuse(Forbidden, "look at it without a receipt: parley show "+visible.Shell(it.Path.String()),
 		"%s is from %q, and no message can be addressed to that name", it.Path, it.From)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -156,7 +157,7 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 			talk: true, root: talk.Root, told: talk.Told || b.telling[talk.Root], act: protocol.TalkHeld,
 			why: fmt.Sprintf("agents have had each other run %d times in this conversation since a human last spoke in it (max_conversation_runs is %d); "+
 				"what is more waits until a human writes in it, as with: parley reply %s TEXT, or says: parley agent resume %s --conversation %[3]s",
-				talk.Runs, b.inTalk, j.it.Path, q.agent.Name),
+				talk.Runs, b.inTalk, visible.Shell(j.it.Path.String()), q.agent.Name),
 		}
 	case talk.Runs+b.pending(s, talk.Root) >= b.inTalk:
 		return &overspent{only: true}

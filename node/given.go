@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
@@ -183,7 +184,7 @@ func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, er
 	if name != "" {
 		a, err := pr.roster.Get(name)
 		if err == nil && a.Door != configs.DoorExec {
-			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.Short(), "%s asks for its mail itself: nothing is given to it", a.Name)
+			return a, control.Errorf(control.KindRefused, "parley read "+visible.Shell(it.Path.Short()), "%s asks for its mail itself: nothing is given to it", a.Name)
 		}
 		return a, err
 	}
@@ -198,6 +199,6 @@ func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, er
 	if len(to) > 0 {
 		return to[0], nil
 	}
-	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+it.Path.Short()+" --agent NAME",
+	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+visible.Shell(it.Path.Short())+" --agent NAME",
 		"no agent with a command is served here that %s is for", it.Path.Short())
 }

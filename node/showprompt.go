@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -44,7 +45,7 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 		case kept:
 			return givenView(g), nil
 		case r.Attempt > 0:
-			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley trace "+it.Path.Short(),
+			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley trace "+visible.Shell(it.Path.Short()),
 				"what was given in attempt %d for %s is not kept: there was none, or it was let go", r.Attempt, it.Path.Short())
 		}
 	}
@@ -53,7 +54,7 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 		return control.Prompt{}, err
 	}
 	if !r.Now && pr.handled(it, a) {
-		return control.Prompt{}, control.Errorf(control.KindNotFound, "what it would be given now: parley prompt "+it.Path.Short()+" --now",
+		return control.Prompt{}, control.Errorf(control.KindNotFound, "what it would be given now: parley prompt "+visible.Shell(it.Path.Short())+" --now",
 			"what %s was given for %s is not kept: it was let go, or nothing was", a.Name, it.Path.Short())
 	}
 	return pr.would(it, a)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/folded"
@@ -117,7 +118,7 @@ func (w *worker) handle(ctx context.Context, j job) {
 		hops := 0 // answers of agents in a row that led to the message
 		w.folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
 		why := fmt.Sprintf("%d answers of agents in a row (max_hops is %d); %s was not run", hops, w.queue.maxHops, w.queue.who.Name)
-		goOn := fmt.Sprintf("parley reply %s TEXT", it.Path)
+		goOn := "parley reply " + visible.Shell(it.Path.String()) + " TEXT"
 		w.queue.notices.Once(goOn, "a conversation was stopped: %s; to go on: %s", why, goOn)
 		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Human: w.human, Body: fmt.Sprintf(
 			"FAILED | the conversation was stopped: %s.\nA human can go on with: %s", why, goOn)})

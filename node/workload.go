@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
@@ -134,7 +135,7 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		}
 	}
 	if len(ended) == 0 {
-		return nil, control.Errorf(control.KindNotFound, "parley trace "+f.item.Path.Short()+" shows what came of it, parley queue what there is to do",
+		return nil, control.Errorf(control.KindNotFound, "parley trace "+visible.Shell(f.item.Path.Short())+" shows what came of it, parley queue what there is to do",
 			"cannot cancel %s: %s", f.item.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil

@@ -1,11 +1,13 @@
-// Package redact takes out of addresses what must not be shown. Status, logs and errors name a
-// system, and never how one gets into it.
+// Package redact takes out of addresses, and of what programs print, what must not be shown. Status,
+// logs and errors name a system, and never how one gets into it.
 package redact
 
 import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Mark stands in place of what is not shown.
@@ -131,4 +133,20 @@ func In(text, remote string) string {
 		}
 	}
 	return text
+}
+
+// own matches the secrets that parley makes: tokens of runs and agents, whole or cut off (their JSON
+// begins in the same way in base64), and seeds of keys.
+var own = pattern.New(`eyJhIjoi[A-Za-z0-9_-]{16,}(\.[A-Za-z0-9_-]*)?|\bS[ACNOPUX][A-Z2-7]{56}\b`)
+
+// Own returns a text without parley's own secrets.
+func Own(text string) string { return own.Regexp().ReplaceAllLiteralString(text, Mark) }
+
+// password matches the user and password in a URL.
+var password = pattern.New(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s:@]*:[^/\s@]+@`)
+
+// Said returns what a program that failed has said, without parley's own secrets and without
+// passwords in URLs. In an answer, such a URL may be an example.
+func Said(text string) string {
+	return password.Regexp().ReplaceAllString(Own(text), "${1}"+Mark+"@")
 }

@@ -81,3 +81,28 @@ func FuzzURLs(f *testing.F) {
 		}
 	})
 }
+
+// It prevents: a token or a key that a command prints stands in the record for good. Other words of
+// the same look stay.
+func TestWhatProgramsPrint(t *testing.T) {
+	const (
+		token = "eyJhIjoiY2xhdWRlIiwibSI6IjQwOTMxMzE0In0.Tl5I5FfB2L8JZcJd6TaETo6N7I_qKiG6pbJP4mB2sSU"
+		seed  = "SUAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4"
+		url   = "https://nat:pass@example.org/x.git"
+	)
+	for text, want := range map[string]string{
+		"PARLEY_TOKEN=" + token + "\nx": "PARLEY_TOKEN=…\nx",
+		`{"token":"` + token + `"}`:     `{"token":"…"}`,
+		token[:60]:                      "…", // it was cut off
+		"seed: " + seed + ".":           "seed: ….",
+		"cannot read " + url + ": no":   "cannot read " + url + ": no",
+		"eyJhIjoi is no token, nor is the key UAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4 secret": "eyJhIjoi is no token, nor is the key UAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4 secret",
+	} {
+		if got := Own(text); got != want {
+			t.Errorf("Own(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := Said("fatal: " + url + " " + token + ", http://example.org:80/a@b"); got != "fatal: https://…@example.org/x.git …, http://example.org:80/a@b" {
+		t.Errorf("said: %q", got)
+	}
+}

@@ -1,11 +1,13 @@
 package term
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const gap = "  "
 
-// Table is rows of cells under a heading. Every cell is one line of text that can be shown without
-// danger.
+// Table is rows of cells under a heading. Each cell is shown as by Line, whoever wrote its text.
 type Table struct {
 	Heading []string
 	Rows    [][]string
@@ -19,6 +21,13 @@ type Table struct {
 // Table writes `t` with aligned columns, each as wide as its widest cell. The last column is not
 // padded. Columns without any text are left out.
 func (s Screen) Table(t Table) {
+	t.Rows = slices.Clone(t.Rows)
+	for i, row := range t.Rows {
+		t.Rows[i] = make([]string, len(row))
+		for j, cell := range row {
+			t.Rows[i][j] = Line(cell)
+		}
+	}
 	widths := t.widths()
 	if s.Width > 0 {
 		s.fit(widths, t.Flexible)

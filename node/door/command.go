@@ -17,6 +17,9 @@ const (
 	defaultMaxOutput = 256 << 10
 	defaultGrace     = 2 * time.Second
 	maxStderr        = 4 << 10
+	// maxSecret is how much more is looked at, so that the cut does not hide the beginning of a
+	// secret.
+	maxSecret = 1 << 10
 )
 
 // Command is what to run and how. Only Argv is needed.
@@ -112,7 +115,8 @@ func (f Failure) String() string {
 	return failures[f]
 }
 
-// Result is what came of a command. Output is kept even if the command failed.
+// Result is what came of a command. Output is kept even if the command failed. No text in it has
+// secrets of parley that the command printed, such as its token: texts go into the record.
 type Result struct {
 	// Output is the answer, from standard output or from the file in its place. It is unchanged,
 	// except for what is no text: it is valid UTF-8, has no line ends at its end, and at most

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/size"
 )
 
@@ -61,8 +62,8 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 		family:  family,
 		pipes:   ours,
 		stdout:  head{max: f.MaxOutput},
-		stderr:  tail{max: maxStderr},
-		printed: tail{max: maxStderr},
+		stderr:  tail{max: maxStderr + maxSecret},
+		printed: tail{max: maxStderr + maxSecret},
 		meter:   newMeter(f.MaxPrinted),
 		ended:   make(chan struct{}),
 		quiet:   make(chan struct{}),
@@ -191,10 +192,11 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		empty = emptiness(err)
 	}
 	text, strange, cut := answerText(kept.data, kept.more, f.MaxOutput)
+	said := func(t tail) string { return endText([]byte(redact.Said(string(t.data))), t.more, maxStderr) }
 	r := Result{
-		Output:    text,
-		Stderr:    endText(p.stderr.data, p.stderr.more, maxStderr),
-		Printed:   endText(p.printed.data, p.printed.more, maxStderr),
+		Output:    redact.Own(text),
+		Stderr:    said(p.stderr),
+		Printed:   said(p.printed),
 		Truncated: kept.more || cut,
 		Strange:   strange,
 		Failure:   failure,
@@ -219,6 +221,9 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		default:
 			r.Limit = f.nearLimit(r.Stderr, r.Printed)
 		}
+	}
+	if r.Failure != None {
+		r.Output = redact.Said(r.Output)
 	}
 	return r
 }

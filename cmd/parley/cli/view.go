@@ -62,8 +62,9 @@ func (v View) Next(command, why string) {
 func (v View) Steps(pairs ...string) {
 	var t term.Table
 	for i := 0; i+1 < len(pairs); i += 2 {
-		t.Rows = append(t.Rows, []string{" ", v.Command(pairs[i]), v.Out.Dim(pairs[i+1])})
+		t.Rows = append(t.Rows, []string{" ", v.Command(pairs[i]), pairs[i+1]})
 	}
+	t.Style = func(_ int, cell string) string { return v.Out.Dim(cell) }
 	screen := v.Out
 	screen.Width = 0 // a command that is cut could not be copied
 	screen.Table(t)
@@ -119,14 +120,18 @@ func (v View) Narrow() bool { return v.Out.Terminal && v.Out.Width < wideEnough 
 
 // ID is the name of a message in a list. It can be given to read or reply. It is the eight hex
 // digits of the message's name, or its path if the name has another form (R2).
-func (v View) ID(p protocol.Path) string { return p.Short() }
+func (v View) ID(p protocol.Path) string { return word(p.Short()) }
+
+// word is a path as one word of a command that can be copied. Whoever may push can give a file any
+// name: with spaces, signs that a shell obeys, or signs that turn the direction of writing.
+func word(path string) string { return ShellWord(term.Line(path)) }
 
 // Path is ID at a terminal with few columns. Elsewhere it is the whole path, which stays unique.
 func (v View) Path(p protocol.Path) string {
 	if v.Narrow() {
 		return v.ID(p)
 	}
-	return p.String()
+	return word(p.String())
 }
 
 // Named is the text with which a person named a message. If the text is a path, it is shown as by
@@ -135,7 +140,7 @@ func (v View) Named(text string) string {
 	if p, err := protocol.ParsePath(text); err == nil {
 		return v.Path(p)
 	}
-	return text
+	return term.Line(text)
 }
 
 // AtOrEmpty is a time in the given form; "" if the time is zero.

@@ -206,7 +206,7 @@ func (s *session) over(f control.Frame) {
 	case "WRAPPED_UP":
 		out.Printf("\nWrapped up")
 		if len(f.Findings) > 0 {
-			out.Printf("; preserved: %s (parley memory list --tag frame)", strings.Join(f.Findings, ", "))
+			out.Printf("; preserved: %s (parley memory list --tag frame)", term.Line(strings.Join(f.Findings, ", ")))
 		}
 		out.Printf(".\n")
 	case "WITHDRAWN":

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,41 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 				t.Errorf("%s: %d columns: %s", test.line, width, line)
 			}
 		}
+	}
+}
+
+// It prevents: a message whose file has a name with signs that turn the direction of writing, that end a
+// line or that a shell obeys, brings them into the ID column and into the commands that parley proposes. In JSON
+// the name stays as it is.
+func TestNamesOfFilesAreSafeToShow(t *testing.T) {
+	m := clitest.Message("hello")
+	var err error
+	if m.Path, err = protocol.JoinPath(m.Path.Channel(), "2026/05/23/a\u202eb\u2028c;touch $(x).md"); err != nil {
+		t.Fatal(err)
+	}
+	m.Re, m.Because, m.Ref = m.Path.String(), m.Path.String(), m.Path.String()
+	for _, columns := range []int{0, 60, 300} {
+		for _, line := range []string{"inbox", "log", "show x", "read x", "search hello", "thread x", "replies x"} {
+			r := newRun(t)
+			r.Mail, r.Thread, r.Found = []control.Message{m}, []control.ThreadMessage{{Message: m}}, clitest.SomeFinds(m)
+			if columns > 0 {
+				r.AtTerminal(columns)
+			}
+			code := r.Do(strings.Fields(line)...)
+			shown := r.Out.String() + r.Err.String()
+			if code != cli.ExitDone || strings.ContainsAny(shown, "\u202e\u2028") {
+				t.Errorf("%s at %d columns: exit %d, printed %q", line, columns, code, shown)
+			}
+			if line == "inbox" && !strings.Contains(shown, `'`+m.Path.Channel().String()+`/2026/05/23/a\u202eb\u2028c;touch $(x).md'`) {
+				t.Errorf("%s at %d columns: the name is not there: %q", line, columns, shown)
+			}
+		}
+	}
+	r := newRun(t)
+	r.Mail = []control.Message{m}
+	var list []control.Message
+	if r.Do("inbox", "--json"); json.Unmarshal(r.Out.Bytes(), &list) != nil || len(list) != 1 || list[0].Path != m.Path {
+		t.Errorf("as JSON it is %q", r.Out.String())
 	}
 }
 

@@ -182,7 +182,7 @@ func (c *call) talk(t control.Topic) {
 	}
 	c.view.Out.Printf("\nWritten beside it, the last ones:\n")
 	for _, w := range t.Exchanges[max(0, len(t.Exchanges)-maxTalk):] {
-		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.view.Age(w.Time), c.view.Command("parley show "+w.Path))
+		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.view.Age(w.Time), c.view.Command("parley show "+c.view.Named(w.Path)))
 	}
 }
 
