@@ -546,7 +546,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
 	n.record, n.own.record = record, record
-	n.views = &views{folded: n.folded, record: record, live: n.live, log: n.log}
+	n.views = &views{folded: n.folded, record: record, live: n.live}
 	start, err := homes.NextStart(n.home, n.started)
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")

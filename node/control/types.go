@@ -32,8 +32,9 @@ type Message struct {
 	// Addressees are its addressees, each with how far it has come there: "read", "answered" or "".
 	// For a message to all, they are everybody of the fleet except the author.
 	Addressees []Addressee        `json:"addressees"`
-	Signature  protocol.Signature `json:"signature"` // whether its signature counts
-	Body       string             `json:"body"`      // the text
+	Signature  protocol.Signature `json:"signature"`            // whether its signature counts
+	Body       string             `json:"body"`                 // the text
+	Unreadable string             `json:"unreadable,omitempty"` // why the text cannot be read at the moment; absent if it can
 	// Claimed says which session of an agent has taken it, in lists of mail; absent if none has.
 	Claimed *Claim `json:"claimed,omitempty"`
 }
