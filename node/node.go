@@ -413,7 +413,7 @@ func (n *Node) openDoors() {
 	}
 	n.attention = newAttention(attentionOptions{
 		host: n.cfg.Alias, folded: n.folded, roster: &n.roster, sessions: n.sessions, messages: &n.messages, slots: n.slots,
-		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
+		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, older: n.doors.older, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
 	})
 	n.exams = newExaminations(examinationsOptions{
 		host: n.cfg.Alias, recordID: n.record.ID(), folded: n.folded, roster: &n.roster, messages: &n.messages, indexer: n.indexer, record: n.record,
