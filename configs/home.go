@@ -154,7 +154,7 @@ func (h Home) checkContents() error {
 	}
 	ours := make([]string, 0, 10)
 	for _, path := range []string{
-		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified()+".waiting",
+		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
 	} {
 		ours = append(ours, filepath.Base(path))
 	}
