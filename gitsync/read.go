@@ -238,23 +238,38 @@ func (r *Reader) GetConflict(p protocol.Path, hash string) ([]byte, bool, error)
 }
 
 // Export calls `write` with every file of main, as main was at the beginning of the call, and
-// returns the commit. Links and other repositories are left out.
-func (r *Reader) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
+// returns the commit. Links and other repositories are left out. Files and folders that cannot be
+// read are told to `lost`, and the others are written all the same.
+func (r *Reader) Export(ctx context.Context, write func(path string, data []byte) error, lost func(path string, err error)) (commit string, err error) {
 	tip, tree := r.progress.main()
-	err = r.store.Files(tree, "", func(path string, e objects.Entry) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !e.Mode.IsFile() {
-			return nil
-		}
-		data, err := r.store.Blob(e.Hash)
+	var folder func(tree objects.Hash, at string) error
+	folder = func(tree objects.Hash, at string) error {
+		entries, err := r.store.Tree(tree)
 		if err != nil {
-			return err
+			lost(at, err)
 		}
-		return write(path, data)
-	})
-	if err != nil {
+		for _, e := range entries {
+			path := at + e.Name
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case e.Mode.IsDir():
+				err = folder(e.Hash, path+"/")
+			case e.Mode.IsFile():
+				data, unread := r.store.Blob(e.Hash)
+				if unread != nil {
+					lost(path, unread)
+					continue
+				}
+				err = write(path, data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := folder(tree, ""); err != nil {
 		return "", fmt.Errorf("cannot export the record: %w", err)
 	}
 	return tip.String(), nil

@@ -61,6 +61,7 @@ type attentionOptions struct {
 	slots    *agents.Slots
 	halted   func() bool // reports whether no command may run at the moment
 	maxHops  int
+	older    func(configs.Agent) func(protocol.Path) bool // reports which messages the record held when the agent was added
 	load     func(*fleet.Item) (*protocol.Message, error)
 	runner   *runner
 	notices  *notices.Notices
@@ -183,7 +184,7 @@ func (at *attention) wakeAll(ctx context.Context) (next time.Time) {
 		if !d.look || !at.mayDisturb(a, d) {
 			continue
 		}
-		mail := at.mail(a.Name, d)
+		mail := at.news(a, d)
 		if d.look = slices.ContainsFunc(mail, func(m noticed) bool { return m.wakes }); !d.look {
 			continue
 		}
@@ -306,6 +307,22 @@ func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
 	return mail
 }
 
+// news is mail without what was there before the agent was added: that stands in its inbox, and
+// wakes nobody (R8).
+func (at *attention) news(a configs.Agent, d *callDesk) []noticed {
+	mail, old := at.mail(a.Name, d), []noticed(nil)
+	older := at.older(a)
+	mail = slices.DeleteFunc(mail, func(m noticed) bool {
+		was := older(m.it.Path)
+		if was {
+			old = append(old, m)
+		}
+		return was
+	})
+	at.toldOf(d, old)
+	return mail
+}
+
 // toldOf notes that an agent's program was told of mail.
 func (at *attention) toldOf(d *callDesk, mail []noticed) {
 	at.mu.Lock()
@@ -328,7 +345,7 @@ func (at *attention) done(a configs.Agent) string {
 		return ""
 	}
 	d := at.desk(a.Name)
-	mail := at.mail(a.Name, d)
+	mail := at.news(a, d)
 	if len(mail) == 0 {
 		return ""
 	}

@@ -51,6 +51,36 @@ func wantDigest(t *testing.T, given string, parts ...string) {
 	}
 }
 
+// It prevents: adding an agent with a wake command runs that command, which may cost money, for all
+// the mail that the name has ever got (R8).
+func TestOldMailWakesNobody(t *testing.T) {
+	home := initHome(t, nil)
+	n, stop := runNode(t, home)
+	old, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"mawjs"}, Body: "from before", Anyway: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is recorded", func() bool { return n.record.Status().Unrecorded == 0 })
+	given, dir := wakes(t, n)
+	touch(t, dir, "go")
+	fresh := say(t, n, "mawjs", "fresh")
+	wanted := func(times int) {
+		t.Helper()
+		eventually(t, "it is woken", func() bool { return woken(given()) == times })
+		if strings.Contains(given(), old.Path.String()) || strings.Count(given(), "1 new in the inbox") != times {
+			t.Errorf("the digests are\n%s", given())
+		}
+	}
+	wanted(1)
+	wantDigest(t, given(), fresh.Path.String())
+	if mail, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "mawjs"}); err != nil || len(mail) != 2 {
+		t.Errorf("its inbox has %d messages: %v", len(mail), err)
+	}
+	stop()
+	_, _ = runNode(t, home) // which tells again what waits, and nothing older
+	wanted(2)
+}
+
 // An agent that is away is woken at once. What comes while its wake command runs is one more digest
 // at the end. Messages that the agent was told of wake it no more.
 func TestWakeAtOnceThenADigest(t *testing.T) {

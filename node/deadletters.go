@@ -101,9 +101,9 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "there is no message %s", run.Message)
 	}
 	text := strings.TrimSpace(run.Dead.Failure.Text)
-	m, err := d.views.of(f)
-	if err != nil { // this may be why it is a dead letter
-		m, text = d.views.with(f, ""), strings.TrimSpace(text+"\n\nThe message "+cannotRead+": "+err.Error())
+	m := d.views.shown(f)
+	if m.Unreadable != "" { // this may be why it is a dead letter
+		text = strings.TrimSpace(text + "\n\nThe message " + cannotRead + ": " + m.Unreadable)
 	}
 	view := control.DeadLetter{
 		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: text,

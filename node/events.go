@@ -129,10 +129,7 @@ func (nr *narrator) tellCame(h feed.Happening, wanted eventFilter, yield func(co
 		return nil
 	}
 	if wanted.about(control.EventMessage, f.item) {
-		m, err := nr.views.of(f)
-		if err != nil {
-			return asError(err)
-		}
+		m := nr.views.shown(f)
 		h.Message = &m
 		if err := yield(h.Event); err != nil {
 			return err

@@ -115,11 +115,7 @@ func (lb *logbook) tellAll(ctx context.Context, all []facts, yield func(control.
 		if err := ctx.Err(); err != nil {
 			return asError(err)
 		}
-		m, err := lb.views.of(f)
-		if err != nil {
-			return asError(err)
-		}
-		if err := yield(m); err != nil {
+		if err := yield(lb.views.shown(f)); err != nil {
 			return err
 		}
 	}
@@ -136,9 +132,5 @@ func (lb *logbook) tell(p protocol.Path, wanted func(*fleet.Item) bool, yield fu
 	if f.item == nil {
 		return nil
 	}
-	m, err := lb.views.of(f)
-	if err != nil {
-		return asError(err)
-	}
-	return yield(m)
+	return yield(lb.views.shown(f))
 }

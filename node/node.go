@@ -423,7 +423,7 @@ func (n *Node) openDoors() {
 	}
 	n.attention = newAttention(attentionOptions{
 		host: n.cfg.Alias, folded: n.folded, roster: &n.roster, sessions: n.sessions, messages: &n.messages, slots: n.slots,
-		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
+		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, older: n.doors.older, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
 	})
 	n.exams = newExaminations(examinationsOptions{
 		host: n.cfg.Alias, recordID: n.record.ID(), folded: n.folded, roster: &n.roster, messages: &n.messages, indexer: n.indexer, record: n.record,
@@ -561,7 +561,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	if err := books.NoteIdentity(record); err != nil {
 		return err
 	}
-	n.views = &views{folded: n.folded, record: record, live: n.live, log: n.log}
+	n.views = &views{folded: n.folded, record: record, live: n.live}
 	start, err := homes.NextStart(n.home, n.started)
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")

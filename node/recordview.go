@@ -90,7 +90,7 @@ func diskUse(dir string) (int64, error) {
 
 // Export answers control.Export.
 func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
-	done := control.Exported{Dir: r.Dir}
+	done := control.Exported{Dir: r.Dir, Lost: []control.LostFile{}}
 	if !filepath.IsAbs(r.Dir) {
 		return done, control.Errorf(control.KindUsage, "", "cannot export: %q is not an absolute path", r.Dir)
 	}
@@ -116,6 +116,8 @@ func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (cont
 			return err
 		}
 		return root.WriteFile(name, data, 0o644)
+	}, func(path string, err error) {
+		done.Lost = append(done.Lost, control.LostFile{Path: path, Why: err.Error()})
 	})
 	return done, asError(err)
 }

@@ -44,11 +44,7 @@ func (vs *views) Thread(_ context.Context, r control.ThreadRequest) ([]control.T
 	})
 	messages := make([]control.ThreadMessage, 0, len(tree))
 	for i, f := range all {
-		m, err := vs.of(f)
-		if err != nil {
-			return nil, asError(err)
-		}
-		messages = append(messages, control.ThreadMessage{Message: m, Depth: tree[i].Depth})
+		messages = append(messages, control.ThreadMessage{Message: vs.shown(f), Depth: tree[i].Depth})
 	}
 	return messages, nil
 }

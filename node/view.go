@@ -1,10 +1,7 @@
 package node
 
 import (
-	"fmt"
 	"strings"
-
-	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -20,7 +17,6 @@ type views struct {
 	folded folded.State
 	record *gitsync.Record
 	live   *presence.Live
-	log    zerolog.Logger
 }
 
 // facts is what the state says of a message, taken at one moment. The rest of a view is read from
@@ -75,12 +71,12 @@ func (vs *views) file(it *fleet.Item) ([]byte, error) { return vs.fileAt(it.Path
 func (vs *views) fileAt(p protocol.Path, hash string) ([]byte, error) {
 	data, err := vs.record.Get(p)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", p, err)
+		return nil, err
 	}
 	if protocol.Hash(data) != hash {
 		kept, ok, err := vs.record.GetConflict(p, hash)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", p, err)
+			return nil, err
 		}
 		if ok {
 			data = kept
@@ -96,6 +92,17 @@ func (vs *views) of(f facts) (control.Message, error) {
 		return control.Message{}, err
 	}
 	return vs.with(f, whole.Body), nil
+}
+
+// shown is `of` for lists: a message whose text cannot be read says so in its place, so that the
+// others are shown.
+func (vs *views) shown(f facts) control.Message {
+	m, err := vs.of(f)
+	if err != nil {
+		m = vs.with(f, "")
+		m.Unreadable = err.Error()
+	}
+	return m
 }
 
 // with returns the message as it is shown. Its body is given, and need not be read.
@@ -165,17 +172,11 @@ func (vs *views) now(it *fleet.Item) (control.Message, error) {
 	return m, asError(err)
 }
 
-// all returns several messages as they are shown. A message that cannot be read is left out and
-// logged.
+// all returns several messages as they are shown.
 func (vs *views) all(of []facts) []control.Message {
 	messages := make([]control.Message, 0, len(of))
 	for _, f := range of {
-		m, err := vs.of(f)
-		if err != nil {
-			vs.log.Error().Err(err).Msg("cannot show a message")
-			continue
-		}
-		messages = append(messages, m)
+		messages = append(messages, vs.shown(f))
 	}
 	return messages
 }

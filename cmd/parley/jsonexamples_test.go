@@ -104,7 +104,7 @@ func printedShapes() map[string][]shape {
 		"parley host rotate":          one(control.Rotation{Host: "laptop", Old: exampleOldKey, Key: exampleKey, Fingerprint: exampleFingerprint, Until: exampleTime(168), Path: examplePath("c0ffee00")}),
 		"parley host show":            {{value: known}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
 		"parley inbox":                one([]control.Message{exampleDirect()}),
-		"parley log":                  {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}},
+		"parley log":                  {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}, {value: exampleUnreadable(), lines: true, when: "where the disk has lost its text"}},
 		"parley logs":                 one("what the node has logged, as it stands in the file: JSON with `level`, `time`, `message` and what belongs to it, one a line, and between them what the process said itself"),
 		"parley ls":                   one([]control.Participant{exampleParticipant()}),
 		"parley memory add":           one(memory),
@@ -129,7 +129,7 @@ func printedShapes() map[string][]shape {
 			Parts: []control.PromptPart{{Kind: "profile", Bytes: 812, Hash: "1c9e4d4f…"}, {Kind: "message", Bytes: 311, Hash: "8ab6c21d…"}},
 		}),
 		"parley read":            {{value: message}, {value: control.Marked{As: "nat", Read: 3}, when: "with `--all`"}},
-		"parley record export":   one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit, LeftOut: 1}),
+		"parley record export":   one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit, LeftOut: 1, Lost: []control.LostFile{{Path: "data/memories/20260523T190100000Z-b2c3d4e5.md", Why: "not in the repository"}}}),
 		"parley record rebuild":  one(record.Rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),
 		"parley record stats":    one(exampleStats()),
 		"parley record verify":   one(exampleVerification()),
@@ -201,6 +201,13 @@ func exampleMessage() control.Message {
 		Stage: protocol.StageAnswered, Heard: []protocol.Name{"white"}, Signature: protocol.SignatureValid, Body: "Who takes this?",
 		Addressees: []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}},
 	}
+}
+
+// exampleUnreadable is a message whose text the disk has lost.
+func exampleUnreadable() control.Message {
+	m := exampleMessage()
+	m.Body, m.Unreadable = "", "cannot read "+m.Path.String()+": not in the repository"
+	return m
 }
 
 // exampleDirect is a message from one participant to another, in the channel that the two have in

@@ -109,6 +109,14 @@ type Exported struct {
 	Files   int    `json:"files"`    // how many files
 	Tip     string `json:"tip"`      // the commit of main from which they are
 	LeftOut int    `json:"left_out"` // files that were left out, because their path leads out of the folder or into a .git
+	// Lost are the files, and folders, that cannot be read. The others were written.
+	Lost []LostFile `json:"lost"`
+}
+
+// LostFile is a file, or a folder, of the record that cannot be read.
+type LostFile struct {
+	Path string `json:"path"` // in the record; a folder ends in a slash
+	Why  string `json:"why"`  // why it cannot be read
 }
 
 // Withhold keeps messages and files from the remote, which refuses them.

@@ -36,7 +36,8 @@ type Message struct {
 	Body       string             `json:"body"`      // the text
 	// Unserved are addressees that no host serves any more, in the answer to who sends it. If none
 	// serves them within ten minutes, the message becomes a dead letter.
-	Unserved []string `json:"unserved,omitempty"`
+	Unserved   []string `json:"unserved,omitempty"`
+	Unreadable string   `json:"unreadable,omitempty"` // why the text cannot be read at the moment; absent if it can
 	// Claimed says which session of an agent has taken it, in lists of mail; absent if none has.
 	Claimed *Claim `json:"claimed,omitempty"`
 }

@@ -53,6 +53,7 @@ type survey struct {
 	profiles map[string]map[string]string // by folder and name: the paths
 	older    []string                     // profiles at their older place
 	add      map[string][]byte
+	taken    string // a host file of another name that has the alias of this host
 }
 
 // survey finds out what it means to take over the record of a remote, and which files to add.
@@ -68,6 +69,9 @@ func (o Options) survey(cfg configs.Config, tree gitsync.Tree) (*survey, error) 
 	if !s.there[books.VersionFile] && !s.there[books.IdentityFile] && !s.there[olderVersion] && !s.there[protocol.ChannelsDir] && !s.there[path.Clean(olderDir)] {
 		return nil, control.Errorf(control.KindRefused, "name a repository that holds a record of the Crosstalk format",
 			"cannot adopt %s: it has neither %s nor %s nor %s", redact.Remote(o.Remote), books.VersionFile, protocol.ChannelsDir, path.Clean(olderDir))
+	}
+	if s.taken != "" {
+		return nil, o.taken(fmt.Sprintf("has a host called %s already, in %s", cfg.Alias, s.taken))
 	}
 	if err := s.takeProfiles(); err != nil {
 		return nil, err
@@ -150,6 +154,9 @@ func (s *survey) lookAtBook(f gitsync.TreeFile, parse func([]byte) error) error 
 	switch {
 	case books.IsHostFile(f.Path):
 		s.Hosts = append(s.Hosts, f.Path)
+		if h, err := protocol.ParseHostFile(data); err == nil {
+			s.noteAlias(f.Path, h)
+		}
 	case strings.HasPrefix(f.Path, protocol.MemoriesDir+"/"):
 		s.Memories++
 	}
@@ -171,6 +178,7 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 		s.leave(f.Path, err.Error())
 		return nil
 	}
+	s.noteAlias(f.Path, h)
 	why := "parley looks for hosts in " + protocol.HostsDir + "/"
 	if len(h.Agents) > 0 {
 		var names []string
@@ -181,6 +189,13 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 	}
 	s.leave(f.Path, why)
 	return nil
+}
+
+// noteAlias notes a host file that has the alias of this host, and is not called after it.
+func (s *survey) noteAlias(file string, h protocol.HostState) {
+	if h.Host == s.cfg.Alias && path.Base(file) != h.Host.String()+".md" {
+		s.taken = file
+	}
 }
 
 // noteProfile notes the name of a profile. Two profiles with the same name in a folder keep an agent

@@ -368,6 +368,12 @@ func (o Options) adopt(cfg *configs.Config, key string, read func(string) ([]byt
 		return control.Errorf(control.KindRefused, "take it over, which shows first what it writes there: parley init --remote URL --adopt",
 			"cannot make a node: the record at %s names no fleet: another program began it", redact.Remote(o.Remote))
 	}
+	older := olderHosts + cfg.Alias.String() + ".md"
+	if _, there, err := read(older); err != nil {
+		return err
+	} else if there {
+		return o.taken(fmt.Sprintf("has a host called %s already, in %s", cfg.Alias, older))
+	}
 	host, ok, err := read(protocol.HostFilePath(cfg.Alias))
 	if err != nil || !ok {
 		return err
@@ -380,6 +386,11 @@ func (o Options) adopt(cfg *configs.Config, key string, read func(string) ([]byt
 		which = fmt.Sprintf("had a host called %s, which was removed on %s: what it wrote bears its name, so that is given to no other",
 			cfg.Alias, since.Format("2006-01-02"))
 	}
+	return o.taken(which)
+}
+
+// taken refuses an alias that another host has. `which` says what the fleet has.
+func (o Options) taken(which string) error {
 	hint := "choose another name for this one: --alias NAME"
 	if o.From != "" {
 		hint = "choose another alias for this one in the config.yaml of " + o.From

@@ -126,7 +126,7 @@ func showWhole(v cli.View, m control.Message) {
 		head += " [" + act + "]"
 	}
 	mark := ""
-	for _, doubt := range protocol.Doubts(m.Signature, m.Unattended) {
+	for _, doubt := range doubts(m) {
 		mark += "  " + v.Out.Warn(term.Line(doubt))
 	}
 	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp, cli.ClockForm), head, v.Out.Dim(v.ID(m.Path)), mark)

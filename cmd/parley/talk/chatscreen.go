@@ -137,7 +137,7 @@ func (c *chat) show(m control.Message) error {
 	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}
-	for _, doubt := range protocol.Doubts(m.Signature, m.Unattended) {
+	for _, doubt := range doubts(m) {
 		head += " " + c.v.Out.Warn(term.Line(doubt))
 	}
 	lines := []string{head}

@@ -60,9 +60,12 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	buffered := bufio.NewWriter(v.Out.Writer)
 	v.Out.Writer = buffered
 	lines := logLines{oneChannel: r.Channel != ""}
-	shown := 0
+	shown, unread := 0, 0
 	err := control.Log.Ask(ctx, client, r, func(m control.Message) error {
 		shown++
+		if m.Unreadable != "" {
+			unread++
+		}
 		if v.JSON {
 			if err := v.WriteJSON(m); err != nil {
 				return err
@@ -83,6 +86,9 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	}
 	if err == nil && v.Out.Terminal && !v.JSON && r.Last > 0 && shown == r.Last {
 		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("the last %d; all of them: %s", shown, v.Command("parley log -n 0"))))
+	}
+	if err == nil && unread > 0 {
+		err = control.Errorf(control.KindFailed, "what is lost, and what may bring it back: parley record verify", "the text of %s cannot be read", cli.Count(unread, "message"))
 	}
 	return err
 }

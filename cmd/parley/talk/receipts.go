@@ -36,9 +36,9 @@ func startReceipts(ctx context.Context, client control.Service, as string, faile
 	return r
 }
 
-// add notes that a message was shown.
+// add notes that a message was shown. One whose text could not be read was not.
 func (r *receipts) add(m control.Message) {
-	if m.Type != protocol.TypeText {
+	if m.Type != protocol.TypeText || m.Unreadable != "" {
 		return
 	}
 	r.mu.Lock()

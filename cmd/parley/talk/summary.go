@@ -30,13 +30,22 @@ func inTree(m control.Message) string {
 // host could not tell. So a list shows that as well as chat and show do.
 func marks(m control.Message) string {
 	marks := ""
-	for _, doubt := range protocol.Doubts(m.Signature, m.Unattended) {
+	for _, doubt := range doubts(m) {
 		marks += "[" + term.Line(doubt) + "] "
 	}
 	if m.Second != "" {
 		marks += "[second answer] "
 	}
 	return marks
+}
+
+// doubts say why a message has no text, and why its author may be another one than it says.
+func doubts(m control.Message) []string {
+	words := protocol.Doubts(m.Signature, m.Unattended)
+	if m.Unreadable != "" {
+		words = append([]string{"no text: " + m.Unreadable}, words...)
+	}
+	return words
 }
 
 // unusualAct is the act of a message, if it is worth a word.
