@@ -77,6 +77,17 @@ func (c *contact) note(err error, when *time.Time, at **Trouble) {
 	}
 }
 
+// cleared notes that what the remote refused is out of what is pushed. Perhaps another host pushes
+// the rest, so that no push of this one says so.
+func (c *contact) cleared() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.pushTrouble; t != nil && t.Kind == KindContent {
+		c.pushTrouble = nil
+		c.tell.trouble(worst(c.fetchTrouble, nil))
+	}
+}
+
 // worst is the trouble with the remote: that of fetching or, if there is none, that of pushing. If
 // both are of the same kind, it began with the earlier one.
 func worst(fetch, push *Trouble) Trouble {

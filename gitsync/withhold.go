@@ -132,6 +132,9 @@ func (r *Record) withhold(ctx context.Context, file string) (kept string, err er
 	r.main.work.Lock()
 	err = r.main.leaveOut(file)
 	r.main.work.Unlock()
+	if err == nil {
+		r.contact.cleared()
+	}
 	ring(r.commitBell)
 	return kept, err
 }
