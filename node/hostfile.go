@@ -84,7 +84,7 @@ func (o *ownHost) retire(alias protocol.Name) {
 func (o *ownHost) retireLeft(read func(path string) ([]byte, bool, error)) {
 	var out []protocol.Name
 	o.folded(func(s *fleet.State) {
-		for _, h := range s.Keys().Hosts() {
+		for _, h := range s.Keys().AllHosts() {
 			if all := h.Keys(); h.Out() && (all[len(all)-1].By == o.host.String() || strings.HasSuffix(all[len(all)-1].By, " at "+o.host.String())) {
 				out = append(out, h.Alias)
 			}
