@@ -199,7 +199,7 @@ func (c *partyChaos) step() {
 	case 1:
 		act = protocol.ActInvite
 	case 2:
-		act = []protocol.Act{protocol.ActTask, protocol.ActTake, protocol.ActGiveBack, protocol.ActPartyAgree, protocol.ActVote}[c.IntN(5)]
+		act = []protocol.Act{protocol.ActTask, protocol.ActTake, protocol.ActGiveBack, protocol.ActGiveBack, protocol.ActPartyAgree, protocol.ActVote}[c.IntN(6)]
 	}
 	switch {
 	case act == protocol.ActOrganize:

@@ -116,6 +116,8 @@ func (c *chaos) topicDeed() protocol.Message {
 		m.Act = protocol.ActTopic
 	case c.IntN(4) == 0:
 		m.Act = protocol.ActAgree
+	case c.IntN(3) == 0: // what seldom holds
+		m.Act = []protocol.Act{protocol.ActAccept, protocol.ActValidate, protocol.ActReAccept, protocol.ActRevoke}[c.IntN(4)]
 	case m.Act == protocol.ActJoinRequest, c.IntN(12) == 0:
 		m.From = "words"
 	}

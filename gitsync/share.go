@@ -188,8 +188,12 @@ func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	onto, _ := s.progress.remote()
-	err := carrier.ErrRejected
-	if ours, ancestorErr := s.store.IsAncestor(onto, tip); onto == objects.Zero || ours || ancestorErr != nil {
+	ours, err := s.store.IsAncestor(onto, tip)
+	if err != nil {
+		onto = objects.Zero // a push that insists on the remote's tip replaces whatever is there
+	}
+	err = carrier.ErrRejected
+	if onto == objects.Zero || ours {
 		err = s.git.Push(ctx, tip, onto, s.lacksMany())
 	}
 	s.contact.countPush(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/feed"
@@ -47,7 +48,7 @@ func TestASlowRemoteIsNoSleep(t *testing.T) {
 		v := newVigil(time.Now, presence.NewLive(time.Now, feed.NewEvents(time.Now)), began)
 		c := newClaims(claimsOptions{
 			now: time.Now, log: zerolog.Nop(), roster: new(agents.Roster), record: slowRemote{}, nudge: func() {},
-			folded: func(read func(*fleet.State)) { read(new(fleet.State)) },
+			folded: func(read func(*fleet.State)) { read(fleet.New(keys.Anchor{})) },
 		}, v)
 		c.want(work{agent: "mawjs"}, "white")
 		stop := c.start()

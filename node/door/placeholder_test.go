@@ -165,9 +165,9 @@ func TestRunPromptTooLong(t *testing.T) {
 }
 
 func TestRunNoPlaceForAnswer(t *testing.T) {
-	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
-	t.Setenv("TMP", os.Getenv("TMPDIR"))
-	got := runToEnd(t, newSwitchboard(t).filling("", "echo", "{output}"))
+	c := newSwitchboard(t).filling("", "echo", "{output}")
+	c.Scratch = filepath.Join(t.TempDir(), "gone")
+	got := runToEnd(t, c)
 	if got.Failure != NotStarted || !strings.Contains(got.Detail, ": no place for its answer: ") {
 		t.Errorf("got %+v", got)
 	}
