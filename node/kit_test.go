@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -68,9 +69,9 @@ func runNodeWith(t testing.TB, o Options) (n *Node, stop func()) {
 		cancel()
 		n.Close()
 		t.Fatalf("the node ended at once: %v", err)
-	case <-time.After(within):
+	case <-time.After(scratch.Patience()):
 		cancel()
-		t.Fatalf("waited %s in vain until the node is up, at\n%s", within, goroutines())
+		t.Fatalf("waited %s in vain until the node is up, at\n%s", scratch.Patience(), goroutines())
 	}
 	stopped := false
 	stop = func() {
@@ -146,10 +147,10 @@ func everything(t *testing.T, n control.Service) []control.Message {
 // eventually asks again and again until so returns true. The pauses only save processor time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(within)
+	deadline := time.Now().Add(scratch.Patience())
 	for pause := 2 * time.Millisecond; !so(); pause = min(pause*5/4, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain until %s", within, what)
+			t.Fatalf("waited %s in vain until %s", scratch.Patience(), what)
 		}
 		<-time.After(pause)
 	}
@@ -161,8 +162,8 @@ func awaited[T any](t testing.TB, what string, from <-chan T) T {
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(within):
-		t.Fatalf("waited %s in vain for %s, at\n%s", within, what, goroutines())
+	case <-time.After(scratch.Patience()):
+		t.Fatalf("waited %s in vain for %s, at\n%s", scratch.Patience(), what, goroutines())
 		panic("not reached")
 	}
 }

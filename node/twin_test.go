@@ -14,6 +14,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
@@ -48,7 +49,7 @@ func startNodeWith(t *testing.T, o Options) (n *Node, ended <-chan error) {
 		early := make(chan error, 1)
 		early <- err
 		return n, early
-	case <-time.After(within):
+	case <-time.After(scratch.Patience()):
 		t.Fatal("the node is not up")
 	}
 	return n, done
@@ -226,8 +227,8 @@ func TestTwoKeysOfOneName(t *testing.T) {
 			}
 			n, firstEnded := startNode(t, first)
 			_, ended := startNode(t, second)
-			wantExpelled(t, ended, "joined first")
-			wantRunning(t, n, firstEnded, "it is not let in")
+			wantExpelled(t, ended, "has a host called white already")
+			wantRunning(t, n, firstEnded, "")
 		})
 	}
 }

@@ -47,7 +47,7 @@ func TestASlowRemoteIsNoSleep(t *testing.T) {
 		began := time.Now()
 		v := newVigil(time.Now, presence.NewLive(time.Now, feed.NewEvents(time.Now)), began)
 		c := newClaims(claimsOptions{
-			now: time.Now, log: zerolog.Nop(), roster: new(agents.Roster), record: slowRemote{}, nudge: func() {},
+			now: time.Now, log: zerolog.Nop(), roster: new(agents.Roster), record: slowRemote{}, fill: func() {}, nudge: func() {},
 			folded: func(read func(*fleet.State)) { read(fleet.New(keys.Anchor{})) },
 		}, v)
 		c.want(work{agent: "mawjs"}, "white")

@@ -408,9 +408,24 @@ func (x *Index) Waiting(from string, most int) (hits []Hit) {
 	return hits
 }
 
+// closeWait bounds how long the end of an index may take. If its folder was taken away, bleve waits
+// for ever. What was not written then is indexed again at the next start.
+const closeWait = 5 * time.Second
+
 // Close writes what is queued, unless there is so much that it would delay the end, and releases
-// the folder. It removes a damaged index.
+// the folder. It removes a damaged index. It gives up after closeWait.
 func (x *Index) Close() error {
+	ended := make(chan error, 1)
+	go func() { ended <- x.end() }() // ends with bleve, or with the process
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(closeWait):
+		return fmt.Errorf("cannot close the index of words within %s", closeWait)
+	}
+}
+
+func (x *Index) end() error {
 	err := x.flushFew()
 	x.mu.Lock()
 	closed, broken := x.closed, x.broken
