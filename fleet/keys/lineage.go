@@ -57,6 +57,15 @@ func (l *lineage) has(it *File) bool {
 	return false
 }
 
+// reached reports whether the way back has reached the file of a message.
+func (l *lineage) reached(it *File) bool {
+	at, ok := parseFileHash(it.Hash)
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, found := l.in[at]
+	return ok && found
+}
+
 // size is how many messages are among them, as far as their files are here.
 func (l *lineage) size() int {
 	l.mu.RLock()

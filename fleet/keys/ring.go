@@ -97,13 +97,22 @@ func (h *Host) judge(it *File) Verdict {
 			return Overdue
 		case !held.allows(it):
 			return Cancelled
-		case !held.timely(it), i == 0 && h.joined != nil && h.joined.Key == held.key && ByPath(it, h.joined) < 0:
+		case !held.timely(it), i == 0 && h.early(it):
 			return Overdue
 		default:
 			return Genuine
 		}
 	}
 	return Foreign
+}
+
+// early reports whether a message of the first key is dated before the host's join, although that
+// key was changed since. While it is the host's, an early date shows nothing: the join may have been
+// lost with a disk, and said again. What the rotation names is the host's own, too.
+func (h *Host) early(it *File) bool {
+	first := &h.keys[0]
+	return len(h.keys) > 1 && h.joined != nil && h.joined.Key == first.key && ByPath(it, h.joined) < 0 &&
+		(first.wrote == nil || !first.wrote.reached(it))
 }
 
 // over reports whether a message is dated after the time of the key.
