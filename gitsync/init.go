@@ -303,7 +303,7 @@ func (f *founding) fill(ctx context.Context) (Found, error) {
 // refused returns the error of a push: an ErrUnsure if the remote may take, or have taken, what was
 // pushed; nil if it has taken it and only its answer was lost.
 func (f *founding) refused(ctx context.Context, tip objects.Hash, err error) error {
-	if errors.Is(err, carrier.ErrRejected) {
+	if errors.Is(err, carrier.ErrRejected) || errors.Is(err, ErrUnfit) {
 		return err
 	}
 	heads, askErr := f.git.Heads(ctx)

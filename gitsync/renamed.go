@@ -28,7 +28,7 @@ func (s *sharer) renamed(ctx context.Context) error {
 		return nil
 	}
 	heads, err := s.git.Heads(ctx)
-	if err != nil || len(heads) == 0 {
+	if err != nil || len(heads) == 0 || errors.Is(carrier.LacksMain(heads), ErrUnfit) {
 		return err
 	}
 	var strangers []string

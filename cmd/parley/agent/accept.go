@@ -21,9 +21,9 @@ you have written through parley on this host, or accepted, stands outside of
 fences in prompts. Another one is given to the agent as text of others, or left
 out where the agent accepts only verified mail.
 
-The text is shown before you are asked. What you accept is kept on this host, and
-counts until you accept another one, whatever is pushed. If the record has no
-such profile any more, accepting that does away with it here too.`,
+The text is shown before you are asked. What you accept is kept on this host,
+and counts until you accept another one, whatever is pushed. If the record has
+no such profile any more, accepting that does away with it here too.`,
 		Example: `  parley agent profile accept sage
   parley agent profile accept sage --path local/actors/sage.md --yes`,
 		Args: cli.Exactly(1, "the name of a profile or agent"),

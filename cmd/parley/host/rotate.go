@@ -17,8 +17,8 @@ func newRotateCommand(p *cli.Program) *cobra.Command {
 		Long: `Give this host a new key. The old one signs the message that names it, and
 opens links beside it until the overlap is over. What this host wrote before
 that message counts; what else the old key signs is refused on every host,
-whatever its date. Links are made anew with the new key; nothing else stops. All keys
-stay in the folder keys of the home.
+whatever its date. Links are made anew with the new key; nothing else stops.
+All keys stay in the folder keys of the home.
 
 It cannot be undone: you are asked to type "rotate ALIAS", at the terminal and
 nowhere else. An agent is refused.

@@ -16,9 +16,9 @@ func newExportCommand(p *cli.Program) *cobra.Command {
 		Use:   "export DIR",
 		Short: "Write all files of the record into an empty folder",
 		Long: `Write all files of the record, as they stand in main, into a folder that is
-empty or not there yet. A file that cannot be read is named, and the others are
-written; then the exit code is 1. With git, "git clone" of record.git in the home does
-the same and brings the history along.`,
+empty or not there yet. A file that cannot be read is named, and the others
+are written; then the exit code is 1. With git, "git clone" of record.git in
+the home does the same and brings the history along.`,
 		Example: `  parley record export ~/record-2026`,
 		Args:    cli.Exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

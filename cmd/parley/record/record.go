@@ -10,7 +10,7 @@ import (
 func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "record",
-		Short:   "Verify, count, export and rebuild the record, and withhold what the remote refuses",
+		Short:   "Verify, count, export, rebuild the record; withhold, admit files",
 		Example: `  parley record verify`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
