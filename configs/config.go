@@ -15,7 +15,7 @@ import (
 // values are usable.
 type Config struct {
 	Fleet protocol.Name // required: all hosts that share one record
-	Alias protocol.Name // required: this host's name in the fleet
+	Alias protocol.Name // this host's name in the fleet; "": it is found out (R11)
 	Human protocol.Name // required: the human who decides here
 	// Remote is the git URL or absolute path that the fleet shares. If it is "", the record stays
 	// on this host alone.
@@ -78,7 +78,7 @@ type Bus struct {
 	Context string
 }
 
-// Default is the configuration with all defaults. Fleet, Alias and Human have no default, so
+// Default is the configuration with all defaults. Fleet, Alias and Human have no default, and
 // Validate refuses it as it is.
 func Default() Config {
 	return Config{

@@ -293,7 +293,7 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
 		v.Stalled = w.queue.stalled.why
 	}
-	v.ProfileState = d.worker.profiles.state(s, a)
+	v.ProfileState = d.worker.profiles.ofAgent(s, a).state
 	v.Dead = s.DeadCount(fleet.Who{Name: a.Name.String(), Host: d.host})
 	if a.Door == configs.DoorInbox {
 		for range s.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: d.host}, false) {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,10 +46,11 @@ func (h *halts) breaks(why string) {
 	h.broken = why
 }
 
-// loses notes what the disk has lost.
-func (h *halts) loses(lost, entries []string) {
+// loses notes what the disk has lost, and reports whether that is something else than before.
+func (h *halts) loses(lost, entries []string) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	before := [][]string{h.lost, h.books, h.entries}
 	h.lost, h.books, h.entries = nil, nil, entries
 	for _, path := range lost {
 		if gitsync.HoldsNoMessage(path) {
@@ -57,6 +59,7 @@ func (h *halts) loses(lost, entries []string) {
 			h.lost = append(h.lost, path)
 		}
 	}
+	return !slices.EqualFunc(before, [][]string{h.lost, h.books, h.entries}, slices.Equal)
 }
 
 // comes notes whether a fetch is being taken in.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -103,7 +104,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 		}
 		return a.Path.Compare(b.Path)
 	})
-	halted, awaited := w.halted(), q.awaited(s)
+	held, awaited := w.held(s), q.awaited(s)
 	place := 0
 	for it := range q.inOrder() {
 		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
@@ -113,7 +114,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 		if !of.IsZero() && it.Path != of {
 			continue
 		}
-		job := w.waiting(s, it, halted, awaited)
+		job := w.waiting(s, it, held, awaited)
 		job.Place = place
 		all = append(all, job)
 	}
@@ -134,7 +135,7 @@ func (w *worker) jobOn(s *fleet.State, p protocol.Path) (job control.Job, ok boo
 	case s.Talk.Handle(it, q.who, q.limits()) != fleet.Run:
 		return job, false
 	}
-	return w.waiting(s, it, w.halted(), q.awaited(s)), true
+	return w.waiting(s, it, w.held(s), q.awaited(s)), true
 }
 
 func (w *worker) running(at *atWork) control.Job {
@@ -149,8 +150,19 @@ func (w *worker) running(at *atWork) control.Job {
 	return job
 }
 
-// waiting is the job on a message that waits.
-func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
+// held is why all mail of the agent waits; WhyNothing if it does not.
+func (w *worker) held(s *fleet.State) control.JobWhy {
+	switch {
+	case w.halted():
+		return control.WhyHalted
+	case w.profiles.waits(s, w.queue.agent):
+		return control.WhyProfile
+	}
+	return control.WhyNothing
+}
+
+// waiting is the job on a message that waits. `held` is why all mail of the agent waits.
+func (w *worker) waiting(s *fleet.State, it *fleet.Item, held control.JobWhy, awaited map[protocol.Name]protocol.Path) control.Job {
 	q := w.queue
 	standing := w.runs.Standing(w.job(s, it.Path))
 	problem := lastFailure(standing)
@@ -161,12 +173,7 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited ma
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
 		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: q.over.spent[it.Path],
 	}
-	switch job.Why = q.why(s, it, awaited); {
-	case halted:
-		job.Why = control.WhyHalted
-	case w.profiles.waits(s, q.agent):
-		job.Why = control.WhyProfile
-	}
+	job.Why = cmp.Or(held, q.why(s, it, awaited))
 	if job.Why == control.WhyNothing && w.slots.Waits(w.claimant) {
 		job.Why = control.WhySlots
 	}

@@ -79,12 +79,12 @@ func (l *losses) name() {
 func (l *losses) tell() {
 	lost := l.record.Lost()
 	entries := l.record.LostEntries()
-	l.halts.loses(lost, entries)
-	if len(entries) > 0 {
+	changed := l.halts.loses(lost, entries)
+	if changed && len(entries) > 0 {
 		l.log.Error().Strs("journal", entries[:min(len(entries), mostLostLogged)]).Int("all", len(entries)).Msg("the journal has lost what was stored")
 	}
 	l.tellDamage()
-	if len(lost) > 0 {
+	if changed && len(lost) > 0 {
 		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Bool("agents run", !l.halts.notWhole()).Msg("the disk has lost a part of the record")
 	}
 	if l.halts.notWhole() {

@@ -139,6 +139,33 @@ func TestStartWithoutAFileThatIsNoMessage(t *testing.T) {
 	}
 }
 
+// Several files that are no messages are lost at once. It prevents: each of them has all that is lost
+// noted and logged again; and a rebuild writes no cache though no message is lost.
+func TestManyLostFilesAreToldOnce(t *testing.T) {
+	home, _ := homeOfBooks(t, "")
+	explode(t, home.Record())
+	gone := 0
+	for path, hash := range noMessages(t, home.Record()) {
+		if strings.HasPrefix(path, "data/memories/2") || path == "local/actors/echo.md" || strings.HasSuffix(path, "/CHANNEL.md") {
+			gone++
+			if err := os.Remove(filepath.Join(home.Record(), "objects", hash[:2], hash[2:])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var log strings.Builder
+	done, err := Rebuild(t.Context(), Options{Home: home, Log: zerolog.New(zerolog.SyncWriter(&log))}, false, nil)
+	if err != nil || gone < 3 || len(done.Lost) != gone {
+		t.Fatalf("%d are gone, rebuilt %+v, %v", gone, done, err)
+	}
+	if told := strings.Count(log.String(), "the disk has lost a part of the record"); told != 1 {
+		t.Errorf("it was logged %d times:\n%s", told, log.String())
+	}
+	if len(archives(t, home)) != 1 {
+		t.Error("no cache was written")
+	}
+}
+
 // A file that is no message was not pushed yet when the disk lost it. It prevents: nothing is
 // pushed any more, because git wants all that main names.
 func TestALostFileThatWasNotPushed(t *testing.T) {

@@ -227,7 +227,8 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.hosts = n.newHostParts()
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
 	n.withholding = &withholding{
-		host: n.cfg.Alias, system: n.system, record: n.record, folded: n.folded, views: n.views, say: n.decider.say, log: n.log, heeded: map[protocol.Path]bool{},
+		host: n.cfg.Alias, system: n.system, record: n.record, shared: n.cfg.Remote != "", folded: n.folded, views: n.views, say: n.decider.say, log: n.log,
+		heeded: map[protocol.Path]bool{}, logged: map[protocol.Path]string{},
 	}
 	n.keys.others = n.withholding.heed
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
@@ -579,8 +580,8 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
 		RenderOwn: n.own.render, Nudge: n.goOn,
-		Lost: func(path string) {
-			if err := record.NoteLost([]string{path}); err != nil {
+		Lost: func(paths []string) {
+			if err := record.NoteLost(paths); err != nil {
 				n.log.Error().Err(err).Msg("the next start does not know all that was lost")
 			}
 			n.losses.tell()

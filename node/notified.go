@@ -85,7 +85,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	switch {
 	case gate:
 		m = gateMatter(g)
-	case it.Act == protocol.ActFailed && mine && it.From == it.Host.String():
+	case it.Act == protocol.ActFailed && mine && n.stops(it):
 		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" stopped a conversation of agents"
 	case it.Act == protocol.ActFailed && mine:
 		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" failed on what you sent"
@@ -103,6 +103,20 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		}
 	}
 	n.notify.Tell(m)
+}
+
+// stops reports whether a host has written a message to say that it stopped a conversation. An agent
+// can be named as its host, but what an agent failed on names its attempts.
+func (n *Node) stops(it *fleet.Item) bool {
+	if it.From != it.Host.String() {
+		return false
+	}
+	whole, err := n.views.load(it)
+	if err != nil {
+		return false
+	}
+	_, err = protocol.Failed.Parse(whole.Body)
+	return err != nil
 }
 
 // TryNotifications answers control.TryNotifications.

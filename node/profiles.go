@@ -24,7 +24,9 @@ type profiles struct {
 	dir     string          // of the accepted ones
 	program map[string]bool // the hashes of those that come with this program
 
-	mu       sync.Mutex                // guards what follows
+	accepting sync.Mutex // held by accept alone, so that the files and `accepted` say the same
+
+	mu       sync.Mutex                // guards what follows; `of` takes it while the state is read
 	accepted map[string]protocol.Actor // by name
 }
 
@@ -49,11 +51,13 @@ func (p *profiles) accept(name protocol.Name, file []byte) error {
 	if err != nil && len(file) > 0 {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.accepting.Lock()
+	defer p.accepting.Unlock()
 	if err := configs.AcceptProfile(p.dir, name, file); err != nil {
 		return asError(err)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if delete(p.accepted, name.String()); len(file) > 0 {
 		p.accepted[name.String()] = a
 	}
@@ -113,29 +117,32 @@ func (st standing) given(a configs.Agent) (believed, others *protocol.Actor) {
 	return nil, nil
 }
 
-// state is how far an agent's profile is believed; "" if it has none, or is never given it.
-func (p *profiles) state(s *fleet.State, a configs.Agent) control.ProfileState {
+// ofAgent is the profile of an agent; the zero value if it has none, or is never given it.
+func (p *profiles) ofAgent(s *fleet.State, a configs.Agent) standing {
 	if a.Input != configs.InputPrompt && a.Open == "" {
-		return ""
+		return standing{}
 	}
-	return p.of(s, agents.ProfileName(a)).state
+	return p.of(s, agents.ProfileName(a))
 }
 
 // waits reports whether an agent's mail waits because nobody can say who the agent is (Crosstalk,
 // "Managing actors"). Other agents go on.
 func (p *profiles) waits(s *fleet.State, a configs.Agent) bool {
-	return a.Input == configs.InputPrompt && a.Accepts != configs.AcceptVerified && p.state(s, a) == control.ProfileTwo
+	return waitsForOne(a) && p.ofAgent(s, a).state == control.ProfileTwo
+}
+
+// waitsForOne reports whether an agent's mail waits while two profiles have its name.
+func waitsForOne(a configs.Agent) bool {
+	return a.Input == configs.InputPrompt && a.Accepts != configs.AcceptVerified
 }
 
 // warnings say which agents have a profile in the record that is not the operator's word, and what
 // to do.
 func (p *profiles) warnings(s *fleet.State, served []configs.Agent) (all []string) {
 	for _, a := range served {
-		state := p.state(s, a)
-		name := agents.ProfileName(a)
-		st := p.of(s, name)
+		st, name := p.ofAgent(s, a), agents.ProfileName(a)
 		accept := "read it: parley agent profile " + name + "; then let it count: parley agent profile accept " + name
-		switch state {
+		switch st.state {
 		case control.ProfileUnaccepted:
 			what := "is given to it in a fence, as text of others"
 			if a.Accepts == configs.AcceptVerified {
@@ -149,7 +156,7 @@ func (p *profiles) warnings(s *fleet.State, served []configs.Agent) (all []strin
 			all = append(all, fmt.Sprintf("the record has no profile %s any more; %s keeps the one that was accepted here; to do without: parley agent profile accept %s", name, a.Name, name))
 		case control.ProfileTwo:
 			what := "is given none"
-			if p.waits(s, a) {
+			if waitsForOne(a) {
 				what = "waits"
 			}
 			all = append(all, fmt.Sprintf("%s %s: two actor profiles are called %q: %s; rename or remove one in a clone and push, or choose one: parley agent profile accept %s --path %s",

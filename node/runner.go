@@ -120,16 +120,14 @@ const wallsPatience = time.Minute
 
 // canWall reports whether a member that runs as this agent gets walls here. A test starts a
 // process, so after a success it is not repeated. If that has changed since, the run says so.
-func (rn *runner) canWall(a configs.Agent) bool {
+func (rn *runner) canWall(ctx context.Context, a configs.Agent) bool {
 	rn.mu.Lock()
-	defer rn.mu.Unlock()
-	if rn.walled[a.RunAs] {
-		return true
+	known := rn.walled[a.RunAs]
+	rn.mu.Unlock()
+	if known || rn.keepers == nil {
+		return known
 	}
-	if rn.keepers == nil {
-		return false
-	}
-	ctx, done := context.WithTimeout(context.Background(), wallsPatience)
+	ctx, done := context.WithTimeout(ctx, wallsPatience)
 	defer done()
 	err := rn.outlast(ctx, func() error {
 		var as *keeper.User
@@ -145,6 +143,8 @@ func (rn *runner) canWall(a configs.Agent) bool {
 	if err != nil {
 		return false
 	}
+	rn.mu.Lock()
+	defer rn.mu.Unlock()
 	rn.walled[a.RunAs] = true
 	return true
 }

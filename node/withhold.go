@@ -20,19 +20,24 @@ type withholding struct {
 	host   protocol.Name
 	system protocol.ChannelID
 	record *gitsync.Record
+	shared bool // with a remote
 	folded folded.State
 	views  *views
 	say    func(context.Context, fleet.Command) error
 	log    zerolog.Logger
 
-	heeded map[protocol.Path]bool // words that were carried out; only heed uses it
+	// Only heed uses what follows: the words that were carried out, and what was logged of others.
+	heeded map[protocol.Path]bool
+	logged map[protocol.Path]string
 }
 
 // Withhold answers control.Withhold. What this host wrote itself, it has all hosts withhold. Of
-// another host's message it only decides for itself.
+// another host's message it only decides for itself. What comes before a file that cannot be
+// withheld is withheld.
 func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (control.Withheld, error) {
 	done := control.Withheld{Files: []control.WithheldFile{}}
 	var own []protocol.Path
+	var failed error
 	for _, name := range r.Files {
 		file, host := name, protocol.Name("")
 		var path protocol.Path
@@ -41,13 +46,9 @@ func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (
 			file = path.RepoPath()
 		}
 		kept, err := w.record.Withhold(ctx, file)
-		switch {
-		case errors.Is(err, gitsync.ErrPushed):
-			return done, control.Errorf(control.KindConflict, "whoever may read the remote can have read it: make a password or token that stands in it worthless", "%v", err)
-		case errors.Is(err, gitsync.ErrNotFound):
-			return done, control.Errorf(control.KindNotFound, "give the path of a message, or of a file from the top of the record", "%v", err)
-		case err != nil:
-			return done, asError(err)
+		if err != nil {
+			failed = notWithheld(err)
+			break
 		}
 		if !path.IsZero() && host == w.host {
 			own = append(own, path)
@@ -59,12 +60,26 @@ func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (
 			return done, asError(err)
 		}
 	}
-	return done, nil
+	return done, failed
+}
+
+// notWithheld says why a file is not withheld, and what to do.
+func notWithheld(err error) error {
+	switch {
+	case errors.Is(err, gitsync.ErrPushed):
+		return control.Errorf(control.KindConflict, "whoever may read the remote can have read it: make a password or token that stands in it worthless", "%v", err)
+	case errors.Is(err, gitsync.ErrNotFound):
+		return control.Errorf(control.KindNotFound, "give the path of a message, or of a file from the top of the record", "%v", err)
+	}
+	return asError(err)
 }
 
 // heed withholds the messages that their own hosts have named. A message that is not here yet is
-// withheld at a later look.
+// withheld at a later look. That is logged once, because it may never come.
 func (w *withholding) heed(ctx context.Context) {
+	if !w.shared {
+		return
+	}
 	var words []*fleet.Item
 	w.folded(func(s *fleet.State) {
 		for it := range s.Ledger.Channel(w.system) {
@@ -75,7 +90,10 @@ func (w *withholding) heed(ctx context.Context) {
 	})
 	for _, word := range words {
 		if err := w.carryOut(ctx, word); err != nil {
-			w.log.Warn().Err(err).Stringer("path", word.Path).Msg("a message that its host withholds is not withheld here yet")
+			if w.logged[word.Path] != err.Error() {
+				w.logged[word.Path] = err.Error()
+				w.log.Warn().Err(err).Stringer("path", word.Path).Msg("a message that its host withholds is not withheld here yet")
+			}
 			continue
 		}
 		w.heeded[word.Path] = true

@@ -83,7 +83,7 @@ func (w *worker) start(taking, killing context.Context) {
 // waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
-		if !w.halted() && !w.profiles.waits(s, w.queue.agent) {
+		if w.held(s) == "" {
 			j, ok = w.queue.next(s)
 		}
 		switch {

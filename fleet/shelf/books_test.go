@@ -224,6 +224,11 @@ func TestProfiles(t *testing.T) {
 	called("local/actors/guide.md")
 	s.Set("local/actors/other.md", protocol.Actor{Name: "guide", Body: "again"})
 	called("local/actors/guide.md", "local/actors/other.md")
+	s.Set("local/actors/guide.md", protocol.Actor{Name: "leader"})
+	called("local/actors/other.md")
+	if names := s.Names(); !slices.Equal(names, []string{"fool", "guide", "leader"}) {
+		t.Errorf("names %q", names)
+	}
 	s.Drop("local/actors/guide.md")
 	s.Drop("local/actors/other.md")
 	called("upstream/actors/guide.md")

@@ -10,17 +10,35 @@ import (
 
 // Profiles are the actor profiles of a record, by path.
 type Profiles struct {
-	at map[string]protocol.Actor
+	at     map[string]protocol.Actor
+	called map[string][]string // sorted paths, by name
 }
 
 // NewProfiles are the profiles of a record before its first one.
-func NewProfiles() *Profiles { return &Profiles{map[string]protocol.Actor{}} }
+func NewProfiles() *Profiles {
+	return &Profiles{at: map[string]protocol.Actor{}, called: map[string][]string{}}
+}
 
 // Set takes in an actor profile at a path of the record.
-func (p *Profiles) Set(path string, a protocol.Actor) { p.at[path] = a }
+func (p *Profiles) Set(path string, a protocol.Actor) {
+	p.Drop(path)
+	p.at[path] = a
+	p.called[a.Name] = append(p.called[a.Name], path)
+	slices.Sort(p.called[a.Name])
+}
 
 // Drop forgets the profile at path.
-func (p *Profiles) Drop(path string) { delete(p.at, path) }
+func (p *Profiles) Drop(path string) {
+	a, ok := p.at[path]
+	if !ok {
+		return
+	}
+	delete(p.at, path)
+	rest := slices.DeleteFunc(p.called[a.Name], func(other string) bool { return other == path })
+	if p.called[a.Name] = rest; len(rest) == 0 {
+		delete(p.called, a.Name)
+	}
+}
 
 // At is the profile at path.
 func (p *Profiles) At(path string) (a protocol.Actor, ok bool) {
@@ -32,10 +50,7 @@ func (p *Profiles) At(path string) (a protocol.Actor, ok bool) {
 // that come with the program. Two mean that nobody can say which one counts (Crosstalk, "Managing
 // actors").
 func (p *Profiles) Called(name string) (paths []string) {
-	for _, path := range slices.Sorted(maps.Keys(p.at)) { // "local/…" sorts before "upstream/…"
-		if p.at[path].Name != name {
-			continue
-		}
+	for _, path := range p.called[name] { // "local/…" sorts before "upstream/…"
 		if own, _ := protocol.IsActorPath(path); !own && len(paths) > 0 && strings.HasPrefix(paths[0], protocol.LocalActorsDir) {
 			break
 		}
@@ -45,11 +60,4 @@ func (p *Profiles) Called(name string) (paths []string) {
 }
 
 // Names are the names that have a profile, sorted.
-func (p *Profiles) Names() []string {
-	var names []string
-	for _, a := range p.at {
-		names = append(names, a.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
+func (p *Profiles) Names() []string { return slices.Sorted(maps.Keys(p.called)) }

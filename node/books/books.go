@@ -39,8 +39,8 @@ type Options struct {
 
 	// RenderOwn writes into this host's file what it says of itself.
 	RenderOwn func() error
-	// Lost is told of a file that the disk has lost, and of which there is no copy.
-	Lost func(path string)
+	// Lost is told of files that the disk has lost, and of which there is no copy.
+	Lost func(paths []string)
 	// Nudge has agents check whether they may be run.
 	Nudge func()
 }
@@ -70,9 +70,15 @@ func (b *Books) Read() error {
 			paths = append(paths, protocol.ChannelFilePath(c))
 		}
 	}
+	var lost []string
+	defer func() { b.lose(lost) }()
 	for _, path := range paths {
-		if err := b.Take(path); err != nil {
+		gone, err := b.take(path)
+		if err != nil {
 			return err
+		}
+		if gone {
+			lost = append(lost, path)
 		}
 	}
 	b.checkScopes(paths)
@@ -82,18 +88,33 @@ func (b *Books) Read() error {
 // Take takes in one file of the record, as it stands in main or because it is gone. A file that
 // cannot be read counts as not there. There is a warning about it until it is mended.
 func (b *Books) Take(path string) error {
+	lost, err := b.take(path)
+	if lost {
+		b.lose([]string{path})
+	}
+	return err
+}
+
+// lose tells of all files at once that were found lost, because each time all losses are noted.
+func (b *Books) lose(paths []string) {
+	if len(paths) > 0 {
+		b.o.Lost(paths)
+	}
+}
+
+// take is Take, but leaves it to its caller to tell of a file that is lost.
+func (b *Books) take(path string) (lost bool, err error) {
 	take := b.taker(path)
 	if take == nil {
-		return nil
+		return false, nil
 	}
 	data, ok, err := b.o.Record.ReadFile(path)
 	if errors.Is(err, gitsync.ErrDamaged) { // status names it among what is lost
 		b.o.Log.Error().Err(err).Msg("a file of the record is lost")
-		b.o.Lost(path)
-		data, ok, err = nil, false, nil
+		lost, data, ok, err = true, nil, false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot read %s of the record: %w", path, err)
+		return false, fmt.Errorf("cannot read %s of the record: %w", path, err)
 	}
 	b.o.Folded(func(s *fleet.State) {
 		if err := take(s, data, ok); err != nil {
@@ -102,7 +123,7 @@ func (b *Books) Take(path string) error {
 			b.o.Notices.Mended(path)
 		}
 	})
-	return nil
+	return lost, nil
 }
 
 // checkScopes warns once about memories whose scope is no channel.
@@ -248,9 +269,13 @@ const shortPause = 2 * time.Second
 // Changed is called with the files of the record that are no messages and that have changed.
 func (b *Books) Changed(paths []string) {
 	own := protocol.HostFilePath(b.o.Config.Alias)
+	var lost []string
 	for _, path := range paths {
 		b.noteConflict(path)
-		err := b.Take(path)
+		gone, err := b.take(path)
+		if gone {
+			lost = append(lost, path)
+		}
 		if err != nil {
 			b.o.Log.Error().Err(err).Msg("cannot take in a file that changed")
 		}
@@ -263,6 +288,7 @@ func (b *Books) Changed(paths []string) {
 			}
 		}
 	}
+	b.lose(lost)
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
 	if slices.ContainsFunc(paths, func(path string) bool { _, is := protocol.IsActorPath(path); return is }) {

@@ -53,7 +53,7 @@ type Options struct {
 	Member func(ctx context.Context, a configs.Agent, run MemberRun) door.Result
 	// Walls reports whether this host can keep a member that runs as this agent from seeing what
 	// belongs to the node and to other members. If it cannot, the member runs all the same.
-	Walls func(a configs.Agent) bool
+	Walls func(ctx context.Context, a configs.Agent) bool
 	// Owner returns the user of the system as whom an agent runs, if the agent has one of its own.
 	Owner func(a configs.Agent) (*place.Owner, error)
 	// Remember keeps a finding as a memory of an agent, in the scope of a channel.

@@ -86,7 +86,7 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 	if err != nil {
 		return failed(err.Error())
 	}
-	walls := q.Walls(agent)
+	walls := q.Walls(ctx, agent)
 	k := kept{Grade: at.Grade}
 	if walls {
 		k.Grade = protocol.GradeWalls
@@ -312,7 +312,7 @@ func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiri
 		resume = preset(agent).Resume
 	}
 	return q.ask(ctx, v, c, calls.Surroundings{Alone: resume == ""}, func(input string) (door.Result, error) {
-		return q.Member(ctx, agent, MemberRun{Place: at, Walls: q.Walls(agent), Input: input, Resume: resume}), nil
+		return q.Member(ctx, agent, MemberRun{Place: at, Walls: q.Walls(ctx, agent), Input: input, Resume: resume}), nil
 	})
 }
 

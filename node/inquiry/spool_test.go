@@ -30,7 +30,7 @@ func TestResultOutlastsAFullDisk(t *testing.T) {
 	aside := filepath.Join(dir, "aside")
 	q = New(Options{
 		Host: "hub", Spool: filepath.Join(dir, "spool"), Places: filepath.Join(dir, "places"),
-		Folded: func(func(*fleet.State)) {}, Walls: func(configs.Agent) bool { return false },
+		Folded: func(func(*fleet.State)) {}, Walls: func(context.Context, configs.Agent) bool { return false },
 		Agents: func() []configs.Agent {
 			return []configs.Agent{{Name: "lens", Door: configs.DoorExec, Tiers: []configs.Tier{{Name: "default", Count: 1, Exec: "lens"}}}}
 		},

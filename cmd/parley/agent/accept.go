@@ -58,6 +58,8 @@ func runAccept(ctx context.Context, p *cli.Program, client control.Service, r co
 		}
 		switch {
 		case yes:
+		case v.JSON:
+			return control.Errorf(control.KindUsage, "read it: parley agent profile "+profile.Name+"; then add --yes", "nothing was changed: with --json nobody is asked")
 		case !p.Err.Terminal || !term.IsTerminal(p.Stdin):
 			return control.Errorf(control.KindUsage, "to do it unasked, add --yes", "nothing was changed: nobody is there to ask")
 		case !p.Confirm(ctx, question):

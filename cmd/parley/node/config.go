@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/spf13/cobra"
 )
 
@@ -248,8 +249,8 @@ func runConfigShow(home configs.Home, v cli.View) error {
 	if !cli.Configured(home) {
 		return cli.NotConfigured(home, "")
 	}
-	c, err := configs.Load(home.Config())
-	if err != nil {
+	c, err := homes.LoadConfig(home)
+	if err != nil && !isUnknown(err) {
 		return err
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)

@@ -121,7 +121,7 @@ func showStatusFields(v cli.View, s control.Status) {
 		v.Alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
 	}
 	if n := len(s.Record.Withheld); n > 0 {
-		field("withheld", fmt.Sprintf("%s kept from the remote, such as %s", cli.Count(n, "message"), s.Record.Withheld[0]))
+		field("withheld", fmt.Sprintf("%s kept from the remote, such as %s", cli.Count(n, "message"), v.Path(s.Record.Withheld[0])))
 	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {

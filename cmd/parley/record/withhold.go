@@ -49,13 +49,17 @@ func runWithhold(ctx context.Context, r control.WithholdRequest, client control.
 		return v.WriteJSON(done)
 	}
 	for _, f := range done.Files {
+		name := v.Path(f.Path)
+		if f.Path.IsZero() {
+			name = term.Line(f.File)
+		}
 		switch {
 		case f.Kept != "":
-			v.Out.Printf("%s is out of what is pushed; it is kept as %s\n", term.Line(f.File), term.Line(f.Kept))
+			v.Out.Printf("%s is out of what is pushed; it is kept as %s\n", name, term.Line(f.Kept))
 		case f.Everywhere:
-			v.Out.Printf("%s goes to no remote, and all hosts are told so\n", f.Path)
+			v.Out.Printf("%s goes to no remote, and all hosts are told so\n", name)
 		default:
-			v.Out.Printf("%s is not pushed by this host; it was written elsewhere, so others decide for themselves\n", f.Path)
+			v.Out.Printf("%s is not pushed by this host; it was written elsewhere, so others decide for themselves\n", name)
 		}
 	}
 	return nil
