@@ -159,7 +159,11 @@ func (b *Bus) subscribe(ctx context.Context) error {
 	if !b.conn.IsConnected() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, startWait)
+	limit := startWait
+	if b.server == nil {
+		limit = flushWait
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := b.conn.FlushWithContext(ctx); err != nil && b.server != nil {
 		return fmt.Errorf("cannot subscribe to the fleet: %w", err)

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	startWait      = 5 * time.Minute // a machine under load may take long; what cannot start says so itself
+	startWait      = 5 * time.Minute  // a machine under load may take long; what cannot start says so itself
+	flushWait      = 10 * time.Second // how long a start waits for a NATS system that is there already
 	stopWait       = 5 * time.Second
 	maxPayload     = protocol.MaxFile // bytes with the headers: what NATS systems carry unless they are configured otherwise
 	maxPending     = 64 << 20         // bytes that wait for one slow client before it is disconnected

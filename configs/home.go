@@ -66,6 +66,9 @@ func (h Home) Notified() string { return filepath.Join(h.Dir, "notified.json") }
 // Current is the file that says which party each agent means if it names none.
 func (h Home) Current() string { return filepath.Join(h.Dir, "parties.json") }
 
+// Withheld is the folder of files that are withheld from the remote and are no messages.
+func (h Home) Withheld() string { return filepath.Join(h.Dir, "withheld-files") }
+
 // Spool is the folder in which results of inquiries wait until they may be told.
 func (h Home) Spool() string { return filepath.Join(h.Dir, "spool") }
 
@@ -156,9 +159,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 10)
+	ours := make([]string, 0, 21)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

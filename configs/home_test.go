@@ -91,7 +91,7 @@ func TestHomeOfOthers(t *testing.T) {
 	if err := os.Mkdir(h.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lock", "record.git.new", "runs.log.1", "thesis.txt", "zoo"} {
+	for _, name := range []string{"lock", "record.git.new", "runs.log.1", "withheld-files", "members", "thesis.txt", "zoo"} {
 		if err := h.Check(); err != nil {
 			t.Errorf("before %s: %v", name, err)
 		}

@@ -63,13 +63,17 @@ func (l *Ledger) knows(hash string) bool {
 	return len(l.lost[hash]) > 0 || len(hashed.find(l, hash)) > 0
 }
 
-// maxHoles is how many holes are counted at most. Somebody could make them without end.
-const maxHoles = 1000
+// Somebody could make holes without end, with keys that count for nothing as well.
+const (
+	maxHoles      = 1000          // how many are counted at most
+	mostHolesRead = 10 * maxHoles // how many are looked at for that
+)
 
 // Holes is how many messages are not here that messages which count follow in their hosts' chains.
 func (c *Chains) Holes() (n int) {
+	looked := 0
 	for hash := range c.ledger.holes {
-		if n == maxHoles {
+		if looked++; n == maxHoles || looked > mostHolesRead {
 			break
 		}
 		if slices.ContainsFunc(following.find(c.ledger, hash), func(it *Item) bool { return c.keys.Ring().Judge(&it.File) == keys.Genuine }) {

@@ -1011,12 +1011,12 @@ func TestWhoMayBeGivenWhatIsInvestigated(t *testing.T) {
 	q.waits(inquiries.GatePerspectives)
 	q.yes("Operations", "Cost accounting")
 	q.until(inquiries.Map)
-	for _, agent := range []string{"l@b", "k@a", "lens-2@a"} {
+	for _, agent := range []string{"l@b", "k@a", "lens-2@a", "k-4@b"} {
 		q.agents = []string{agent}
 		if _, err := q.do("a", inquiries.Draft(m, q.channel, protocol.MapAgents, q.mapping(q.value()))); err == nil {
 			t.Errorf("%s is given it", agent)
 		}
 	}
 	q.agents = nil
-	q.waits(inquiries.GateRoute) // members that are made after lens
+	q.waits(inquiries.GateRoute) // members that are made after lens, such as lens-1
 }

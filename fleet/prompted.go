@@ -87,11 +87,10 @@ func (c *conversations) below(t *Talk, it *Item) []*Item {
 	if !ok {
 		return all
 	}
-	mail := strangers.find(t.ledger, w)
-	if len(mail) == 0 || c.prompt(t, w).path != it.Path {
+	if c.prompt(t, w).path != it.Path { // before the mail is read: all that an agent writes comes here
 		return all
 	}
-	for _, m := range mail {
+	for _, m := range strangers.find(t.ledger, w) {
 		if _, ok := c.prompted(t, m); ok {
 			all = append(all, m)
 		}

@@ -128,8 +128,8 @@ func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) err
 // mostBlamed bounds how many commits blame looks at.
 const mostBlamed = 1000
 
-// blame says which commit has brought what is too much: of those that the remote had not at the
-// last fetch, the one that changes most.
+// blame says which commit has brought what is too much: of the first parents that the remote had
+// not at the last fetch, the newest that changes more than half of mostUnsigned files; else the tip.
 func (s *sharer) blame(tip, known objects.Hash, why error) error {
 	at, found := tip, false
 	for range mostBlamed {

@@ -180,14 +180,14 @@ func (c *contact) kindOf(err error) (Kind, string) {
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")
 	said := carrier.Output(err)
-	text += "\n" + said
+	unnamed := said
 	address, _ := gitremote.Split(c.remote)
 	for _, name := range []string{c.remote, address, redact.Remote(c.remote)} {
 		if name != "" {
-			text = strings.ReplaceAll(text, name, "")
+			text, unnamed = strings.ReplaceAll(text, name, ""), strings.ReplaceAll(unnamed, name, "")
 		}
 	}
-	kind, advice := kindOfText(text, pushing)
+	kind, advice := kindOfText(text, unnamed, pushing)
 	files := "PATH"
 	if kind == KindContent && pushing {
 		files = cmp.Or(strings.Join(c.lacking(said), " "), files)

@@ -307,7 +307,7 @@ func (f *founding) refused(ctx context.Context, tip objects.Hash, err error) err
 		return err
 	}
 	heads, askErr := f.git.Heads(ctx)
-	switch kind, _ := kindOfText(err.Error()+"\n"+carrier.Output(err), true); {
+	switch kind, _ := kindOfText(err.Error(), carrier.Output(err), true); {
 	case askErr == nil && heads[carrier.MainBranch] == tip:
 		return nil
 	case askErr != nil, kind.IsUnsure():

@@ -124,10 +124,10 @@ func (f *refiller) endLoss(ctx context.Context) error {
 	if err := f.losses.set(*f.remains); err != nil {
 		return err
 	}
-	f.remains = nil
 	if err := f.salvor.acceptBooks(ctx); err != nil {
 		return err
 	}
+	f.remains = nil
 	f.disk.noteBroken("")
 	f.tell.damaged("") // even if main was not broken, because what was lost is there
 	return nil

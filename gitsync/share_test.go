@@ -96,6 +96,27 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
+// A host that knows the remote's tip and cannot read what lies between it and its own main pushes
+// nothing in its place. It prevents: a push that insists on the tip, and so replaces it.
+func TestAPushOfUnreadableAncestryReplacesNothing(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	b.append(t, testMessage(2, 1))
+	b.sync(t)
+	tip, tree := b.progress.main()
+	a.append(t, testMessage(1, 1))
+	if err := a.main.commit(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	a.progress.remoteIs(tip, tree) // a has not that commit, as if it was lost
+	if err := a.share.push(t.Context()); err == nil {
+		t.Error("it was pushed")
+	}
+	if got := gitOut(t, remote, "rev-parse", "main"); got != tip.String() {
+		t.Errorf("main of the remote is %s, not %s", got, tip)
+	}
+}
+
 func TestTwoRecordsInterleaved(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)

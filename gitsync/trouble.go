@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 // Kind says why the remote cannot be used, in a word for programs.
@@ -170,9 +172,11 @@ var signs = []struct {
 // noSpace is what is said about a full disk, ours or the remote's.
 var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "not enough space"}
 
-// kindOfText says of which kind a trouble is, and what to do, by all that was said of it.
-func kindOfText(text string, pushing bool) (Kind, string) {
-	text = strings.ToLower(text)
+// kindOfText says of which kind a trouble is, and what to do, by the text of the error and all that
+// git said.
+func kindOfText(text, said string, pushing bool) (Kind, string) {
+	here := strings.ToLower(carrier.SaidHere(cmp.Or(said, text))) // the text has the remote's words without their mark
+	text = strings.ToLower(text + "\n" + said)
 	if containsAny(text, noSpace) {
 		if pushing {
 			return KindFull, KindFull.advice()
@@ -183,7 +187,11 @@ func kindOfText(text string, pushing bool) (Kind, string) {
 		return KindReadOnly, KindReadOnly.advice()
 	}
 	for _, s := range signs {
-		if containsAny(text, s.said) {
+		by := text
+		if s.kind == KindShortage || s.kind == KindSettings { // these are about this machine
+			by = here
+		}
+		if containsAny(by, s.said) {
 			return s.kind, cmp.Or(s.advice, s.kind.advice())
 		}
 	}

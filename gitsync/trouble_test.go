@@ -82,17 +82,17 @@ func TestKindsOfTrouble(t *testing.T) {
 		"something that nobody has heard before":                                                                KindOther,
 		"error: cannot open '/srv/white/record.git/FETCH_HEAD': Read-only file system":                          KindReadOnly,
 	} {
-		if got, _ := kindOfText(text, false); got != want {
+		if got, _ := kindOfText("", text, false); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
-		if got, _ := kindOfText(text+endOfSSH, false); got != want && want != KindOther {
+		if got, _ := kindOfText("", text+endOfSSH, false); got != want && want != KindOther {
 			t.Errorf("%q, as git ends it over ssh, is %q, want %q", text, got, want)
 		}
 	}
-	if got, _ := kindOfText(endOfSSH, false); got != KindPermission {
+	if got, _ := kindOfText("", endOfSSH, false); got != KindPermission {
 		t.Errorf("an ssh that says nothing is %q", got)
 	}
-	if got, _ := kindOfText("remote: fatal: write error: No space left on device", true); got != KindFull {
+	if got, _ := kindOfText("", "remote: fatal: write error: No space left on device", true); got != KindFull {
 		t.Errorf("a remote without room is %q", got)
 	}
 }
@@ -100,7 +100,22 @@ func TestKindsOfTrouble(t *testing.T) {
 // FuzzKindOfTrouble feeds anything that a remote might say to kindOfText.
 func FuzzKindOfTrouble(f *testing.F) {
 	f.Add("! a:b\t[remote rejected] (pre-receive hook declined)\nremote: no\n")
-	f.Fuzz(func(_ *testing.T, output string) { kindOfText(output, true) })
+	f.Fuzz(func(_ *testing.T, output string) { kindOfText("", output, true) })
+}
+
+// It prevents that what the remote's machine lacks is looked for on this one.
+func TestWhatTheRemoteIsShortOf(t *testing.T) {
+	for text, said := range map[string]string{
+		"cannot fetch: git fetch: Out of memory, malloc failed; early EOF":              "remote: fatal: Out of memory, malloc failed\rremote: aborting\nfatal: early EOF\n",
+		"cannot push main: git push: refused: unpacker error: cannot run hook: no such": "remote: fatal: cannot run hook: no such\n! x [remote rejected] (unpacker error)",
+	} {
+		if got, advice := kindOfText(text, said, true); got == KindShortage || got == KindSettings {
+			t.Errorf("%q is %q: %s", said, got, advice)
+		}
+	}
+	if got, _ := kindOfText("cannot fetch: git fetch: cannot fork() for ssh: Resource temporarily unavailable", "", false); got != KindShortage {
+		t.Errorf("what this machine lacks is %q", got)
+	}
 }
 
 func TestPausesAreBounded(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -98,7 +99,10 @@ func (r *Record) Withhold(ctx context.Context, file string) (kept string, err er
 	if r.isClosed() {
 		return "", fmt.Errorf("cannot withhold %s: %w", file, ErrClosed)
 	}
-	if kept, err = r.withhold(ctx, file); err != nil {
+	if err = r.opts.Here(); err == nil {
+		kept, err = r.withhold(ctx, file)
+	}
+	if err != nil {
 		return "", fmt.Errorf("cannot withhold %s: %w", file, err)
 	}
 	return kept, nil
@@ -164,7 +168,7 @@ func (r *Record) setAside(file string, blob objects.Hash) (string, error) {
 		return "", err
 	}
 	kept := filepath.Join(r.opts.Dir, setAsideName, filepath.FromSlash(file))
-	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+	if err := durable.FoldersIn(r.opts.Dir, filepath.Dir(kept), 0o700); err != nil {
 		return "", err
 	}
 	return kept, objects.WriteFile(kept, data)

@@ -31,6 +31,19 @@ while read a b ref; do for c in $(git rev-list $b --not --all); do
 	}
 }
 
+// It prevents that a home which somebody has removed comes back with what is withheld.
+func TestWithholdInARemovedHome(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	gone := errors.New("the home is gone")
+	h.Record.opts.Here = func() error { return gone }
+	if _, err := h.Withhold(t.Context(), "upstream/CROSSTALK-VERSION"); !errors.Is(err, gone) {
+		t.Errorf("Withhold: %v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(h.opts.Dir, setAsideName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was put aside: %v", err)
+	}
+}
+
 // One message with a password stopped the sharing of the whole fleet, for ever: each later push had
 // it in it, the advice was about another matter, and the link that the server gave was cut off.
 func TestWithhold(t *testing.T) {

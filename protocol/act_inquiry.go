@@ -168,6 +168,11 @@ func (o *InquiryOpening) check() error {
 	case o.In != "" && o.Snapshot == "":
 		return errors.New("what is to be investigated has no hash")
 	}
+	if len(o.Receivers) > 0 { // version 0.1.0 takes any name
+		if err := eachLine(append([]string{o.In, o.Snapshot}, o.Receivers...)); err != nil {
+			return err
+		}
+	}
 	return errors.Join(distinctWords(o.Perspectives, "the perspective"), distinctWords(o.Receivers, "the receiver"))
 }
 

@@ -99,6 +99,16 @@ func exampleGate() InquiryGate {
 
 var exampleHeadFrame = FormHead{From: "mawjs", At: exampleTime}
 
+// eachLine returns an error if one of some texts has control characters, so that it is no line.
+func eachLine(texts []string) error {
+	for _, text := range texts {
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf("%.80q is no line", text)
+		}
+	}
+	return nil
+}
+
 func (g *InquiryGate) check() error {
 	if len(g.Questions) == 0 {
 		return errors.New("it asks nothing")
@@ -106,10 +116,8 @@ func (g *InquiryGate) check() error {
 	if g.Text != "" {
 		return errors.New("a gate carries no context, only options")
 	}
-	for _, line := range append([]string{g.In, g.Snapshot}, g.Receivers...) {
-		if strings.ContainsFunc(line, unicode.IsControl) {
-			return fmt.Errorf("%.80q is no line", line)
-		}
+	if err := eachLine(append([]string{g.In, g.Snapshot}, g.Receivers...)); err != nil {
+		return err
 	}
 	if g.Set != InquirySet(g.Gate, g.Questions) {
 		return errors.New("its options are not those of its hash")

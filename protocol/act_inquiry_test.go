@@ -75,6 +75,24 @@ func TestAQuestionIsKeptByteForByte(t *testing.T) {
 	}
 }
 
+// An opening says who may be given what is investigated in the lines of a gate. It prevents an
+// inquiry whose gate can never count, because one of these is no line.
+func TestWhatAGateOpensIsLines(t *testing.T) {
+	for in, want := range map[string]bool{"/srv/stores": true, "/srv/a\nb": false, "/srv/\x1b[2J": false} {
+		o := protocol.InquiryOpening{
+			InquiryWords: protocol.InquiryWords{FormHead: protocol.FormHead{From: "nat", At: time.UnixMilli(1_000_000)}, Text: "a"},
+			Hash:         protocol.Hash([]byte("a")), Source: protocol.FromArgument, Coordinator: "m", In: in, Snapshot: protocol.Hash(nil), Receivers: []string{"m@a"},
+		}
+		if _, err := protocol.OpenInquiry.Parse(protocol.OpenInquiry.Format(o)); (err == nil) != want {
+			t.Errorf("%q with receivers: %v", in, err)
+		}
+		o.Receivers = nil // as version 0.1.0 writes it
+		if _, err := protocol.OpenInquiry.Parse(protocol.OpenInquiry.Format(o)); err != nil {
+			t.Errorf("%q without receivers: %v", in, err)
+		}
+	}
+}
+
 // Frame F71: what a set of options is does not depend on what is said about them, and on all
 // else.
 func TestOptionSets(t *testing.T) {

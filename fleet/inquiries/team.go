@@ -138,7 +138,7 @@ func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 			if len(v.Opening.Agents) > 0 && !f.Made && !slices.Contains(v.Opening.Agents, c.Key) && !slices.Contains(v.Opening.Agents, nameOfAgent(c.Key)) {
 				return v, senseless("%s is none of the agents that were named", c.Key)
 			}
-			if a, err := protocol.ParseAddress(c.Key); err != nil || !v.MayReceive(a) {
+			if a, err := protocol.ParseAddress(c.Key); err != nil || !v.MayReceive(a, f.Made) {
 				return v, senseless("%s is none of those who may be given what is investigated", c.Key)
 			}
 		}
@@ -153,11 +153,12 @@ func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 	return v, nil
 }
 
-// MayReceive reports whether an agent, or a member that is made after an agent or a preset, may be
-// given what is investigated: whoever confirmed the brief saw who may.
-func (v Inquiry) MayReceive(a protocol.Address) bool {
+// MayReceive reports whether an agent may be given what is investigated: whoever confirmed the brief
+// saw who may. A member that is made after an agent or a preset may if that one may. An agent of
+// such a name that is not made may not.
+func (v Inquiry) MayReceive(a protocol.Address, made bool) bool {
 	base := protocol.Address{Name: MadeAfter(a.Name), Host: a.Host}
-	return len(v.Opening.Receivers) == 0 || slices.Contains(v.Opening.Receivers, a.String()) || slices.Contains(v.Opening.Receivers, base.String())
+	return len(v.Opening.Receivers) == 0 || slices.Contains(v.Opening.Receivers, a.String()) || made && slices.Contains(v.Opening.Receivers, base.String())
 }
 
 // MadeAfter is the name of the agent or preset after which a member is called: mawjs-2 is called
@@ -205,7 +206,7 @@ func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) 
 		return v, breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
 	case m.Attempt == 1 && agent != m.Agent:
 		return v, senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
-	case !v.MayReceive(agent):
+	case !v.MayReceive(agent, m.Made || m.Attempt > 1):
 		return v, senseless("%s is none of those who may be given what is investigated", w.Member)
 	case w.Question != v.Opening.Hash:
 		return v, breach("F31", "its question is another one")

@@ -92,7 +92,7 @@ func (h *History) Learn(f *File, together bool) (turned bool) {
 	h.last[who] = Later(h.last[who], f)
 	h.first[who] = Earlier(h.first[who], f)
 	h.signed[who]++
-	if f.Word == nil {
+	if f.Word == nil || f.Act == protocol.ActHostWithhold { // that says nothing of keys
 		return false
 	}
 	h.words.add(f)

@@ -87,7 +87,7 @@ func (g *gitProgram) FetchMain(ctx context.Context) error {
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
 		return ErrNoMain
-	case failed != nil && g.memory.Load() > 0 && slices.ContainsFunc(outOfMemory, func(said string) bool { return strings.Contains(strings.ToLower(failed.output), said) }):
+	case failed != nil && g.memory.Load() > 0 && slices.ContainsFunc(outOfMemory, func(said string) bool { return strings.Contains(strings.ToLower(SaidHere(failed.output)), said) }):
 		return fmt.Errorf("%w: git needs more than %d MiB of memory for it: %w", objects.ErrHuge, g.memory.Load()>>20, err)
 	case err != nil:
 		return fitting(g.remote, err)

@@ -54,6 +54,13 @@ var chatter = []string{
 	"Unpacking objects", "Delta compression using", "Total ",
 }
 
+// SaidHere is git's output without what the remote says in it: the remote's machine may be short of
+// something as well.
+func SaidHere(output string) string {
+	lines := strings.FieldsFunc(output, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "remote:") }), "\n")
+}
+
 // empty are lines that say only that something failed. They count if nothing else was said.
 var empty = []string{"Could not read from remote repository.", "failed to push some refs to"}
 

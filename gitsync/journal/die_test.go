@@ -91,7 +91,10 @@ func wantKept(t *testing.T, dir string, said []byte) {
 		}
 		kept[n] = word == "stored"
 	}
-	_, got, trouble := open(t, dir, Options{})
+	j, got, trouble := open(t, dir, Options{})
+	if lost := j.Losses(); len(lost) > 0 {
+		t.Errorf("what was done or moved counts as lost: %v", lost)
+	}
 	if len(trouble) > 0 {
 		t.Logf("trouble: %q", trouble)
 	}

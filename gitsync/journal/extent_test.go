@@ -116,3 +116,24 @@ func TestATornTailIsNoLoss(t *testing.T) {
 		t.Errorf("lost: %v", lost)
 	}
 }
+
+// It prevents that a segment which was emptied and removed counts as lost, if the process dies
+// before anything more is written.
+func TestACompactedSegmentIsNoLoss(t *testing.T) {
+	dir := t.TempDir()
+	j, _, _ := open(t, dir, Options{SegmentBytes: 400})
+	for n := range 30 {
+		store(t, j, entry(n))
+	}
+	if err := j.moveEntries(j.segments[0]); err != nil {
+		t.Fatal(err)
+	}
+	killed := t.TempDir()
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	j, got, _ := open(t, killed, Options{})
+	if lost := j.Losses(); len(lost) > 0 || len(got) != 30 {
+		t.Errorf("lost: %v, and %d entries stay", lost, len(got))
+	}
+}

@@ -256,5 +256,6 @@ func (j *Journal) moveEntries(seg *segment) error {
 			j.ids[old[i]] = to
 		}
 	}
+	j.noteExtent() // before the segment goes, as in Done
 	return j.removeDone()
 }

@@ -23,8 +23,8 @@ func (p Pattern) Regexp() *regexp.Regexp { return p.compiled() }
 // MatchString is like regexp.Regexp.MatchString.
 func (p Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
-// FindStringSubmatch is like regexp.Regexp.FindStringSubmatch.
+// FindAllIndex is like regexp.Regexp.FindAllIndex.
 func (p Pattern) FindAllIndex(data []byte, n int) [][]int { return p.compiled().FindAllIndex(data, n) }
 
-// FindStringSubmatch is that of the regular expression.
+// FindStringSubmatch is like regexp.Regexp.FindStringSubmatch.
 func (p Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }

@@ -314,6 +314,9 @@ func (o Options) resume(cfg *configs.Config) error {
 	if o.Fleet == "" {
 		cfg.Fleet = draft.Fleet
 	}
+	if cfg.Remote == redact.Remote(draft.Remote) { // as the hint shows it
+		cfg.Remote = draft.Remote
+	}
 	if draft.Fleet != cfg.Fleet || draft.Alias != cfg.Alias || draft.Human != cfg.Human || draft.Remote != cfg.Remote {
 		return control.Errorf(control.KindConflict, configs.UnfinishedHint(draft)+"; or choose another folder with --home DIR",
 			"cannot make a node: %s is to be the host %s of %s in the fleet %s, and making it was cut short: the remote may have its key",

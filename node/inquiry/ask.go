@@ -114,12 +114,12 @@ func (q *Inquiries) take(ctx context.Context, by control.Caller, o *protocol.Inq
 			return control.Errorf(control.KindRefused, "wait until one of them is over: parley frame list", "%s has %d inquiries going on that investigate something", by.Name, going)
 		}
 	}
-	if strings.ContainsFunc(o.In, unicode.IsControl) { // it would stand in prompts
-		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: its name has control characters")
-	}
 	source, err := place.Snapshot(ctx, q.Places, a)
 	if err != nil {
 		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: %v", err)
+	}
+	if strings.ContainsFunc(source.In, unicode.IsControl) { // it would stand in prompts
+		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: its name has control characters")
 	}
 	o.In, o.Snapshot = source.In, source.Hash
 	q.Folded(func(s *fleet.State) {

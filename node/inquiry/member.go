@@ -379,9 +379,9 @@ func (q *Inquiries) makers(s *fleet.State, v inquiries.Inquiry) (bases []protoco
 				continue
 			}
 			ofHost, fit := q.makersOf(s, v, h)
-			fit = slices.DeleteFunc(fit, func(c calls.Candidate) bool { return !v.MayReceive(c.Agent) })
+			fit = slices.DeleteFunc(fit, func(c calls.Candidate) bool { return !v.MayReceive(c.Agent, false) })
 			for _, base := range ofHost {
-				if !v.MayReceive(base) {
+				if !v.MayReceive(base, false) {
 					continue
 				}
 				if q.isLackedBy(s, h.Alias, base.Name) {
