@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Somebody who may push can make a few objects stand for any number of files, because folders and
@@ -18,7 +19,7 @@ const (
 	mostFetched       = 5_000_000 // how many files may differ between a tip of the remote and the one before it
 	mostUnsigned      = 5_000     // how many files without a signature one fetch may add
 	mostUnsignedBytes = 32 << 20  // how many bytes they may have
-	fewFetched        = 256       // so many files are taken in without a look at signatures
+	fewFetched        = 256       // of so many files, signatures count only if they have too many bytes
 )
 
 // tooMuch says which commit of the remote brings more than can be taken in.
@@ -86,9 +87,20 @@ func (s *sharer) bearable(ctx context.Context, tip objects.Hash) error {
 // weighUnsigned returns ErrHuge if a tree adds more than it may to what is here, without the
 // signatures of hosts.
 func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) error {
-	if s.opts.Signed == nil || s.store.Weigh(mine, tree, fewFetched) == nil {
+	if s.opts.Signed == nil {
 		return nil
 	}
+	if s.store.Weigh(mine, tree, fewFetched) == nil {
+		if err := s.weigh(ctx, mine, tree, nil); !errors.Is(err, objects.ErrHuge) {
+			return err
+		}
+	}
+	return s.weigh(ctx, mine, tree, s.opts.Signed)
+}
+
+// weigh returns ErrHuge if a tree adds more than it may to what is here. A message that is `signed`
+// does not count. A file that is too large for parley is not read, and counts as the largest that is.
+func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func(protocol.Path, []byte) bool) error {
 	reader := s.store.Reader()
 	defer reader.Close()
 	sizes := map[objects.Hash]int{} // of all contents that were looked at
@@ -109,7 +121,7 @@ func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) err
 			}
 			size = len(data)
 			sizes[d.New.Hash] = size
-			if isMessage && s.opts.Signed(p, data) {
+			if isMessage && signed != nil && signed(p, data) {
 				return nil
 			}
 		}
@@ -125,13 +137,29 @@ func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) err
 	})
 }
 
-// mostBlamed bounds how many commits blame looks at.
+// mostBlamed bounds how many commits are looked at to find the one to blame.
 const mostBlamed = 1000
 
 // blame says which commit has brought what is too much: of the first parents that the remote had
 // not at the last fetch, the newest that changes more than half of mostUnsigned files; else the tip.
 func (s *sharer) blame(tip, known objects.Hash, why error) error {
-	at, found := tip, false
+	at := s.changing(tip, known, mostUnsigned/2)
+	if at == objects.Zero { // few files, and large ones
+		at = s.changing(tip, known, mostUnsignedBytes/protocol.MaxFile/2)
+	}
+	if at == objects.Zero {
+		at = tip
+	}
+	blamed := &tooMuch{commit: at, why: why}
+	if c, err := s.store.CommitAt(at); err == nil {
+		blamed.author = carrier.OneLine(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))
+	}
+	return blamed
+}
+
+// changing is the last commit after a known one that changes more than so many files; Zero if none does.
+func (s *sharer) changing(tip, known objects.Hash, files int) objects.Hash {
+	at := tip
 	for range mostBlamed {
 		c, err := s.store.CommitAt(at)
 		if err != nil {
@@ -143,19 +171,15 @@ func (s *sharer) blame(tip, known objects.Hash, why error) error {
 				break
 			}
 		}
-		if found = errors.Is(s.store.Weigh(before, c.Tree, mostUnsigned/2), objects.ErrHuge); found || len(c.Parents) == 0 || c.Parents[0] == known {
+		if errors.Is(s.store.Weigh(before, c.Tree, files), objects.ErrHuge) {
+			return at
+		}
+		if len(c.Parents) == 0 || c.Parents[0] == known {
 			break
 		}
 		at = c.Parents[0]
 	}
-	if !found {
-		at = tip
-	}
-	blamed := &tooMuch{commit: at, why: why}
-	if c, err := s.store.CommitAt(at); err == nil {
-		blamed.author = carrier.OneLine(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))
-	}
-	return blamed
+	return objects.Zero
 }
 
 // unpackable names the commit of the remote of which git could not unpack what it needs.

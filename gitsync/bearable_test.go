@@ -3,6 +3,9 @@ package gitsync
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +77,57 @@ func TestUnsignedFloodIsRefused(t *testing.T) {
 	}
 	if err := b.Admit("main"); err == nil {
 		t.Error("a name that is no commit was admitted")
+	}
+}
+
+// Half a megabyte that stands for 25 GB in 250 files halted each host at each start: few files were
+// never weighed, and each was inflated whole to see that it is too large. Now the commit is refused
+// and named, and what is too large is not inflated even where it is let in.
+func TestFewLargeFilesAreWeighed(t *testing.T) {
+	remote := bareRemote(t)
+	b := newHome(t, "b", remote)
+	b.sync(t)
+	good := gitOut(t, remote, "rev-parse", "main")
+	blob := gitInput(t, remote, strings.Repeat("0", 100<<20), "hash-object", "-w", "--stdin")
+	index := "GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")
+	run := func(input string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Stdin, cmd.Env = remote, strings.NewReader(input), append(os.Environ(), index)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("", "read-tree", good)
+	var lines strings.Builder
+	for n := range 250 {
+		fmt.Fprintf(&lines, "100644 %s\tlocal/actors/q%d.md\n", blob, n)
+	}
+	run(lines.String(), "update-index", "--add", "--index-info")
+	flood := run("", "commit-tree", "-m", "x", "-p", good, run("", "write-tree"))
+	after := gitOut(t, remote, "commit-tree", "-m", "y", "-p", flood, flood+"^{tree}")
+	gitOut(t, remote, "update-ref", "refs/heads/main", after)
+	b.close(t)
+	b.opts.Signed = signedByTest
+	b.open(t)
+	if err := b.Fetch(t.Context()); err == nil {
+		t.Fatal("it was taken in")
+	}
+	if at := b.Status().Trouble; at.Kind != KindHuge || !strings.Contains(at.Text, "commit "+flood[:12]) {
+		t.Errorf("trouble %+v", at)
+	}
+	if err := b.Admit(flood); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 250 {
+		data, ok, err := b.ReadFile(fmt.Sprintf("local/actors/q%d.md", n))
+		if err != nil || !ok || len(data) != protocol.MaxFile+1 {
+			t.Fatalf("q%d.md: %d bytes were read, %v %v", n, len(data), ok, err)
+		}
 	}
 }
 

@@ -1,11 +1,11 @@
 package gitsync
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -15,23 +15,25 @@ import (
 
 // blobs is where blobs are read: a store, or a reader of many objects.
 type blobs interface {
-	Blob(objects.Hash) ([]byte, error)
+	BlobUpTo(h objects.Hash, most int64) ([]byte, error)
 }
 
-// messageData is the content of a blob at the path of a message. If it is too long for a message,
-// only so much is returned that this can be seen.
+// messageData is the content of a blob at the path of a message or of another file that parley
+// knows. If it is larger than any of these can be, it is not read: what is returned is as for a blob
+// that is too large to be held.
 func messageData(store blobs, blob objects.Hash) ([]byte, error) {
-	data, _, err := content(store, blob)
-	if len(data) > protocol.MaxFile+1 {
-		data = bytes.Clone(data[:protocol.MaxFile+1])
-	}
+	data, _, err := contentUpTo(store, blob, protocol.MaxFile)
 	return data, err
 }
 
 // content is the content of a blob. If the blob is too large to be held, `large` is true and `data`
 // are other bytes: too many for anything that parley reads, and different ones for each such blob.
 func content(store blobs, blob objects.Hash) (data []byte, large bool, err error) {
-	data, err = store.Blob(blob)
+	return contentUpTo(store, blob, pack.MaxObject)
+}
+
+func contentUpTo(store blobs, blob objects.Hash, most int64) (data []byte, large bool, err error) {
+	data, err = store.BlobUpTo(blob, most)
 	if tooLarge := new(objects.LargeError); errors.As(err, &tooLarge) {
 		data = make([]byte, protocol.MaxFile+1)
 		copy(data, fmt.Sprintf("instead of %d bytes of the git object %s\n", tooLarge.Size, blob))

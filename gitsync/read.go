@@ -82,7 +82,7 @@ func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, boo
 	if err != nil || !ok {
 		return nil, false, damaged(err)
 	}
-	data, _, err := content(store, e.Hash)
+	data, err := messageData(store, e.Hash)
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read %s: %w", path, damaged(err))
 	}

@@ -56,7 +56,7 @@ func (s *Store) copyPack(p *pack.Pack) error {
 		return s.InstallPack(bytes.NewReader(data))
 	}}
 	for _, h := range names {
-		typ, data, err := s.read(h, true)
+		typ, data, err := s.read(h, pack.MaxObject, true)
 		if err != nil {
 			return errors.Join(err, s.Release())
 		}

@@ -5,6 +5,8 @@ import (
 	"compress/zlib"
 	"slices"
 	"testing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 func FuzzTree(f *testing.F) {
@@ -46,9 +48,9 @@ func deflate(data []byte) []byte {
 func FuzzLoose(f *testing.F) {
 	f.Add([]byte("blob 3\x00abc"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if typ, content, err := decodeLoose(bytes.NewReader(deflate(data))); err == nil && !bytes.HasSuffix(data, content) {
+		if typ, content, err := decodeLoose(bytes.NewReader(deflate(data)), pack.MaxObject); err == nil && !bytes.HasSuffix(data, content) {
 			t.Fatalf("%s of %d bytes", typ, len(content))
 		}
-		_, _, _ = decodeLoose(bytes.NewReader(data))
+		_, _, _ = decodeLoose(bytes.NewReader(data), pack.MaxObject)
 	})
 }

@@ -38,6 +38,12 @@ func (l *looseObjects) path(h Hash) string {
 
 // read reads an object. The error is ErrNotFound if the object has no file of its own.
 func (l *looseObjects) read(h Hash) (plumbing.ObjectType, []byte, error) {
+	return l.readUpTo(h, pack.MaxObject)
+}
+
+// readUpTo is read of an object with at most so many bytes. If it has more, the error is a
+// *LargeError.
+func (l *looseObjects) readUpTo(h Hash, most int64) (plumbing.ObjectType, []byte, error) {
 	f, err := os.Open(l.path(h))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, ErrNotFound
@@ -46,7 +52,7 @@ func (l *looseObjects) read(h Hash) (plumbing.ObjectType, []byte, error) {
 		return 0, nil, fmt.Errorf("cannot open a loose object: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	typ, data, err := decodeLoose(f)
+	typ, data, err := decodeLoose(f, most)
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read loose object %s: %w", h, err)
 	}
@@ -140,7 +146,7 @@ func (l *looseObjects) removeEmpty() ([]string, error) {
 	return []string{fmt.Sprintf("removed %d loose objects without content", removed)}, nil
 }
 
-func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
+func decodeLoose(in io.Reader, most int64) (plumbing.ObjectType, []byte, error) {
 	z, err := zlib.NewReader(in)
 	if err != nil {
 		return 0, nil, fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
@@ -159,8 +165,8 @@ func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
 	if err != nil || size < 0 {
 		return 0, nil, fmt.Errorf("%w: an object of %q bytes", pack.ErrCorrupt, length)
 	}
-	if size > pack.MaxObject {
-		return 0, nil, pack.PassLarge(io.MultiReader(r, z), size)
+	if size > most {
+		return 0, nil, pack.PassLarge(io.MultiReader(r, z), size, most)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -16,7 +16,7 @@ func TestDamagedLooseObjectIsNotLarge(t *testing.T) {
 		"a small one":              fmt.Sprintf("blob %d\x00small", pack.MaxObject+1),
 		"one of less than nothing": "blob -1\x00small",
 	} {
-		if _, _, err := decodeLoose(bytes.NewReader(deflate([]byte(text)))); pack.IsLarge(err) || !errors.Is(err, pack.ErrCorrupt) {
+		if _, _, err := decodeLoose(bytes.NewReader(deflate([]byte(text))), pack.MaxObject); pack.IsLarge(err) || !errors.Is(err, pack.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

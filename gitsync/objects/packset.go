@@ -239,8 +239,9 @@ func (s *packSet) has(h Hash) (ok bool, short error) {
 }
 
 // read looks for a good copy of an object in all packs. The error is ErrNotFound if no pack has the
-// object. other reads the bases of its deltas that are not in the same pack.
-func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
+// object, and a *LargeError if it has more than most bytes. other reads the bases of its deltas that
+// are not in the same pack.
+func (s *packSet) read(h Hash, most int64, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
 	inflater, ok := s.inflaters.Get().(*pack.Inflater)
 	if !ok {
 		inflater = pack.NewInflater()
@@ -256,7 +257,7 @@ func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte
 		if !ok {
 			continue
 		}
-		typ, data, readErr := p.Read(offset, other, inflater)
+		typ, data, readErr := p.Read(offset, most, other, inflater)
 		if readErr == nil && hashOf(typ, data) != h {
 			readErr = fmt.Errorf("%w: %s.pack has another object at %d", pack.ErrCorrupt, p.Base, offset)
 		}

@@ -29,23 +29,26 @@ func (r *Reader) Close() {
 	clear(r.files)
 }
 
-// Blob returns the content of a blob, as Store.Blob does.
-func (r *Reader) Blob(h Hash) ([]byte, error) {
+// BlobUpTo returns the content of a blob, as Store.BlobUpTo does.
+func (r *Reader) BlobUpTo(h Hash, most int64) ([]byte, error) {
 	for _, p := range r.store.packs.all() {
 		offset, ok, err := p.Find(h)
 		if err != nil || !ok {
 			continue
 		}
-		typ, data, err := r.object(p, offset)
+		typ, data, err := r.object(p, offset, most)
+		if pack.IsLarge(err) {
+			return nil, err
+		}
 		if err == nil && typ == plumbing.BlobObject && hashOf(typ, data) == h {
 			return data, nil
 		}
 		break
 	}
-	return r.store.Blob(h) // this looks everywhere, and brings a damaged blob back
+	return r.store.BlobUpTo(h, most) // this looks everywhere, and brings a damaged blob back
 }
 
-func (r *Reader) object(p *pack.Pack, offset int64) (plumbing.ObjectType, []byte, error) {
+func (r *Reader) object(p *pack.Pack, offset, most int64) (plumbing.ObjectType, []byte, error) {
 	f := r.files[p]
 	if f == nil {
 		var err error
@@ -54,6 +57,6 @@ func (r *Reader) object(p *pack.Pack, offset int64) (plumbing.ObjectType, []byte
 		}
 		r.files[p] = f
 	}
-	in := pack.Reader{In: f, End: p.Size() - pack.HashBytes, Find: p.Find, Other: r.store.readOnce, Inflater: r.inflater}
+	in := pack.Reader{In: f, End: p.Size() - pack.HashBytes, Find: p.Find, Other: r.store.readOnce, Inflater: r.inflater, Most: most}
 	return in.Object(offset)
 }

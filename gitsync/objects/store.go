@@ -82,12 +82,14 @@ func (s *Store) HealBy(heal func(Hash) error) { s.heal = heal }
 
 // Read returns the type and content of an object. They are what its name says: it never returns a
 // damaged object. The content must not be changed.
-func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) { return s.read(h, false) }
+func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) {
+	return s.read(h, pack.MaxObject, false)
+}
 
 // read reads an object. needed says that the repository must have the object, because of what was
 // read before. The absence of such an object is damage.
-func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
-	typ, data, err := s.readOnce(h)
+func (s *Store) read(h Hash, most int64, needed bool) (plumbing.ObjectType, []byte, error) {
+	typ, data, err := s.readOnceUpTo(h, most)
 	if err == nil {
 		return typ, data, nil
 	}
@@ -98,12 +100,12 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	if scanErr := s.packs.rescan(); scanErr != nil {
 		return 0, nil, scanErr
 	}
-	typ, data, err = s.readOnce(h)
+	typ, data, err = s.readOnceUpTo(h, most)
 	if s.heal != nil && (errors.Is(err, pack.ErrCorrupt) || needed && errors.Is(err, ErrNotFound)) {
 		if healErr := s.heal(h); healErr != nil {
 			return 0, nil, fmt.Errorf("cannot read object %s: %w; %w", h, err, healErr)
 		}
-		typ, data, err = s.readOnce(h)
+		typ, data, err = s.readOnceUpTo(h, most)
 	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
@@ -114,7 +116,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 // Restore makes sure that an object can be read. It is for an object that this repository must
 // have. One that is too large to be read counts as readable.
 func (s *Store) Restore(h Hash) error {
-	_, _, err := s.read(h, true)
+	_, _, err := s.read(h, pack.MaxObject, true)
 	if pack.IsLarge(err) {
 		return nil
 	}
@@ -122,12 +124,22 @@ func (s *Store) Restore(h Hash) error {
 }
 
 // Blob returns the content of a blob. The error is a *LargeError if the blob is too large.
-func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
+func (s *Store) Blob(h Hash) ([]byte, error) { return s.BlobUpTo(h, pack.MaxObject) }
+
+// BlobUpTo is Blob for a blob with at most so many bytes. A larger one is not held, and not read to
+// its end: the error is a *LargeError.
+func (s *Store) BlobUpTo(h Hash, most int64) ([]byte, error) {
+	return s.typedUpTo(h, plumbing.BlobObject, most)
+}
 
 // typed reads an object of the type want. A caller may ask for a commit that this repository never
 // had. Trees and blobs are known from objects that name them, so the repository must have them.
 func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
-	typ, data, err := s.read(h, want != plumbing.CommitObject && h != emptyTree)
+	return s.typedUpTo(h, want, pack.MaxObject)
+}
+
+func (s *Store) typedUpTo(h Hash, want plumbing.ObjectType, most int64) ([]byte, error) {
+	typ, data, err := s.read(h, most, want != plumbing.CommitObject && h != emptyTree)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +151,15 @@ func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
 
 // readOnce looks for a good copy of an object in all packs and among the loose objects.
 func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
-	typ, data, broken := s.packs.read(h, s.readOnce)
+	return s.readOnceUpTo(h, pack.MaxObject)
+}
+
+func (s *Store) readOnceUpTo(h Hash, most int64) (plumbing.ObjectType, []byte, error) {
+	typ, data, broken := s.packs.read(h, most, s.readOnce)
 	if broken == nil || pack.IsLarge(broken) {
 		return typ, data, broken
 	}
-	typ, data, err := s.loose.read(h)
+	typ, data, err := s.loose.readUpTo(h, most)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil, broken
 	}

@@ -29,8 +29,8 @@ func (i *Inflater) at(in io.Reader) *bufio.Reader {
 const believedSize = 1 << 20
 
 // inflate reads exactly size bytes and the check sum behind them. The error is a *LargeError if
-// these are too many.
-func (i *Inflater) inflate(size int64) ([]byte, error) {
+// these are more than most.
+func (i *Inflater) inflate(size, most int64) ([]byte, error) {
 	var err error
 	if i.z == nil {
 		i.z, err = zlib.NewReader(i.in)
@@ -40,8 +40,8 @@ func (i *Inflater) inflate(size int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	if size > MaxObject {
-		return nil, PassLarge(i.z, size)
+	if size > most {
+		return nil, PassLarge(i.z, size, most)
 	}
 	if size > believedSize {
 		return inflateMany(i.z, size)
@@ -79,5 +79,5 @@ func inflateMany(z io.Reader, size int64) ([]byte, error) {
 func Inflate(in io.Reader, size int64) ([]byte, error) {
 	i := NewInflater()
 	i.at(in)
-	return i.inflate(size)
+	return i.inflate(size, MaxObject)
 }

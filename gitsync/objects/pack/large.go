@@ -25,16 +25,19 @@ func (e *LargeError) Error() string {
 // IsLarge reports whether an error is a *LargeError.
 func IsLarge(err error) bool { return errors.As(err, new(*LargeError)) }
 
-// PassLarge reads an object that is said to have size bytes, and does not hold it. The error is a
-// *LargeError if the object has so many, as far as maxPassed and the check sum show. Otherwise a
-// damaged header would make a small object count as too large.
-func PassLarge(in io.Reader, size int64) error {
-	most := min(size+1, maxPassed)
-	n, err := io.Copy(io.Discard, io.LimitReader(in, most))
+// PassLarge reads an object that is said to have size bytes, more than most, and does not hold it.
+// The error is a *LargeError if the object has so many, as far as the first bytes and the check sum
+// show. Otherwise a damaged header would make a small object count as too large.
+func PassLarge(in io.Reader, size, most int64) error {
+	passed := int64(maxPassed)
+	if most < MaxObject { // somebody may have pushed very many of these
+		passed = most + 1
+	}
+	n, err := io.Copy(io.Discard, io.LimitReader(in, min(size+1, passed)))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	case n != size && n != maxPassed:
+	case n != size && n != passed:
 		return fmt.Errorf("%w: an object has %d bytes where its header says %d", ErrCorrupt, n, size)
 	}
 	return &LargeError{size}

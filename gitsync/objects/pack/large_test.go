@@ -37,10 +37,10 @@ func TestLargeIsNotDamaged(t *testing.T) {
 		err   error
 		large int64
 	}{
-		"a large one":                     {PassLarge(io.LimitReader(zeros{}, MaxObject+1), MaxObject+1), MaxObject + 1},
-		"one that is not read to its end": {PassLarge(zeros{}, 1<<40), 1 << 40},
-		"one with less than its header":   {PassLarge(io.LimitReader(zeros{}, 1000), MaxObject+1), 0},
-		"one with more than its header":   {PassLarge(zeros{}, MaxObject+1), 0},
+		"a large one":                     {PassLarge(io.LimitReader(zeros{}, MaxObject+1), MaxObject+1, MaxObject), MaxObject + 1},
+		"one that is not read to its end": {PassLarge(zeros{}, 1<<40, MaxObject), 1 << 40},
+		"one with less than its header":   {PassLarge(io.LimitReader(zeros{}, 1000), MaxObject+1, MaxObject), 0},
+		"one with more than its header":   {PassLarge(zeros{}, MaxObject+1, MaxObject), 0},
 		"a small one in a pack":           {second(Inflate(compressed("small"), MaxObject+1)), 0},
 		"a large one as a delta":          {second(patch(nil, []byte("abc"), delta)), MaxObject + 1},
 	} {

@@ -1,8 +1,11 @@
 package pack
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,8 +20,8 @@ type ReadFunc func(Hash) (plumbing.ObjectType, []byte, error)
 
 // Read returns the object whose entry begins at offset. It applies deltas. other reads the bases
 // that are not in this pack. The inflater is used for each entry. If it is nil, each entry gets its
-// own.
-func (p *Pack) Read(offset int64, other ReadFunc, inflater *Inflater) (plumbing.ObjectType, []byte, error) {
+// own. The error is a *LargeError if the object has more than most bytes.
+func (p *Pack) Read(offset, most int64, other ReadFunc, inflater *Inflater) (plumbing.ObjectType, []byte, error) {
 	f, err := os.Open(p.Base + ".pack")
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
@@ -28,7 +31,7 @@ func (p *Pack) Read(offset int64, other ReadFunc, inflater *Inflater) (plumbing.
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
 	}
-	r := Reader{In: f, End: info.Size() - HashBytes, Find: p.Find, Other: other, Inflater: inflater}
+	r := Reader{In: f, End: info.Size() - HashBytes, Find: p.Find, Other: other, Inflater: inflater, Most: most}
 	typ, data, err := r.Object(offset)
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read %s.pack at %d: %w", p.Base, offset, err)
@@ -44,12 +47,14 @@ type Reader struct {
 	Other    ReadFunc                        // reads an object that is not in the pack
 	Inflater *Inflater                       // used for each entry. nil: each entry gets its own
 	Bases    *Bases                          // objects that were read before. nil: nothing is remembered
+	Most     int64                           // of how many bytes an object is returned at most. 0: MaxObject
 }
 
 // Object returns the object whose entry begins at offset. It applies deltas. The error is a
-// *LargeError if the object is too large to be held. It is ErrCorrupt if the pack is damaged.
+// *LargeError if the object is larger than Most. It is ErrCorrupt if the pack is damaged.
 func (r Reader) Object(offset int64) (plumbing.ObjectType, []byte, error) {
 	var deltas [][]byte // from the object wanted towards its base
+	most := cmp.Or(r.Most, MaxObject)
 	for depth := 0; ; depth++ {
 		if depth > maxDeltaDepth {
 			return 0, nil, fmt.Errorf("%w: a chain of deltas does not end", ErrCorrupt)
@@ -58,10 +63,14 @@ func (r Reader) Object(offset int64) (plumbing.ObjectType, []byte, error) {
 			data, err := applyDeltas(data, deltas)
 			return typ, data, err
 		}
-		e, err := r.entry(offset)
+		e, err := r.entry(offset, most)
 		if err != nil {
 			return 0, nil, err
 		}
+		if size := e.makes(); size > most {
+			return 0, nil, &LargeError{size}
+		}
+		most = MaxObject // of a base
 		switch e.typ {
 		case plumbing.OFSDeltaObject:
 			deltas = append(deltas, e.data)
@@ -93,7 +102,17 @@ type packEntry struct {
 	baseName Hash  // of a reference delta
 }
 
-func (r Reader) entry(offset int64) (packEntry, error) {
+// makes is how many bytes a delta says that its object has; 0 for what is no delta.
+func (e packEntry) makes() int64 {
+	if e.typ != plumbing.OFSDeltaObject && e.typ != plumbing.REFDeltaObject {
+		return 0
+	}
+	_, n := binary.Uvarint(e.data)
+	size, _ := binary.Uvarint(e.data[max(n, 0):])
+	return int64(min(size, math.MaxInt64))
+}
+
+func (r Reader) entry(offset, most int64) (packEntry, error) {
 	if offset < 12 || offset >= r.End {
 		return packEntry{}, fmt.Errorf("%w: no entry can be at %d", ErrCorrupt, offset)
 	}
@@ -125,6 +144,6 @@ func (r Reader) entry(offset int64) (packEntry, error) {
 	default:
 		return e, fmt.Errorf("%w: unknown type %d", ErrCorrupt, typ)
 	}
-	e.data, err = inflater.inflate(size)
+	e.data, err = inflater.inflate(size, most)
 	return e, err
 }
