@@ -301,11 +301,10 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 // there is used by nobody yet, except for the key.
 func (o Options) resume(cfg *configs.Config) error {
 	draft, err := configs.Load(o.Home.Draft())
-	begun := there(o.Home.Record())
-	if begun && (err != nil || there(o.Home.Journal())) {
-		return nil // a node has worked with this record, and lost its configuration: Init leaves it alone
-	}
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(o.Home.Record()); !errors.Is(err, fs.ErrNotExist) {
+			return nil // the home of a node that has lost its configuration: its record is left alone
+		}
 		return o.Home.WriteDraft(*cfg)
 	}
 	if err != nil {
@@ -326,12 +325,6 @@ func (o Options) resume(cfg *configs.Config) error {
 		return fmt.Errorf("cannot remove what was begun: %w", err)
 	}
 	return nil
-}
-
-// there reports whether there is anything at a path, even if it cannot be read.
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // complete adds what is missing to a record that another program has begun, after that was shown
