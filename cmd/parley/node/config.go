@@ -14,7 +14,6 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/homes"
 	"github.com/spf13/cobra"
 )
 
@@ -249,8 +248,8 @@ func runConfigShow(home configs.Home, v cli.View) error {
 	if !cli.Configured(home) {
 		return cli.NotConfigured(home, "")
 	}
-	c, err := homes.LoadConfig(home)
-	if err != nil && !isUnknown(err) {
+	c, err := foundConfig(home)
+	if err != nil {
 		return err
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)

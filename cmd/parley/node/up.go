@@ -137,6 +137,16 @@ func idle(ctx context.Context, home configs.Home, moved bool, unknown *homes.NoH
 // isUnknown reports whether nothing says which host this is.
 func isUnknown(err error) bool { return errors.As(err, new(*homes.NoHostError)) }
 
+// foundConfig is the configuration of a home as its node uses it. If nothing says which host this
+// is, the alias is "".
+func foundConfig(home configs.Home) (configs.Config, error) {
+	cfg, err := homes.LoadConfig(home)
+	if isUnknown(err) {
+		err = nil
+	}
+	return cfg, err
+}
+
 // upConfig is the configuration of a home in which a node can be started.
 func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if !cli.Configured(home) {
