@@ -61,7 +61,7 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 	p := &process{
 		family:  family,
 		pipes:   ours,
-		stdout:  head{max: f.MaxOutput},
+		stdout:  head{max: f.MaxOutput + maxSecret},
 		stderr:  tail{max: maxStderr + maxSecret},
 		printed: tail{max: maxStderr + maxSecret},
 		meter:   newMeter(f.MaxPrinted),
@@ -188,16 +188,33 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 	kept, empty := p.stdout, ""
 	if f.folder != "" {
 		var err error
-		kept, err = readAnswer(f.answerFile(), f.MaxOutput, f.User)
+		kept, err = readAnswer(f.answerFile(), f.MaxOutput+maxSecret, f.User)
 		empty = emptiness(err)
 	}
-	text, strange, cut := answerText(kept.data, kept.more, f.MaxOutput)
-	said := func(t tail) string { return endText([]byte(redact.Said(string(t.data))), t.more, maxStderr) }
+	// What was thrown away may have the rest of a secret, whose part here cannot be recognised. So
+	// maxSecret bytes next to it are not shown, however short the rest has become.
+	answer := func(hidden func(string) string) (text string, strange int, cut bool) {
+		data, shown := []byte(hidden(string(kept.data))), f.MaxOutput
+		if kept.more {
+			shown = min(shown, max(0, len(data)-maxSecret))
+		}
+		more := kept.more || len(data) > shown
+		text, strange, cut = answerText(data[:min(len(data), shown)], more, f.MaxOutput)
+		return text, strange, cut || more
+	}
+	said := func(t tail) string {
+		text := redact.Said(string(t.data))
+		if t.more {
+			text = text[min(len(text), maxSecret):]
+		}
+		return endText([]byte(text), t.more, maxStderr)
+	}
+	text, strange, cut := answer(redact.Own)
 	r := Result{
-		Output:    redact.Own(text),
+		Output:    text,
 		Stderr:    said(p.stderr),
 		Printed:   said(p.printed),
-		Truncated: kept.more || cut,
+		Truncated: cut,
 		Strange:   strange,
 		Failure:   failure,
 		ExitCode:  -1,
@@ -223,7 +240,7 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		}
 	}
 	if r.Failure != None {
-		r.Output = redact.Said(r.Output)
+		r.Output, _, _ = answer(redact.Said)
 	}
 	return r
 }

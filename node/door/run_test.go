@@ -149,6 +149,20 @@ func TestRunBoundsOutput(t *testing.T) {
 	wantResult(t, want, got)
 }
 
+// It prevents: a seed that the bound of an output cuts in two is not recognised, and stands in the
+// record but for its last characters. So does one that comes within the bound because others before
+// it were taken out.
+func TestRunCutsNoSecret(t *testing.T) {
+	const seed = "SUAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4"
+	for _, before := range []string{strings.Repeat("x", 1942), strings.Repeat(seed+" ", 50), strings.Repeat("x", 1942+maxSecret)} {
+		c := newSwitchboard(t).command("spell", before+" "+seed+" "+strings.Repeat("y", 2*maxSecret))
+		c.MaxOutput = 2000
+		if got := runToEnd(t, c); strings.Contains(got.Output, seed[:40]) || len(got.Output) > c.MaxOutput || !got.Truncated {
+			t.Errorf("%d bytes, truncated %v: %q", len(got.Output), got.Truncated, got.Output)
+		}
+	}
+}
+
 // A command that reads nothing must not fail for it, nor block the node. Crosstalk C19 and Crosstalk D29.
 func TestRunUnreadInput(t *testing.T) {
 	c := newSwitchboard(t).command("spell")

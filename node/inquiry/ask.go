@@ -48,13 +48,12 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	if err != nil || agent && r.Try { // an agent signs nothing, so nothing is taken for that
 		return done, err
 	}
-	if r.In != "" && agent { // one at a time, so that they can be counted
-		select {
-		case q.asking <- struct{}{}:
-			defer func() { <-q.asking }()
-		case <-ctx.Done():
-			return done, ctx.Err()
+	if r.In != "" && agent {
+		release, err := q.turn(ctx, by.Name)
+		if err != nil {
+			return done, err
 		}
+		defer release()
 	}
 	if r.In != "" {
 		defer q.hold()()
@@ -83,6 +82,19 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	done.Message = paths[0].String()
 	q.Folded(func(s *fleet.State) { done.Frame = q.view(s, q.in(s, channel), true) })
 	return done, nil
+}
+
+// turn waits until an agent is taking nothing else: one of each agent at a time, so that they can be
+// counted.
+func (q *Inquiries) turn(ctx context.Context, agent protocol.Name) (release func(), err error) {
+	slot, _ := q.asking.LoadOrStore(agent, make(chan struct{}, 1))
+	turn := slot.(chan struct{})
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // maxOfAgent is how many inquiries of one agent that investigate something may go on at once: for

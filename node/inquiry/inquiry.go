@@ -82,8 +82,8 @@ type Inquiries struct {
 	spool    *spool
 	nudge    chan struct{} // holds a token if all are to be looked at
 	work     sync.WaitGroup
-	taking   sync.RWMutex  // read-held from the taking of what is investigated until it has been used
-	asking   chan struct{} // holds a token while an agent begins an inquiry that investigates something
+	taking   sync.RWMutex // read-held from the taking of what is investigated until it has been used
+	asking   sync.Map     // by agent, a channel that holds a token while it begins an inquiry that investigates something
 
 	mu   sync.Mutex // guards what follows
 	live map[protocol.ChannelID]*going
@@ -93,7 +93,7 @@ type Inquiries struct {
 // New makes this part of a node.
 func New(o Options) *Inquiries {
 	return &Inquiries{
-		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1), asking: make(chan struct{}, 1),
+		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1),
 		live: map[protocol.ChannelID]*going{}, over: map[protocol.ChannelID]bool{},
 	}
 }

@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,4 +43,29 @@ func TestFolderOfAnotherHostIsNotReadHere(t *testing.T) {
 	if dir, err := q.material(t.Context(), v); err != nil || dir == "" {
 		t.Errorf("a folder of this host is not: %v", err)
 	}
+}
+
+// It prevents: an agent that names something slow to take keeps all other agents of the host from
+// beginning an inquiry.
+func TestEachAgentTakesByItself(t *testing.T) {
+	q := New(Options{})
+	release, err := q.turn(t.Context(), "slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := q.turn(t.Context(), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := q.turn(ended, "slow"); err == nil {
+		t.Error("one agent takes two at once")
+	}
+	release()
+	if release, err = q.turn(t.Context(), "slow"); err != nil {
+		t.Fatal(err)
+	}
+	release()
 }

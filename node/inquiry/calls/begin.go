@@ -30,7 +30,7 @@ func briefWords(v inquiries.Inquiry) string {
 		text += fmt.Sprintf("\nThe last brief was:\n- Intent: %s\n- Deliverable: %s\n- Scope: %s\nThe human wants this changed; leave the rest as it is:\n%s", v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope, quote(v.Changes))
 	}
 	if v.Opening.In != "" {
-		text += "\nWhat is investigated: " + line(v.Opening.In) + "\n"
+		text += "\nWhat is investigated:\n" + quote(line(v.Opening.In))
 	}
 	return text + `
 - intent: what is investigated, and why

@@ -2,7 +2,6 @@ package place
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -114,11 +113,11 @@ func takeRevision(ctx context.Context, repo, commit, git, to string) (whole stri
 		return "", fmt.Errorf("%s has no commit %s", repo, commit)
 	}
 	commit = strings.TrimSpace(string(out))
-	list, err := RunGit(ctx, git, "--git-dir=.", "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-	if err != nil {
-		return "", fmt.Errorf("cannot list the commit %s: %w", commit, err)
-	}
-	blobs, err := readTree(string(list))
+	var blobs []blob
+	err = readGit(ctx, git, func(list io.Reader) (err error) {
+		blobs, err = readTree(list)
+		return err
+	}, "--git-dir=.", "ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return "", fmt.Errorf("cannot take the commit %s: %w", commit, err)
 	}
@@ -136,14 +135,33 @@ type blob struct {
 	program bool
 }
 
-// readTree reads what git ls-tree prints with -l and -z. It leaves out links and other
-// repositories, as takeFolder does.
-func readTree(list string) (blobs []blob, err error) {
-	left := newBounds()
-	for entry := range strings.SplitSeq(list, "\x00") {
-		if entry == "" { // after the last one
-			continue
+// Bounds of the list of a commit's files, in bytes. A few small trees that name each other can stand
+// for any number of files and folders.
+const (
+	maxEntry   = 4 << 10
+	maxListing = 32 << 20
+)
+
+// readTree reads what git ls-tree prints with -l and -z, until it is too much. It leaves out links
+// and other repositories, as takeFolder does.
+func readTree(list io.Reader) (blobs []blob, err error) {
+	left, listed := newBounds(), 0
+	r := bufio.NewReaderSize(list, maxEntry)
+	for {
+		line, err := r.ReadSlice(0)
+		if err == io.EOF && len(line) == 0 { // after the last one
+			break
 		}
+		listed += len(line)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, told{fmt.Errorf("a name of more than %d bytes: name a part of it", maxEntry)}
+		case err != nil && err != io.EOF:
+			return nil, err
+		case listed > maxListing:
+			return nil, told{fmt.Errorf("more than %d MiB of names: name a part of it", maxListing>>20)}
+		}
+		entry := strings.TrimSuffix(string(line), "\x00")
 		head, name, ok := strings.Cut(entry, "\t")
 		words := strings.Fields(head) // mode, type, hash and size
 		if !ok || len(words) != 4 {
@@ -212,20 +230,57 @@ func takeBlob(r *bufio.Reader, b blob, to string) error {
 // there is.
 const maxAlloc = 2 * maxBytes
 
+// maxPrinted bounds what git prints for RunGit, and maxSaid what it says of what is wrong, in bytes.
+const (
+	maxPrinted = 256 << 20
+	maxSaid    = 4 << 10
+)
+
 // RunGit runs git in a folder (see Git), and returns what git prints. An error is the first line of
 // what git says about it.
-func RunGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := Git(ctx, dir, args...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		if line, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n"); line != "" {
-			return nil, errors.New(line)
+func RunGit(ctx context.Context, dir string, args ...string) (out []byte, err error) {
+	err = readGit(ctx, dir, func(r io.Reader) (err error) {
+		if out, err = io.ReadAll(io.LimitReader(r, maxPrinted+1)); len(out) > maxPrinted {
+			err = fmt.Errorf("git prints more than %d MiB", maxPrinted>>20)
 		}
-		return nil, err
+		return err
+	}, args...)
+	return out, err
+}
+
+// readGit is RunGit for output that may be long: `read` reads it while git prints it. If `read`
+// returns an error, git is ended.
+func readGit(ctx context.Context, dir string, read func(io.Reader) error, args ...string) error {
+	cmd := Git(ctx, dir, args...)
+	var said beginning
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	return out, nil
+	if err != nil {
+		return err
+	}
+	unread := read(out)
+	if unread != nil {
+		_ = cmd.Process.Kill()
+	}
+	err = cmd.Wait()
+	if ctx.Err() != nil { // it was ended, and what was read is not all
+		return context.Cause(ctx)
+	}
+	if line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n"); err != nil && unread == nil && line != "" {
+		err = errors.New(line)
+	}
+	return cmp.Or(unread, err)
+}
+
+// beginning keeps the first maxSaid bytes that are written to it.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxSaid-len(*b))]...)
+	return len(p), nil
 }
 
 // Git is a command of git in a folder. Its settings make sure that it starts no program that the

@@ -179,26 +179,64 @@ func openPlain(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// hand gives a place to the user as whom its member runs, except for what is investigated: the user
-// may only read that. Other users may pass through the folders above the place, and see nothing in
-// them.
+// hand gives a place to the user as whom its member runs, except for what is investigated, which is
+// all that its working folder has yet: the user may only read that. Other users may pass through the
+// folders above the place, and see nothing in them.
 func (s Spec) hand(p Place) error {
 	for dir := p.Root; dir != filepath.Dir(s.Base); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o711); err != nil {
 			return err
 		}
 	}
-	return filepath.WalkDir(p.Root, func(path string, _ fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case path == p.Root:
-			return nil
-		case path == filepath.Join(p.Dir, Material):
-			return fs.SkipDir
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	give := func(in *os.Root, name string) error { return lchown(in, name, s.Owner.UID, s.Owner.GID) }
+	nothing := func(*os.Root, string) error { return nil }
+	if err := each(root, filepath.Base(p.Home), nothing, give); err != nil {
+		return err
+	}
+	return give(root, filepath.Base(p.Dir))
+}
+
+var lchown = (*os.Root).Lchown // replaced in tests
+
+// each goes through a folder. It calls `first` for each folder before it opens it, and `last` for
+// each name when it is done with what is in it. So whoever is given a folder by `last` is given it
+// when nothing more is done there. It goes by open folders and follows no link, whatever is put in
+// the place of a folder meanwhile.
+func each(in *os.Root, name string, first, last func(in *os.Root, name string) error) error {
+	info, err := in.Lstat(name)
+	if err == nil && info.IsDir() {
+		err = eachIn(in, name, first, last)
+	}
+	if err != nil {
+		return err
+	}
+	return last(in, name)
+}
+
+func eachIn(in *os.Root, name string, first, last func(in *os.Root, name string) error) error {
+	if err := first(in, name); err != nil {
+		return err
+	}
+	dir, err := step(in, name, nil)
+	if errors.Is(err, errNothing) {
+		return fmt.Errorf("%s was replaced meanwhile", name)
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	for _, e := range entries {
+		if err == nil {
+			err = each(dir, e.Name(), first, last)
 		}
-		return os.Lchown(path, s.Owner.UID, s.Owner.GID)
-	})
+	}
+	return err
 }
 
 // Env is the environment that a member gets. Variables that every program needs stay in it, and so
@@ -240,14 +278,14 @@ func Remove(base string, inquiry protocol.ChannelID) error {
 
 // removeTree removes a folder with all in it, even if some of it is read-only.
 func removeTree(root string) error {
-	if os.RemoveAll(root) == nil { // root may always do it, and this way no link is followed
-		return nil
+	if err := os.RemoveAll(root); err == nil || os.Geteuid() == 0 { // root may always do it, and this way no link is followed
+		return err
 	}
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, _ error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, private) // before it is read
-		}
-		return nil
-	})
+	if above, err := os.OpenRoot(filepath.Dir(root)); err == nil {
+		_ = each(above, filepath.Base(root), func(in *os.Root, name string) error {
+			return in.Chmod(name, private) // before it is read
+		}, func(*os.Root, string) error { return nil })
+		_ = above.Close() // it was only read
+	}
 	return os.RemoveAll(root)
 }

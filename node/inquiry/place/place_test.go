@@ -147,6 +147,64 @@ func TestMakeFails(t *testing.T) {
 	place(t, s)
 }
 
+// The user of a place may change a folder as soon as it is theirs. It prevents: they put a link in
+// its place while root still goes through it, and root gives them what lies where the link leads.
+func TestPlaceIsHandedOverByNoLink(t *testing.T) {
+	elsewhere := t.TempDir()
+	write(t, filepath.Join(elsewhere, "shadow"), "root's")
+	swap := func(in *os.Root, name string) {
+		if err := errors.Join(in.Rename(name, name+".old"), in.Symlink(elsewhere, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if os.Symlink(elsewhere, filepath.Join(t.TempDir(), "link")) != nil {
+		t.Skip("no links here")
+	}
+	s := Spec{Base: t.TempDir(), Inquiry: inquiry, Perspective: "Cost", Owner: &Owner{UID: os.Getuid(), GID: os.Getgid()}}
+	p := Place{Root: filepath.Join(s.Base, "place")}
+	p.Dir, p.Home = filepath.Join(p.Root, "work"), filepath.Join(p.Root, "home")
+	for _, file := range []string{filepath.Join(p.Dir, Material, "a"), filepath.Join(p.Home, "a", "login"), filepath.Join(p.Home, "b", "login")} {
+		write(t, file, "x")
+	}
+	var given []string
+	lchown = func(in *os.Root, name string, _, _ int) error {
+		if given = append(given, name); len(given) == 1 { // a folder that was seen, and is not opened yet
+			home, err := os.OpenRoot(p.Home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			swap(home, "b")
+			return home.Close()
+		}
+		if info, err := in.Lstat(name); err == nil && info.IsDir() {
+			swap(in, name)
+		}
+		return nil
+	}
+	t.Cleanup(func() { lchown = (*os.Root).Lchown })
+	if err := s.hand(p); err != nil || strings.Join(given, " ") != "login a b home work" {
+		t.Errorf("given: %q, %v", given, err)
+	}
+	write(t, filepath.Join(s.Base, "c", "d", "e"), "x")
+	base, err := os.OpenRoot(s.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer base.Close()
+	err = each(base, "c", func(in *os.Root, name string) error {
+		if name == "d" {
+			swap(in, name)
+		}
+		return nil
+	}, func(_ *os.Root, name string) error {
+		t.Errorf("%s was reached", name)
+		return nil
+	})
+	if err == nil || err.Error() != "d was replaced meanwhile" {
+		t.Error(err)
+	}
+}
+
 // A member's environment leads to nothing that belongs to the node, and to no memory of its user.
 func TestEnv(t *testing.T) {
 	p := Place{Dir: "/m/work", Home: "/m/home"}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // gitIn runs git in a folder and returns what it prints.
@@ -300,10 +301,11 @@ func TestSnapshotBounds(t *testing.T) {
 		return fmt.Sprintf("100644 blob %040d %7d\t%s\x00", 1, size, name)
 	}
 	for list, want := range map[string]string{
+		entry(0, strings.Repeat("a", maxEntry)): "a name of more than 4096 bytes", strings.Repeat("040000 tree 00       -\ta\x00", maxListing/20): "more than 32 MiB of names",
 		strings.Repeat(entry(0, "a"), maxFiles+1): "more than 20000 files", entry(maxBytes+1, "a"): "more than 512 MiB", "": "it has no files",
 		"160000 commit 00       -\tmodule\x00": "it has no files", "100644 blob 00       x\ta\x00": "git lists",
 	} {
-		if _, err := readTree(list); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readTree(strings.NewReader(list)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", list, err, want)
 		}
 	}
@@ -405,13 +407,45 @@ func TestSplitCommit(t *testing.T) {
 	}
 }
 
+// A few trees that name each other twice stand for more files and folders than there is memory. It
+// prevents: git's list of them is read whole before it is bounded, or has no end because the folders
+// are empty.
+func TestSnapshotOfTreeBomb(t *testing.T) {
+	for name, test := range map[string]struct{ leaf, want string }{
+		"files": {"100644 blob %[1]s\ta\n", "more than 20000 files"}, "links": {"120000 blob %[1]s\ta\n", "more than 32 MiB of names"}, "folders": {"", "more than 32 MiB of names"},
+	} {
+		dir := repository(t, map[string]string{"a": "a"})
+		list := test.leaf
+		if list != "" {
+			list = fmt.Sprintf(list, strings.TrimSpace(gitIn(t, dir, "rev-parse", "HEAD:a")))
+		}
+		tree := ""
+		for range 40 {
+			cmd := Git(t.Context(), dir, "mktree")
+			cmd.Stdin = strings.NewReader(list)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree = strings.TrimSpace(string(out))
+			list = fmt.Sprintf("040000 tree %s\ta\n040000 tree %[1]s\tb\n", tree)
+		}
+		gitIn(t, dir, "branch", "bomb", strings.TrimSpace(gitIn(t, dir, "commit-tree", "-m", "bomb", tree)))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := Snapshot(ctx, t.TempDir(), named(t, dir+"@bomb")); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
+
 // FuzzReadTree checks that no file lands outside of the folder, whatever git lists.
 func FuzzReadTree(f *testing.F) {
 	f.Add("100644 blob 0123 5\ta.txt\x00100755 blob 45 6\tbin/run\x00120000 blob 6 1\tlink\x00")
 	f.Add("100644 blob 0123 5\t../../etc/passwd\x00")
 	f.Add("100644 blob 0123 5\ta/.git/config\x00100644 blob 0123 -5\t/abs")
 	f.Fuzz(func(t *testing.T, list string) {
-		blobs, err := readTree(list)
+		blobs, err := readTree(strings.NewReader(list))
 		if err != nil {
 			return
 		}
