@@ -161,11 +161,8 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited ma
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
 		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: q.over.spent[it.Path],
 	}
-	switch job.Why = q.why(s, it, awaited); {
-	case halted:
+	if job.Why = q.why(s, it, awaited); halted {
 		job.Why = control.WhyHalted
-	case w.profiles.waits(s, q.agent):
-		job.Why = control.WhyProfile
 	}
 	if job.Why == control.WhyNothing && w.slots.Waits(w.claimant) {
 		job.Why = control.WhySlots

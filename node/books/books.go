@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +40,6 @@ type Options struct {
 	RenderOwn func() error
 	// Lost is told of a file that the disk has lost, and of which there is no copy.
 	Lost func(path string)
-	// Nudge has agents check whether they may be run.
-	Nudge func()
 }
 
 // New makes Books that have taken in nothing yet.
@@ -265,9 +262,6 @@ func (b *Books) Changed(paths []string) {
 	}
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
-	if slices.ContainsFunc(paths, func(path string) bool { _, is := protocol.IsActorPath(path); return is }) {
-		b.o.Nudge() // two profiles of one name may be one now
-	}
 }
 
 // noteConflict tells of a file that two sides have changed in the same place, if another host has
