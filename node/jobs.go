@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,7 +103,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 		}
 		return a.Path.Compare(b.Path)
 	})
-	held, awaited := w.held(s), q.awaited(s)
+	halted, awaited := w.halted(), q.awaited(s)
 	place := 0
 	for it := range q.inOrder() {
 		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
@@ -114,7 +113,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 		if !of.IsZero() && it.Path != of {
 			continue
 		}
-		job := w.waiting(s, it, held, awaited)
+		job := w.waiting(s, it, halted, awaited)
 		job.Place = place
 		all = append(all, job)
 	}
@@ -135,7 +134,7 @@ func (w *worker) jobOn(s *fleet.State, p protocol.Path) (job control.Job, ok boo
 	case s.Talk.Handle(it, q.who, q.limits()) != fleet.Run:
 		return job, false
 	}
-	return w.waiting(s, it, w.held(s), q.awaited(s)), true
+	return w.waiting(s, it, w.halted(), q.awaited(s)), true
 }
 
 func (w *worker) running(at *atWork) control.Job {
@@ -150,19 +149,9 @@ func (w *worker) running(at *atWork) control.Job {
 	return job
 }
 
-// held is why all mail of the agent waits; WhyNothing if it does not.
-func (w *worker) held(s *fleet.State) control.JobWhy {
-	switch {
-	case w.halted():
-		return control.WhyHalted
-	case w.profiles.waits(s, w.queue.agent):
-		return control.WhyProfile
-	}
-	return control.WhyNothing
-}
-
-// waiting is the job on a message that waits. `held` is why all mail of the agent waits.
-func (w *worker) waiting(s *fleet.State, it *fleet.Item, held control.JobWhy, awaited map[protocol.Name]protocol.Path) control.Job {
+// waiting is the job on a message that waits. All mail of the agent waits if it is
+// halted.
+func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
 	q := w.queue
 	standing := w.runs.Standing(w.job(s, it.Path))
 	problem := lastFailure(standing)
@@ -173,7 +162,9 @@ func (w *worker) waiting(s *fleet.State, it *fleet.Item, held control.JobWhy, aw
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
 		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: q.over.spent[it.Path],
 	}
-	job.Why = cmp.Or(held, q.why(s, it, awaited))
+	if job.Why = q.why(s, it, awaited); halted {
+		job.Why = control.WhyHalted
+	}
 	if job.Why == control.WhyNothing && w.slots.Waits(w.claimant) {
 		job.Why = control.WhySlots
 	}

@@ -233,7 +233,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.keys.others = n.withholding.heed
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
-		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, profiles: n.profiles, roster: &n.roster, actor: n.actors.actor, goOn: n.goOn, now: n.now,
+		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, profiles: n.profiles, roster: &n.roster, actor: n.actors.actor, now: n.now,
 	}}
 	n.losses.name()
 	if o.acceptLoss {
@@ -579,7 +579,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
-		RenderOwn: n.own.render, Nudge: n.goOn,
+		RenderOwn: n.own.render,
 		Lost: func(paths []string) {
 			if err := record.NoteLost(paths); err != nil {
 				n.log.Error().Err(err).Msg("the next start does not know all that was lost")

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notify"
+	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -54,9 +55,18 @@ func (n *Node) watchForHuman() (stop func()) {
 	}
 }
 
+// mostNamed is how many characters of a party's name a notification has.
+const mostNamed = 60
+
+// gateMatter begins with who asks, as the record tells it. The name of a party is any text of others,
+// and could look like an asker, or push the true one out of the line.
 func gateMatter(g control.Gate) notify.Matter {
+	party := []rune(g.Party)
+	if len(party) > mostNamed {
+		party = append(party[:mostNamed-1:mostNamed-1], '…')
+	}
 	return notify.Matter{
-		Kind: configs.NotifyGate, ID: g.Path, Text: fmt.Sprintf("parley: %s: %s, asked by %s (parley gates %s)", g.Party, g.Title, g.Asker.Short(), g.ID), More: g.Asker.Text() + "\n\n" + g.Shown,
+		Kind: configs.NotifyGate, ID: g.Path, Text: fmt.Sprintf("parley: asked by %s (parley gates %s): %s: %s", g.Asker.Short(), g.ID, prompt.Quote(string(party)), g.Title), More: g.Asker.Text() + "\n\n" + g.Shown,
 	}
 }
 

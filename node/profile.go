@@ -82,14 +82,7 @@ func (sh *shelves) acceptProfile(name protocol.Name, p control.Profile, hash str
 	if p.Hash != hash || p.State != control.ProfileGone && protocol.Hash(file) != hash {
 		return control.Errorf(control.KindConflict, "read it again: parley agent profile "+name.String(), "cannot accept the profile %s: it has changed meanwhile", name)
 	}
-	return sh.accept(name, file)
-}
-
-// accept makes a file the operator's word. An agent whose mail waited for that goes on.
-func (sh *shelves) accept(name protocol.Name, file []byte) error {
-	err := sh.profiles.accept(name, file)
-	sh.goOn()
-	return err
+	return sh.profiles.accept(name, file)
 }
 
 func (sh *shelves) writeProfile(ctx context.Context, name protocol.Name, file []byte) error {
@@ -111,5 +104,5 @@ func (sh *shelves) writeProfile(ctx context.Context, name protocol.Name, file []
 	if err := sh.books.Write(ctx, protocol.LocalActorPath(name), file); err != nil {
 		return asError(err)
 	}
-	return sh.accept(name, file)
+	return sh.profiles.accept(name, file)
 }

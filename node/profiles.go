@@ -104,7 +104,8 @@ func (p *profiles) of(s *fleet.State, name string) (st standing) {
 
 // given are the profile that an agent is given as the operator's word, and the one that it is given
 // as text of others; nil if there is none. An agent that accepts verified text gets none of the
-// latter.
+// latter. Nobody can say which of two profiles is meant, so neither is given: to wait for that would
+// let everybody who may push stop every agent.
 func (st standing) given(a configs.Agent) (believed, others *protocol.Actor) {
 	switch st.state {
 	case control.ProfileAccepted, control.ProfileChanged, control.ProfileGone:
@@ -123,17 +124,6 @@ func (p *profiles) ofAgent(s *fleet.State, a configs.Agent) standing {
 		return standing{}
 	}
 	return p.of(s, agents.ProfileName(a))
-}
-
-// waits reports whether an agent's mail waits because nobody can say who the agent is (Crosstalk,
-// "Managing actors"). Other agents go on.
-func (p *profiles) waits(s *fleet.State, a configs.Agent) bool {
-	return waitsForOne(a) && p.ofAgent(s, a).state == control.ProfileTwo
-}
-
-// waitsForOne reports whether an agent's mail waits while two profiles have its name.
-func waitsForOne(a configs.Agent) bool {
-	return a.Input == configs.InputPrompt && a.Accepts != configs.AcceptVerified
 }
 
 // warnings say which agents have a profile in the record that is not the operator's word, and what
@@ -155,12 +145,8 @@ func (p *profiles) warnings(s *fleet.State, served []configs.Agent) (all []strin
 		case control.ProfileGone:
 			all = append(all, fmt.Sprintf("the record has no profile %s any more; %s keeps the one that was accepted here; to do without: parley agent profile accept %s", name, a.Name, name))
 		case control.ProfileTwo:
-			what := "is given none"
-			if waitsForOne(a) {
-				what = "waits"
-			}
-			all = append(all, fmt.Sprintf("%s %s: two actor profiles are called %q: %s; rename or remove one in a clone and push, or choose one: parley agent profile accept %s --path %s",
-				a.Name, what, name, visible.Line(strings.Join(st.paths[:2], " and ")), name, visible.Shell(st.paths[0])))
+			all = append(all, fmt.Sprintf("%s is given no profile: two actor profiles are called %q: %s; everybody who may push can write them; rename or remove one in a clone and push, or choose one: parley agent profile accept %s --path %s",
+				a.Name, name, visible.Line(strings.Join(st.paths[:2], " and ")), name, visible.Shell(st.paths[0])))
 		}
 	}
 	return slices.Compact(all)

@@ -163,8 +163,9 @@ func TestAPushedProfileIsTextOfOthers(t *testing.T) {
 	state("own", "")
 }
 
-// It prevents: two pushed files with the name of one profile stop all agents of all hosts.
-func TestTwoProfilesStopOnlyWhoUsesThem(t *testing.T) {
+// It prevents: two pushed files with the name of one profile stop an agent, and two such files for
+// each name all agents of all hosts. Nothing waits for them: both are left out.
+func TestTwoProfilesStopNobody(t *testing.T) {
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	for _, r := range []control.AddAgentRequest{
@@ -180,15 +181,14 @@ func TestTwoProfilesStopOnlyWhoUsesThem(t *testing.T) {
 		pushed(t, n, clone, "local/actors/"+name+".md", profileFile(name, "One."))
 		pushed(t, n, clone, "local/actors/a-"+name+".md", profileFile(name, "Two."))
 	}
-	waits := say(t, n, "twin", "waits")
-	for _, name := range []string{"strict", "text", "other"} {
-		answerTo(t, n, say(t, n, name, "goes on").Path)
+	for _, name := range []string{"twin", "strict", "text", "other"} {
+		answer := answerTo(t, n, say(t, n, name, "goes on").Path)
+		if strings.Contains(answer.Body, "One.") || strings.Contains(answer.Body, "Two.") {
+			t.Errorf("%s was given %q", name, answer.Body)
+		}
 	}
-	jobs := queueOf(t, n, control.QueueRequest{Agent: "twin"})
-	if len(jobs) != 1 || jobs[0].Why != control.WhyProfile {
-		t.Errorf("jobs of twin: %+v", jobs)
-	}
-	if !warnedOf(n, "twin waits", "local/actors/a-twin.md and local/actors/twin.md", "--path") {
+	if !warnedOf(n, "twin is given no profile", "local/actors/a-twin.md and local/actors/twin.md", "parley agent profile accept twin --path local/actors/a-twin.md") ||
+		!warnedOf(n, "strict is given no profile", "local/actors/a-strict.md and local/actors/strict.md") {
 		t.Errorf("status says %q", n.warnings())
 	}
 	if h := (watched{n}).Health(); len(h.Down) > 0 {
@@ -202,5 +202,7 @@ func TestTwoProfilesStopOnlyWhoUsesThem(t *testing.T) {
 		t.Errorf("at its path: %+v", p)
 	}
 	profileOf(t, n, control.ProfileRequest{Name: "twin", Path: p.Path, Accept: p.Hash})
-	answerTo(t, n, waits.Path)
+	if answer := answerTo(t, n, say(t, n, "twin", "goes on").Path); !strings.Contains(answer.Body, "One.") {
+		t.Errorf("after the operator chose: %q", answer.Body)
+	}
 }

@@ -34,7 +34,6 @@ type shelvesOptions struct {
 	// profiles are those that the operator has accepted.
 	profiles *profiles
 	roster   *agents.Roster
-	goOn     func()                                                // has agents check whether they may be run
 	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
 	now      func() time.Time
 }

@@ -79,11 +79,10 @@ func (w *worker) start(taking, killing context.Context) {
 
 // take removes the queued message that is to be handled now: its author has the turn, and its tier
 // has a free worker. If the agent's command is to be run, the host has a free slot as well. While
-// nobody can say who the agent is, or another node of this host may do the same work, its mail
-// waits.
+// another node of this host may do the same work, its mail waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
-		if w.held(s) == "" {
+		if !w.halted() {
 			j, ok = w.queue.next(s)
 		}
 		switch {

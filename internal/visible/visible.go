@@ -35,9 +35,9 @@ func render(s string, keep func(rune) bool) string {
 			b.WriteRune('␀' + r)
 		case r == 0x7f:
 			b.WriteRune('␡')
-		case hidden(r) && r > 0xffff:
+		case (hidden(r) || misplaced(s[:i], r, s[i+size:])) && r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
-		case hidden(r):
+		case hidden(r) || misplaced(s[:i], r, s[i+size:]):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -69,11 +69,53 @@ func JSON(text string) string {
 // characters, C1 controls, line separators. Characters that scripts need to be written at all do
 // not count.
 func hidden(r rune) bool {
+	if r != '\ufe0f' && unicode.Is(unicode.Variation_Selector, r) { // a row of them can carry a sentence
+		return true
+	}
 	switch r {
+	case '\u115f', '\u1160', '\u3164', '\uffa0', '\u034f', '\u2800': // fillers, the joiner of graphemes, an empty Braille cell
+		return true
 	case '\u200c', '\u200d', '\u200e', '\u200f', '\u061c', '\u00ad': // joiners, direction marks, soft hyphen
 		return false
 	case '\u2028', '\u2029':
 		return true
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// misplaced reports whether a character that some scripts need stands where none needs it: a mark of
+// direction away from letters written from right to left, a selector of colour behind no symbol.
+func misplaced(before string, r rune, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	switch r {
+	case '\u200e', '\u200f', '\u061c':
+		return mark(last) || !leftwards(lastLetter(before)) && !leftwards(firstLetter(after))
+	case '\ufe0f':
+		next, _ := utf8.DecodeRuneInString(after)
+		return !unicode.In(last, unicode.So, unicode.Sm) && !strings.ContainsRune("‼⁉〰〽ℹ", last) && next != '\u20e3'
+	}
+	return false
+}
+
+func mark(r rune) bool { return r == '\u200e' || r == '\u200f' || r == '\u061c' }
+
+func leftwards(r rune) bool {
+	return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
+}
+
+// mostBetween is how many bytes may stand between a mark of direction and the letter it is for.
+const mostBetween = 64
+
+func lastLetter(s string) rune {
+	s = s[max(0, len(s)-mostBetween):]
+	i := strings.LastIndexFunc(s, unicode.IsLetter)
+	r, _ := utf8.DecodeRuneInString(s[max(i, 0):])
+	return r
+}
+
+func firstLetter(s string) rune {
+	s = s[:min(len(s), mostBetween)]
+	i := strings.IndexFunc(s, unicode.IsLetter)
+	r, _ := utf8.DecodeRuneInString(s[max(i, 0):])
+	return r
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +40,6 @@ type Options struct {
 	RenderOwn func() error
 	// Lost is told of files that the disk has lost, and of which there is no copy.
 	Lost func(paths []string)
-	// Nudge has agents check whether they may be run.
-	Nudge func()
 }
 
 // New makes Books that have taken in nothing yet.
@@ -291,9 +288,6 @@ func (b *Books) Changed(paths []string) {
 	b.lose(lost)
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
-	if slices.ContainsFunc(paths, func(path string) bool { _, is := protocol.IsActorPath(path); return is }) {
-		b.o.Nudge() // two profiles of one name may be one now
-	}
 }
 
 // noteConflict tells of a file that two sides have changed in the same place, if another host has

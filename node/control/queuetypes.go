@@ -46,7 +46,6 @@ const (
 	WhyClaim   JobWhy = "claim"      // several hosts could do it, and they are settling which one does
 	WhyReceipt JobWhy = "receipt"    // the receipt that may say what it answers is still on the way
 	WhyBudget  JobWhy = "budget"     // agents have caused too many runs (max_runs, max_conversation_runs); Job.Budget says how it goes on
-	WhyProfile JobWhy = "profile"    // two actor profiles have the name of the agent's own; status says what to do
 	WhyHalted  JobWhy = "halted"     // the host runs no agent for now; status says why
 )
 

@@ -198,8 +198,8 @@ func (s *survey) noteAlias(file string, h protocol.HostState) {
 	}
 }
 
-// noteProfile notes the name of a profile. Two profiles with the same name in a folder keep an agent
-// that uses them from running.
+// noteProfile notes the name of a profile. Two profiles with the same name in a folder are
+// both left out.
 func (s *survey) noteProfile(file string, data []byte) error {
 	a, err := protocol.ParseActor(data)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *survey) noteProfile(file string, data []byte) error {
 		s.profiles[dir] = map[string]string{}
 	}
 	if other, taken := s.profiles[dir][a.Name]; taken {
-		s.leave(file, fmt.Sprintf("it is called %q, as is %s: an agent that uses it waits until one of them has another name, or was accepted", a.Name, other))
+		s.leave(file, fmt.Sprintf("it is called %q, as is %s: an agent is given neither until one of them has another name, or was accepted", a.Name, other))
 		return nil
 	}
 	s.profiles[dir][a.Name] = file

@@ -77,8 +77,9 @@ func act(a protocol.Act) string {
 	return Quote(string(a))
 }
 
-// path is the path of a message. A path that parley did not write may hold anything.
-func path(p protocol.Path) string {
+// Path is the path of a message as it may stand in a line of ours. A path that parley did not write
+// may hold anything.
+func Path(p protocol.Path) string {
 	switch {
 	case p.IsZero():
 		return "no path"

@@ -15,7 +15,7 @@ import (
 func (r Request) message() part {
 	m := r.Message
 	return newPart(fmt.Sprintf("From: %s\nTo: %s\nTime: %s\nAct: %s\nPath: %s\nSignature: %s\n",
-		r.sender(m), addressees(m.To), clock(m.At), act(m.Act), path(m.Path), signed(m)), visible.Text(m.Body))
+		r.sender(m), addressees(m.To), clock(m.At), act(m.Act), Path(m.Path), signed(m)), visible.Text(m.Body))
 }
 
 // unaccepted is the section of a profile that the operator has not accepted.
@@ -49,7 +49,7 @@ func (r Request) history() section {
 	s.parts, s.out = lastOf(len(r.History), r.limit(), func(i int) part {
 		l := r.History[i]
 		return newPart(fmt.Sprintf("%s, %s to %s, %s, %s, %s:\n", clock(l.At), r.sender(l), addressees(l.To), act(l.Act),
-			signedShort(l), path(l.Path)), visible.Text(l.Body))
+			signedShort(l), Path(l.Path)), visible.Text(l.Body))
 	})
 	return s
 }

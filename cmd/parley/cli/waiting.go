@@ -47,8 +47,6 @@ func WaitsFor(why control.JobWhy) string {
 		return "it is quiet hours for it"
 	case control.WhyClaim:
 		return "hosts settle which of them does it"
-	case control.WhyProfile:
-		return "two actor profiles have its name"
 	case control.WhyHalted:
 		return "its host runs no agent for now"
 	}
