@@ -188,14 +188,10 @@ func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	onto, _ := s.progress.remote()
-	ours, err := s.store.IsAncestor(onto, tip)
-	if err != nil {
-		onto = objects.Zero // a push that insists on the remote's tip replaces whatever is there
+	if ours, err := s.store.IsAncestor(onto, tip); err != nil || !ours {
+		onto = objects.Zero // a push that insists on the remote's tip would replace whatever is there
 	}
-	err = carrier.ErrRejected
-	if onto == objects.Zero || ours {
-		err = s.git.Push(ctx, tip, onto, s.lacksMany())
-	}
+	err := s.git.Push(ctx, tip, onto, s.lacksMany())
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):
