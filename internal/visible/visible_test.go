@@ -26,7 +26,7 @@ func TestText(t *testing.T) {
 		{"א\u200f1 ב", "א\u200f1 ב", "א\u200f1 ב"},
 		{"ab\u200ec\u061c", `ab\u200ec\u061c`, `ab\u200ec\u061c`},
 		{"א\u200e\u200e", "א\u200e" + `\u200e`, "א\u200e" + `\u200e`},
-		{"❤\ufe0f\ufe0f 1\ufe0f\u20e3 👩‍❤\ufe0f‍👩 👨‍👩‍👧 🇹🇭 a\ufe0f", "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩‍❤\ufe0f‍👩 👨‍👩‍👧 🇹🇭 a" + `\ufe0f`, "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩‍❤\ufe0f‍👩 👨‍👩‍👧 🇹🇭 a" + `\ufe0f`},
+		{"❤\ufe0f\ufe0f 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a\ufe0f", "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a" + `\ufe0f`, "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a" + `\ufe0f`},
 		{"a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b", `a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b`, `a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b`},
 		{"ภาษาไทยที่นี่ العربيّة עִבְרִית", "ภาษาไทยที่นี่ العربيّة עִבְרִית", "ภาษาไทยที่นี่ العربيّة עִבְרִית"},
 		{"line\u2028end", `line\u2028end`, `line\u2028end`},
