@@ -3,7 +3,6 @@ package place
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -172,18 +171,9 @@ func TestAgentsFolderIsBounded(t *testing.T) {
 		fill func(dir string)
 		want string
 	}{
-		"many": {func(dir string) {
-			for i := range maxFiles + 1 {
-				write(t, filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i)), "")
-			}
-		}, "more than 20000 files"},
-		"large": {func(dir string) {
-			write(t, filepath.Join(dir, "large"), "")
-			if err := os.Truncate(filepath.Join(dir, "large"), maxBytes+1); err != nil {
-				t.Fatal(err)
-			}
-		}, "more than 512 MiB"},
-		"deep": {func(dir string) { write(t, filepath.Join(dir, deep, "f"), "") }, "folders in each other"},
+		"many":  {func(dir string) { tooMany(t, dir) }, "more than 20000 files"},
+		"large": {func(dir string) { tooLarge(t, dir) }, "more than 512 MiB"},
+		"deep":  {func(dir string) { write(t, filepath.Join(dir, deep, "f"), "") }, "folders in each other"},
 		"unreadable rules": {func(dir string) {
 			write(t, filepath.Join(dir, ".git", "HEAD"), "")
 			write(t, filepath.Join(dir, ".gitignore"), strings.Repeat("#", maxIgnore+1))

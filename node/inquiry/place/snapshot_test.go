@@ -271,23 +271,31 @@ func TestSnapshotOfHostileCommit(t *testing.T) {
 	}
 }
 
+// tooMany fills a folder with more files than are taken.
+func tooMany(t *testing.T, dir string) {
+	t.Helper()
+	for i := range maxFiles + 1 {
+		write(t, filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i)), "")
+	}
+}
+
+// tooLarge puts a file into a folder that has more bytes than are taken.
+func tooLarge(t *testing.T, dir string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "large"), "")
+	if err := os.Truncate(filepath.Join(dir, "large"), maxBytes+1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A folder with too much is refused before it is copied. An empty folder is refused too.
 func TestSnapshotBounds(t *testing.T) {
 	for name, test := range map[string]struct {
 		fill func(dir string)
 		want string
 	}{
-		"many": {func(dir string) {
-			for i := range maxFiles + 1 {
-				write(t, filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprint(i)), "")
-			}
-		}, "more than 20000 files"},
-		"large": {func(dir string) {
-			write(t, filepath.Join(dir, "large"), "")
-			if err := os.Truncate(filepath.Join(dir, "large"), maxBytes+1); err != nil {
-				t.Fatal(err)
-			}
-		}, "more than 512 MiB"},
+		"many":  {func(dir string) { tooMany(t, dir) }, "more than 20000 files"},
+		"large": {func(dir string) { tooLarge(t, dir) }, "more than 512 MiB"},
 		"empty": {func(string) {}, "has no files"},
 		"none":  {func(dir string) { _ = os.Remove(dir) }, "cannot clone"},
 	} {
