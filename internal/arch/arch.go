@@ -31,6 +31,8 @@ type Rules struct {
 	// Inits are the files that may declare func init. Each is a program of its own, which the
 	// program becomes before the rest of it is initialized.
 	Inits []string
+	// Limits say how large rooms may be.
+	Limits []Limit
 }
 
 // Wall says what one room may import. The standard library, the room's own packages and the helpers
@@ -94,6 +96,7 @@ func Check(tree fs.FS, rules Rules) ([]Violation, error) {
 		return nil, fmt.Errorf("cannot read the top folder: %w", err)
 	}
 	found = append(found, checkWalls(packages, rules)...)
+	found = append(found, checkLines(packages, rules.Limits)...)
 	for _, p := range packages {
 		found = append(found, checkHabits(p, rules.Inits)...)
 		found = append(found, checkNames(p, rules.Names)...)

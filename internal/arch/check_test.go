@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -215,6 +216,42 @@ func TestCheckRefusesWhatItCannotRead(t *testing.T) {
 	} {
 		if found, err := Check(tree, example()); err == nil {
 			t.Errorf("%s: Check returned %v and no error", name, found)
+		}
+	}
+}
+
+// A room may neither grow past its limit nor shrink away from it unseen.
+func TestLines(t *testing.T) {
+	long := "package store\n" + strings.Repeat("\n", slack)
+	tree := withClean(map[string]string{
+		"store/a.go":       long,
+		"store/a_test.go":  long,
+		"store/inner/b.go": "// Package inner is inside.\npackage inner\n",
+	})
+	lines := slack + 3 // a.go has slack+1, doc.go 2
+	for _, test := range []struct {
+		limits []Limit
+		want   string
+	}{
+		{[]Limit{{"store", lines}, {"store/inner", 2}}, ""},
+		{[]Limit{{"store", lines + slack}, {"store/inner", 2}}, ""},
+		{[]Limit{{"store", lines + 2}}, ""},
+		{[]Limit{{"store", lines - 1}, {"store/inner", 2}}, "store: 1 more than its limit"},
+		{[]Limit{{"store", lines + slack + 1}, {"store/inner", 2}}, "store: its limit is still"},
+		{[]Limit{{"store", lines}, {"store/inner", 1}}, "store/inner: 1 more than its limit"},
+	} {
+		rules := example()
+		rules.Limits = test.limits
+		found, err := Check(tree, rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, what, _ := strings.Cut(test.want, ": ")
+		switch {
+		case test.want == "" && len(found) == 0:
+		case test.want != "" && len(found) == 1 && found[0].File == file && strings.Contains(found[0].What, what):
+		default:
+			t.Errorf("limits %v: found %v, want %q", test.limits, found, test.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ func Parley() Rules {
 		Module: "github.com/parleyfleet/parley",
 		Walls:  walls(),
 		Names:  names(),
+		Limits: limits(),
 		// Both replace this process if it was started as one of them, and else do nothing.
 		Inits: []string{"internal/keeper/keeper.go", "internal/walls/walls_linux.go"},
 		TestThirdParty: []string{
