@@ -11,7 +11,7 @@ import (
 // prevents: an import that has each run of a member wait for all of these parts.
 func TestWallsAndKeepersBeginSooner(t *testing.T) {
 	for verb, late := range map[string][]string{
-		"be-walled": {"/jsonschema", "/bleve/v2/index/scorch"},
+		"be-walled": {"/jsonschema"},
 		"keep-run":  {"/jsonschema"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "parley", verb) // TestMain put it in PATH

@@ -26,7 +26,7 @@ func limits() []Limit {
 		{"fleet", 17593},
 		{"gitsync", 17721},
 		{"internal", 6040},
-		{"node", 46170},
+		{"node", 46281},
 		{"node/control", 5896},
 		{"protocol", 9176},
 	}

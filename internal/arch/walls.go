@@ -39,7 +39,7 @@ func walls() []Wall {
 		system     = "golang.org/x/sys"
 		textTools  = "golang.org/x/text"
 		terminal   = "golang.org/x/term"
-		jsonSchema = "github.com/santhosh-tekuri/jsonschema/v6"
+		jsonSchema = "github.com/google/jsonschema-go"
 	)
 	return []Wall{
 		{
@@ -139,7 +139,7 @@ func walls() []Wall {
 			Room:   "node",
 			Parley: []string{"protocol", "fleet", "configs", "gitsync", "bus"},
 			ThirdParty: []string{
-				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock", "github.com/blevesearch/bleve/v2",
+				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock",
 			},
 			// Tests of a node look at the bus as the NATS client of a stranger would.
 			TestThirdParty: []string{natsGo},

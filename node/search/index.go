@@ -1,23 +1,24 @@
 package search
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"hash/fnv"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
-	"github.com/blevesearch/bleve/v2/analysis/tokenizer/whitespace"
-	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/internal/durable"
@@ -26,18 +27,16 @@ import (
 
 const (
 	// format changes with everything that makes an older index useless.
-	format       = "parley-search-2"
-	stampKey     = "stamp"
-	wordsOnly    = "words" // the analyzer of text that this package has already cut into words
-	fieldWords   = "words"
-	fieldFrom    = "from"
-	fieldChannel = "channel"
-	fieldAt      = "at"
+	format = "parley-search-3"
+	// fileName is the one file of an index: a line that says what it is, then a line for each
+	// document, as [line] makes it.
+	fileName = "words"
 
 	defaultLimit = 20
-	maxBatch     = 4000    // documents of one write: more would be cheaper for each, and hold others up for longer
-	maxBatchSize = 8 << 20 // bytes of bodies
+	maxBatch     = 4000    // documents of one write: more would hold others up for longer
+	maxBatchSize = 8 << 20 // bytes of lines
 	searchWaits  = 8192    // up to so many documents are written before a search or at the end; more are left to the next Flush
+	lookUp       = 1 << 10 // so many lines are read between two looks at a context
 )
 
 // Options say where an index lies, and of which record it is.
@@ -62,11 +61,13 @@ func (d Document) id() string { return d.Path.String() + " " + d.Hash }
 // Index is a full-text index. It is safe for concurrent use.
 type Index struct {
 	opts  Options
-	inner bleve.Index
+	file  *os.File
+	first int64 // where the first document begins
 
 	writing sync.Mutex // held while a batch is written
 
 	mu     sync.Mutex // guards what follows
+	size   int64      // of what is written in whole lines
 	queue  []Document
 	broken error
 	closed bool
@@ -76,89 +77,76 @@ type Index struct {
 func Open(o Options) (*Index, error) {
 	x := &Index{opts: o}
 	_, absent := os.Stat(o.Dir)
-	inner, err := x.open()
-	if err != nil {
+	if err := x.open(); err != nil {
 		if absent == nil { // that there is no index yet is no news
 			o.Log.Info().Err(err).Msg("the search index is made anew")
 		}
 		if err := os.RemoveAll(o.Dir); err != nil {
 			return nil, fmt.Errorf("cannot remove the old search index: %w", err)
 		}
-		if inner, err = x.create(); err != nil {
+		if err := x.create(); err != nil {
 			return nil, fmt.Errorf("cannot make the search index: %w", err)
 		}
 	}
-	x.inner = inner
 	return x, nil
 }
 
-func (x *Index) stamp() string { return format + " " + x.opts.RecordID }
+func (x *Index) stamp() string { return format + " " + x.opts.RecordID + "\n" }
 
-// open opens the existing index. What a damaged disk has written may make the library panic. That
-// counts as an error.
-func (x *Index) open() (inner bleve.Index, err error) {
-	defer caught(&err)
-	if _, err := os.Stat(x.opts.Dir); err != nil {
-		return nil, err
-	}
-	if inner, err = bleve.Open(x.opts.Dir); err != nil {
-		return nil, err
-	}
-	stamp, err := inner.GetInternal([]byte(stampKey))
-	if err == nil && string(stamp) != x.stamp() {
-		err = fmt.Errorf("it is of another version or record")
-	}
+func (x *Index) path() string { return filepath.Join(x.opts.Dir, fileName) }
+
+// open opens the existing index. A last line that a crash has cut off is taken away.
+func (x *Index) open() error {
+	file, err := os.OpenFile(x.path(), os.O_RDWR, 0)
 	if err != nil {
-		return nil, errors.Join(err, inner.Close())
+		return err
 	}
-	return inner, nil
+	stamp := make([]byte, len(x.stamp()))
+	if _, err := io.ReadFull(file, stamp); err != nil || string(stamp) != x.stamp() {
+		return errors.Join(errors.New("it is of another version or record"), file.Close())
+	}
+	end, err := wholeLines(file)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	x.file, x.first, x.size = file, int64(len(stamp)), end
+	return nil
 }
 
-func (x *Index) create() (bleve.Index, error) {
-	if err := durable.FoldersIn(filepath.Dir(filepath.Dir(x.opts.Dir)), filepath.Dir(x.opts.Dir), 0o700); err != nil {
-		return nil, err
-	}
-	m, err := documents()
+// wholeLines returns where the last line break of a file that has one ends.
+func wholeLines(file *os.File) (int64, error) {
+	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	inner, err := bleve.NewUsing(x.opts.Dir, m, scorch.Name, scorch.Name, nil)
-	if err != nil {
-		return nil, err
+	block := make([]byte, 1<<12)
+	for end > 0 {
+		from := max(0, end-int64(len(block)))
+		piece := block[:end-from]
+		if _, err := file.ReadAt(piece, from); err != nil {
+			return 0, err
+		}
+		if at := bytes.LastIndexByte(piece, '\n'); at >= 0 {
+			return from + int64(at) + 1, nil
+		}
+		end = from
 	}
-	if err := inner.SetInternal([]byte(stampKey), []byte(x.stamp())); err != nil {
-		return nil, errors.Join(err, inner.Close())
-	}
-	return inner, nil
+	return 0, nil
 }
 
-// documents says how the fields of a document are indexed. None of them is stored.
-func documents() (mapping.IndexMapping, error) {
-	m := bleve.NewIndexMapping()
-	err := m.AddCustomAnalyzer(wordsOnly, map[string]any{"type": custom.Name, "tokenizer": whitespace.Name})
+func (x *Index) create() error {
+	if err := durable.FoldersIn(filepath.Dir(filepath.Dir(x.opts.Dir)), x.opts.Dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(x.path(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text := bleve.NewTextFieldMapping()
-	text.Analyzer, text.Store, text.DocValues, text.IncludeInAll = wordsOnly, false, false, false
-	word := bleve.NewKeywordFieldMapping()
-	word.Analyzer, word.Store, word.DocValues, word.IncludeInAll, word.IncludeTermVectors = keyword.Name, false, false, false, false
-	at := bleve.NewNumericFieldMapping()
-	at.Store, at.IncludeInAll = false, false
-	d := bleve.NewDocumentStaticMapping()
-	d.AddFieldMappingsAt(fieldWords, text)
-	d.AddFieldMappingsAt(fieldFrom, word)
-	d.AddFieldMappingsAt(fieldChannel, word)
-	d.AddFieldMappingsAt(fieldAt, at)
-	m.DefaultMapping = d
-	return m, nil
-}
-
-// caught turns a panic of the library into an error.
-func caught(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the search index is damaged: %v", p)
+	if _, err := file.WriteString(x.stamp()); err != nil {
+		return errors.Join(err, file.Close())
 	}
+	x.file, x.first, x.size = file, int64(len(x.stamp())), int64(len(x.stamp()))
+	return nil
 }
 
 // Add queues a document. The next Flush writes it, or the next Search, if not too many wait.
@@ -231,32 +219,109 @@ func (x *Index) take() []Document {
 	return next
 }
 
-// write indexes documents, in batches that memory can hold.
-func (x *Index) write(documents []Document) (err error) {
-	defer caught(&err)
-	batch, size := x.inner.NewBatch(), 0
+// write appends documents, in pieces that memory can hold.
+func (x *Index) write(documents []Document) error {
+	var lines []byte
 	for _, d := range documents {
 		body, err := d.Body()
 		if err != nil {
 			x.opts.Log.Warn().Err(err).Stringer("path", d.Path).Msg("a message cannot be indexed")
 			continue
 		}
-		err = batch.Index(d.id(), map[string]any{
-			fieldWords: strings.Join(words(body), " "), fieldFrom: d.From, fieldChannel: d.Path.Channel().String(),
-			fieldAt: float64(d.At.UnixMilli()),
-		})
-		if err != nil {
-			return fmt.Errorf("cannot index %s: %w", d.Path, err)
-		}
-		if size += len(body); size > maxBatchSize {
-			if err := x.inner.Batch(batch); err != nil {
+		if lines = append(lines, line(d, body)...); len(lines) > maxBatchSize {
+			if err := x.append(lines); err != nil {
 				return err
 			}
-			batch, size = x.inner.NewBatch(), 0
+			lines = lines[:0]
 		}
 	}
-	return x.inner.Batch(batch)
+	return x.append(lines)
 }
+
+func (x *Index) append(lines []byte) error {
+	_, end := x.written()
+	if _, err := x.file.WriteAt(lines, end); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.size += int64(len(lines))
+	return nil
+}
+
+// written is where the documents begin and end.
+func (x *Index) written() (begin, end int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.first, x.size
+}
+
+const checksumLength = 8 // hexadecimal digits
+
+// line makes the line of a document: a checksum of the rest; when, the id, the channel, who, and the
+// words, between tabs. Each name and each word has its separator on both sides, so that a whole one
+// can be looked for.
+func line(d Document, body string) []byte {
+	rest := fmt.Appendf(nil, "%d\t%s\t%s\t%s\t %s ", d.At.UnixMilli(), d.id(), d.Path.Channel(), name(strings.Join(d.From, nameEnd)), strings.Join(words(body), " "))
+	return fmt.Appendf(nil, "%0*x%s\n", checksumLength, crc32.ChecksumIEEE(rest), rest)
+}
+
+const nameEnd = "\x00"
+
+// name is a name, or several, as a line has it.
+func name(text string) string {
+	return nameEnd + strings.NewReplacer("\t", " ", "\n", " ").Replace(text) + nameEnd
+}
+
+// entry is a line that was read.
+type entry struct {
+	at                       int64 // milliseconds
+	id, channel, from, words []byte
+}
+
+func readEntry(line []byte) (e entry, ok bool) {
+	if len(line) < checksumLength {
+		return e, false
+	}
+	at, rest, _ := bytes.Cut(line[checksumLength:], []byte("\t"))
+	e.id, rest, _ = bytes.Cut(rest, []byte("\t"))
+	e.channel, rest, _ = bytes.Cut(rest, []byte("\t"))
+	e.from, e.words, ok = bytes.Cut(rest, []byte("\t"))
+	var err error
+	e.at, err = strconv.ParseInt(string(at), 10, 64)
+	return e, ok && err == nil
+}
+
+// each calls visit with the place and the content of each line. A line is not kept by visit.
+func (x *Index) each(ctx context.Context, visit func(at int64, line []byte) error) error {
+	begin, end := x.written()
+	lines := bufio.NewReaderSize(io.NewSectionReader(x.file, begin, end-begin), 1<<18)
+	var long []byte
+	for n, at := 0, begin; ; n++ {
+		if n%lookUp == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line, err := lines.ReadSlice('\n')
+		for long = long[:0]; errors.Is(err, bufio.ErrBufferFull); {
+			long = append(long, line...)
+			if line, err = lines.ReadSlice('\n'); err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+				line = append(long, line...)
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := visit(at, bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+		at += int64(len(line))
+	}
+}
+
+var errDamaged = errors.New("the search index is damaged")
 
 // Broken reports whether the index is useless now: Close it, and open it again.
 func (x *Index) Broken() bool {
@@ -291,48 +356,35 @@ type Known map[uint64]struct{}
 
 // Has reports whether the document is known.
 func (k Known) Has(p protocol.Path, hash string) bool {
-	_, ok := k[sum(Document{Path: p, Hash: hash}.id())]
+	_, ok := k[sum([]byte(Document{Path: p, Hash: hash}.id()))]
 	return ok
 }
 
-func sum(id string) uint64 {
+func sum(id []byte) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(id))
+	h.Write(id)
 	return h.Sum64()
 }
 
-// Known lists the documents of the index.
-func (x *Index) Known() (known Known, err error) {
-	defer caught(&err)
+// Known lists the documents of the index, and looks at every line whether it is as it was written.
+func (x *Index) Known() (Known, error) {
 	if err := x.failure(); err != nil {
 		return nil, err
 	}
-	advanced, err := x.inner.Advanced()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := advanced.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	ids, err := reader.DocIDReaderAll()
-	if err != nil {
-		return nil, err
-	}
-	defer ids.Close()
-	known = Known{}
-	for {
-		id, err := ids.Next()
-		if err != nil || id == nil {
-			return known, err
+	known := Known{}
+	err := x.each(context.Background(), func(_ int64, line []byte) error {
+		e, ok := readEntry(line)
+		if !ok || string(line[:checksumLength]) != fmt.Sprintf("%0*x", checksumLength, crc32.ChecksumIEEE(line[checksumLength:])) {
+			return errDamaged
 		}
-		name, err := reader.ExternalID(id)
-		if err != nil {
-			return nil, err
-		}
-		known[sum(name)] = struct{}{}
+		known[sum(e.id)] = struct{}{}
+		return nil
+	})
+	if err != nil {
+		x.fail(err)
+		return nil, err
 	}
+	return known, nil
 }
 
 // Hit is a document that was found.
@@ -348,49 +400,108 @@ type Result struct {
 }
 
 // Search finds documents. It finds all that were added before the call, unless so many wait to be
-// written that it does not wait for them.
+// written that it does not wait for them. It reads the whole index.
 func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	wanted, err := q.build()
 	if err != nil {
 		return r, err
 	}
-	if !q.Written {
-		if err := x.flushFew(); err != nil {
-			return r, err
-		}
+	if q.Written {
+		err = x.failure()
+	} else {
+		err = x.flushFew()
+	}
+	if err != nil {
+		return r, err
 	}
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
 	}
-	request := bleve.NewSearchRequestOptions(wanted, q.Limit, 0, false)
-	request.SortBy([]string{"-_score", "-" + fieldAt, "_id"})
-	if len(parse(q.Words)) == 0 {
-		request.SortBy([]string{"-" + fieldAt, "_id"})
-	}
-	found, err := x.find(ctx, request)
+	found, err := x.find(ctx, wanted)
 	if err != nil {
 		return r, fmt.Errorf("cannot search: %w", err)
 	}
-	r.Total = int(found.Total)
-	for _, hit := range found.Hits {
-		at := strings.LastIndexByte(hit.ID, ' ')
-		p, err := protocol.ParsePath(hit.ID[:max(at, 0)])
+	r.Total = len(found)
+	for _, c := range found[:min(q.Limit, len(found))] {
+		hit, err := x.hit(c)
 		if err != nil {
-			continue // not an id that this package makes
+			return r, fmt.Errorf("cannot search: %w", err)
 		}
-		r.Hits = append(r.Hits, Hit{Path: p, Hash: hit.ID[at+1:]})
+		r.Hits = append(r.Hits, hit)
 	}
 	return r, nil
 }
 
-func (x *Index) find(ctx context.Context, request *bleve.SearchRequest) (found *bleve.SearchResult, err error) {
-	defer func() {
-		if err != nil && strings.Contains(err.Error(), "is damaged") {
-			x.fail(err)
+// candidate is a document that a query finds.
+type candidate struct {
+	place  int64 // of its line
+	length int   // of its id
+	at     int64
+	words  int   // their length together
+	counts []int // how often it has each of the words that are looked for
+	score  float64
+}
+
+// find returns what a query finds, the best first.
+func (x *Index) find(ctx context.Context, wanted plan) (found []candidate, err error) {
+	all, words := 0, 0
+	err = x.each(ctx, func(place int64, line []byte) error {
+		e, ok := readEntry(line)
+		if !ok {
+			x.fail(errDamaged)
+			return errDamaged
 		}
-	}()
-	defer caught(&err)
-	return x.inner.SearchInContext(ctx, request)
+		all, words = all+1, words+len(e.words)
+		if counts, ok := wanted.match(e); ok {
+			found = append(found, candidate{place, len(e.id), e.at, len(e.words), counts, 0})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	score(found, len(wanted.wanted), all, float64(words)/float64(max(1, all)))
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.at, a.at), cmp.Compare(a.place, b.place))
+	})
+	return found, nil
+}
+
+// score rates candidates by the formula BM25: rare words, many of them, in a short text. `words` are
+// looked for, `all` is how many documents there are, and `usual` how long one is.
+func score(found []candidate, words, all int, usual float64) {
+	const much, long = 1.2, 0.75     // the formula's usual k1 and b
+	having := make([]float64, words) // how many documents have a word
+	for _, c := range found {
+		for i, n := range c.counts {
+			if n > 0 {
+				having[i]++
+			}
+		}
+	}
+	for i := range found {
+		c := &found[i]
+		for word, n := range c.counts {
+			rare := math.Log(1 + (float64(all)-having[word]+0.5)/(having[word]+0.5))
+			c.score += rare * float64(n) * (much + 1) / (float64(n) + much*(1-long+long*float64(c.words)/usual))
+		}
+	}
+}
+
+// hit reads the id of a candidate.
+func (x *Index) hit(c candidate) (Hit, error) {
+	before := int64(checksumLength + len(strconv.FormatInt(c.at, 10)) + 1)
+	id := make([]byte, c.length)
+	if _, err := x.file.ReadAt(id, c.place+before); err != nil {
+		return Hit{}, err
+	}
+	path, hash, _ := strings.Cut(string(id), " ")
+	p, err := protocol.ParsePath(path)
+	if err != nil {
+		x.fail(errDamaged)
+		return Hit{}, errDamaged
+	}
+	return Hit{Path: p, Hash: hash}, nil
 }
 
 // Waiting returns the documents of an author that wait to be written, the newest first. It waits
@@ -408,24 +519,9 @@ func (x *Index) Waiting(from string, most int) (hits []Hit) {
 	return hits
 }
 
-// closeWait bounds how long the end of an index may take. If its folder was taken away, bleve waits
-// for ever. What was not written then is indexed again at the next start.
-const closeWait = 5 * time.Second
-
 // Close writes what is queued, unless there is so much that it would delay the end, and releases
-// the folder. It removes a damaged index. It gives up after closeWait.
+// the folder. It removes a damaged index.
 func (x *Index) Close() error {
-	ended := make(chan error, 1)
-	go func() { ended <- x.end() }() // ends with bleve, or with the process
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(closeWait):
-		return fmt.Errorf("cannot close the index of words within %s", closeWait)
-	}
-}
-
-func (x *Index) end() error {
 	err := x.flushFew()
 	x.mu.Lock()
 	closed, broken := x.closed, x.broken
@@ -434,14 +530,9 @@ func (x *Index) end() error {
 	if closed {
 		return nil
 	}
-	err = errors.Join(err, x.shut())
+	err = errors.Join(err, x.file.Close())
 	if broken != nil {
 		return os.RemoveAll(x.opts.Dir)
 	}
 	return err
-}
-
-func (x *Index) shut() (err error) {
-	defer caught(&err)
-	return x.inner.Close()
 }

@@ -204,7 +204,7 @@ func TestIndexIsKeptOrMadeAnew(t *testing.T) {
 	}
 	for name, damage := range map[string]func(){
 		"another record": func() {},
-		"meta gone":      func() { os.Remove(filepath.Join(dir, "index_meta.json")) },
+		"file gone":      func() { os.Remove(filepath.Join(dir, fileName)) },
 		"garbage": func() {
 			_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
@@ -234,6 +234,58 @@ func TestIndexIsKeptOrMadeAnew(t *testing.T) {
 		if err := x.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A crash may cut off the last line, and a disk may change bytes. The index goes on without the
+// line, and is made anew without the bytes.
+func TestWhatACrashOrADiskLeaves(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	x := open(t, dir, "r")
+	for n := range 3 {
+		x.Add(doc(n, fmt.Sprintf("word%d kept", n)))
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, fileName)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, int64(len(whole)-4)); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, dir, "r")
+	if known, err := x.Known(); err != nil || len(known) != 2 {
+		t.Fatalf("after a crash: %d known, %v", len(known), err)
+	}
+	x.Add(doc(2, "word2 again"))
+	if got := numbers(t, x, Query{Words: "kept"}); !cmp.Equal(got, []int{1, 0}) {
+		t.Errorf("found %v", got)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole[len(x.stamp())+checksumLength+2] ^= 1
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, dir, "r")
+	if known, err := x.Known(); err == nil || !x.Broken() {
+		t.Fatalf("a changed byte: %d known", len(known))
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, dir, "r")
+	if known, err := x.Known(); err != nil || len(known) != 0 {
+		t.Errorf("made anew: %d known, %v", len(known), err)
+	}
+	x.Add(doc(1, strings.Repeat("long ", 1<<18)+"end"))
+	x.Add(doc(2, "a short end"))
+	if got := numbers(t, x, Query{Words: "end"}); !cmp.Equal(got, []int{2, 1}) {
+		t.Errorf("of a long text and a short one are found %v", got)
 	}
 }
 

@@ -1,12 +1,11 @@
 package search
 
 import (
+	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"time"
-
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/search/query"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -57,56 +56,88 @@ func parse(text string) []wish {
 	return wishes
 }
 
-// build makes the library's query.
-func (q Query) build() (query.Query, error) {
-	all := bleve.NewBooleanQuery()
-	asked, excluded := false, false
-	var some []query.Query
-	for _, w := range parse(q.Words) {
-		sought := w.query()
-		switch {
-		case sought == nil:
-		case w.not:
-			all.AddMustNot(sought)
-			excluded = true
-		case q.Any:
-			some = append(some, sought)
-		default:
-			all.AddMust(sought)
-			asked = true
-		}
-	}
-	if len(some) > 0 {
-		all.AddMust(bleve.NewDisjunctionQuery(some...))
-		asked = true
-	}
-	for field, value := range map[string]string{fieldFrom: q.From, fieldChannel: q.Channel.String()} {
-		if value != "" {
-			term := bleve.NewTermQuery(value)
-			term.SetField(field)
-			all.AddMust(term)
-			asked = true
-		}
-	}
-	if !q.Since.IsZero() {
-		since := float64(q.Since.UnixMilli())
-		after := bleve.NewNumericRangeQuery(&since, nil)
-		after.SetField(fieldAt)
-		all.AddMust(after)
-		asked = true
-	}
-	switch {
-	case !asked && !excluded:
-		return nil, ErrNothingAsked
-	case !asked:
-		all.AddMust(bleve.NewMatchAllQuery())
-	}
-	return all, nil
+// plan is a query that is ready to be held against lines.
+type plan struct {
+	wanted, unwanted [][]phrase // of each wish, all that must occur
+	any              bool
+	from, channel    []byte
+	since            int64
 }
 
-// query is what the library has to find for one wish; nil for a wish without any letters.
-func (w wish) query() query.Query {
-	var parts []query.Query
+// phrase is a run of words as a line has them, spaces included.
+type phrase []byte
+
+// build makes the plan of a query.
+func (q Query) build() (plan, error) {
+	p := plan{any: q.Any, channel: []byte(q.Channel.String()), since: math.MinInt64}
+	for _, w := range parse(q.Words) {
+		sought := w.phrases()
+		switch {
+		case len(sought) == 0:
+		case w.not:
+			p.unwanted = append(p.unwanted, sought)
+		default:
+			p.wanted = append(p.wanted, sought)
+		}
+	}
+	if q.From != "" {
+		p.from = []byte(name(q.From))
+	}
+	if !q.Since.IsZero() {
+		p.since = q.Since.UnixMilli()
+	} else if len(p.wanted)+len(p.unwanted)+len(p.from)+len(p.channel) == 0 {
+		return p, ErrNothingAsked
+	}
+	return p, nil
+}
+
+// match reports whether a line is one that is looked for, and how often it has each of the words.
+func (p plan) match(e entry) (counts []int, ok bool) {
+	if e.at < p.since || len(p.channel) > 0 && !bytes.Equal(e.channel, p.channel) || !bytes.Contains(e.from, p.from) {
+		return nil, false
+	}
+	for _, wish := range p.unwanted {
+		if occurs(wish, e.words) > 0 {
+			return nil, false
+		}
+	}
+	ok = len(p.wanted) == 0
+	for i, wish := range p.wanted {
+		n := occurs(wish, e.words)
+		switch {
+		case n == 0 && !p.any:
+			return nil, false
+		case n == 0:
+			continue
+		case counts == nil:
+			counts = make([]int, len(p.wanted))
+		}
+		counts[i], ok = n, true
+	}
+	return counts, ok
+}
+
+// occurs is how often a text has all of the phrases.
+func occurs(wish []phrase, words []byte) int {
+	least := math.MaxInt
+	for _, p := range wish {
+		n := 0
+		for rest := words; ; n++ {
+			at := bytes.Index(rest, p)
+			if at < 0 {
+				break
+			}
+			rest = rest[at+len(p)-1:] // the space behind it may be the one before the next
+		}
+		if least = min(least, n); least == 0 {
+			return 0
+		}
+	}
+	return least
+}
+
+// phrases are what a text must have for one wish; none for a wish without any letters.
+func (w wish) phrases() (all []phrase) {
 	found := pieces(fold(w.text))
 	var terms []string
 	for i, p := range found {
@@ -126,30 +157,16 @@ func (w wish) query() query.Query {
 			w.prefix = true // every pair with this character at the front begins with it
 		}
 		if !last {
-			parts = append(parts, phrase(terms, false))
+			all = append(all, phrase(" "+strings.Join(terms, " ")+" "))
 			terms = nil
 		}
 	}
-	if len(terms) > 0 {
-		parts = append(parts, phrase(terms, w.prefix))
+	if len(terms) == 0 {
+		return all
 	}
-	if len(parts) == 0 {
-		return nil
+	end := " "
+	if w.prefix {
+		end = ""
 	}
-	return bleve.NewConjunctionQuery(parts...)
-}
-
-// phrase finds words that follow each other. With `open`, the last one only has to be the beginning
-// of a word.
-func phrase(terms []string, open bool) query.Query {
-	last := terms[len(terms)-1]
-	if !open {
-		return query.NewPhraseQuery(terms, fieldWords)
-	}
-	begins := bleve.NewPrefixQuery(last)
-	begins.SetField(fieldWords)
-	if len(terms) == 1 {
-		return begins
-	}
-	return bleve.NewConjunctionQuery(query.NewPhraseQuery(terms[:len(terms)-1], fieldWords), begins)
+	return append(all, phrase(" "+strings.Join(terms, " ")+end))
 }
