@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/natstool"
+	"github.com/parleyfleet/parley/internal/testkit/natstool"
 )
 
 // certificate makes a certificate for 127.0.0.1 that signs itself, as two PEM

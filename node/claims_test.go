@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	affairs "github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/gitsync"
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"

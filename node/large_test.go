@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/gitsync"
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // sendVar has the test binary send messages to a node instead of running tests, see sendAsked.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 )
 
 // newRun prepares a run of all commands of parley.

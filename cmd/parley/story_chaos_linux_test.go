@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/process"
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/netrig"
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/netrig"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
-	"github.com/parleyfleet/parley/internal/netrig"
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/netrig"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )

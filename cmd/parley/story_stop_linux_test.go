@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // A node gets SIGTERM while people speak and an agent works on something long, and the remote is

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"syscall"
 
-	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 )
 
 // typing runs parley at a terminal and types a line when parley asks for it. It returns what parley

@@ -49,6 +49,8 @@ type Wall struct {
 	// Pure forbids all that makes the room's result depend on anything but its arguments: input and
 	// output, the clock, chance, goroutines. Tests may use all of it.
 	Pure bool
+	// TestsOnly marks a room that only tests and the room itself may import.
+	TestsOnly bool
 	// Doors widen the wall for single files.
 	Doors []Door
 	// Why is the reason for the wall, shown with each violation.

@@ -23,6 +23,7 @@ func example() Rules {
 			{Room: "app", Parley: []string{"pure"}, TestThirdParty: []string{"example.com/client"}, Why: "app prints",
 				Doors: []Door{{Files: []string{"app/up.go"}, Parley: []string{"store"}}}},
 			{Room: "app/inner", Why: "inner is alone"},
+			{Room: "internal/kit", Parley: []string{"pure"}, TestsOnly: true, Why: "kit is for tests"},
 			{Room: "internal", ThirdParty: []string{"example.com/log", "example.com/yaml"}, Why: "helpers know no room"},
 		},
 	}
@@ -111,6 +112,16 @@ func TestCheck(t *testing.T) {
 				"internal/far/a.go:6 imports os, but internal/far must be pure: it reads or changes the machine (why: pure uses it, and same bytes, same meaning)",
 				"internal/other/a.go:6 imports example.org/m/store: of parley, internal may import only internal (why: helpers know no room)",
 			},
+		},
+		{
+			name: "a room for tests",
+			files: map[string]string{
+				"internal/kit/a.go":     "// Package kit helps tests.\npackage kit\n\nimport _ \"example.org/m/pure\"\n",
+				"internal/kit/sub/a.go": "// Package sub helps.\npackage sub\n\nimport _ \"example.org/m/internal/kit\"\n",
+				"store/a.go":            "package store\n\nimport _ \"example.org/m/internal/kit/sub\"\n",
+				"store/a_test.go":       "package store\n\nimport _ \"example.org/m/internal/kit\"\n",
+			},
+			want: []string{"store/a.go:3 imports example.org/m/internal/kit/sub, which only tests may import (why: kit is for tests)"},
 		},
 		{
 			name: "code outside the rooms",

@@ -59,16 +59,18 @@ func checkImports(f *file, wall Wall, rules Rules) []Violation {
 	}
 	var found []Violation
 	for _, one := range f.imports {
-		what := ""
+		what, why := "", wall.Why
 		if own, ok := rules.ownFolder(one.path); ok {
-			if !withinAny(own, parley) {
+			if to, ok := rules.wallOf(own); ok && to.TestsOnly && !f.test && to.Room != wall.Room {
+				what, why = fmt.Sprintf("imports %s, which only tests may import", one.path), to.Why
+			} else if !withinAny(own, parley) {
 				what = fmt.Sprintf("imports %s: of parley, %s may import %s", one.path, wall.Room, only(parley))
 			}
 		} else if isThirdParty(one.path) && !withinAny(one.path, thirdParty) {
 			what = fmt.Sprintf("imports %s: of other modules, %s may import %s", one.path, room(wall.Room, f.test), only(thirdParty))
 		}
 		if what != "" {
-			found = append(found, Violation{File: f.path, Line: one.line, What: what, Why: wall.Why})
+			found = append(found, Violation{File: f.path, Line: one.line, What: what, Why: why})
 		}
 	}
 	return found

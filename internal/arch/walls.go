@@ -224,10 +224,11 @@ func walls() []Wall {
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
 		},
 		{
-			Room:       "cmd/parley/cli/clitest",
+			Room:       "internal/testkit",
 			Parley:     []string{"cmd/parley/cli", "node/control", "protocol"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, terminal, system, goCmp},
-			Why:        "commands are tested against a recorder: a node would make their tests slow and large",
+			TestsOnly:  true,
+			Why:        "what tests share is no part of the product; commands are tested against a recorder, for a node would make their tests slow and large",
 		},
 		{
 			Room:       "internal",

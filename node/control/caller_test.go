@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/controltest"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
 // The whole table of what each caller may ask, asked by hand, as a program without the client

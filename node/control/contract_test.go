@@ -3,8 +3,8 @@ package control_test
 import (
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/controltest"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
 func TestContractInProcess(t *testing.T) {

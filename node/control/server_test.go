@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/testkit/controltest"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/control/controltest"
 	"github.com/parleyfleet/parley/protocol"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/controltest"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
 // shortDir is a private folder in which the path of a socket is short enough.

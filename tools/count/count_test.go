@@ -18,6 +18,7 @@ func TestCount(t *testing.T) {
 		"a/up_other.go":                   "package a\n\nfunc (n *Node) system() {}\n\nconst hosts = \"HTTP: the rotating keys\"\n",
 		"a/node_test.go":                  "package a\n\nimport \"testing\"\n\nfunc TestUp(t *testing.T) { t.Skip(\"RotateKey\") }\n",
 		"cmd/main.go":                     "package main\n\ntype Service interface {\n\tServeHTTP()\n\tRotateKeyNow()\n}\n\nvar Exported, x = 1, 2\n\nfunc main() {}\n",
+		"internal/testkit/kit.go":         "package testkit\n\nfunc Kit() {}\n",
 		"cmd/testdata/x.go":               "package broken\n\nfunc {\n",
 		"cmd/testdata/script/skips.txtar": "# skip this\n[!exec:tr] skip 'needs tr'\nexec true # skip\nskip\n",
 		"tools/go.mod":                    "module example.org/m/tools\n",
@@ -65,10 +66,12 @@ const want = `methods and fields of types
 production files and lines of folders (all: 5 files, 40 lines)
       4     30  a
       1     10  cmd
+      0      0  internal/testkit
 
 exported names of packages, and methods of exported types
       2      2  a
       0      0  cmd
+      0      0  internal/testkit
 
 comments that say "The caller holds" (all: 1)
       1  a

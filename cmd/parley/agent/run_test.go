@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/spf13/cobra"
 )
 

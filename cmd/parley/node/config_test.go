@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 )
 
 // It prevents: config check names "parley stop && parley up -d" as the next step below the mistakes

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // Remote is a bare git repository that a host serves, for fetching and pushing, to all who can

@@ -10,7 +10,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
 

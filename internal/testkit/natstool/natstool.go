@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/scratch"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // Program builds nats-server, or the command line nats, and returns its path. Go keeps what it has
