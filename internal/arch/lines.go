@@ -21,13 +21,14 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5445},
-		{"cmd", 22470},
+		{"cmd", 21757},
 		{"configs", 3546},
 		{"fleet", 17593},
 		{"gitsync", 17721},
-		{"internal", 6040},
+		{"internal", 5358},
+		{"internal/testkit", 2412},
 		{"node", 46281},
-		{"node/control", 5896},
+		{"node/control", 4841},
 		{"protocol", 9176},
 	}
 }
