@@ -11,42 +11,43 @@ func partyShapes() map[string][]shape {
 	one := func(value any) []shape { return []shape{{value: value}} }
 	deed, party := one(examplePartyDeed()), one(exampleParty())
 	shapes := map[string][]shape{
-		"parley organize":       deed,
-		"parley invite":         deed,
-		"parley leave":          deed,
-		"parley lease":          deed,
-		"parley party accept":   deed,
-		"parley party agree":    deed,
-		"parley party join":     deed,
-		"parley party reject":   deed,
-		"parley party remove":   deed,
-		"parley task add":       deed,
-		"parley task done":      deed,
-		"parley task give-back": deed,
-		"parley task take":      deed,
-		"parley party list":     one(control.PartyList{Me: "skills", Chosen: "folder", Current: examplePath("b2c3d4e5").String(), Parties: []control.Party{exampleParty()}}),
-		"parley party rules":    {{value: protocol.DefaultPartyRules(), when: "without a rule"}, {value: examplePartyDeed(), when: "with one"}},
-		"parley party use":      party,
-		"parley who":            party,
-		"parley recap":          party,
-		"parley tell":           one(exampleTold()),
-		"parley recruit": {
+		"parley party organize":       deed,
+		"parley party invite":         deed,
+		"parley party leave":          deed,
+		"parley party lease":          deed,
+		"parley party accept":         deed,
+		"parley party agree":          deed,
+		"parley party join":           deed,
+		"parley party reject":         deed,
+		"parley party remove":         deed,
+		"parley party task add":       deed,
+		"parley party task done":      deed,
+		"parley party task give-back": deed,
+		"parley party task take":      deed,
+		"parley party list":           one(control.PartyList{Me: "skills", Chosen: "folder", Current: examplePath("b2c3d4e5").String(), Parties: []control.Party{exampleParty()}}),
+		"parley party rules":          {{value: protocol.DefaultPartyRules(), when: "without a rule"}, {value: examplePartyDeed(), when: "with one"}},
+		"parley party use":            party,
+		"parley who":                  {{value: []control.Participant{exampleParticipant()}}, {value: exampleParty(), when: "with a party"}},
+		"parley work-with who":        party,
+		"parley party recap":          party,
+		"parley party tell":           one(exampleTold()),
+		"parley party recruit": {
 			{value: control.RecruitList{
 				Agents:   []control.Recruit{{Name: "mawui", Host: "white", Live: true, Standing: "invited"}},
 				Contacts: []control.RecruitContact{{Name: "kit", Node: "oracle-world"}},
 			}, when: "without an agent"},
 			{value: examplePartyDeed(), when: "with one"},
 		},
-		"parley mesh":      {{value: exampleMesh()}, {value: exampleMeshChange(), lines: true, when: "with `--watch`, the first one whole, then what changes"}},
-		"parley team":      one(exampleTeam()),
-		"parley task list": one([]control.PartyTask{examplePartyTask()}),
-		"parley gates":     one(control.GateList{Human: "zoe", HasKey: true, Gates: []control.Gate{exampleGate()}}),
-		"parley accept":    one(exampleAccepted()),
-		"parley reject":    one(exampleGate()),
-		"parley defer":     one(exampleGate()),
+		"parley party mesh":      {{value: exampleMesh()}, {value: exampleMeshChange(), lines: true, when: "with `--watch`, the first one whole, then what changes"}},
+		"parley party team":      one(exampleTeam()),
+		"parley party task list": one([]control.PartyTask{examplePartyTask()}),
+		"parley gates":           one(control.GateList{Human: "zoe", HasKey: true, Gates: []control.Gate{exampleGate()}}),
+		"parley gates accept":    one(exampleAccepted()),
+		"parley gates reject":    one(exampleGate()),
+		"parley gates defer":     one(exampleGate()),
 	}
-	for _, verb := range []string{"organize", "invite", "who", "tell", "leave"} { // the names of the seed
-		shapes["parley work-with "+verb] = shapes["parley "+verb]
+	for _, verb := range []string{"organize", "invite", "tell", "leave"} { // the names of the seed
+		shapes["parley work-with "+verb] = shapes["parley party "+verb]
 	}
 	return shapes
 }

@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +36,15 @@ func renderReference(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nGenerated from the program's own help by `go test ./cmd/parley -update`.\n")
 	renderCommand(&b, root)
+	for _, cmd := range root.Commands() { // those that help shows with --all alone
+		if cmd.Hidden && cmd.Short != "" && cmd.Name() != "help" && cmd.Name() != "completion" {
+			renderCommand(&b, cmd)
+		}
+	}
+	b.WriteString("\n## Older names\n\nThese go on working:\n\n| older | today |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(olderNames())) {
+		fmt.Fprintf(&b, "| parley %s | parley %s |\n", name, olderNames()[name])
+	}
 	return b.String()
 }
 
@@ -169,7 +180,8 @@ func checkCommands(t *testing.T, page, text string) (checked int) {
 		words, _, _ := strings.Cut(m[1], " '")
 		words, _, _ = strings.Cut(words, ` "`)
 		words, _, _ = strings.Cut(words, "  #")
-		cmd, _, err := newRootCommand(testProgram()).Find(strings.Fields(words))
+		root := newRootCommand(testProgram())
+		cmd, _, err := root.Find(cli.Today(root, strings.Fields(words)))
 		if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
 			t.Errorf("%s: parley %s: no such command", page, m[1])
 			continue

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -20,10 +22,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groupBegin is the group of help that a newcomer sees first.
-const groupBegin = "Begin:"
-
-// newRootCommand makes the whole tree of commands.
+// newRootCommand makes the whole tree of commands. Help shows those in `shown`, in
+// this order; with --all it names the others too.
 func newRootCommand(p *cli.Program) *cobra.Command {
 	showVersion := false
 	root := cli.NewRoot(p)
@@ -53,38 +53,52 @@ that of the home), NO_COLOR.`
 		return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
-	// Help lists the groups in this order. Each has the name of what a person wants to do.
-	addGroup(root, groupBegin, demo.NewCommand(p), node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p))
-	addGroup(root, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
-		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))
-	addGroup(root, "Read and find:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewRepliesCommand(p),
-		talk.NewThreadCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p),
-		talk.NewChannelCommand(p), talk.NewMemoryCommand(p))
-	addGroup(root, "Agree with another agent:", with.NewCommand(p), with.NewImportCommand(p))
-	addGroup(root, "Gather a party:", party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewRecruitCommand(p), party.NewWhoCommand(p),
-		party.NewTellCommand(p), party.NewLeaveCommand(p), party.NewRecapCommand(p), party.NewCommand(p), party.NewTaskCommand(p),
-		party.NewLeaseCommand(p), talk.NewPresenceCommand(p), mesh.NewCommand(p), mesh.NewTeamCommand(p))
-	addGroup(root, "Look into a question:", frame.NewCommand(p))
-	addGroup(root, "Decide, as a human:", party.NewGatesCommand(p), party.NewAcceptCommand(p), party.NewRejectCommand(p),
-		party.NewDeferCommand(p), human.NewCommand(p), host.NewPolicyCommand(p))
-	addGroup(root, "Run agents:", agent.NewCommand(p), skill.NewCommand(p), runs.NewQueueCommand(p), runs.NewCancelCommand(p),
-		runs.NewDLQCommand(p), runs.NewTraceCommand(p), talk.NewPromptCommand(p))
-	addGroup(root, "Look after your node and the fleet:", node.NewStatusCommand(p), host.NewLsCommand(p), host.NewCommand(p),
-		node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p), node.NewWakeCommand(p), node.NewNotifyCommand(p),
-		node.NewUpgradeCommand(p), record.NewCommand(p))
-	addGroup(root, "Other:", schema.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
-	help := newHelpCommand()
-	help.GroupID = groupBegin
-	root.SetHelpCommand(help)
+	agents, parties, gates, fleet, records := agent.NewCommand(p), party.NewCommand(p), party.NewGatesCommand(p), host.NewCommand(p), record.NewCommand(p)
+	agents.AddCommand(talk.NewOpenCommand(p), runs.NewQueueCommand(p), runs.NewRetryCommand(p), runs.NewCancelCommand(p), runs.NewDLQCommand(p), skill.NewCommand(p))
+	parties.AddCommand(party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewRecruitCommand(p), party.NewTellCommand(p), party.NewLeaveCommand(p),
+		party.NewRecapCommand(p), party.NewTaskCommand(p), party.NewLeaseCommand(p), mesh.NewCommand(p), mesh.NewTeamCommand(p))
+	gates.AddCommand(party.NewAcceptCommand(p), party.NewRejectCommand(p), party.NewDeferCommand(p), named("key", human.NewCommand(p)))
+	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), named("sync", node.NewWakeCommand(p)))
+	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
+	shown := []*cobra.Command{
+		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
+		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p), talk.NewSearchCommand(p),
+		party.NewEverybodyCommand(p), node.NewStatusCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
+	}
+	root.AddCommand(shown...)
+	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
+		talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
+		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
+		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
+		bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+	root.Annotations = olderNames()
+	setHelp(root, shown)
 	root.AddCommand(demo.NewAgentCommand(p))
 	return root
 }
 
-// addGroup adds commands that help lists under one title.
-func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, cmd := range commands {
-		cmd.GroupID = title
-		root.AddCommand(cmd)
+// named gives a command another name.
+func named(name string, cmd *cobra.Command) *cobra.Command {
+	_, rest, _ := strings.Cut(cmd.Use, " ")
+	cmd.Use = strings.TrimSpace(name + " " + rest)
+	return cmd
+}
+
+// olderNames are the names that commands had before they stood below a noun. They go on working.
+func olderNames() map[string]string {
+	return map[string]string{
+		"organize": "party organize", "invite": "party invite", "recruit": "party recruit", "tell": "party tell", "leave": "party leave", "recap": "party recap",
+		"task": "party task", "lease": "party lease", "mesh": "party mesh", "team": "party team",
+		"accept": "gates accept", "reject": "gates reject", "defer": "gates defer", "human": "gates key",
+		"host": "fleet", "policy": "fleet policy", "remote": "fleet remote", "wake": "fleet sync",
+		"open": "agent open", "queue": "agent queue", "cancel": "agent cancel", "dlq": "agent dlq", "skill": "agent skill",
+		"schema": "record schema", "upgrade": "record upgrade",
 	}
+}
+
+func addHidden(root *cobra.Command, commands ...*cobra.Command) {
+	for _, cmd := range commands {
+		cmd.Hidden = true
+	}
+	root.AddCommand(commands...)
 }

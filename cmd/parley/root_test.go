@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,8 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 func TestReadingCommandsHaveJSON(t *testing.T) {
 	root := newRootCommand(newRun(t).Program)
 	for _, line := range []string{
-		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "wake",
-		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "upgrade", "host list", "host show", "host ping",
+		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "fleet sync",
+		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "record upgrade", "fleet hosts", "fleet show", "fleet ping",
 	} {
 		cmd, _, err := root.Find(strings.Fields(line))
 		if err != nil || cmd.Flags().Lookup("json") == nil {
@@ -39,7 +40,7 @@ func TestReadingCommandsHaveJSON(t *testing.T) {
 
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	r := newRun(t)
-	if code := r.Do("--help"); code != cli.ExitDone || !strings.Contains(r.Out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
+	if code := r.Do("help", "--all"); code != cli.ExitDone || !strings.Contains(r.Out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
 		t.Errorf("exit %d, printed %s", code, r.Out.String())
 	}
 }
@@ -76,14 +77,47 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 	}
 }
 
-// It prevents: a command without a group, which stands at the end of help under "Additional
-// Commands", where nobody looks for it.
-func TestHelpListsEachCommandInAGroup(t *testing.T) {
+// Help fits a screen of 24 lines, and shows the words by which a person finds the others.
+func TestHelpFitsAScreen(t *testing.T) {
+	for _, line := range [][]string{{"help"}, {"--help"}} {
+		r := newRun(t)
+		r.Do(line...)
+		text := r.Out.String()
+		if n := strings.Count(text, "\n"); n > 23 { // one line is left for the prompt
+			t.Errorf("%v has %d lines", line, n)
+		}
+		for _, name := range []string{"init", "hey", "who", "status", "agent", "work-with", "gates", "fleet", "record"} {
+			if !strings.Contains(text, "\n  "+name+" ") {
+				t.Errorf("%v lacks %s", line, name)
+			}
+		}
+	}
+}
+
+// Commands that moved below a noun are found by their old names too: by a call, with the flags of
+// parley before them, and by help.
+func TestOlderNames(t *testing.T) {
+	for name, now := range olderNames() {
+		root := newRootCommand(testProgram())
+		want, _, err := root.Find(strings.Fields(now))
+		if err != nil || want.CommandPath() != "parley "+now {
+			t.Errorf("%s: there is no command %s (%v)", name, now, err)
+		}
+		for _, line := range [][]string{{name}, {"--home", "x", name}, {"--home=x", name}} {
+			words := cli.Today(root, line)
+			if got, _, err := root.Find(words); err != nil || got != want {
+				t.Errorf("%v is %v (%v), want parley %s", line, got.CommandPath(), err, now)
+			}
+		}
+		r := newRun(t)
+		if code := r.Do("help", name); code != cli.ExitDone {
+			t.Errorf("help %s: exit %d", name, code)
+		}
+	}
 	root := newRootCommand(testProgram())
-	root.InitDefaultHelpCmd()
-	for _, cmd := range root.Commands() {
-		if !cmd.Hidden && cmd.GroupID == "" {
-			t.Errorf("parley %s is in no group", cmd.Name())
+	for _, line := range [][]string{{}, {"--home"}, {"--home", "queue"}, {"hey", "queue", "accept"}, {"--", "accept"}, {"-h"}} {
+		if got := cli.Today(root, line); !slices.Equal(got, line) {
+			t.Errorf("%q became %q", line, got)
 		}
 	}
 }

@@ -19,18 +19,12 @@ import (
 
 // NewCommand is parley agent.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:     "agent",
 		Short:   "Say which agents this host serves, and how",
 		Example: `  parley agent add calc --exec 'bc -l'`,
-		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, list, show, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newAddCommand(p), newListCommand(p), newShowCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
+	}, newAddCommand(p), newListCommand(p), newShowCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
 		newTestCommand(p), newTokenCommand(p), newPauseCommand(p), newResumeCommand(p), newRemoveCommand(p))
-	return cmd
 }
 
 func newAddCommand(p *cli.Program) *cobra.Command {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,13 +100,17 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint := cmd.CommandPath() + " --help"
-		if len(near) == 1 {
-			hint = cmd.CommandPath() + " " + near[0] + " --help"
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.Short != "" {
+			names = append(append(names, sub.Name()), sub.Aliases...)
 		}
-		return control.Errorf(control.KindUsage, hint, "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	}
+	if !cmd.HasParent() {
+		names = slices.AppendSeq(names, maps.Keys(cmd.Annotations)) // see Today
+	}
+	if near := configs.Nearest(args[0], names); near != "" {
+		return control.Errorf(control.KindUsage, cmd.CommandPath()+" "+near+" --help", "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], near)
 	}
 	return UsageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
 }

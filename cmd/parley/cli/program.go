@@ -52,9 +52,9 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	sorted, err := SortText(root, args)
+	sorted, err := SortText(root, Today(root, args))
 	if err == nil {
-		root.SetArgs(sorted)
+		root.SetArgs(append([]string{}, sorted...)) // nil would be the words of this process
 		err = root.ExecuteContext(ctx)
 	}
 	if err == nil && checked.failed != nil {

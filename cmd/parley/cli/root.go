@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,4 +28,43 @@ func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.AddCommand(commands...)
 	return root
+}
+
+// Noun makes a command that does nothing but hold others.
+func Noun(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = UnknownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var names []string
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		last := len(names) - 1
+		return UsageErrorf(cmd, "%s needs %s or %s", cmd.CommandPath(), strings.Join(names[:last], ", "), names[last])
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// Today puts the name that a command has now in the place of an older one. The annotations of the
+// root have both.
+func Today(root *cobra.Command, words []string) []string {
+	if len(words) > 0 && (words[0] == "help" || words[0] == cobra.ShellCompRequestCmd || words[0] == cobra.ShellCompNoDescRequestCmd) {
+		return append(words[:1:1], Today(root, words[1:])...)
+	}
+	for i, word := range words {
+		flag, isFlag := strings.CutPrefix(word, "--")
+		switch now, ok := root.Annotations[word]; {
+		case ok:
+			return slices.Concat(words[:i], strings.Fields(now), words[i+1:])
+		case !isFlag || word == "--":
+			return words
+		case root.PersistentFlags().Lookup(flag) != nil: // its value is the next word
+			if i+2 <= len(words) {
+				return append(words[:i+2:i+2], Today(root, words[i+2:])...)
+			}
+		}
+	}
+	return words
 }

@@ -21,25 +21,25 @@ func TestHostsForPeople(t *testing.T) {
 		width int // 0: piped
 		want  string
 	}{
-		{"host list", 0, `
+		{"fleet hosts", 0, `
 HOST          STATE  SINCE                      LAST SEEN                  VERSION  AGENTS       FINGERPRINT
 black         away                              2026-05-23T20:01:00+02:00  0.0.9                 SHA256:` + b + `
 oracle-world  here   2026-05-23T21:01:00+02:00                             0.1.0                 SHA256:` + o + `
 white         live   2026-05-23T21:01:00+02:00                             0.1.␛0   mawjs, volt  SHA256:` + w + `
 `},
-		{"host list", 80, `
+		{"fleet hosts", 80, `
 HOST          STATE  SINCE       LAST SEEN   AGENTS       FINGERPRINT
 black         away               2026-05-23               SHA256:bbbbbbbbbbbbbb…
 oracle-world  here   2026-05-23                           SHA256:oooooooooooooo…
 white         live   2026-05-23              mawjs, volt  SHA256:wwwwwwwwwwwwww…
 `},
-		{"host list", 60, `
+		{"fleet hosts", 60, `
 HOST          STATE  SINCE       AGENTS       FINGERPRINT
 black         away                            SHA256:bbbbbb…
 oracle-world  here   2026-05-23               SHA256:oooooo…
 white         live   2026-05-23  mawjs, volt  SHA256:wwwwww…
 `},
-		{"host show white", 80, `
+		{"fleet show white", 80, `
 host:        white, live
 key:         UWHITE
 fingerprint: SHA256:` + w + `
@@ -52,7 +52,7 @@ version:     0.1.␛0
 last wrote:  2026-05-23 21:01:00 +02:00, b2c3d4e5
 next: parley host ping white   how far away it is
 `},
-		{"host show black", 0, `
+		{"fleet show black", 0, `
 host:        black, away
 key:         UBLACK
 fingerprint: SHA256:` + b + `
@@ -60,7 +60,7 @@ last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
 last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.MessagePath + `
 `},
-		{"host show gone", 0, `
+		{"fleet show gone", 0, `
 host:        black, revoked
 key:         UBLACK
 fingerprint: SHA256:` + b + `
@@ -70,7 +70,7 @@ last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
 last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.MessagePath + `
 `},
-		{"host ping white -n 3", 0, `
+		{"fleet ping white -n 3", 0, `
 white answered 3 times: min 312µs, median 1.23ms, max 2.34s
 version 0.1.0; its clock is 3m ahead
 `},
@@ -95,7 +95,7 @@ version 0.1.0; its clock is 3m ahead
 func TestPingAsJSON(t *testing.T) {
 	r := newRun(t)
 	r.Pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
-	if code := r.Do("host", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
+	if code := r.Do("fleet", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.Out.String() != want {
@@ -109,12 +109,12 @@ func TestPingAsJSON(t *testing.T) {
 func TestPingThatIsNotAnswered(t *testing.T) {
 	r := newRun(t)
 	r.Failure = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
-	if code := r.Do("host", "ping", "white"); code != cli.ExitFailed || r.Err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
+	if code := r.Do("fleet", "ping", "white"); code != cli.ExitFailed || r.Err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	for _, n := range []string{"0", "-1", "1001", "x"} {
 		r := newRun(t)
-		if code := r.Do("host", "ping", "white", "-n", n); code != cli.ExitUsage || len(r.Asked) > 0 {
+		if code := r.Do("fleet", "ping", "white", "-n", n); code != cli.ExitUsage || len(r.Asked) > 0 {
 			t.Errorf("-n %s: exit %d, asked %q", n, code, r.Asked)
 		}
 	}
@@ -126,7 +126,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(40)
 	r.Typing("rotate here")
-	if code := r.Do("host", "rotate"); code != cli.ExitDone {
+	if code := r.Do("fleet", "rotate"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
 	if got := r.Out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
@@ -144,18 +144,18 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 		code        int
 		asks, says  string
 	}{
-		{"host revoke white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"host revoke white", "", cli.ExitFailed, "", "everything else that bears its signature is refused"},
-		{"host revoke white --yes", "yes", cli.ExitFailed, "", "nothing was changed"},
-		{"host revoke white --yes", "revoke black", cli.ExitFailed, "", "nothing was changed"},
-		{"host revoke white", "revoke white", cli.ExitDone, revokes, "white is out of the fleet, and comes back"},
-		{"host revoke white --yes", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
-		{"host remove white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"host remove white --yes", "revoke white", cli.ExitFailed, "", "nothing was changed"},
-		{"host remove white", "remove white", cli.ExitDone, removes, "its key ends, its links too"},
-		{"host rotate", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"host rotate", "y", cli.ExitFailed, "", "nothing was changed"},
-		{"host rotate", "rotate here", cli.ExitDone, rotates, "The host here gets a new key."},
+		{"fleet revoke white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"fleet revoke white", "", cli.ExitFailed, "", "everything else that bears its signature is refused"},
+		{"fleet revoke white --yes", "yes", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white --yes", "revoke black", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white", "revoke white", cli.ExitDone, revokes, "white is out of the fleet, and comes back"},
+		{"fleet revoke white --yes", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
+		{"fleet remove white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"fleet remove white --yes", "revoke white", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet remove white", "remove white", cli.ExitDone, removes, "its key ends, its links too"},
+		{"fleet rotate", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"fleet rotate", "y", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet rotate", "rotate here", cli.ExitDone, rotates, "The host here gets a new key."},
 	} {
 		r := newRun(t)
 		if test.typed != "" {

@@ -13,8 +13,9 @@ import (
 func newListCommand(p *cli.Program) *cobra.Command {
 	var r control.HostsRequest
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the hosts of the fleet",
+		Use:     "hosts",
+		Aliases: []string{"list"},
+		Short:   "List the hosts of the fleet",
 		Long: `List the hosts of the fleet, as this host knows them: live ones were heard on
 the bus in the last 15 seconds, those away were not. LAST SEEN is when a host
 that is away was last heard, or the time that its last message states. With

@@ -15,7 +15,7 @@ import (
 
 // NewPolicyCommand is parley policy and its subcommands.
 func NewPolicyCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "policy",
 		Short: "What the fleet has settled for all its hosts",
 		Long: `What the fleet has settled for all its hosts, such as how long decisions stay
@@ -23,13 +23,7 @@ open. The humans of the host that began the record settle it. Every host shows
 what holds, who settled it and when; the record keeps what held before.`,
 		Example: `  parley policy list
   parley policy set window-cross-host=3d --reason 'we meet twice a week'`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs list or set", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newPolicyListCommand(p), newPolicySetCommand(p))
-	return cmd
+	}, newPolicyListCommand(p), newPolicySetCommand(p))
 }
 
 func newPolicyListCommand(p *cli.Program) *cobra.Command {

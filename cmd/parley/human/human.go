@@ -13,7 +13,7 @@ import (
 
 // NewCommand is parley human.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "human",
 		Short: "The keys with which humans sign what they decide",
 		Long: `The keys with which humans sign what they decide. A human's key is theirs, not
@@ -22,16 +22,11 @@ and used by the program at which they sit; no node and no agent gets it. Once a
 human has one, what they decide counts only with its signature.`,
 		Example: `  parley human add
   parley human list`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, list, passphrase, rotate or revoke", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newAddCommand(p), newListCommand(p), newPassphraseCommand(p), newRotateCommand(p), newRevokeCommand(p))
-	return cmd
+	}, newAddCommand(p), NewListCommand(p), newPassphraseCommand(p), newRotateCommand(p), newRevokeCommand(p))
 }
 
-func newListCommand(p *cli.Program) *cobra.Command {
+// NewListCommand is parley human list.
+func NewListCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the humans of the fleet and their keys",

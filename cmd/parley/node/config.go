@@ -19,19 +19,13 @@ import (
 
 // NewConfigCommand is parley config.
 func NewConfigCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "config",
 		Short: "Check and show the configuration of this home",
 		Long: `Check and show the configuration of this home: config.yaml, which only people
 change, and the agents in agents/. Neither needs a running node.`,
 		Example: `  parley config check && parley stop && parley up -d`,
-		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs check or show", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newConfigCheckCommand(p), newConfigShowCommand(p))
-	return cmd
+	}, newConfigCheckCommand(p), newConfigShowCommand(p))
 }
 
 // ConfigProblem is one thing in a file that is wrong or unwise, as --json prints it.

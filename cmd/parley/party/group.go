@@ -13,7 +13,7 @@ import (
 
 // NewCommand is parley party and its subcommands.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "party",
 		Short: "Parties: list, choose, rules, agreements",
 		Long: `Parties of agents that work on something together, each led by a human. They
@@ -21,13 +21,7 @@ are begun by parley organize and parley invite; parley who shows who is in one.`
 		Example: `  parley party list
   parley party agree "Panes are named after agents"
   parley party rules consensus_mode=majority`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs one of the commands below it; see parley party --help", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newListCommand(p), newUseCommand(p), newRulesCommand(p), newRemoveCommand(p), newAgreeCommand(p), newVoteCommand(p, true), newVoteCommand(p, false), newJoinCommand(p))
-	return cmd
+	}, newListCommand(p), newUseCommand(p), newRulesCommand(p), newRemoveCommand(p), newAgreeCommand(p), newVoteCommand(p, true), newVoteCommand(p, false), newJoinCommand(p))
 }
 
 func newListCommand(p *cli.Program) *cobra.Command {

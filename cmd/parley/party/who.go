@@ -2,43 +2,97 @@ package party
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-// NewWhoCommand is parley who.
-func NewWhoCommand(p *cli.Program) *cobra.Command {
-	var watch bool
-	cmd := &cobra.Command{
-		Use:   "who [PARTY]",
-		Short: "Who is in your party, and how far they are in sync",
-		Long: `Who is in a party: where they are, how reachable, how far they are in sync on
+// about is what is told of the table of a party.
+const about = `Who is in a party: where they are, how reachable, how far they are in sync on
 its topic. Sync is the score that they gave last, Decay what it is worth now.
 Below it stand invites that wait, what was agreed, tasks and reservations.
 
 Gray and cyan are no alarm: that two see something otherwise is worth a look.
-Nobody is removed by a score.`,
+Nobody is removed by a score.`
+
+// NewEverybodyCommand is parley who.
+func NewEverybodyCommand(p *cli.Program) *cobra.Command {
+	var everybody everybody
+	ls := host.NewLsCommand(p)
+	cmd := command(p, &cobra.Command{
+		Use:   "who [PARTY]",
+		Short: "Who can be reached, and what each is at; who is in your party",
+		Long:  ls.Long + "\n\nBelow that stands your party, if you are in one; with PARTY it stands alone.\n\n" + about,
 		Example: `  parley who
-  parley who triage --watch`,
+  parley who triage --watch
+  for agent in $(parley who -q); do echo "$agent"; done`,
 		Args: cli.Between(0, 1, "at most a party"),
-	}
-	cmd = command(p, cmd, "print the party as JSON", func(s *session, ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			s.party = args[0]
-		}
-		if !watch {
-			return s.who(ctx)
-		}
-		return s.watch(ctx)
-	})
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it again whenever something changes")
+	}, "print an array of participants as JSON, or the PARTY", everybody.run)
+	cmd.Flags().BoolVarP(&everybody.quiet, "quiet", "q", false, "only the names, each once, one a line")
+	host.AllFlag(cmd, &everybody.hosts)
+	watchFlag(cmd, &everybody.watch)
 	return cmd
+}
+
+// everybody is a run of parley who.
+type everybody struct {
+	watch, quiet bool
+	hosts        control.HostsRequest
+}
+
+func (e *everybody) run(s *session, ctx context.Context, args []string) error {
+	if len(args) > 0 || e.watch {
+		return s.one(ctx, args, e.watch)
+	}
+	if err := host.RunLs(ctx, e.quiet, e.hosts, s.client, s.view); err != nil || e.quiet || s.view.JSON {
+		return err
+	}
+	party, err := s.ask(ctx)
+	if refused := new(control.Error); errors.As(err, &refused) {
+		return nil // there is none, or it is not clear which
+	}
+	if err == nil {
+		s.view.Out.Printf("\n")
+		s.table(party)
+	}
+	return err
+}
+
+// NewWhoCommand is parley work-with who.
+func NewWhoCommand(p *cli.Program) *cobra.Command {
+	var watch bool
+	cmd := command(p, &cobra.Command{
+		Use:   "who [PARTY]",
+		Short: "Who is in your party, and how far they are in sync",
+		Long:  about,
+		Example: `  parley work-with who
+  parley work-with who triage --watch`,
+		Args: cli.Between(0, 1, "at most a party"),
+	}, "print the party as JSON", func(s *session, ctx context.Context, args []string) error { return s.one(ctx, args, watch) })
+	watchFlag(cmd, &watch)
+	return cmd
+}
+
+func watchFlag(cmd *cobra.Command, watch *bool) {
+	cmd.Flags().BoolVar(watch, "watch", false, "show the party again whenever something changes")
+}
+
+// one shows a party, once or again and again.
+func (s *session) one(ctx context.Context, args []string, watch bool) error {
+	if len(args) == 1 {
+		s.party = args[0]
+	}
+	if watch {
+		return s.watch(ctx)
+	}
+	return s.who(ctx)
 }
 
 func (s *session) ask(ctx context.Context) (control.Party, error) {

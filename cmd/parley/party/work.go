@@ -14,7 +14,7 @@ import (
 
 // NewTaskCommand is parley task and its subcommands.
 func NewTaskCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "task",
 		Short: "What a party has to do, and who does it",
 		Long: `What a party has to do. One of its members takes a task: the first in the order
@@ -23,13 +23,7 @@ gone gives it back by that.`,
 		Example: `  parley task add "Write the restart test"
   parley task take T1 --for 3h
   parley task done T1 "it is in the tree"`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, take, done, give-back or list", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newTaskAddCommand(p), newTaskTakeCommand(p), newTaskEndCommand(p, protocol.ActDone), newTaskEndCommand(p, protocol.ActGiveBack), newTaskListCommand(p))
-	return cmd
+	}, newTaskAddCommand(p), newTaskTakeCommand(p), newTaskEndCommand(p, protocol.ActDone), newTaskEndCommand(p, protocol.ActGiveBack), newTaskListCommand(p))
 }
 
 func newTaskAddCommand(p *cli.Program) *cobra.Command {

@@ -8,15 +8,9 @@ import (
 
 // NewCommand is parley record.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:     "record",
 		Short:   "Verify, count, export, rebuild the record; withhold, admit files",
 		Example: `  parley record verify`,
-		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs verify, stats, export, rebuild, withhold or admit", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newAdmitCommand(p))
-	return cmd
+	}, newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newAdmitCommand(p))
 }

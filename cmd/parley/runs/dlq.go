@@ -14,7 +14,7 @@ import (
 
 // NewDLQCommand is parley dlq and its subcommands.
 func NewDLQCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "dlq",
 		Short: "Dead letters: what agents failed on for good",
 		Long: `Dead letters: what agents failed on for good. A command that fails is tried
@@ -28,23 +28,22 @@ whether its command was started. Such messages are listed as [claimed] on the
 other hosts, and retry ends the claim.`,
 		Example: `  parley dlq list
   parley dlq retry b2c3d4e5`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs list, show, retry or drop", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newDLQListCommand(p), newDLQShowCommand(p),
-		newDLQWordCommand(p, dlqWord{
-			verb: control.RetryDead, use: "retry", short: "Have an agent try a message again that it failed on", said: "is tried again by %s",
-			long: `Have an agent try a message again that it failed on, on the host where it was
-tried before. Attempts are counted on.`,
-		}),
+	}, newDLQListCommand(p), newDLQShowCommand(p),
+		NewRetryCommand(p),
 		newDLQWordCommand(p, dlqWord{
 			verb: control.DropDead, use: "drop", short: "Put a dead letter away", said: "is put away; %s does not try it again",
 			long: `Put a dead letter away: it is not listed any more. It stays in the record, and
 can be tried again; parley dlq list --all shows it.`,
 		}))
-	return cmd
+}
+
+// NewRetryCommand is parley dlq retry.
+func NewRetryCommand(p *cli.Program) *cobra.Command {
+	return newDLQWordCommand(p, dlqWord{
+		verb: control.RetryDead, use: "retry", short: "Have an agent try a message again that it failed on", said: "is tried again by %s",
+		long: `Have an agent try a message again that it failed on, on the host where it was
+tried before. Attempts are counted on.`,
+	})
 }
 
 func newDLQListCommand(p *cli.Program) *cobra.Command {

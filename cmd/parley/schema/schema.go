@@ -29,20 +29,14 @@ type Checked struct {
 
 // NewCommand is parley schema and its subcommands.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "schema",
 		Short: "The forms of the files that other programs read",
 		Long: `The forms of the files that other programs read, as JSON Schemas: parties, the
 history of scores, and where the agreements of a topic stand.`,
 		Example: `  parley schema list
   parley schema check ψ/memory/collaborations/*/topics/*.state.json`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs list, show or check", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newListCommand(p), newShowCommand(p), newCheckCommand(p))
-	return cmd
+	}, newListCommand(p), newShowCommand(p), newCheckCommand(p))
 }
 
 func newListCommand(p *cli.Program) *cobra.Command {

@@ -67,7 +67,7 @@ type SkillFile struct {
 
 // NewCommand is parley skill and what is below it.
 func NewCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "skill",
 		Short: "Teach agent programs how to work with others by parley",
 		Long: `Teach agent programs how to work with others by parley. A skill is a file of
@@ -75,13 +75,7 @@ instructions that the program reads when it needs them. parley has two: the one
 called work-with tells of collaborations, the one called frame of inquiries.`,
 		Example: `  parley skill install claude
   parley skill list`,
-		Args: cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs install, remove, list or show", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newInstallCommand(p), newRemoveCommand(p), newListCommand(p), newShowCommand(p))
-	return cmd
+	}, newInstallCommand(p), newRemoveCommand(p), newListCommand(p), newShowCommand(p))
 }
 
 func programs() (names []string) {

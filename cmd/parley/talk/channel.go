@@ -14,7 +14,7 @@ import (
 
 // NewChannelCommand is parley channel.
 func NewChannelCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "channel",
 		Short: "Make, list and describe channels",
 		Long: `Make, list and describe channels.
@@ -24,13 +24,7 @@ anybody making it. A channel with a name says what it is for, in its CHANNEL.md,
 and agents are given that as context. A channel can belong to another one, and
 it can have members: then a message to all there is for them.`,
 		Example: `  parley channel new sprint --about 'what we do this week'`,
-		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs new, list, show or members", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p), newChannelMembersCommand(p))
-	return cmd
+	}, newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p), newChannelMembersCommand(p))
 }
 
 func newChannelNewCommand(p *cli.Program) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 
 // NewMemoryCommand is parley memory.
 func NewMemoryCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Noun(&cobra.Command{
 		Use:   "memory",
 		Short: "Keep and look up what the fleet should remember",
 		Long: `Keep and look up what the fleet should remember: short notes that every
@@ -20,13 +20,7 @@ participant can read and write, for all channels or for one. Agents whose input
 is a prompt are given those that apply. A memory is never changed or removed; a
 newer one supersedes it.`,
 		Example: `  parley memory add --subject 'language for tools' 'Go, nothing else'`,
-		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, list, show or supersede", cmd.CommandPath())
-		},
-	}
-	cmd.AddCommand(newMemoryAddCommand(p), newMemoryListCommand(p), newMemoryShowCommand(p), newMemorySupersedeCommand(p))
-	return cmd
+	}, newMemoryAddCommand(p), newMemoryListCommand(p), newMemoryShowCommand(p), newMemorySupersedeCommand(p))
 }
 
 // addMemory gives a command the flags that adding and superseding have in common.
