@@ -188,10 +188,17 @@ func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	onto, _ := s.progress.remote()
-	if ours, err := s.store.IsAncestor(onto, tip); err != nil || !ours {
-		onto = objects.Zero // a push that insists on the remote's tip would replace whatever is there
+	ours, err := onto == objects.Zero, error(nil)
+	if !ours {
+		ours, err = s.store.IsAncestor(onto, tip)
 	}
-	err := s.git.Push(ctx, tip, onto, s.lacksMany())
+	switch {
+	case err != nil:
+	case ours:
+		err = s.git.Push(ctx, tip, onto, s.lacksMany())
+	default: // main was set back here: a push that insists on the remote's tip would replace it
+		err = carrier.ErrRejected
+	}
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):
