@@ -73,8 +73,8 @@ var ErrHuge = errors.New("it is no record that anybody has written")
 const maxDepth = 64
 
 // Weigh returns ErrHuge if two trees differ in more than most files, or if a difference lies deeper
-// than maxDepth. It looks once at folders that repeat. So its time depends on the number of
-// objects, and the time of Diff on the number of paths.
+// than maxDepth. A folder without files counts as a file. It looks once at folders that repeat. So
+// its time depends on the number of objects, and the time of Diff on the number of paths.
 func (t *Trees) Weigh(old, new Hash, most int) error {
 	w := weighing{trees: t, most: most, known: map[[2]Hash]int{}}
 	n, err := w.weigh(old, new, 0)
@@ -104,6 +104,7 @@ func (w *weighing) weigh(old, new Hash, depth int) (n int, err error) {
 			if files, err = w.weigh(one.Hash, two.Hash, depth+1); err != nil {
 				return err
 			}
+			files = max(1, files)
 		}
 		n = min(n+files, w.most+1)
 		return nil
