@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -19,7 +20,7 @@ const (
 	mostFetched       = 5_000_000 // how many files may differ between a tip of the remote and the one before it
 	mostUnsigned      = 5_000     // how many files without a signature one fetch may add
 	mostUnsignedBytes = 32 << 20  // how many bytes they may have
-	fewFetched        = 256       // of so many files, signatures count only if they have too many bytes
+	mostFetches       = 10        // how many times as much, of new files, may come within a day
 )
 
 // tooMuch says which commit of the remote brings more than can be taken in.
@@ -54,53 +55,52 @@ func (s *sharer) admit(commit objects.Hash) {
 	ring(s.retryBell)
 }
 
+// intake is what came without a signature, in files that are new here. It begins anew a day after it
+// began, and with each Admit.
+type intake struct {
+	admitted     *objects.Hash // what was admitted last when it began
+	since        time.Time
+	files, bytes int
+}
+
 // bearable returns a *tooMuch for a tip of the remote that brings more than sending messages can
 // have brought. It compares the tip with what this host has, or with a commit that the operator has
-// admitted.
-func (s *sharer) bearable(ctx context.Context, tip objects.Hash) error {
+// admitted. `day` is the intake once the tip is taken in.
+func (s *sharer) bearable(ctx context.Context, tip objects.Hash) (day intake, err error) {
 	known, before := s.progress.remote()
+	day = s.day
 	if tip == known || tip == objects.Zero {
-		return nil
+		return day, nil
 	}
-	mine := s.progress.mainTree()
-	if commit := s.admitted.Load(); commit != nil {
+	mine, commit := s.progress.mainTree(), s.admitted.Load()
+	if now := s.opts.Now(); day.admitted != commit || now.Sub(day.since) >= 24*time.Hour {
+		day = intake{admitted: commit, since: now}
+	}
+	if commit != nil {
 		if within, err := s.store.IsAncestor(*commit, tip); err == nil && within {
 			if before, err = s.store.TreeOf(*commit); err != nil {
-				return err
+				return day, err
 			}
 			mine = before
 		}
 	}
 	tree, err := s.store.TreeOf(tip)
 	if err != nil {
-		return err
+		return day, err
 	}
-	if err = s.store.Weigh(before, tree, mostFetched); err == nil {
-		err = s.weighUnsigned(ctx, mine, tree)
+	if err = s.store.Weigh(before, tree, mostFetched); err == nil && s.opts.Signed != nil {
+		err = s.weighUnsigned(ctx, mine, tree, &day)
 	}
 	if errors.Is(err, objects.ErrHuge) {
 		err = s.blame(tip, known, err)
 	}
-	return err
+	return day, err
 }
 
 // weighUnsigned returns ErrHuge if a tree adds more than it may to what is here, without the
-// signatures of hosts.
-func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) error {
-	if s.opts.Signed == nil {
-		return nil
-	}
-	if s.store.Weigh(mine, tree, fewFetched) == nil {
-		if err := s.weigh(ctx, mine, tree, nil); !errors.Is(err, objects.ErrHuge) {
-			return err
-		}
-	}
-	return s.weigh(ctx, mine, tree, s.opts.Signed)
-}
-
-// weigh returns ErrHuge if a tree adds more than it may to what is here. A message that is `signed`
-// does not count. A file that is too large for parley is not read, and counts as the largest that is.
-func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func(protocol.Path, []byte) bool) error {
+// signatures of hosts. It adds to `day` what is new. A file that is too large for parley is not read,
+// and counts as the largest that is.
+func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash, day *intake) error {
 	reader := s.store.Reader()
 	defer reader.Close()
 	sizes := map[objects.Hash]int{} // of all contents that were looked at
@@ -121,17 +121,25 @@ func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func
 			}
 			size = len(data)
 			sizes[d.New.Hash] = size
-			if isMessage && signed != nil && signed(p, data) {
+			if isMessage && s.opts.Signed(p, data) {
 				return nil
 			}
 		}
 		files++
 		bytes += size
+		if d.Old.Hash == objects.Zero {
+			day.files++
+			day.bytes += size
+		}
 		switch {
 		case files > mostUnsigned:
 			return fmt.Errorf("%w: it adds more than %d files without the signature of a host", objects.ErrHuge, mostUnsigned)
 		case bytes > mostUnsignedBytes:
 			return fmt.Errorf("%w: it adds more than %d MiB without the signature of a host", objects.ErrHuge, mostUnsignedBytes>>20)
+		case day.files > mostFetches*mostUnsigned:
+			return fmt.Errorf("%w: with it, more than %d new files without the signature of a host came within a day", objects.ErrHuge, mostFetches*mostUnsigned)
+		case day.bytes > mostFetches*mostUnsignedBytes:
+			return fmt.Errorf("%w: with it, more than %d MiB of new files without the signature of a host came within a day", objects.ErrHuge, mostFetches*mostUnsignedBytes>>20)
 		}
 		return nil
 	})

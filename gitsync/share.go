@@ -29,8 +29,10 @@ type sharer struct {
 	courier  *courier
 	online   online
 	tell     *teller
-	admitted atomic.Pointer[objects.Hash] // see Record.Admit
+	keep     func(context.Context, []MessageFile) error // Record.Append
+	admitted atomic.Pointer[objects.Hash]               // see Record.Admit
 
+	day      intake   // mu guards it
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
 
@@ -73,7 +75,10 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		}
 	}
 	failpoint.Hit(failpoint.Fetched)
-	err = s.bearable(ctx, tip)
+	day, err := s.bearable(ctx, tip)
+	if errors.As(err, new(*tooMuch)) {
+		err = errors.Join(fmt.Errorf("%w; what hosts of the fleet have signed there still comes in, and nothing of this host goes out by git", err), s.rescue(ctx, tip))
+	}
 	s.main.work.Lock()
 	defer s.main.work.Unlock()
 	if err == nil && tip != objects.Zero {
@@ -91,6 +96,7 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		s.disk.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
+	s.day = day
 	return nil
 }
 

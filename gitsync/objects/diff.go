@@ -15,17 +15,27 @@ type Difference struct {
 // Diff calls visit with each file that differs between two trees, in the order of their names. It
 // looks only into folders with different hashes.
 func (t *Trees) Diff(old, new Hash, visit func(Difference) error) error {
-	return t.diff(old, new, "", visit)
+	return t.DiffIn(old, new, func(string) (bool, error) { return true, nil }, visit)
 }
 
-func (t *Trees) diff(old, new Hash, prefix string, visit func(Difference) error) error {
+// DiffIn is Diff for trees that were not weighed. It asks before it looks into a folder, whose path
+// ends with a slash.
+func (t *Trees) DiffIn(old, new Hash, mayEnter func(folder string) (bool, error), visit func(Difference) error) error {
+	return t.diff(old, new, "", mayEnter, visit)
+}
+
+func (t *Trees) diff(old, new Hash, prefix string, mayEnter func(string) (bool, error), visit func(Difference) error) error {
 	return t.differing(old, new, func(one, two Entry) error {
 		name := one.Name + two.Name
 		if one.Name == two.Name {
 			name = one.Name
 		}
 		if one.Mode.IsDir() || two.Mode.IsDir() {
-			return t.diff(one.Hash, two.Hash, prefix+name+"/", visit)
+			folder := prefix + name + "/"
+			if may, err := mayEnter(folder); err != nil || !may {
+				return err
+			}
+			return t.diff(one.Hash, two.Hash, folder, mayEnter, visit)
 		}
 		return visit(Difference{Path: prefix + name, Old: one, New: two})
 	})
