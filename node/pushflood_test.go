@@ -50,7 +50,7 @@ func TestAPushThatIsTooLargeHoldsUpNoMailOfKnownHosts(t *testing.T) {
 	strange := plainMail(t, clone, "aaaaaaaa-0000-4000-8000-000000000001", "20260523T190100000", "alice", "nat", "unsigned")
 	push(t, clone)
 	n, _ = runNode(t, home)
-	answerTo(t, n, asked)
+	answerTo(t, n, awaitHas(t, n, asked))
 	s, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || s.Record.Trouble == nil || s.Record.Trouble.Kind != "huge" || has(n, strange) {
 		t.Errorf("status %+v, %v; the unsigned message is there: %t", s.Record.Trouble, err, has(n, strange))
