@@ -92,7 +92,7 @@ func (s *sharer) bearable(ctx context.Context, tip objects.Hash) (day intake, er
 		err = s.weighUnsigned(ctx, mine, tree, &day)
 	}
 	if errors.Is(err, objects.ErrHuge) {
-		err = s.blame(tip, known, err)
+		err = s.blame(tip, err)
 	}
 	return day, err
 }
@@ -132,14 +132,11 @@ func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash, day
 			day.bytes += size
 		}
 		switch {
-		case files > mostUnsigned:
-			return fmt.Errorf("%w: it adds more than %d files without the signature of a host", objects.ErrHuge, mostUnsigned)
-		case bytes > mostUnsignedBytes:
-			return fmt.Errorf("%w: it adds more than %d MiB without the signature of a host", objects.ErrHuge, mostUnsignedBytes>>20)
-		case day.files > mostFetches*mostUnsigned:
-			return fmt.Errorf("%w: with it, more than %d new files without the signature of a host came within a day", objects.ErrHuge, mostFetches*mostUnsigned)
-		case day.bytes > mostFetches*mostUnsignedBytes:
-			return fmt.Errorf("%w: with it, more than %d MiB of new files without the signature of a host came within a day", objects.ErrHuge, mostFetches*mostUnsignedBytes>>20)
+		case files > mostUnsigned || bytes > mostUnsignedBytes:
+			return fmt.Errorf("%w: it adds more than %d files or %d MiB without the signature of a host", objects.ErrHuge, mostUnsigned, mostUnsignedBytes>>20)
+		case day.files > mostFetches*mostUnsigned || day.bytes > mostFetches*mostUnsignedBytes:
+			return fmt.Errorf("%w: with it, more than %d new files or %d MiB without the signature of a host came within a day",
+				objects.ErrHuge, mostFetches*mostUnsigned, mostFetches*mostUnsignedBytes>>20)
 		}
 		return nil
 	})
@@ -148,46 +145,47 @@ func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash, day
 // mostBlamed bounds how many commits are looked at to find the one to blame.
 const mostBlamed = 1000
 
-// blame says which commit has brought what is too much: of the first parents that the remote had
-// not at the last fetch, the newest that changes more than half of mostUnsigned files; else the tip.
-func (s *sharer) blame(tip, known objects.Hash, why error) error {
-	at := s.changing(tip, known, mostUnsigned/2)
-	if at == objects.Zero { // few files, and large ones
-		at = s.changing(tip, known, mostUnsignedBytes/protocol.MaxFile/2)
+// blame says which commit has brought what is too much: of those that the remote had not at the last
+// fetch, the newest that changes more than half of mostUnsigned files, or else few and large ones; else
+// the tip.
+func (s *sharer) blame(tip objects.Hash, why error) error {
+	blamed := &tooMuch{commit: tip, why: why}
+	chain := s.since(tip, mostBlamed)
+	for _, files := range []int{mostUnsignedBytes / protocol.MaxFile / 2, mostUnsigned / 2} {
+		for i := len(chain) - 1; i > 0; i-- {
+			if errors.Is(s.store.Weigh(chain[i].tree, chain[i-1].tree, files), objects.ErrHuge) {
+				blamed.commit = chain[i-1].commit
+			}
+		}
 	}
-	if at == objects.Zero {
-		at = tip
-	}
-	blamed := &tooMuch{commit: at, why: why}
-	if c, err := s.store.CommitAt(at); err == nil {
+	if c, err := s.store.CommitAt(blamed.commit); err == nil {
 		blamed.author = carrier.OneLine(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))
 	}
 	return blamed
 }
 
-// changing is the last commit after a known one that changes more than so many files; Zero if none does.
-func (s *sharer) changing(tip, known objects.Hash, files int) objects.Hash {
-	at := tip
-	for range mostBlamed {
+// version is a commit with its tree.
+type version struct{ commit, tree objects.Hash }
+
+// since are a commit of the remote and its first parents, as many as asked for, down to the one that
+// the remote had at the last fetch or to the empty version before all.
+func (s *sharer) since(tip objects.Hash, most int) (chain []version) {
+	known, _ := s.progress.remote()
+	for at := tip; len(chain) <= most; {
 		c, err := s.store.CommitAt(at)
 		if err != nil {
 			break
 		}
-		var before objects.Hash
-		if len(c.Parents) > 0 {
-			if before, err = s.store.TreeOf(c.Parents[0]); err != nil {
-				break
-			}
-		}
-		if errors.Is(s.store.Weigh(before, c.Tree, files), objects.ErrHuge) {
-			return at
-		}
-		if len(c.Parents) == 0 || c.Parents[0] == known {
+		chain = append(chain, version{at, c.Tree})
+		if at == known {
 			break
+		}
+		if len(c.Parents) == 0 {
+			return append(chain, version{})
 		}
 		at = c.Parents[0]
 	}
-	return objects.Zero
+	return chain
 }
 
 // unpackable names the commit of the remote of which git could not unpack what it needs.

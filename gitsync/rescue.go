@@ -61,11 +61,11 @@ func (s *sharer) rescue(ctx context.Context, tip objects.Hash) error {
 		}
 		return pass()
 	}
-	trees := s.treesSince(looking, tip)
+	chain := s.since(tip, maxStray)
 	for _, most = range []int{mostPassed, math.MaxInt} {
-		for i := len(trees) - 1; i > 0 && looking.Err() == nil; i-- {
+		for i := len(chain) - 1; i > 0 && looking.Err() == nil; i-- {
 			passed = 0
-			if err := s.store.DiffIn(trees[i], trees[i-1], enter, visit); err != nil && !errors.Is(err, errCut) {
+			if err := s.store.DiffIn(chain[i].tree, chain[i-1].tree, enter, visit); err != nil && !errors.Is(err, errCut) {
 				s.opts.Log.Debug().Err(err).Msg("a commit that is not taken in cannot be read")
 			}
 		}
@@ -75,25 +75,4 @@ func (s *sharer) rescue(ctx context.Context, tip objects.Hash) error {
 	}
 	s.tell.arrived(arrivals)
 	return nil
-}
-
-// treesSince are the trees of a commit and of its first parents, down to what the remote had at the
-// last fetch.
-func (s *sharer) treesSince(ctx context.Context, tip objects.Hash) (trees []objects.Hash) {
-	known, _ := s.progress.remote()
-	for at := tip; len(trees) < maxStray && ctx.Err() == nil; {
-		c, err := s.store.CommitAt(at)
-		if err != nil {
-			break
-		}
-		trees = append(trees, c.Tree)
-		if at == known {
-			break
-		}
-		if len(c.Parents) == 0 {
-			return append(trees, objects.Zero)
-		}
-		at = c.Parents[0]
-	}
-	return trees
 }
