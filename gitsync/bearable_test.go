@@ -176,7 +176,8 @@ func testSignedMailComesThroughAFlood(t *testing.T) {
 	}
 	b.open(t)
 	before, within, after, mine := signedMessage(1, 1), signedMessage(2, 2), signedMessage(3, 3), signedMessage(4, 4)
-	a.append(t, before)
+	plain := testMessage(1, 2) // nobody signed it, and it was there before the flood
+	a.append(t, before, plain)
 	a.sync(t)
 	good := gitOut(t, remote, "rev-parse", "main")
 	gitOut(t, remote, "update-ref", "refs/heads/main", manyDays(t, remote, good))
@@ -193,10 +194,10 @@ func testSignedMailComesThroughAFlood(t *testing.T) {
 	if at.Kind != KindHuge || !strings.Contains(at.Text, "nothing of this host goes out by git") {
 		t.Errorf("trouble %+v", at)
 	}
-	wantSame(t, "messages that arrived", b.seen.get(&b.seen.arrived), paths(before, within, after))
+	wantSame(t, "messages that arrived", b.seen.get(&b.seen.arrived), paths(before, plain, within, after))
 	gitOut(t, remote, "update-ref", "refs/heads/main", good)
 	b.sync(t)
-	wantSame(t, "messages of the remote once it is set back", messages(t, remote, "main"), paths(before, within, after, mine))
+	wantSame(t, "messages of the remote once it is set back", messages(t, remote, "main"), paths(before, plain, within, after, mine))
 }
 
 // Folders without end, in depth or breadth, keep a host from reading what others have signed in the

@@ -61,13 +61,16 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 			if kind, _ := b.contact.kindOf(err); kind != KindHuge {
 				t.Fatalf("the fetch gave %v, of the kind %q", err, kind)
 			}
-			if b.Place(testMessage(1, 1).Path) != Absent {
-				t.Error("something of it was taken in")
+			if b.Place(testMessage(1, 1).Path) == Absent {
+				t.Error("what was pushed before it did not come")
+			}
+			if got := gitOut(t, b.repo(), "ls-tree", "main", "zz"); got != "" {
+				t.Errorf("of it was taken in: %s", got)
 			}
 			gitOut(t, remote, "update-ref", "refs/heads/main", good)
 			b.sync(t)
-			if b.Place(testMessage(1, 1).Path) == Absent {
-				t.Error("once the remote was set back, its message did not come")
+			if s := b.Status(); s.Trouble.Kind != KindNone || s.Unpushed != 0 {
+				t.Errorf("once the remote was set back: %+v", s)
 			}
 		})
 	}
