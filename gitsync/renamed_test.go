@@ -79,4 +79,11 @@ func testHostThatFellBackMakesNoMain(t *testing.T) {
 	if at := a.Status().Trouble.Kind; err == nil || at != KindRenamed || strings.Contains(gitOut(t, remote, "branch"), "main") {
 		t.Errorf("trouble %q, %v; the remote has %s", at, err, gitOut(t, remote, "branch"))
 	}
+	gitOut(t, remote, "branch", "-m", "trunk", "main")
+	a.share.mu.Lock()
+	err = a.share.pushUntilTaken(t.Context())
+	a.share.mu.Unlock()
+	if s := a.Status(); err != nil || s.Tip != gitOut(t, remote, "rev-parse", "main") || a.Place(testMessage(1, 1).Path) != Pushed {
+		t.Errorf("named main again: %v, %+v", err, s)
+	}
 }
