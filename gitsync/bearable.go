@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -19,7 +20,7 @@ const (
 	mostFetched       = 5_000_000 // how many files may differ between a tip of the remote and the one before it
 	mostUnsigned      = 5_000     // how many files without a signature one fetch may add
 	mostUnsignedBytes = 32 << 20  // how many bytes they may have
-	fewFetched        = 256       // of so many files, signatures count only if they have too many bytes
+	mostFetches       = 10        // how many times as much, of new files, may come within a day
 )
 
 // tooMuch says which commit of the remote brings more than can be taken in.
@@ -54,53 +55,52 @@ func (s *sharer) admit(commit objects.Hash) {
 	ring(s.retryBell)
 }
 
+// intake is what came without a signature, in files that are new here. It begins anew a day after it
+// began, and with each Admit.
+type intake struct {
+	admitted     *objects.Hash // what was admitted last when it began
+	since        time.Time
+	files, bytes int
+}
+
 // bearable returns a *tooMuch for a tip of the remote that brings more than sending messages can
 // have brought. It compares the tip with what this host has, or with a commit that the operator has
-// admitted.
-func (s *sharer) bearable(ctx context.Context, tip objects.Hash) error {
+// admitted. `day` is the intake once the tip is taken in.
+func (s *sharer) bearable(ctx context.Context, tip objects.Hash) (day intake, err error) {
 	known, before := s.progress.remote()
+	day = s.day
 	if tip == known || tip == objects.Zero {
-		return nil
+		return day, nil
 	}
-	mine := s.progress.mainTree()
-	if commit := s.admitted.Load(); commit != nil {
+	mine, commit := s.progress.mainTree(), s.admitted.Load()
+	if now := s.opts.Now(); day.admitted != commit || now.Sub(day.since) >= 24*time.Hour {
+		day = intake{admitted: commit, since: now}
+	}
+	if commit != nil {
 		if within, err := s.store.IsAncestor(*commit, tip); err == nil && within {
 			if before, err = s.store.TreeOf(*commit); err != nil {
-				return err
+				return day, err
 			}
 			mine = before
 		}
 	}
 	tree, err := s.store.TreeOf(tip)
 	if err != nil {
-		return err
+		return day, err
 	}
-	if err = s.store.Weigh(before, tree, mostFetched); err == nil {
-		err = s.weighUnsigned(ctx, mine, tree)
+	if err = s.store.Weigh(before, tree, mostFetched); err == nil && s.opts.Signed != nil {
+		err = s.weighUnsigned(ctx, mine, tree, &day)
 	}
 	if errors.Is(err, objects.ErrHuge) {
-		err = s.blame(tip, known, err)
+		err = s.blame(tip, err)
 	}
-	return err
+	return day, err
 }
 
 // weighUnsigned returns ErrHuge if a tree adds more than it may to what is here, without the
-// signatures of hosts.
-func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash) error {
-	if s.opts.Signed == nil {
-		return nil
-	}
-	if s.store.Weigh(mine, tree, fewFetched) == nil {
-		if err := s.weigh(ctx, mine, tree, nil); !errors.Is(err, objects.ErrHuge) {
-			return err
-		}
-	}
-	return s.weigh(ctx, mine, tree, s.opts.Signed)
-}
-
-// weigh returns ErrHuge if a tree adds more than it may to what is here. A message that is `signed`
-// does not count. A file that is too large for parley is not read, and counts as the largest that is.
-func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func(protocol.Path, []byte) bool) error {
+// signatures of hosts. It adds to `day` what is new. A file that is too large for parley is not read,
+// and counts as the largest that is.
+func (s *sharer) weighUnsigned(ctx context.Context, mine, tree objects.Hash, day *intake) error {
 	reader := s.store.Reader()
 	defer reader.Close()
 	sizes := map[objects.Hash]int{} // of all contents that were looked at
@@ -121,17 +121,22 @@ func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func
 			}
 			size = len(data)
 			sizes[d.New.Hash] = size
-			if isMessage && signed != nil && signed(p, data) {
+			if isMessage && s.opts.Signed(p, data) {
 				return nil
 			}
 		}
 		files++
 		bytes += size
+		if d.Old.Hash == objects.Zero {
+			day.files++
+			day.bytes += size
+		}
 		switch {
-		case files > mostUnsigned:
-			return fmt.Errorf("%w: it adds more than %d files without the signature of a host", objects.ErrHuge, mostUnsigned)
-		case bytes > mostUnsignedBytes:
-			return fmt.Errorf("%w: it adds more than %d MiB without the signature of a host", objects.ErrHuge, mostUnsignedBytes>>20)
+		case files > mostUnsigned || bytes > mostUnsignedBytes:
+			return fmt.Errorf("%w: it adds more than %d files or %d MiB without the signature of a host", objects.ErrHuge, mostUnsigned, mostUnsignedBytes>>20)
+		case day.files > mostFetches*mostUnsigned || day.bytes > mostFetches*mostUnsignedBytes:
+			return fmt.Errorf("%w: with it, more than %d new files or %d MiB without the signature of a host came within a day",
+				objects.ErrHuge, mostFetches*mostUnsigned, mostFetches*mostUnsignedBytes>>20)
 		}
 		return nil
 	})
@@ -140,46 +145,47 @@ func (s *sharer) weigh(ctx context.Context, mine, tree objects.Hash, signed func
 // mostBlamed bounds how many commits are looked at to find the one to blame.
 const mostBlamed = 1000
 
-// blame says which commit has brought what is too much: of the first parents that the remote had
-// not at the last fetch, the newest that changes more than half of mostUnsigned files; else the tip.
-func (s *sharer) blame(tip, known objects.Hash, why error) error {
-	at := s.changing(tip, known, mostUnsigned/2)
-	if at == objects.Zero { // few files, and large ones
-		at = s.changing(tip, known, mostUnsignedBytes/protocol.MaxFile/2)
+// blame says which commit has brought what is too much: of those that the remote had not at the last
+// fetch, the newest that changes more than half of mostUnsigned files, or else few and large ones; else
+// the tip.
+func (s *sharer) blame(tip objects.Hash, why error) error {
+	blamed := &tooMuch{commit: tip, why: why}
+	chain := s.since(tip, mostBlamed)
+	for _, files := range []int{mostUnsignedBytes / protocol.MaxFile / 2, mostUnsigned / 2} {
+		for i := len(chain) - 1; i > 0; i-- {
+			if errors.Is(s.store.Weigh(chain[i].tree, chain[i-1].tree, files), objects.ErrHuge) {
+				blamed.commit = chain[i-1].commit
+			}
+		}
 	}
-	if at == objects.Zero {
-		at = tip
-	}
-	blamed := &tooMuch{commit: at, why: why}
-	if c, err := s.store.CommitAt(at); err == nil {
+	if c, err := s.store.CommitAt(blamed.commit); err == nil {
 		blamed.author = carrier.OneLine(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))
 	}
 	return blamed
 }
 
-// changing is the last commit after a known one that changes more than so many files; Zero if none does.
-func (s *sharer) changing(tip, known objects.Hash, files int) objects.Hash {
-	at := tip
-	for range mostBlamed {
+// version is a commit with its tree.
+type version struct{ commit, tree objects.Hash }
+
+// since are a commit of the remote and its first parents, as many as asked for, down to the one that
+// the remote had at the last fetch or to the empty version before all.
+func (s *sharer) since(tip objects.Hash, most int) (chain []version) {
+	known, _ := s.progress.remote()
+	for at := tip; len(chain) <= most; {
 		c, err := s.store.CommitAt(at)
 		if err != nil {
 			break
 		}
-		var before objects.Hash
-		if len(c.Parents) > 0 {
-			if before, err = s.store.TreeOf(c.Parents[0]); err != nil {
-				break
-			}
-		}
-		if errors.Is(s.store.Weigh(before, c.Tree, files), objects.ErrHuge) {
-			return at
-		}
-		if len(c.Parents) == 0 || c.Parents[0] == known {
+		chain = append(chain, version{at, c.Tree})
+		if at == known {
 			break
+		}
+		if len(c.Parents) == 0 {
+			return append(chain, version{})
 		}
 		at = c.Parents[0]
 	}
-	return objects.Zero
+	return chain
 }
 
 // unpackable names the commit of the remote of which git could not unpack what it needs.

@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,8 +19,15 @@ func signedByTest(p protocol.Path, data []byte) bool {
 	return bytes.Contains(data, []byte("sig: "+p.String()))
 }
 
+// signedMessage is a message for which signedByTest stands.
+func signedMessage(writer, n int) MessageFile {
+	m := testMessage(writer, n)
+	m.Data = fmt.Appendf(m.Data, "sig: %s\n", m.Path)
+	return m
+}
+
 // manyDays makes a commit in which one file stands for 12 messages an hour of many days: a few
-// objects and 20,160 messages.
+// objects and 20,160 messages. Nothing else is in its data.
 func manyDays(t *testing.T, repo, parent string) string {
 	t.Helper()
 	entry := "100644 blob " + gitInput(t, repo, "---\nfrom: x\n---\n\nx\n", "hash-object", "-w", "--stdin")
@@ -140,15 +148,128 @@ func TestSignedMailIsNeverTooMuch(t *testing.T) {
 	b.open(t)
 	var all []MessageFile
 	for n := range mostUnsigned + 500 {
-		m := testMessage(1, n+1)
-		m.Data = fmt.Appendf(m.Data, "sig: %s\n", m.Path)
-		all = append(all, m)
+		all = append(all, signedMessage(1, n+1))
 	}
 	a.append(t, all...)
 	a.sync(t)
 	b.sync(t)
 	if got := len(b.seen.get(&b.seen.arrived)); got != len(all) {
 		t.Errorf("%d messages arrived", got)
+	}
+}
+
+// One push of a stranger stopped the mail of all hosts until an operator came. Now what hosts of the
+// fleet have signed is read out of the main that is not taken in: before the stranger's commit, in it
+// and after it.
+func TestSignedMailComesThroughAFlood(t *testing.T) {
+	t.Run("builtin", testSignedMailComesThroughAFlood)
+	testSignedMailComesThroughAFlood(t)
+}
+
+func testSignedMailComesThroughAFlood(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	b.close(t)
+	b.opts.Signed = signedByTest
+	b.opts.Known = func(p protocol.Path, data []byte) bool {
+		return signedByTest(p, data) && !bytes.Contains(data, []byte("from: w9"))
+	}
+	b.open(t)
+	before, within, after, mine := signedMessage(1, 1), signedMessage(2, 2), signedMessage(3, 3), signedMessage(4, 4)
+	plain := testMessage(1, 2) // nobody signed it, and it was there before the flood
+	a.append(t, before, plain)
+	a.sync(t)
+	good := gitOut(t, remote, "rev-parse", "main")
+	gitOut(t, remote, "update-ref", "refs/heads/main", manyDays(t, remote, good))
+	commitByHand(t, remote, within, signedMessage(9, 5), testMessage(5, 6)) // a stranger's and an unsigned one are not read
+	gitOut(t, remote, "update-ref", "refs/heads/main", gitOut(t, remote, "commit-tree", "-m", "x", "-p", good, "main^{tree}"))
+	commitByHand(t, remote, after)
+	b.append(t, mine)
+	for range 2 {
+		if err := b.Fetch(t.Context()); err == nil {
+			t.Fatal("it was taken in")
+		}
+	}
+	at := b.Status().Trouble
+	if at.Kind != KindHuge || !strings.Contains(at.Text, "nothing of this host goes out by git") {
+		t.Errorf("trouble %+v", at)
+	}
+	wantSame(t, "messages that arrived", b.seen.get(&b.seen.arrived), paths(before, plain, within, after))
+	gitOut(t, remote, "update-ref", "refs/heads/main", good)
+	b.sync(t)
+	wantSame(t, "messages of the remote once it is set back", messages(t, remote, "main"), paths(before, plain, within, after, mine))
+}
+
+// Folders without end, in depth or breadth, keep a host from reading what others have signed in the
+// same commit.
+func TestSignedMailBesideABomb(t *testing.T) {
+	for name, bomb := range map[string]func(*testing.T, string) string{
+		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },
+		"hollow": func(t *testing.T, repo string) string {
+			return repeatedEntry(t, repo, 12, "040000 tree "+gitInput(t, repo, "", "mktree"))
+		},
+		"deep": func(t *testing.T, repo string) string { return nested(t, repo, 80) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			remote := bareRemote(t)
+			b := newHome(t, "b", remote)
+			b.sync(t)
+			b.close(t)
+			b.opts.Signed, b.opts.Known = signedByTest, signedByTest
+			b.open(t)
+			mail := signedMessage(1, 1)
+			commitByHand(t, remote, mail)
+			channels := gitOut(t, remote, "ls-tree", "main:data/channels") + "\n040000 tree " + bomb(t, remote) + "\t00000000-0000-4000-8000-000000000000\n"
+			data := "040000 tree " + gitInput(t, remote, channels, "mktree") + "\tchannels\n"
+			tree := strings.ReplaceAll(gitOut(t, remote, "ls-tree", "main")+"\n", "\tdata\n", "\tother\n") + "040000 tree " + gitInput(t, remote, data, "mktree") + "\tdata\n"
+			moveByHand(t, remote, gitInput(t, remote, tree, "mktree"), gitOut(t, remote, "rev-parse", "main~1"))
+			if err := b.Fetch(t.Context()); err == nil {
+				t.Fatal("it was taken in")
+			}
+			wantSame(t, "messages that arrived", b.seen.get(&b.seen.arrived), paths(mail))
+		})
+	}
+}
+
+// Somebody pushed 4,900 files every ten seconds, and each fetch took them in. Now a day takes in ten
+// times as many as one fetch, and the operator can let in more.
+func TestUnsignedFilesOfADayAreBounded(t *testing.T) {
+	remote := bareRemote(t)
+	b := newHome(t, "b", remote)
+	now := time.Now()
+	b.close(t)
+	b.opts.Signed, b.opts.Now = signedByTest, func() time.Time { return now }
+	b.open(t)
+	b.sync(t)
+	push := func(n int) error {
+		commitByHand(t, remote, testMessage(1, n), signedMessage(2, n))
+		return b.Fetch(t.Context())
+	}
+	if err := push(1); err != nil {
+		t.Fatal(err)
+	}
+	b.share.day.files += mostFetches*mostUnsigned - 2 // as many pushes did
+	if err := push(2); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what is not taken in counts once
+		if err := push(3); err == nil || b.Status().Trouble.Kind != KindHuge || !strings.Contains(err.Error(), "more than 50000 new files") {
+			t.Fatalf("one more: %v", err)
+		}
+	}
+	now = now.Add(24 * time.Hour)
+	if err := b.Fetch(t.Context()); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+	b.share.day.bytes = mostFetches * mostUnsignedBytes
+	if err := push(4); err == nil {
+		t.Error("more bytes were taken in")
+	}
+	if err := b.Admit(gitOut(t, remote, "rev-parse", "main")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Fetch(t.Context()), push(5)); err != nil {
+		t.Errorf("after the operator let it in: %v", err)
 	}
 }
 

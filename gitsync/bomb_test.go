@@ -14,7 +14,11 @@ import (
 // repeated makes a tree of 10^n files that takes n+1 objects.
 func repeated(t *testing.T, repo string, n int) string {
 	t.Helper()
-	entry := "100644 blob " + gitInput(t, repo, "x\n", "hash-object", "-w", "--stdin")
+	return repeatedEntry(t, repo, n, "100644 blob "+gitInput(t, repo, "x\n", "hash-object", "-w", "--stdin"))
+}
+
+func repeatedEntry(t *testing.T, repo string, n int, entry string) string {
+	t.Helper()
 	for range n {
 		var lines strings.Builder
 		for i := range 10 {
@@ -40,6 +44,9 @@ func nested(t *testing.T, repo string, depth int) string {
 func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 	for name, bomb := range map[string]func(*testing.T, string) string{
 		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },
+		"hollow": func(t *testing.T, repo string) string {
+			return repeatedEntry(t, repo, 12, "040000 tree "+gitInput(t, repo, "", "mktree"))
+		},
 		"deep": func(t *testing.T, repo string) string { return nested(t, repo, 80) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,13 +61,16 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 			if kind, _ := b.contact.kindOf(err); kind != KindHuge {
 				t.Fatalf("the fetch gave %v, of the kind %q", err, kind)
 			}
-			if b.Place(testMessage(1, 1).Path) != Absent {
-				t.Error("something of it was taken in")
+			if b.Place(testMessage(1, 1).Path) == Absent {
+				t.Error("what was pushed before it did not come")
+			}
+			if got := gitOut(t, b.repo(), "ls-tree", "main", "zz"); got != "" {
+				t.Errorf("of it was taken in: %s", got)
 			}
 			gitOut(t, remote, "update-ref", "refs/heads/main", good)
 			b.sync(t)
-			if b.Place(testMessage(1, 1).Path) == Absent {
-				t.Error("once the remote was set back, its message did not come")
+			if s := b.Status(); s.Trouble.Kind != KindNone || s.Unpushed != 0 {
+				t.Errorf("once the remote was set back: %+v", s)
 			}
 		})
 	}

@@ -93,8 +93,12 @@ type Options struct {
 	// lower SHA-256.
 	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
 	// Signed reports whether a message bears a signature that fits its path. Of what does not, one
-	// fetch takes in so much and no more, unless Admit was called. nil means that nobody looks.
+	// fetch and one day take in so much and no more, unless Admit was called. nil means that nobody
+	// looks.
 	Signed func(p protocol.Path, data []byte) bool
+	// Known reports whether a host of the fleet has signed a message. What they signed is read out of
+	// a main that is not taken in, because it brings too much. nil means that nothing is.
+	Known func(p protocol.Path, data []byte) bool
 	// Describe makes the commit message for messages, which are in the order of the journal. nil
 	// means "N messages". It must not call the Record.
 	Describe func([]MessageFile) string

@@ -205,7 +205,7 @@ func (r *Record) assemble() {
 	r.main.disk = r.disk
 	r.share = &sharer{
 		opts: r.opts, reader: r.Reader, store: r.store, main: r.main, refs: r.refs, disk: r.disk, progress: r.progress,
-		contact: r.contact, courier: r.courier, online: r.online, tell: r.tell,
+		contact: r.contact, courier: r.courier, online: r.online, tell: r.tell, keep: r.Append,
 		jitter: jitter{main: r.Reader, log: r.log},
 		refiller: refiller{
 			store: r.store, refs: r.refs, progress: r.progress, main: r.main, disk: r.disk, losses: r.losses,

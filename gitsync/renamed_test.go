@@ -1,6 +1,8 @@
 package gitsync
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,5 +50,40 @@ func testRenamedMainIsNoticed(t *testing.T) {
 		if got := len(messages(t, remote, "main")); got != 2 {
 			t.Errorf("%d messages after main was removed", got)
 		}
+	}
+}
+
+// The main of a host was put back to an older commit, and main was renamed at the remote. Because the
+// remote's last main was in no commit of that host, its push insisted on nothing and made main again.
+func TestHostThatFellBackMakesNoMain(t *testing.T) {
+	t.Run("builtin", testHostThatFellBackMakesNoMain)
+	testHostThatFellBackMakesNoMain(t)
+}
+
+func testHostThatFellBackMakesNoMain(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	before := a.Tip()
+	a.append(t, testMessage(1, 1))
+	a.sync(t)
+	gitOut(t, remote, "branch", "-m", "main", "trunk")
+	a.close(t)
+	gitOut(t, a.repo(), "update-ref", "refs/heads/main", before)
+	if err := os.WriteFile(filepath.Join(a.repo(), tipName), []byte(before+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a.open(t)
+	a.share.mu.Lock()
+	err := a.share.pushUntilTaken(t.Context())
+	a.share.mu.Unlock()
+	if at := a.Status().Trouble.Kind; err == nil || at != KindRenamed || strings.Contains(gitOut(t, remote, "branch"), "main") {
+		t.Errorf("trouble %q, %v; the remote has %s", at, err, gitOut(t, remote, "branch"))
+	}
+	gitOut(t, remote, "branch", "-m", "trunk", "main")
+	a.share.mu.Lock()
+	err = a.share.pushUntilTaken(t.Context())
+	a.share.mu.Unlock()
+	if s := a.Status(); err != nil || s.Tip != gitOut(t, remote, "rev-parse", "main") || a.Place(testMessage(1, 1).Path) != Pushed {
+		t.Errorf("named main again: %v, %+v", err, s)
 	}
 }

@@ -93,7 +93,7 @@ func (m *mainline) reshape(other, current objects.Hash) error {
 	return m.moved(next, u.tree)
 }
 
-// maxStray bounds how many commits strays reads.
+// maxStray bounds how many commits strays and rescue read.
 const maxStray = 100_000
 
 // strays reports whether first parents lead from a commit to another beginning than that of the

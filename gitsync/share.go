@@ -29,8 +29,10 @@ type sharer struct {
 	courier  *courier
 	online   online
 	tell     *teller
-	admitted atomic.Pointer[objects.Hash] // see Record.Admit
+	keep     func(context.Context, []MessageFile) error // Record.Append
+	admitted atomic.Pointer[objects.Hash]               // see Record.Admit
 
+	day      intake   // mu guards it
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
 
@@ -73,7 +75,17 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		}
 	}
 	failpoint.Hit(failpoint.Fetched)
-	err = s.bearable(ctx, tip)
+	err = s.takeIn(ctx, tip)
+	if much := new(tooMuch); errors.As(err, &much) {
+		err = fmt.Errorf("%w; what hosts of the fleet have signed there still comes in, and nothing of this host goes out by git", err)
+		return errors.Join(err, s.takeInBefore(ctx, much.commit), s.rescue(ctx, tip))
+	}
+	return err
+}
+
+// takeIn brings a tip of the remote into main if it may.
+func (s *sharer) takeIn(ctx context.Context, tip objects.Hash) error {
+	day, err := s.bearable(ctx, tip)
 	s.main.work.Lock()
 	defer s.main.work.Unlock()
 	if err == nil && tip != objects.Zero {
@@ -91,7 +103,25 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		s.disk.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
+	s.day = day
 	return nil
+}
+
+// takeInBefore takes in what others had pushed before a commit that brings too much.
+func (s *sharer) takeInBefore(ctx context.Context, commit objects.Hash) error {
+	c, err := s.store.CommitAt(commit)
+	if err != nil || len(c.Parents) == 0 {
+		return err
+	}
+	before := c.Parents[0]
+	known, _ := s.progress.remote()
+	if newer, err := s.onRemote(before); err != nil || !newer || before == known {
+		return err
+	}
+	if err = s.takeIn(ctx, before); errors.As(err, new(*tooMuch)) {
+		return nil // the first of several
+	}
+	return err
 }
 
 // takeInRemote brings a tip of the remote into main. The caller holds work.
@@ -137,6 +167,15 @@ func (s *sharer) related(tip objects.Hash) error {
 		err = fmt.Errorf("%w: its history does not begin with %s", ErrForeign, s.reader.id)
 	}
 	return err
+}
+
+// onRemote reports whether a commit lies on the remote's main that was last taken in, if there was one.
+func (s *sharer) onRemote(commit objects.Hash) (bool, error) {
+	known, _ := s.progress.remote()
+	if known == objects.Zero {
+		return true, nil
+	}
+	return s.store.IsAncestor(known, commit)
 }
 
 // remoteIs notes the remote's tip, which main has as an ancestor.
@@ -188,10 +227,14 @@ func (s *sharer) push(ctx context.Context) error {
 	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	onto, _ := s.progress.remote()
-	if ours, err := s.store.IsAncestor(onto, tip); err != nil || !ours {
-		onto = objects.Zero // a push that insists on the remote's tip would replace whatever is there
+	ours, err := s.onRemote(tip)
+	switch {
+	case err != nil:
+	case ours:
+		err = s.git.Push(ctx, tip, onto, s.lacksMany())
+	default: // main was set back here: a push that insists on the remote's tip would replace it
+		err = carrier.ErrRejected
 	}
-	err := s.git.Push(ctx, tip, onto, s.lacksMany())
 	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):

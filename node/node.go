@@ -538,6 +538,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		Now:           n.now,
 		Prefer:        n.prefer,
 		Signed:        n.signed,
+		Known:         n.known,
 		Describe:      describe,
 		Here:          n.standing.Check,
 		Check:         func(read func(string) ([]byte, bool, error)) error { return books.CheckIdentity(read, n.cfg) },
@@ -700,6 +701,20 @@ func (n *Node) signed(p protocol.Path, data []byte) bool {
 	}
 	signature, err := protocol.CheckSignature(m, n.record.ID(), data)
 	return err == nil && signature == protocol.SignatureValid
+}
+
+// known reports whether a host of the fleet signed a file, with a key that counts for it.
+func (n *Node) known(p protocol.Path, data []byte) (counts bool) {
+	if n.signed(p, data) {
+		n.folded(func(s *fleet.State) {
+			if s != nil { // it is folded by now
+				ex := s.Examine(p, data)
+				m := ex.Signed()
+				counts = m != nil && s.Keys().KnowsKey(m.Host, m.Key) && s.Admits([]fleet.Examined{ex})[0] == nil
+			}
+		})
+	}
+	return counts
 }
 
 // lastSeen returns when a host was last heard, and whether it is there now.

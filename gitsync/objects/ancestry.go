@@ -7,8 +7,9 @@ import (
 )
 
 // MergeBase returns a best common ancestor of two commits. ok is false if their histories share
-// nothing. Like git, it walks both histories from the newest commit down. It stops when only
-// commits are left that both histories share.
+// nothing. If one of them is an ancestor of the other, it is that one. Like git, it walks both
+// histories from the newest commit down. It stops when only commits are left that both histories
+// share. So dates decide how far it walks, and never whether one of the two is an ancestor.
 func (s *Store) MergeBase(a, b Hash) (base Hash, ok bool, err error) {
 	if a == b {
 		return a, true, nil
@@ -31,6 +32,11 @@ func (s *Store) MergeBase(a, b Hash) (base Hash, ok bool, err error) {
 		}
 		if err := w.reachAll(v.parents, marks); err != nil {
 			return Zero, false, err
+		}
+	}
+	for _, h := range []Hash{a, b} {
+		if w.marks[h]&both == both {
+			return h, true, nil
 		}
 	}
 	for _, h := range found {

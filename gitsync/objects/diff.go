@@ -15,17 +15,27 @@ type Difference struct {
 // Diff calls visit with each file that differs between two trees, in the order of their names. It
 // looks only into folders with different hashes.
 func (t *Trees) Diff(old, new Hash, visit func(Difference) error) error {
-	return t.diff(old, new, "", visit)
+	return t.DiffIn(old, new, func(string) (bool, error) { return true, nil }, visit)
 }
 
-func (t *Trees) diff(old, new Hash, prefix string, visit func(Difference) error) error {
+// DiffIn is Diff for trees that were not weighed. It asks before it looks into a folder, whose path
+// ends with a slash.
+func (t *Trees) DiffIn(old, new Hash, mayEnter func(folder string) (bool, error), visit func(Difference) error) error {
+	return t.diff(old, new, "", mayEnter, visit)
+}
+
+func (t *Trees) diff(old, new Hash, prefix string, mayEnter func(string) (bool, error), visit func(Difference) error) error {
 	return t.differing(old, new, func(one, two Entry) error {
 		name := one.Name + two.Name
 		if one.Name == two.Name {
 			name = one.Name
 		}
 		if one.Mode.IsDir() || two.Mode.IsDir() {
-			return t.diff(one.Hash, two.Hash, prefix+name+"/", visit)
+			folder := prefix + name + "/"
+			if may, err := mayEnter(folder); err != nil || !may {
+				return err
+			}
+			return t.diff(one.Hash, two.Hash, folder, mayEnter, visit)
 		}
 		return visit(Difference{Path: prefix + name, Old: one, New: two})
 	})
@@ -73,8 +83,8 @@ var ErrHuge = errors.New("it is no record that anybody has written")
 const maxDepth = 64
 
 // Weigh returns ErrHuge if two trees differ in more than most files, or if a difference lies deeper
-// than maxDepth. It looks once at folders that repeat. So its time depends on the number of
-// objects, and the time of Diff on the number of paths.
+// than maxDepth. A folder without files counts as a file. It looks once at folders that repeat. So
+// its time depends on the number of objects, and the time of Diff on the number of paths.
 func (t *Trees) Weigh(old, new Hash, most int) error {
 	w := weighing{trees: t, most: most, known: map[[2]Hash]int{}}
 	n, err := w.weigh(old, new, 0)
@@ -104,6 +114,7 @@ func (w *weighing) weigh(old, new Hash, depth int) (n int, err error) {
 			if files, err = w.weigh(one.Hash, two.Hash, depth+1); err != nil {
 				return err
 			}
+			files = max(1, files)
 		}
 		n = min(n+files, w.most+1)
 		return nil

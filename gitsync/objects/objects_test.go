@@ -427,6 +427,38 @@ func TestAncestryAgreesWithGit(t *testing.T) {
 	}
 }
 
+// The clock of one host stood years apart, and a host whose main lay on the remote's was told that
+// it did not: dates decide in which order commits are looked at, never what is an ancestor.
+func TestAncestryHoldsWhateverTheDates(t *testing.T) {
+	s := newStore(t)
+	random := rand.New(rand.NewPCG(7, 8))
+	var b Builder
+	var all []Hash
+	reached := map[Hash]map[Hash]bool{} // by a commit: itself and its ancestors
+	for n := range 40 {
+		c := Commit{Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, Message: fmt.Sprint(n), When: time.Unix(int64(random.IntN(1_000_000)), 0)}
+		for range min(n, 1+random.IntN(3)) {
+			if parent := all[max(0, n-1-random.IntN(8))]; !slices.Contains(c.Parents, parent) {
+				c.Parents = append(c.Parents, parent)
+			}
+		}
+		h := b.Commit(c)
+		all, reached[h] = append(all, h), map[Hash]bool{h: true}
+		for _, parent := range c.Parents {
+			maps.Copy(reached[h], reached[parent])
+		}
+	}
+	install(t, s, &b)
+	for i, old := range all {
+		for _, next := range all[i:] {
+			is, err := s.IsAncestor(old, next)
+			if err != nil || is != reached[next][old] {
+				t.Fatalf("IsAncestor(%d, %s) = %v, %v; want %v", i, next, is, err, reached[next][old])
+			}
+		}
+	}
+}
+
 func TestRepairPacks(t *testing.T) {
 	s := newStore(t)
 	var b Builder

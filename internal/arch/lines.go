@@ -21,13 +21,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5445},
-		{"cmd", 21757},
+		{"cmd", 21849},
 		{"configs", 3546},
 		{"fleet", 17593},
-		{"gitsync", 17721},
+		{"gitsync", 17869},
 		{"internal", 5358},
 		{"internal/testkit", 2412},
-		{"node", 46281},
+		{"node", 46296},
 		{"node/control", 4841},
 		{"protocol", 9176},
 	}

@@ -15,9 +15,9 @@ func newAdmitCommand(p *cli.Program) *cobra.Command {
 		Short: "Let in a commit of the remote that brings very much",
 		Long: `Take in a commit of the remote, however much it brings, and what git needs to
 unpack it. By itself a node takes in what hosts have signed, and no more than
-5,000 files or 32 MiB without a signature at a time: a few kilobytes that
-somebody pushes can stand for millions of files. "parley status" names the
-commit and who made it. Look at it before.
+5,000 files or 32 MiB without a signature at a time, and ten times as many new
+ones in a day: a few kilobytes that somebody pushes can stand for millions of
+files. "parley status" names the commit and who made it. Look at it before.
 
 Each host decides for itself, and only until its node stops.`,
 		Example: `  parley record admit 3f786850e387550fdab836ed7e6dc881de23001b`,
