@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"time"
+
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
@@ -66,3 +68,133 @@ func (t *Talk) standingWord(word *keys.File) *Item {
 	}
 	return &Item{File: keys.File{Message: protocol.Message{Path: word.Path}}, Place: word.Timestamp}
 }
+
+// GiveReceipt leaves a receipt for a message. If there is nothing to acknowledge, because a receipt
+// is there already or the message is not for this participant, it gives neither a message nor a
+// refusal.
+type GiveReceipt struct {
+	As Who
+	Of protocol.Path
+}
+
+func (c GiveReceipt) decide(s *State, _ time.Time) ([]Draft, error) {
+	it := s.Ledger.at(c.Of)
+	if it == nil {
+		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
+	}
+	drafts := s.receiptFor(it, c.As)
+	if len(drafts) > 0 && !s.Talk.Answerable(it) {
+		return nil, unanswerable(it)
+	}
+	return drafts, nil
+}
+
+// receiptFor is the receipt that `who` leaves for the message: one to its author, never to all, and
+// none for a receipt (Crosstalk, "Message types").
+func (s *State) receiptFor(it *Item, who Who) []Draft {
+	if !s.Talk.Reaches(it, who) || s.Talk.isRead(it, who) {
+		return nil
+	}
+	return []Draft{{
+		Message: protocol.Message{
+			From: who.Name,
+			To:   []protocol.Address{s.receiptTo(it)},
+			Type: protocol.TypeRead,
+			Act:  protocol.ActRead,
+			Ref:  it.Path.Rel(),
+		},
+		Channel: it.Path.Channel(),
+	}}
+}
+
+// receiptTo is the address of a receipt: the author's bare name, if that can be written.
+func (s *State) receiptTo(it *Item) protocol.Address {
+	if bare := (protocol.Address{Name: it.Author().Name}); protocol.CheckAddress(bare) == nil {
+		return bare
+	}
+	return s.Talk.AuthorOf(it, "")
+}
+
+// Receipts are the receipts for the message at p, whether they count or not, in the order
+// of the record.
+func (t *Talk) Receipts(p protocol.Path) []*Item {
+	var all sequence
+	for _, it := range receipts.find(t.ledger, p) {
+		if t.ring().Signature(&it.File) != protocol.SignatureRefused {
+			all.insert(it)
+		}
+	}
+	return all.items
+}
+
+// Sent are the messages that agents sent because of the one at `p` and that answer none, in the
+// order of the record (R13).
+func (t *Talk) Sent(p protocol.Path) []*Item {
+	var all sequence
+	for _, it := range asideOf.find(t.ledger, p) {
+		if t.ring().Signature(&it.File) != protocol.SignatureRefused {
+			all.insert(it)
+		}
+	}
+	return all.items
+}
+
+// Advance is a stage to which an addressee of a message has brought it.
+type Advance struct {
+	Of    *Item          // the message
+	By    string         // the addressee, without its host
+	Stage protocol.Stage // StageRead or StageAnswered
+}
+
+// Advance is what a receipt or an answer changes in the Progress of another message. It is false
+// if, in the order of the record, its author had already brought that message as far.
+func (t *Talk) Advance(it *Item) (Advance, bool) {
+	if it.Type == protocol.TypeRead {
+		return t.advanceByReceipt(it)
+	}
+	p, _ := it.AnsweredPath()
+	of, by := t.ledger.at(p), it.Author().Name
+	if !t.isFor(of, by) || !it.same(t.firstAnswerBy(of, by)) {
+		return Advance{}, false
+	}
+	return Advance{of, by, protocol.StageAnswered}, true
+}
+
+func (t *Talk) advanceByReceipt(receipt *Item) (Advance, bool) {
+	p, _ := receipt.ReadPath()
+	of, by := t.ledger.at(p), receipt.Author().Name
+	if !t.isFor(of, by) {
+		return Advance{}, false
+	}
+	answer := t.firstAnswerBy(of, by)
+	if text := t.unsaidAnswer(receipt); text != nil && text.same(answer) {
+		return Advance{of, by, protocol.StageAnswered}, true
+	}
+	if answer != nil && before(answer, receipt) || !t.receiptCounts(receipt, of) {
+		return Advance{}, false
+	}
+	for _, r := range receipts.find(t.ledger, p) {
+		if r.Author().Name == by && before(r, receipt) && t.receiptCounts(r, of) {
+			return Advance{}, false
+		}
+	}
+	return Advance{of, by, protocol.StageRead}, true
+}
+
+// isFor reports whether `name` is an addressee of the message `of`. Receipts have no addressees.
+func (t *Talk) isFor(of *Item, name string) bool {
+	return of != nil && of.Type == protocol.TypeText && t.addresses(of, name)
+}
+
+// firstAnswerBy is the first answer of somebody to a message, nil if there is none.
+func (t *Talk) firstAnswerBy(of *Item, by string) *Item {
+	for _, answer := range t.Answers(of.Path) {
+		if answer.Author().Name == by {
+			return answer
+		}
+	}
+	return nil
+}
+
+// same reports whether two items have the same path: an archive makes a new item each time.
+func (it *Item) same(other *Item) bool { return other != nil && it.Path == other.Path }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -268,4 +271,75 @@ func (s *sharer) pushUntilTaken(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// renamedError says that the remote's main has another name now.
+type renamedError struct{ branch string }
+
+func (e *renamedError) Error() string {
+	return fmt.Sprintf("the branch main was renamed there: it is called %s", carrier.OneLine(e.branch))
+}
+
+// renamed returns a *renamedError if the remote had main and has it under another name: a branch
+// with what main had, or one that is not known here and that HEAD names. Main is not made again
+// then, because those who use plain git would go on in the other branch, unread.
+func (s *sharer) renamed(ctx context.Context) error {
+	known, _ := s.progress.remote()
+	if known == objects.Zero {
+		return nil
+	}
+	heads, err := s.git.Heads(ctx)
+	if err != nil || len(heads) == 0 || errors.Is(carrier.LacksMain(heads), ErrUnfit) {
+		return err
+	}
+	var strangers []string
+	for _, name := range slices.Sorted(maps.Keys(heads)) {
+		switch has, err := s.store.IsAncestor(known, heads[name]); {
+		case errors.Is(err, objects.ErrNotFound):
+			strangers = append(strangers, name)
+		case err != nil:
+			return err
+		case has:
+			return &renamedError{name}
+		}
+	}
+	if len(strangers) == 0 {
+		return nil
+	}
+	head, err := s.git.Head(ctx)
+	if name := strings.TrimPrefix(head, "refs/heads/"); err == nil && slices.Contains(strangers, name) {
+		return &renamedError{name}
+	}
+	return err
+}
+
+// stopping is the reason why a fetch or push was cut short that nobody has cancelled: the record is
+// stopping. It is no trouble with the remote.
+type stopping struct{}
+
+func (stopping) Error() string        { return "the node stops" }
+func (stopping) Is(target error) bool { return target == context.Canceled }
+
+// online says how long the remote may be used: until ctx ends, or end is called. A call that waits
+// for a remote that does not answer, or for another call that does so, must not keep the node from
+// stopping.
+type online struct {
+	ctx context.Context
+	end func()
+}
+
+func newOnline(ctx context.Context) online {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return online{ctx, func() { cancel(stopping{}) }}
+}
+
+// during is `ctx`, except that it ends as soon as the remote may no longer be used. The caller must
+// call `done`.
+func (o online) during(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	forget := context.AfterFunc(o.ctx, func() { cancel(context.Cause(o.ctx)) })
+	return ctx, func() {
+		forget()
+		cancel(nil)
+	}
 }

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/pattern"
 	"gopkg.in/yaml.v3"
 )
 
@@ -307,4 +311,162 @@ func fileCount(tier *yaml.Node) string {
 		}
 	}
 	return "1"
+}
+
+// FounderPath is the path of the file in the first commit of a record that says who began the
+// record.
+const FounderPath = "local/FOUNDER.md"
+
+const founderText = `This host began the record. The file counts as it stands in the record's first
+commit, whose hash is the record's id; what later commits make of it counts for
+nothing. The humans may have keys of hosts revoked through this host.`
+
+// FormatFounder writes the file at FounderPath: the host that begins a record, its
+// key, and the humans who may have keys revoked.
+func FormatFounder(h HostState) ([]byte, error) {
+	root, _ := hostFileParts(nil)
+	set(root, "alias", scalar(h.Host.String()))
+	set(root, "key", scalar(h.Key))
+	set(root, "humans", names(h.Humans))
+	return encodeFile(root, founderText)
+}
+
+// ParseFounder reads a file that FormatFounder wrote. Fields that it does not know
+// are passed over.
+func ParseFounder(data []byte) (HostState, error) {
+	h, err := ParseHostFile(data)
+	if err != nil {
+		return HostState{}, fmt.Errorf("%s: %w", FounderPath, err)
+	}
+	if err := CheckKey(h.Key); err != nil {
+		return HostState{}, fmt.Errorf("%s: %w", FounderPath, err)
+	}
+	if len(h.Humans) == 0 {
+		return HostState{}, errors.New(FounderPath + ": it names no human")
+	}
+	return HostState{Host: h.Host, Key: h.Key, Humans: h.Humans}, nil
+}
+
+// MaxAddresses is how many addresses a host may have.
+const MaxAddresses = 8
+
+// maxHostName bounds a name of the domain name system, in bytes.
+const maxHostName = 253
+
+var hostNamePattern = pattern.New(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+
+// SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port". It insists on both
+// parts. The host is an IP address without a zone, or a name of the domain name system. The port is
+// at most 65535; the port 0 is only for listeners.
+func SplitHostPort(address string) (host string, port uint16, err error) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 {
+		return "", 0, fmt.Errorf("address %q is not host:port, such as 192.0.2.7:4222", address)
+	}
+	host, text := address[:i], address[i+1:]
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || strconv.FormatUint(n, 10) != text {
+		return "", 0, fmt.Errorf("address %q has no port from 0 to 65535", address)
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		if ip, err := netip.ParseAddr(inner); !ok || err != nil || !ip.Is6() || ip.Zone() != "" {
+			return "", 0, fmt.Errorf("address %q holds no IPv6 address between its brackets", address)
+		}
+		return inner, uint16(n), nil
+	}
+	if len(host) > maxHostName || !hostNamePattern.MatchString(host) {
+		return "", 0, fmt.Errorf("address %q names no host", address)
+	}
+	return host, uint16(n), nil
+}
+
+// CheckHostPort returns an error if others could not dial the address. It must name a host and a
+// port. The host must not stand for all addresses of a machine.
+func CheckHostPort(address string) error {
+	host, port, err := SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	if port == 0 {
+		return fmt.Errorf("address %q has no port from 1 to 65535", address)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().IsUnspecified() {
+		return fmt.Errorf("address %q means all addresses of a machine, of which others cannot know which to dial", address)
+	}
+	return nil
+}
+
+// IsLoopback reports whether the host of an address means this machine alone.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// takeAddress adds an address to the host's list.
+func (h *HostState) takeAddress(address string) error {
+	if err := CheckHostPort(address); err != nil {
+		return err
+	}
+	if slices.Contains(h.Addresses, address) {
+		return nil
+	}
+	if len(h.Addresses) == MaxAddresses {
+		return errors.New("a host has at most " + strconv.Itoa(MaxAddresses) + " addresses")
+	}
+	h.Addresses = append(h.Addresses, address)
+	return nil
+}
+
+// HostFileCommands are the actors of a host file for which the file states a command, in the order
+// of the file. The node of a host writes no command, and no node runs one from the record (R12). So
+// somebody else has written it. A file that cannot be read has none.
+func HostFileCommands(data []byte) []string {
+	front, _, err := split(data)
+	if err != nil {
+		return nil
+	}
+	root, err := mapping(front)
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for field, actors := range eachField(root) {
+		if field != "actors" {
+			continue
+		}
+		for actor, tiers := range eachField(actors) {
+			if stateCommand(tiers) {
+				found = append(found, actor)
+			}
+		}
+	}
+	return found
+}
+
+// stateCommand reports whether one of an actor's tiers has a command: as its field
+// "cli", or as the bare string of the shorthand.
+func stateCommand(tiers *yaml.Node) bool {
+	for _, tier := range eachField(tiers) {
+		if tier.Kind == yaml.ScalarNode && tier.Tag == "!!str" {
+			return true
+		}
+		for field := range eachField(tier) {
+			if field == "cli" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eachField are the keys of a mapping with their values, in its order.
+func eachField(mapping *yaml.Node) iter.Seq2[string, *yaml.Node] {
+	return func(yield func(string, *yaml.Node) bool) {
+		for i := 0; mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
+			if !yield(mapping.Content[i].Value, mapping.Content[i+1]) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -192,4 +194,18 @@ func (l *Letter) signed(recordID string) []byte {
 	head := letterContext + "\n" + recordID + "\n" + l.Subject + "\n" + l.Host.String() + "\n" +
 		l.Time.UTC().Format(TimestampLayout) + "\n" + l.Re + "\n"
 	return append([]byte(head), l.Data...)
+}
+
+// Fingerprint is a public nkey in the short form that people compare by eye or by telephone:
+// "SHA256:" and the unpadded base64 of the SHA-256 of the 32 bytes of the ed25519 key. It returns
+// an error for text that decodes to a key but is not the usual spelling of that key.
+func Fingerprint(publicKey string) (string, error) {
+	raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(publicKey))
+	if err == nil && len(raw) == ed25519.PublicKeySize {
+		if text, err := nkeys.Encode(nkeys.PrefixByteUser, raw); err == nil && string(text) == publicKey {
+			sum := sha256.Sum256(raw)
+			return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:]), nil
+		}
+	}
+	return "", fmt.Errorf("cannot take the fingerprint of %q: it is no public user nkey", publicKey)
 }
