@@ -20,7 +20,7 @@ import (
 func TestDemoFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	r := clitest.New(t, nil)
-	r.Mail = []control.Message{clitest.Message("That was 10 words, and a few more that nobody had counted.")}
+	r.HasMail([]control.Message{clitest.Message("That was 10 words, and a few more that nobody had counted.")})
 	d := &demonstration{
 		out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: t.TempDir(), binary: "echo",
 		root: func(p *cli.Program) *cobra.Command {
