@@ -108,20 +108,17 @@ func (d *demonstration) again(ctx context.Context, so func() bool) error {
 }
 
 func (d *demonstration) wait(ctx context.Context, _ bool, args []string) error {
-	for _, b := range d.behind {
-		if b.name != args[0] {
-			continue
-		}
-		select {
-		case <-b.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if err := b.failed(); err != nil {
-			return err
-		}
+	i := slices.IndexFunc(d.behind, func(b *background) bool { return b.name == args[0] })
+	select {
+	case <-d.behind[i].ended:
+	case <-time.After(demoWait):
+		return fmt.Errorf("waited %s in vain", demoWait)
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return nil
+	err := d.behind[i].failed()
+	d.behind = slices.Delete(d.behind, i, i+1)
+	return err
 }
 
 func (d *demonstration) look(ctx context.Context, _ bool, args []string) error {
