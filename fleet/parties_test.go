@@ -206,6 +206,27 @@ func TestInvitesAreDecidedByHumans(t *testing.T) {
 	g.sameInAnyOrder()
 }
 
+// It prevents: a decision that the human's key did not sign is written and told, and every host then
+// finds it void.
+func TestUnsignedDecisionsAreNotWritten(t *testing.T) {
+	g := newGathering(t)
+	k := protocol.Address{Name: "k", Host: "b"}
+	channel, begun := g.organize("nat")
+	gate := g.must("a", g.actor("m", "a", "nat", protocol.InviteDecides(begun, k)).Invite(channel, k, nil, 0, protocol.Path{}))
+	zoe := g.actor("zoe", "b", "zoe", "join another party")
+	nat := g.actor("nat", "a", "nat", "another rule")
+	for what, c := range map[string]affair.Command{
+		"an answer":               zoe.Answer(channel, parties.AnswerTo{Gate: gate, Act: protocol.ActPartyAccept}),
+		"a rule":                  nat.SetRules(channel, []protocol.RuleValue{{Name: "accept_threshold", Value: "0.5"}}, ""),
+		"the removal of a member": nat.Remove(channel, protocol.Address{Name: "m", Host: "a"}, "it is away"),
+		"an invitation":           g.actor("m", "a", "nat", protocol.InviteDecides(gate, k)).Invite(channel, protocol.Address{Name: "l", Host: "b"}, nil, 0, protocol.Path{}),
+	} {
+		if _, err := g.state.Decide(Do{c}, g.at); err == nil || !strings.Contains(err.Error(), "sign") {
+			t.Errorf("%s that is signed for something else is written: %v", what, err)
+		}
+	}
+}
+
 // An agent that organizes asks its human first, and invites only whom they agreed to (R64).
 func TestAgentsAskTheirHumanFirst(t *testing.T) {
 	g := newGathering(t)

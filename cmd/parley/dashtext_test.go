@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // It prevents: a text that begins with a dash is refused as a flag that does not exist. Language
@@ -65,7 +66,7 @@ func jsonText(s string) string {
 // A flag of parley that stands after the text stays a flag.
 func TestFlagsAfterADashedText(t *testing.T) {
 	r := newRun(t)
-	r.Reply = clitest.Message("42")
+	clitest.On(r, control.Wait, clitest.Message("42"))
 	if code := r.Do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}

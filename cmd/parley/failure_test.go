@@ -174,7 +174,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space 
 func TestFullDiskIsNoticed(t *testing.T) {
 	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
 		r := newRun(t)
-		r.Mail = []control.Message{clitest.Message("hello")}
+		r.HasMail([]control.Message{clitest.Message("hello")})
 		r.Program.Out.Writer = brokenWriter{}
 		if code := r.Do(line...); code != cli.ExitFailed || !strings.Contains(r.Err.String(), "no space left") {
 			t.Errorf("%q: exit %d, %q", line, code, r.Err.String())
@@ -186,10 +186,10 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 	r := newRun(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	r.Ctx = ctx
-	r.OnLog = func(ctx context.Context) error {
+	r.By(control.Log.By(func(ctx context.Context, _ control.LogRequest, _ func(control.Message) error) error {
 		cancel()
 		return ctx.Err()
-	}
+	}))
 	if code := r.Do("log", "--follow"); code != cli.ExitDone || r.Err.Len() > 0 {
 		t.Errorf("exit %d, stderr %q", code, r.Err.String())
 	}

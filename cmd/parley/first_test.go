@@ -24,7 +24,8 @@ func TestFirstSteps(t *testing.T) {
 		{"running", true, nil, "parley hey AGENT hello"},
 	} {
 		r := newRun(t)
-		r.Failure, r.Status = test.err, clitest.SomeStatus()
+		r.Failure = test.err
+		clitest.On(r, control.ShowStatus.Verb, clitest.SomeStatus())
 		if test.setUp {
 			if err := os.WriteFile(configs.Home{Dir: r.Env["PARLEY_HOME"]}.Config(), nil, 0o600); err != nil {
 				t.Fatal(err)

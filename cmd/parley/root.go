@@ -66,7 +66,7 @@ that of the home), NO_COLOR.`
 		party.NewEverybodyCommand(p), node.NewStatusCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
 	}
 	root.AddCommand(shown...)
-	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
+	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, newRootCommand), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
 		talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),

@@ -22,20 +22,22 @@ func TestScreensFit(t *testing.T) {
 		} {
 			r := newRun(t)
 			r.SomeBooks(t)
-			r.Thread = clitest.SomeThread()
-			for _, m := range r.Thread {
-				r.Mail = append(r.Mail, m.Message)
+			clitest.On(r, control.Thread, clitest.SomeThread())
+			mail := clitest.MailOfStrangers()
+			for _, m := range clitest.SomeThread() {
+				mail = append(mail, m.Message)
 			}
-			r.Mail = append(r.Mail, clitest.MailOfStrangers()...)
-			r.Agents = clitest.ServedHere()
-			r.Found = clitest.SomeFinds(r.Mail...)
-			r.Woken.Agents = r.Agents
-			r.Hosts, r.Fleet = clitest.SomeHosts(), clitest.SomeFleet()
-			r.Host = r.Hosts[2]
-			r.People = []control.Participant{{
+			r.HasMail(mail)
+			clitest.On(r, control.Agents.Verb, clitest.ServedHere())
+			clitest.On(r, control.Search, clitest.SomeFinds(mail...))
+			clitest.On(r, control.Wake, control.Woken{Agents: clitest.ServedHere()})
+			clitest.On(r, control.Hosts, clitest.SomeHosts())
+			clitest.On(r, control.AskFleet, clitest.SomeFleet())
+			clitest.On(r, control.ShowHost, clitest.SomeHosts()[2])
+			clitest.On(r, control.List, []control.Participant{{
 				Name: "a-name-that-is-rather-long", Kind: "agent", Host: "a-host-with-a-long-name", State: control.HostGit,
 				Since: clitest.Message("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
-			}}
+			}})
 			r.AtTerminal(width)
 			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
 				t.Fatalf("%s: exit %d, %s", line, code, r.Err.String())
@@ -99,8 +101,9 @@ func TestFlagsComplete(t *testing.T) {
 	} {
 		r := newRun(t)
 		r.SomeBooks(t)
-		r.Agents, r.People = clitest.ServedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
-		r.Hosts = clitest.SomeHosts()
+		clitest.On(r, control.Agents.Verb, clitest.ServedHere())
+		clitest.On(r, control.List, []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}})
+		clitest.On(r, control.Hosts, clitest.SomeHosts())
 		r.Do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
 		words := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
 		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {

@@ -53,7 +53,7 @@ func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head pro
 		}
 		tried := affair.Deed{
 			Message: &m, Position: affair.Position{Place: now, Path: m.Path}, Human: a.Human != "" && a.Me == a.Human,
-			Hand: affair.Hand{RecordID: a.Record, Key: a.Key, Here: a.Human != ""},
+			Hand: affair.Hand{RecordID: a.Record, Key: a.Key, Had: a.Key != "", Here: a.Human != ""},
 		}
 		if _, err := kind.Step(p, tried); err != nil {
 			return nil, refused(err)

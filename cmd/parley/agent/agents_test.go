@@ -71,13 +71,17 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Agents, r.Agent = clitest.ServedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
-			r.Changed = []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}
-			r.Settings = []control.Setting{{Name: "exec", Value: "sh -c \x1bding"}, {Name: "attempts", Value: "3"}}
-			r.Profile = control.Profile{
+			mawjs := control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			clitest.On(r, control.Agents.Verb, clitest.ServedHere())
+			clitest.On(r, control.AddAgent, control.Agent{Name: "claude", Door: "exec"})
+			clitest.On(r, control.PauseAgent, control.ChangedAgent{Agent: mawjs, Changed: []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}})
+			clitest.On(r, control.ShowAgent, control.AgentSettings{
+				Agent: mawjs, Settings: []control.Setting{{Name: "exec", Value: "sh -c \x1bding"}, {Name: "attempts", Value: "3"}},
+			})
+			clitest.On(r, control.ActorProfile, control.Profile{
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
-			}
+			})
 			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
@@ -90,7 +94,7 @@ func TestAChangeSaysWhatItChanged(t *testing.T) {
 		"bo: attempts 3 → 5\nbo: wake none → sh -c ␛ding\n": {{Name: "attempts", Was: "3", Now: "5"}, {Name: "wake", Now: "sh -c \x1bding"}},
 	} {
 		r := newRun(t)
-		r.Changed = changed
+		clitest.On(r, control.SetAgent, control.ChangedAgent{Agent: control.Agent{Name: "bo"}, Changed: changed})
 		if code := r.Do("agent", "set", "bo", "--attempts", "5"); code != cli.ExitDone || r.Out.String() != want {
 			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
 		}
@@ -99,7 +103,7 @@ func TestAChangeSaysWhatItChanged(t *testing.T) {
 
 func TestResumed(t *testing.T) {
 	r := newRun(t)
-	r.Agent, r.Changed = control.Agent{Name: "mawjs", Queued: 2}, []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}
+	clitest.On(r, control.PauseAgent, control.ChangedAgent{Agent: control.Agent{Name: "mawjs", Queued: 2}, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}})
 	if code := r.Do("agent", "resume", "mawjs"); code != cli.ExitDone || r.Out.String() != "mawjs goes on, 2 messages waiting\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
@@ -115,18 +119,18 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{line: []string{"agent", "add", "--preset", "claude"}, want: `add {"name":"claude","preset":"claude","dir":"` + here + `"}`},
-		{line: []string{"agent", "add", "calc", "--exec", "bc -l"}, want: `add {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},
-		{line: []string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, want: `add {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
+		{line: []string{"agent", "add", "--preset", "claude"}, want: `add-agent {"name":"claude","preset":"claude","dir":"` + here + `"}`},
+		{line: []string{"agent", "add", "calc", "--exec", "bc -l"}, want: `add-agent {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},
+		{line: []string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, want: `add-agent {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
 		{
 			line: []string{"agent", "add", "sage", "--preset", "gemini", "--profile", "p", "--open", "gemini -i", "--timeout", "2m", "--input", "text"},
-			want: `add {"name":"sage","preset":"gemini","input":"text","profile":"p","open":"gemini -i","timeout":120000000000,"dir":"` + here + `"}`,
+			want: `add-agent {"name":"sage","preset":"gemini","input":"text","profile":"p","open":"gemini -i","timeout":120000000000,"dir":"` + here + `"}`,
 		},
-		{line: []string{"agent", "pause", "mawjs"}, want: `pause {"name":"mawjs","paused":true}`},
-		{line: []string{"agent", "resume", "mawjs"}, want: `pause {"name":"mawjs","paused":false}`},
-		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test {"name":"calc","text":"6 * 7"}`},
-		{line: []string{"agent", "test", "calc", "-"}, stdin: "1\n2\n", want: `test {"name":"calc","text":"1\n2"}`},
-		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"` + testText + `"}`},
+		{line: []string{"agent", "pause", "mawjs"}, want: `pause-agent {"name":"mawjs","paused":true}`},
+		{line: []string{"agent", "resume", "mawjs"}, want: `pause-agent {"name":"mawjs","paused":false}`},
+		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test-agent {"name":"calc","text":"6 * 7"}`},
+		{line: []string{"agent", "test", "calc", "-"}, stdin: "1\n2\n", want: `test-agent {"name":"calc","text":"1\n2"}`},
+		{line: []string{"agent", "test", "calc"}, want: `test-agent {"name":"calc","text":"` + testText + `"}`},
 		{line: []string{"agent", "profile", "sage"}, want: `profile {"name":"sage"}`},
 		{line: []string{"agent", "profile", "sage", "--set", "-"}, stdin: "---\nname: sage\n---\n", want: `profile {"name":"sage","file":"---\nname: sage\n---"}`},
 	} {
@@ -159,7 +163,7 @@ func TestAgentTest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Tested = test.result
+			clitest.On(r, control.TestAgent, test.result)
 			line := []string{"agent", "test", "calc"}
 			if test.json {
 				line = append(line, "--json")
@@ -232,7 +236,8 @@ next: parley hey calc --wait 30s TEXT   ask it something
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Agents = clitest.SomeStatus().Agents
+			clitest.On(r, control.Agents.Verb, clitest.SomeStatus().Agents)
+			clitest.On(r, control.AddAgent, control.Agent{Name: "calc", Door: "exec"})
 			r.WantPrinted(t, test.width, test.line, test.want)
 		})
 	}

@@ -45,7 +45,7 @@ func demoAnswer(agent, text string) (string, error) {
 	case "partner":
 		return scored(text), nil
 	case "lens":
-		return lens(text), nil
+		return lens(text)
 	}
 	return "", control.Errorf(control.KindUsage, "", "there is no demo agent %q", agent)
 }

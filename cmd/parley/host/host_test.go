@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 func TestHostsForPeople(t *testing.T) {
@@ -76,32 +78,41 @@ version 0.1.0; its clock is 3m ahead
 `},
 	} {
 		r := newRun(t)
-		r.Hosts = clitest.SomeHosts()
-		r.Host = r.Hosts[2]
+		clitest.On(r, control.Hosts, clitest.SomeHosts())
+		clitest.On(r, control.ShowHost, clitest.SomeHosts()[2])
 		if strings.HasSuffix(test.line, "black") {
-			r.Host = r.Hosts[0]
+			clitest.On(r, control.ShowHost, clitest.SomeHosts()[0])
 		}
 		if strings.HasSuffix(test.line, "gone") {
-			r.Host = gone
+			clitest.On(r, control.ShowHost, gone)
 		}
-		r.Pings = []control.Ping{
-			{RTT: 1234567, Clock: control.Seconds(time.Minute), Version: "0.1.0"}, {RTT: control.Seconds(2340 * time.Millisecond), Clock: control.Seconds(-time.Minute), Version: "0.1.0"},
-			{RTT: 311999, Clock: control.Seconds(3 * time.Minute), Version: "0.1.0"},
-		}
+		pings(r,
+			control.Ping{RTT: 1234567, Clock: control.Seconds(time.Minute), Version: "0.1.0"}, control.Ping{RTT: control.Seconds(2340 * time.Millisecond), Clock: control.Seconds(-time.Minute), Version: "0.1.0"},
+			control.Ping{RTT: 311999, Clock: control.Seconds(3 * time.Minute), Version: "0.1.0"},
+		)
 		r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 	}
 }
 
+// pings prepares the answers to pings, one after the other.
+func pings(r *clitest.Run, all ...control.Ping) {
+	r.By(control.PingHost.By(func(context.Context, control.PingRequest) (control.Ping, error) {
+		next := all[0]
+		all = all[1:]
+		return next, nil
+	}))
+}
+
 func TestPingAsJSON(t *testing.T) {
 	r := newRun(t)
-	r.Pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
+	pings(r, control.Ping{RTT: 30, Version: "1"}, control.Ping{RTT: 10, Clock: 5, Version: "1"})
 	if code := r.Do("fleet", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.Out.String() != want {
 		t.Errorf("printed %s, want %s", r.Out.String(), want)
 	}
-	if want := `ping {"alias":"white"}`; len(r.Asked) != 2 || r.Asked[0] != want {
+	if want := `ping-host {"alias":"white"}`; len(r.Asked) != 2 || r.Asked[0] != want {
 		t.Errorf("asked %q, want %q twice", r.Asked, want)
 	}
 }
@@ -126,6 +137,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(40)
 	r.Typing("rotate here")
+	clitest.On(r, control.RotateKey, control.Rotation{Host: "here", Old: "UOLD", Key: "UNEW"})
 	if code := r.Do("fleet", "rotate"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
@@ -136,9 +148,9 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 
 // It prevents: "--yes" without any input revokes a key for good.
 func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
-	const revokes = `revoke {"host":"white","phrase":"revoke white"}`
-	const removes = `remove host {"host":"white","phrase":"remove white"}`
-	const rotates = `rotate {"overlap":86400000000000,"phrase":"rotate here"}`
+	const revokes = `revoke-key {"host":"white","phrase":"revoke white"}`
+	const removes = `remove-host {"host":"white","phrase":"remove white"}`
+	const rotates = `rotate-key {"overlap":86400000000000,"phrase":"rotate here"}`
 	for _, test := range []struct {
 		line, typed string
 		code        int
@@ -158,6 +170,9 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 		{"fleet rotate", "rotate here", cli.ExitDone, rotates, "The host here gets a new key."},
 	} {
 		r := newRun(t)
+		clitest.On(r, control.RotateKey, control.Rotation{Host: "here", Old: "UOLD", Key: "UNEW"})
+		clitest.On(r, control.RevokeKey, control.Revocation{Host: "white", Key: "UKEY", Human: "nat", Runs: 2, Later: 3, Out: true})
+		clitest.On(r, control.RemoveHost, control.HostRemoval{Host: "white", Human: "nat", Agents: []protocol.Name{"shout", "blob"}, Waiting: 3})
 		if test.typed != "" {
 			r.Typing(test.typed)
 		}

@@ -22,7 +22,7 @@ func TestWhomToTalkToNext(t *testing.T) {
 		"next: parley hey mawjs hello   say something\n":                            {me, namesake, agent},
 	} {
 		r := newRun(t)
-		r.People = people
+		clitest.On(r, control.List, people)
 		r.AtTerminal(80)
 		if code := r.Do("ls"); code != cli.ExitDone || !strings.HasSuffix(r.Out.String(), "\n"+want) {
 			t.Errorf("exit %d, printed %q, want %q last", code, r.Out.String(), want)
@@ -41,7 +41,7 @@ func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	calc.Name, calc.Door = "calc", "exec"
 	mawjs.Name, mawjs.Door, mawjs.Asked = "mawjs", "inbox", now.Add(-time.Minute)
 	volt.Name, volt.Door = "volt", "inbox"
-	r.People = []control.Participant{calc, mawjs, volt}
+	clitest.On(r, control.List, []control.Participant{calc, mawjs, volt})
 	r.AtTerminal(80)
 	if code := r.Do("ls"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())
@@ -75,11 +75,11 @@ next: parley hey mawjs hello   say something
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.People = []control.Participant{
+			clitest.On(r, control.List, []control.Participant{
 				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: clitest.Message("").Timestamp},
 				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
 				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
-			}
+			})
 			r.WantPrinted(t, test.width, test.line, test.want)
 		})
 	}

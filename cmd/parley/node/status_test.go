@@ -47,7 +47,7 @@ func TestAlarmsInColour(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(60)
 	r.Program.Out.Color = true
-	r.Status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
+	clitest.On(r, control.ShowStatus.Verb, control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}})
 	if code := r.Do("status"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
@@ -62,7 +62,7 @@ func TestAlarmsInColour(t *testing.T) {
 // It prevents: status of another home says to type commands for the node of the default home.
 func TestStatusNamesTheHome(t *testing.T) {
 	r := newRun(t)
-	r.Status = clitest.SomeStatus()
+	clitest.On(r, control.ShowStatus.Verb, clitest.SomeStatus())
 	if code := r.Do("status", "--home", "/srv/white"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
@@ -92,13 +92,14 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 // and trouble with the bus that stands in status for ever after it is over.
 func TestStatusSpeaksOfWhatIs(t *testing.T) {
 	r := newRun(t)
-	r.Status = clitest.SomeStatus()
-	r.Status.Record.Trouble = nil
-	r.Status.Record.Courier, r.Status.Record.Pusher = 2, "black"
-	r.Status.Bus = control.BusStatus{
+	s := clitest.SomeStatus()
+	s.Record.Trouble = nil
+	s.Record.Courier, s.Record.Pusher = 2, "black"
+	s.Bus = control.BusStatus{
 		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * busLasts), HeldDropped: 1, GapsLeft: 1,
 		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * busLasts)}},
 	}
+	clitest.On(r, control.ShowStatus.Verb, s)
 	if code := r.Do("status"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
@@ -144,7 +145,7 @@ calc   exec  2        1        bc -l    /work
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Status = clitest.SomeStatus()
+			clitest.On(r, control.ShowStatus.Verb, clitest.SomeStatus())
 			r.WantPrinted(t, test.width, test.line, test.want)
 		})
 	}
@@ -155,11 +156,10 @@ calc   exec  2        1        bc -l    /work
 // that push.
 func TestTroubleWhereOthersPushedEverything(t *testing.T) {
 	r := newRun(t)
-	r.Status = clitest.SomeStatus()
-	r.Status.Record.Courier = 2
-	r.Status.Record.Trouble = &control.Trouble{
-		Kind: "hook", Text: "refused", Pushing: true, Since: r.Status.Since, Advice: "ask",
-	}
+	s := clitest.SomeStatus()
+	s.Record.Courier = 2
+	s.Record.Trouble = &control.Trouble{Kind: "hook", Text: "refused", Pushing: true, Since: s.Since, Advice: "ask"}
+	clitest.On(r, control.ShowStatus.Verb, s)
 	if code := r.Do("status"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 func TestFleetForPeople(t *testing.T) {
@@ -49,14 +50,14 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
 `},
 	} {
 		r := newRun(t)
-		r.Fleet = clitest.SomeFleet()
+		clitest.On(r, control.AskFleet, clitest.SomeFleet())
 		r.WantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
 	}
 }
 
 func TestFleetAsJSON(t *testing.T) {
 	r := newRun(t)
-	r.Fleet = clitest.SomeFleet()
+	clitest.On(r, control.AskFleet, clitest.SomeFleet())
 	if code := r.Do("status", "--fleet", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestWakeForPeople(t *testing.T) {
 	r := newRun(t)
-	r.Woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()}
+	clitest.On(r, control.Wake, control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()})
 	r.WantPrinted(t, 80, []string{"wake"}, `
 awake; 2 messages came from git@example.org:record␛.git
 AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
@@ -50,7 +50,7 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.Woken = test.woken
+		clitest.On(r, control.Wake, test.woken)
 		if code := r.Do("wake"); code != test.code {
 			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)
 		}

@@ -23,12 +23,21 @@ func newRun(t *testing.T) *clitest.Run {
 	waits, fails := job, job
 	waits.State, waits.Why, waits.Place, waits.Attempt = control.JobWaiting, control.WhyBusy, 1, 0
 	fails.State, fails.Why, fails.Place, fails.Next, fails.Problem = control.JobWaiting, control.WhyRetry, 2, at.Add(time.Minute), "exit code 1"
-	r.Jobs = []control.Job{job, waits, fails}
-	r.Dead = []control.DeadLetter{{
+	jobs := []control.Job{job, waits, fails}
+	clitest.On(r, control.Queue, jobs)
+	clitest.On(r, control.Cancel, jobs)
+	dies(r, control.DeadLetter{
 		Message: m, Agent: "mawjs", Host: "white", Time: at, Problem: "mawjs: the command ended with exit code 1: no \x1bmodel", Text: "It had printed:\nhm\x07",
 		Tier: "default", Ran: control.Seconds(1200 * time.Millisecond), Attempts: 3, Retries: 1,
-	}}
+	})
 	return r
+}
+
+// dies prepares the one dead letter that is listed, retried or dropped.
+func dies(r *clitest.Run, letter control.DeadLetter) {
+	clitest.On(r, control.DeadLetters, []control.DeadLetter{letter})
+	clitest.On(r, control.RetryDead, letter)
+	clitest.On(r, control.DropDead, letter)
 }
 
 // The messages that agents have to work on, and those on which they have failed, are shown in
@@ -95,7 +104,8 @@ next: parley dlq retry b2c3d4e5   have it tried again
 `},
 	} {
 		r := newRun(t)
-		r.Dead[0] = control.DeadLetter{Message: r.Dead[0].Message, Agent: "mawjs", Time: r.Dead[0].Time, Problem: "another host has claimed it", Claimed: true}
+		m := clitest.Message("translate\x1b[2J this, which is long enough to be cut at the edge")
+		dies(r, control.DeadLetter{Message: m, Agent: "mawjs", Time: m.Timestamp, Problem: "another host has claimed it", Claimed: true})
 		r.WantPrinted(t, 80, strings.Fields(test.line), test.want)
 	}
 }
@@ -105,10 +115,10 @@ func TestWorkAsked(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue mawjs", `queue {"agent":"mawjs"}`},
 		{"cancel b2c3d4e5 --agent mawjs --reason mistake", `cancel {"message":"b2c3d4e5","agent":"mawjs","reason":"mistake"}`},
-		{"dlq list mawjs --all", `dead letters {"agent":"mawjs","dropped":true}`},
-		{"dlq show b2c3d4e5", `dead letters {"message":"b2c3d4e5","dropped":true}`},
-		{"dlq retry b2c3d4e5 --agent mawjs", `retry {"message":"b2c3d4e5","agent":"mawjs"}`},
-		{"dlq drop b2c3d4e5 --reason old", `drop {"message":"b2c3d4e5","reason":"old"}`},
+		{"dlq list mawjs --all", `dead-letters {"agent":"mawjs","dropped":true}`},
+		{"dlq show b2c3d4e5", `dead-letters {"message":"b2c3d4e5","dropped":true}`},
+		{"dlq retry b2c3d4e5 --agent mawjs", `retry-dead {"message":"b2c3d4e5","agent":"mawjs"}`},
+		{"dlq drop b2c3d4e5 --reason old", `drop-dead {"message":"b2c3d4e5","reason":"old"}`},
 	} {
 		r := newRun(t)
 		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {

@@ -96,13 +96,13 @@ func TestTracesForPeople(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tracing(t)
-			r.Traced = aTrace()
+			clitest.On(r, control.Trace, aTrace())
 			r.WantPrinted(t, test.width, []string{"trace", "b2c3d4e5"}, test.want)
 		})
 	}
 	r := tracing(t)
-	r.Traced = aTrace()[8:9]
-	r.Program.Now = func() time.Time { return r.Traced[0].Time.Add(time.Hour) }
+	clitest.On(r, control.Trace, aTrace()[8:9])
+	r.Program.Now = func() time.Time { return aTrace()[8].Time.Add(time.Hour) }
 	r.WantPrinted(t, 60, []string{"trace", "b2c3d4e5"}, `
 21:01:00.003  white  mawjs: attempt 1 started, tier opus
 next: parley prompt b2c3d4e5   what the agent was given
@@ -150,7 +150,7 @@ func aConversation(messages int) []control.TraceStep {
 // it goes on.
 func TestTraceOfALongConversationIsShort(t *testing.T) {
 	r := tracing(t)
-	r.Traced = aConversation(9)
+	clitest.On(r, control.Trace, aConversation(9))
 	r.WantPrinted(t, 100, []string{"trace", "00000000"}, `
 2026-05-23 +02:00
 21:01:00.000  here  00000000 written: hey from nat to ping
@@ -167,7 +167,7 @@ func TestTraceOfALongConversationIsShort(t *testing.T) {
                         … 30 more below: parley trace 0000000a
 `)
 	r = tracing(t)
-	r.Traced = aConversation(9)
+	clitest.On(r, control.Trace, aConversation(9))
 	r.WantPrinted(t, 60, []string{"trace", "00000000", "-n", "2"}, `
 2026-05-23 +02:00
 21:01:00.000  here  00000000 written: hey from nat to ping
@@ -182,7 +182,7 @@ func TestTraceOfALongConversationIsShort(t *testing.T) {
                       … 30 more below: parley trace 0000000a
 `)
 	r = tracing(t)
-	r.Traced = aConversation(2)
+	clitest.On(r, control.Trace, aConversation(2))
 	r.WantPrinted(t, 0, []string{"trace", "00000000", "-n", "0"}, `
 2026-05-23T21:01:00.000+02:00  here  00000000 written: hey from nat to ping
 2026-05-23T21:01:00.000+02:00  here  answered by ping: 00000001

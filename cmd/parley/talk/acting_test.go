@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -33,7 +34,7 @@ func TestInWhoseNameACommandActs(t *testing.T) {
 		{line: "inbox --as nat", agent: "volt", speaker: "mawjs", terminal: true},
 	} {
 		r := newRun(t)
-		r.Status = control.Status{Human: "nat", Speaker: test.speaker}
+		clitest.On(r, control.ShowStatus.Verb, control.Status{Human: "nat", Speaker: test.speaker})
 		r.Env["PARLEY_AGENT"] = test.agent
 		if test.terminal {
 			r.AtTerminal(80)

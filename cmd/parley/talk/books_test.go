@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 func TestBooksForPeople(t *testing.T) {
@@ -108,19 +110,19 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{line: []string{"channel", "new", "sprint"}, want: `new channel {"name":"sprint"}`},
+		{line: []string{"channel", "new", "sprint"}, want: `new-channel {"name":"sprint"}`},
 		{
 			line: []string{"channel", "new", "π", "--parent", "sprint", "--about", "-", "--as", "nat"}, stdin: "Throw\n\ndarts.\n",
-			want: `new channel {"as":"nat","name":"π","parent":"sprint","about":"Throw\n\ndarts."}`,
+			want: `new-channel {"as":"nat","name":"π","parent":"sprint","about":"Throw\n\ndarts."}`,
 		},
 		{
 			line: []string{"memory", "add", "--subject", "s", "--scope", "sprint", "--tag", "a", "--tag", "b,c", "--session", "7f", "Go", "only"},
-			want: `add memory {"subject":"s","scope":"sprint","tags":["a","b,c"],"session":"7f","body":"Go only"}`,
+			want: `add-memory {"subject":"s","scope":"sprint","tags":["a","b,c"],"session":"7f","body":"Go only"}`,
 		},
-		{line: []string{"memory", "add", "--subject", "s", "-"}, stdin: "---\nx\n", want: `add memory {"subject":"s","body":"---\nx"}`},
+		{line: []string{"memory", "add", "--subject", "s", "-"}, stdin: "---\nx\n", want: `add-memory {"subject":"s","body":"---\nx"}`},
 		{
 			line: []string{"memory", "supersede", "b2c3d4e5", "Go", "and", "SQL", "--subject", "t"},
-			want: `add memory {"subject":"t","supersedes":"b2c3d4e5","body":"Go and SQL"}`,
+			want: `add-memory {"subject":"t","supersedes":"b2c3d4e5","body":"Go and SQL"}`,
 		},
 		{line: []string{"memory", "list"}, want: `memories {}`},
 		{
@@ -168,7 +170,7 @@ func TestParseSince(t *testing.T) {
 
 func TestNothingFoundIsNoFailure(t *testing.T) {
 	r := newRun(t)
-	r.Found.Pending = 3
+	clitest.On(r, control.Search, control.SearchResult{Pending: 3})
 	if code := r.Do("search", "deadline"); code != cli.ExitDone || r.Out.Len() > 0 {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}

@@ -15,45 +15,41 @@ import (
 
 // talker is a node with one channel. The test hands out the messages of this channel.
 type talker struct {
-	clitest.Recorder
 	sent chan control.SendRequest
 	come chan control.Message
 	read chan control.ShownRequest
 }
 
-func (s *talker) Shown(_ context.Context, r control.ShownRequest) (control.Marked, error) {
-	s.read <- r
-	return control.Marked{}, nil
-}
-
-func (s *talker) Channel(context.Context, control.ChannelRequest) (control.Channel, error) {
-	return control.Channel{ID: s.Message.Channel, Participants: []string{"mawjs", "nat"}}, nil
-}
-
-func (s *talker) Send(_ context.Context, r control.SendRequest) (control.Message, error) {
-	s.sent <- r
-	m := s.Message
-	m.Path = protocol.NewPath(m.Channel, m.Timestamp, uint32(len(r.Body)))
-	return m, nil
-}
-
-// Answer implements control.Service.
-func (s *talker) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
-	own := []control.Binding{control.Send.By(s.Send), control.Shown.By(s.Shown), control.ShowChannel.By(s.Channel), control.Log.By(s.Log)}
-	return control.Bind(append(s.Bindings(), own...)...).Answer(ctx, v, request, yield)
-}
-
-func (s *talker) Log(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
-	for {
-		select {
-		case m := <-s.come:
-			if err := yield(m); err != nil {
-				return err
+func newTalker(r *clitest.Run) talker {
+	s := talker{make(chan control.SendRequest), make(chan control.Message), make(chan control.ShownRequest, 1)}
+	m := clitest.Message("")
+	clitest.On(r, control.ShowStatus.Verb, clitest.SomeStatus())
+	clitest.On(r, control.ShowChannel, control.Channel{ID: m.Channel, Participants: []string{"mawjs", "nat"}})
+	r.By(
+		control.Shown.By(func(_ context.Context, q control.ShownRequest) (control.Marked, error) {
+			s.read <- q
+			return control.Marked{}, nil
+		}),
+		control.Send.By(func(_ context.Context, q control.SendRequest) (control.Message, error) {
+			s.sent <- q
+			m := m
+			m.Path = protocol.NewPath(m.Channel, m.Timestamp, uint32(len(q.Body)))
+			return m, nil
+		}),
+		control.Log.By(func(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
+			for {
+				select {
+				case m := <-s.come:
+					if err := yield(m); err != nil {
+						return err
+					}
+				case <-ctx.Done():
+					return nil
+				}
 			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
+		}),
+	)
+	return s
 }
 
 // At a terminal, a message that comes is shown above the line that is being typed. That line stays
@@ -65,8 +61,7 @@ func TestChatAtATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := newRun(t)
-	s := &talker{Recorder: clitest.Recorder{Message: clitest.Message(""), Status: clitest.SomeStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
-	run.Program.Connect = func(string) control.Service { return s }
+	s := newTalker(run)
 	run.Program.Stdin = p.Side
 	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })
 	code := make(chan int, 1)

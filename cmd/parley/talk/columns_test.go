@@ -68,7 +68,7 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 	} {
 		r := newRun(t)
-		r.Mail = aDay()
+		r.HasMail(aDay())
 		r.Program.Now = func() time.Time { return clitest.Message("").Timestamp.Add(time.Hour) }
 		r.AtTerminal(80)
 		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
@@ -98,7 +98,9 @@ func TestNamesOfFilesAreSafeToShow(t *testing.T) {
 	for _, columns := range []int{0, 60, 300} {
 		for _, line := range []string{"inbox", "log", "show x", "read x", "search hello", "thread x", "replies x"} {
 			r := newRun(t)
-			r.Mail, r.Thread, r.Found = []control.Message{m}, []control.ThreadMessage{{Message: m}}, clitest.SomeFinds(m)
+			r.HasMail([]control.Message{m})
+			clitest.On(r, control.Thread, []control.ThreadMessage{{Message: m}})
+			clitest.On(r, control.Search, clitest.SomeFinds(m))
 			if columns > 0 {
 				r.AtTerminal(columns)
 			}
@@ -113,7 +115,7 @@ func TestNamesOfFilesAreSafeToShow(t *testing.T) {
 		}
 	}
 	r := newRun(t)
-	r.Mail = []control.Message{m}
+	r.HasMail([]control.Message{m})
 	var list []control.Message
 	if r.Do("inbox", "--json"); json.Unmarshal(r.Out.Bytes(), &list) != nil || len(list) != 1 || list[0].Path != m.Path {
 		t.Errorf("as JSON it is %q", r.Out.String())
@@ -126,8 +128,9 @@ func TestNextStepIsSafeToShow(t *testing.T) {
 	const turned = "gpj.\u202ehsilbup"
 	for _, line := range []string{"channel members x", "channel show x", "channel list"} {
 		r := newRun(t)
-		r.Channel = control.Channel{Name: turned, Members: []string{turned}}
-		r.Channels = []control.Channel{r.Channel}
+		channel := control.Channel{Name: turned, Members: []string{turned}}
+		clitest.On(r, control.ShowChannel, channel)
+		clitest.On(r, control.Channels.Verb, []control.Channel{channel})
 		r.AtTerminal(200)
 		if code := r.Do(strings.Fields(line)...); code != cli.ExitDone || !strings.Contains(r.Out.String(), "next: ") {
 			t.Errorf("%s: exit %d, printed %q", line, code, r.Out.String())

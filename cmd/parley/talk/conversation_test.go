@@ -66,7 +66,9 @@ next: parley show b2c3d4e5   how far it has come
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Message, r.Mail, r.Thread = clitest.ToThree(), []control.Message{clitest.ToThree()}, clitest.SomeThread()
+			r.HasMessage(clitest.ToThree())
+			r.HasMail([]control.Message{clitest.ToThree()})
+			clitest.On(r, control.Thread, clitest.SomeThread())
 			want := strings.ReplaceAll(test.want, "PATH  ", clitest.MessagePath+"  ")
 			r.WantPrinted(t, test.width, strings.Fields(test.line), want)
 		})
@@ -112,7 +114,7 @@ func TestNobodyHasAnswered(t *testing.T) {
 
 func TestThreadAsJSONHasDepths(t *testing.T) {
 	r := newRun(t)
-	r.Thread = clitest.SomeThread()
+	clitest.On(r, control.Thread, clitest.SomeThread())
 	r.Do("thread", "b2c3d4e5", "--json")
 	for _, want := range []string{`[{"path":`, `"depth":0`, `"depth":3`, `{"name":"critic","stage":""}`} {
 		if !strings.Contains(r.Out.String(), want) {
@@ -156,7 +158,7 @@ func TestWaitCommand(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.Reply, r.WaitErr = test.reply, test.err
+		clitest.On(r, control.Wait, test.reply, test.err)
 		if code := r.Do(strings.Fields(test.line)...); code != test.code {
 			t.Errorf("%s: exit %d, want %d", test.line, code, test.code)
 		}
@@ -169,7 +171,8 @@ func TestWaitCommand(t *testing.T) {
 // A script that waits for an answer gets it even if no receipt can be left.
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	r := newRun(t)
-	r.Reply, r.ShownErr = clitest.Message("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	clitest.On(r, control.Wait, clitest.Message("42"))
+	clitest.On(r, control.Shown, control.Marked{}, control.Errorf(control.KindUnavailable, "", "the node is stopping"))
 	if code := r.Do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.Out.String() != "42\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
@@ -182,10 +185,9 @@ func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 // it went.
 func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
 	r := newRun(t)
-	r.Thread = clitest.SomeThread()[:2]
 	asked := clitest.Message("can I take Friday?")
 	asked.From, asked.To = "mawjs", []string{"volt"}
-	r.Thread = append(r.Thread, control.ThreadMessage{Message: asked, Depth: 1})
+	clitest.On(r, control.Thread, append(clitest.SomeThread()[:2], control.ThreadMessage{Message: asked, Depth: 1}))
 	r.AtTerminal(80)
 	r.Do("thread", "b2c3d4e5")
 	want := "└ mawjs@white → volt  05-23 21:01 +02:00  b2c3d4e5  can I take Friday?"

@@ -52,7 +52,7 @@ func TestMoreIsSaid(t *testing.T) {
 		{"log -n 0", mail, 3, ""},
 	} {
 		r := newRun(t)
-		r.Mail = test.mail
+		r.HasMail(test.mail)
 		r.AtTerminal(80)
 		r.Do(strings.Fields(test.line)...)
 		if got := strings.Count(r.Out.String(), "\n"); got != test.lines || r.Err.String() != test.say {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -21,7 +22,7 @@ func TestPromptsForPeople(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
+			clitest.On(r, control.ShowPrompt, control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"})
 			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
@@ -42,7 +43,7 @@ func TestWhichPromptIsShown(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Prompt = test.prompt
+			clitest.On(r, control.ShowPrompt, test.prompt)
 			r.WantPrinted(t, test.width, []string{"prompt", "b2c3d4e5"}, "\nbare")
 			if said := r.Err.String(); said != test.want {
 				t.Errorf("said %q, want %q", said, test.want)
@@ -50,7 +51,7 @@ func TestWhichPromptIsShown(t *testing.T) {
 		})
 	}
 	r := newRun(t)
-	r.Prompt = control.Prompt{Agent: "sage", Text: "not UTF-8: \ufffd", Base64: base64.StdEncoding.EncodeToString([]byte("not UTF-8: \xff"))}
+	clitest.On(r, control.ShowPrompt, control.Prompt{Agent: "sage", Text: "not UTF-8: \ufffd", Base64: base64.StdEncoding.EncodeToString([]byte("not UTF-8: \xff"))})
 	r.WantPrinted(t, 0, []string{"prompt", "b2c3d4e5"}, "\nnot UTF-8: \xff")
 }
 

@@ -27,7 +27,8 @@ func TestAttachAtATerminalReads(t *testing.T) {
 		{"attach sprint", false, nil},
 	} {
 		r := newRun(t)
-		r.Mail = []control.Message{text, receipt}
+		r.HasMail([]control.Message{text, receipt})
+		clitest.On(r, control.Shown, control.Marked{As: "nat"})
 		if test.terminal {
 			r.AtTerminal(80)
 		}
@@ -49,7 +50,7 @@ func TestAttachAtATerminalReads(t *testing.T) {
 func TestAttachAsAStranger(t *testing.T) {
 	r := newRun(t)
 	r.AtTerminal(80)
-	r.ShownErr = control.Errorf(control.KindRefused, "", `"stranger" is neither an agent served here nor the human of this host`)
+	clitest.On(r, control.Shown, control.Marked{}, control.Errorf(control.KindRefused, "", `"stranger" is neither an agent served here nor the human of this host`))
 	if code := r.Do("attach", "sprint", "--as", "stranger"); code != cli.ExitFailed || !strings.Contains(r.Err.String(), "neither an agent") {
 		t.Errorf("exit %d, said %q", code, r.Err.String())
 	}
@@ -58,13 +59,13 @@ func TestAttachAsAStranger(t *testing.T) {
 // Receipts for what was shown while the node was away are told when it is back.
 func TestReceiptsOutliveARestart(t *testing.T) {
 	r := newRun(t)
-	r.ShownErr = control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	clitest.On(r, control.Shown, control.Marked{}, control.Errorf(control.KindUnavailable, "", "the node is stopping"))
 	seen := &receipts{client: &r.Recorder, as: "nat", failed: func(err error) { t.Error(err) }, wake: make(chan struct{}, 1)}
 	first, second := clitest.Message("one"), clitest.Message("two")
 	second.Path = protocol.NewPath(second.Channel, second.Timestamp, 2)
 	seen.add(first)
 	seen.tell(t.Context())
-	r.ShownErr = nil
+	clitest.On(r, control.Shown, control.Marked{})
 	seen.add(second)
 	seen.tell(t.Context())
 	want := `shown {"as":"nat","paths":["` + clitest.MessagePath + `","` + second.Path.String() + `"]}`
@@ -85,8 +86,8 @@ func TestNextActsInTheSameName(t *testing.T) {
 	} {
 		r := newRun(t)
 		r.AtTerminal(80)
-		r.Mail, r.Message = []control.Message{clitest.Message("hello")}, clitest.Message("hello")
-		r.WaitErr = control.Errorf(control.KindTimeout, "", "nothing came")
+		r.HasMail([]control.Message{clitest.Message("hello")})
+		clitest.On(r, control.Wait, control.Message{}, control.Errorf(control.KindTimeout, "", "nothing came"))
 		r.Do(strings.Fields(line)...)
 		if said := r.Out.String() + r.Err.String(); !strings.Contains(said, want) {
 			t.Errorf("%s: no %q in:\n%s", line, want, said)

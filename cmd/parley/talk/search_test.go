@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,7 +47,7 @@ TIME                       FROM         WHERE   ID        TEXT
 `},
 	} {
 		r := newRun(t)
-		r.Found = clitest.SomeFinds(in, unverified)
+		clitest.On(r, control.Search, clitest.SomeFinds(in, unverified))
 		r.Program.Now = func() time.Time { return clitest.Message("").Timestamp }
 		if test.width > 0 {
 			r.AtTerminal(test.width)
@@ -67,8 +68,9 @@ TIME                       FROM         WHERE   ID        TEXT
 // If only a memory was found, the next step shows it.
 func TestSearchFindsAMemoryAlone(t *testing.T) {
 	r := newRun(t)
-	r.Found = clitest.SomeFinds()
-	r.Found.Total = 0
+	found := clitest.SomeFinds()
+	found.Total = 0
+	clitest.On(r, control.Search, found)
 	r.AtTerminal(80)
 	r.Do("search", "deadline")
 	if want := "next: parley memory show c2c3d4e5   the first, whole\n"; !strings.HasSuffix(r.Out.String(), want) {

@@ -66,7 +66,9 @@ func TestSentLine(t *testing.T) {
 		{protocol.StageAnswered, nil, "stored · answered"},
 	} {
 		r := newRun(t)
-		r.Message.Stage, r.Message.Heard = test.stage, test.heard
+		m := clitest.Message("hello")
+		m.Stage, m.Heard = test.stage, test.heard
+		r.HasMessage(m)
 		code := r.Do("hey", "mawjs", "hi")
 		if want := clitest.MessagePath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
 			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
@@ -118,7 +120,8 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Reply, r.WaitErr, r.Status.Human = test.reply, test.err, "mawjs" // who asks
+			clitest.On(r, control.Wait, test.reply, test.err)
+			clitest.On(r, control.ShowStatus.Verb, control.Status{Human: "mawjs"}) // who asks
 			if test.terminal {
 				r.AtTerminal(80)
 			}
@@ -157,7 +160,7 @@ func TestWaitAsJSON(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.Reply, r.WaitErr = clitest.Message("42"), test.err
+		clitest.On(r, control.Wait, clitest.Message("42"), test.err)
 		if code := r.Do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
 			t.Errorf("exit %d, want %d", code, test.code)
 		}

@@ -68,7 +68,8 @@ end
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.Message, r.Mail = answered, clitest.MailOfStrangers()
+			r.HasMessage(answered)
+			r.HasMail(clitest.MailOfStrangers())
 			r.WantPrinted(t, test.width, test.line, test.want)
 		})
 	}
@@ -76,7 +77,7 @@ end
 
 func TestLogAsJSONIsLines(t *testing.T) {
 	r := newRun(t)
-	r.Mail = clitest.MailOfStrangers()
+	r.HasMail(clitest.MailOfStrangers())
 	r.Do("log", "--json", "--channel", "c", "-n", "3", "--all")
 	if lines := strings.Count(r.Out.String(), "\n"); lines != 3 || strings.Contains(r.Out.String(), "\x1b") {
 		t.Errorf("printed %d lines, want 3 without escapes:\n%s", lines, r.Out.String())
@@ -113,7 +114,8 @@ func TestJSONAtTerminal(t *testing.T) {
 	const evil = "\u009b2J\u202egone"
 	for _, err := range []error{nil, errors.New(evil)} {
 		r := newRun(t)
-		r.Message, r.Failure = clitest.Message(evil), err
+		r.Failure = err
+		r.HasMessage(clitest.Message(evil))
 		r.AtTerminal(80)
 		r.Do("show", "b2c3d4e5", "--json")
 		if shown := r.Out.String() + r.Err.String(); !strings.Contains(shown, `\u009b2J\u202egone`) || strings.Contains(shown, evil) {
@@ -127,7 +129,7 @@ func TestInboxSaysWhatIsTaken(t *testing.T) {
 	r := newRun(t)
 	free, taken := clitest.Message("free"), clitest.Message("taken")
 	taken.Claimed = &control.Claim{By: "left\x1b", Until: taken.Timestamp}
-	r.Mail = []control.Message{free, taken}
+	r.HasMail([]control.Message{free, taken})
 	r.WantPrinted(t, 0, []string{"inbox"}, `
 TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  free
@@ -139,7 +141,7 @@ Nothing is waiting that is not taken.
 next: parley inbox   what is taken, and by whom
 `)
 	r = newRun(t)
-	r.Mail = []control.Message{taken} // taken by the session that asks
+	r.HasMail([]control.Message{taken}) // taken by the session that asks
 	r.WantPrinted(t, 0, []string{"inbox", "--claim"}, `
 TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  taken

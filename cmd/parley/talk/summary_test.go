@@ -21,11 +21,16 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 	for _, line := range []string{"inbox", "log", "log --follow", "thread x", "replies x", "search x"} {
 		for _, width := range []int{0, 80} {
 			r := newRun(t)
-			r.Mail = []control.Message{unverified, refused, valid}
-			for _, m := range r.Mail {
-				r.Thread = append(r.Thread, control.ThreadMessage{Message: m})
-				r.Found.Hits = append(r.Found.Hits, control.MessageHit{Message: m})
+			all := []control.Message{unverified, refused, valid}
+			var thread []control.ThreadMessage
+			var found control.SearchResult
+			for _, m := range all {
+				thread = append(thread, control.ThreadMessage{Message: m})
+				found.Hits = append(found.Hits, control.MessageHit{Message: m})
 			}
+			r.HasMail(all)
+			clitest.On(r, control.Thread, thread)
+			clitest.On(r, control.Search, found)
 			if width > 0 {
 				r.AtTerminal(width)
 			}
@@ -51,7 +56,7 @@ func TestAttachSaysWhoseWriterIsInDoubt(t *testing.T) {
 	r := newRun(t)
 	m := clitest.Message("pay the bill")
 	m.Unattended, m.Signature = true, protocol.SignatureUnverified
-	r.Mail = []control.Message{m}
+	r.HasMail([]control.Message{m})
 	r.AtTerminal(120)
 	if code := r.Do("attach", "sprint"); code != cli.ExitDone || !strings.Contains(r.Out.String(), "unverified  unattended") {
 		t.Errorf("exit %d:\n%s", code, r.Out.String())

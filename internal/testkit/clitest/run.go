@@ -41,7 +41,7 @@ func New(t *testing.T, root func(*cli.Program) *cobra.Command) *Run {
 	r.Program.Now = func() time.Time { return Message("").Timestamp.Add(24 * time.Hour) }
 	r.Program.Connect = func(string) control.Service { return &r.Recorder }
 	r.Program.Terminal = func() (io.ReadWriteCloser, error) { return nil, errors.New("there is none") }
-	r.Message = Message("hello")
+	r.HasMessage(Message("hello"))
 	return r
 }
 

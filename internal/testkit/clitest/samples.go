@@ -1,6 +1,8 @@
 package clitest
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +38,7 @@ func (r *Run) SomeBooks(t *testing.T) {
 	sprint := channelID(t, "adfe0356-0f71-49a9-80a0-fb76883cd974")
 	notes := channelID(t, "0dfe0356-0f71-49a9-80a0-fb76883cd974")
 	direct := channelID(t, "1dfe0356-0f71-49a9-80a0-fb76883cd974")
-	r.Channels = []control.Channel{
+	channels := []control.Channel{
 		{
 			ID: sprint, Name: "sprint", CreatedBy: "nat", CreatedAt: at, Parent: notes, About: "What we do\nthis \x1b[2Jweek", Messages: 12345,
 			Last: at, Participants: []string{"mawjs", "nat", "volt"}, Children: []protocol.ChannelID{direct},
@@ -44,8 +46,11 @@ func (r *Run) SomeBooks(t *testing.T) {
 		{ID: notes, Name: "議事録 and release notes", Messages: 1, Last: at},
 		{ID: direct, Participants: []string{"a-reviewer-of-many-things", "nat"}},
 	}
-	r.Channel = r.Channels[0]
-	r.Memories = []control.Memory{
+	On(r, control.Channels.Verb, channels)
+	r.By(control.ShowChannel.By(func(_ context.Context, q control.ChannelRequest) (control.Channel, error) {
+		return channels[max(0, slices.IndexFunc(channels, func(c control.Channel) bool { return c.ID.String() == q.Channel }))], nil
+	}))
+	memories := []control.Memory{
 		{
 			File: "20260523T190100000Z-b2c3d4e5.md", From: "nat", Via: "parley", Timestamp: at, Subject: "language for tools and for all else that we build here",
 			Scope: "global", Tags: []string{"tools", "go"}, Session: "7f3a2b1c", Supersedes: "20260523T190000000Z-a2c3d4e5.md", Body: "Go,\n\x1bnothing else",
@@ -55,8 +60,11 @@ func (r *Run) SomeBooks(t *testing.T) {
 			Scope: notes.String(), SupersededBy: "20260523T190300000Z-d2c3d4e5.md",
 		},
 	}
-	r.Memory = r.Memories[0]
-	r.Files = []control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "current"}, {Path: "upstream/JITTER.md", State: "changed"}}
+	On(r, control.Memories, memories)
+	On(r, control.ShowMemory, memories[0])
+	On(r, control.AddMemory, memories[0])
+	On(r, control.NewChannel, channels[0])
+	On(r, control.Upgrade, []control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "current"}, {Path: "upstream/JITTER.md", State: "changed"}})
 }
 
 // MessagePath is the path of [Message].
