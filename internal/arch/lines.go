@@ -21,15 +21,15 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5445},
-		{"cmd", 21849},
+		{"cmd", 21188},
 		{"configs", 3546},
-		{"fleet", 17593},
-		{"gitsync", 17869},
+		{"fleet", 17546},
+		{"gitsync", 17843},
 		{"internal", 5358},
-		{"internal/testkit", 2412},
+		{"internal/testkit", 2181},
 		{"node", 46296},
 		{"node/control", 4841},
-		{"protocol", 9176},
+		{"protocol", 9028},
 	}
 }
 
