@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,11 +78,15 @@ func (g InquiryGate) Opens() string {
 	}
 	text := fmt.Sprintf("what is investigated: %s\nits SHA-256: %s\n", g.In, g.Snapshot)
 	if len(g.Receivers) > 0 { // version 0.1.0 does not name them
-		others := strings.Join(g.Receivers[1:], ", ")
-		if others == "" {
-			others = "nobody"
+		var names []string
+		for _, r := range g.Receivers {
+			a, err := ParseAddress(r)
+			if err != nil {
+				a = Address{Name: r}
+			}
+			names = append(names, a.Shown())
 		}
-		text += fmt.Sprintf("who may be given a copy: %s\nwho sees the names of its files: %s\n", others, g.Receivers[0])
+		text += fmt.Sprintf("who may be given a copy: %s\nwho sees the names of its files: %s\n", cmp.Or(strings.Join(names[1:], ", "), "nobody"), names[0])
 	}
 	return text
 }

@@ -87,7 +87,7 @@ var knownLenses = []protocol.InquiryPerspective{
 func proposedLenses(text string) string {
 	var fresh []protocol.InquiryPerspective
 	_, settled, _ := strings.Cut(text, "do not propose them again: ")
-	settled, _, _ = strings.Cut(settled, "\n")
+	settled, _, _ = strings.Cut(strings.ReplaceAll(settled, `"`, ""), "\n")
 	for _, p := range knownLenses {
 		if !strings.Contains(settled, p.Name) && len(fresh) < 3 {
 			fresh = append(fresh, p)
@@ -150,7 +150,7 @@ func firstLens(text string) string {
 	if _, rest, ok := strings.Cut(text, "The perspectives: "); ok {
 		rest, _, _ = strings.Cut(rest, "\n")
 		name, _, _ := strings.Cut(rest, ", ")
-		return name
+		return strings.Trim(name, `"`)
 	}
 	return "the first perspective"
 }

@@ -36,7 +36,11 @@ func (s *session) options(f control.Frame) error {
 		}
 		title := ask(w.Gate, q.ID)
 		if w.Gate == protocol.GatePerspectives && len(f.Base) > 0 {
-			title = "Base: " + strings.Join(f.Base, ", ") + ". Which additional lenses?"
+			var base []string
+			for _, p := range f.Base { // an agent may have named them, with whole sentences
+				base = append(base, strconv.Quote(p))
+			}
+			title = "Base: " + strings.Join(base, ", ") + ". Which additional lenses?"
 		}
 		out.Printf("\n%s\n", out.Bold(term.Line(title)))
 		for i, o := range q.Options {
