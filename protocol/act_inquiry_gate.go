@@ -104,10 +104,11 @@ func exampleGate() InquiryGate {
 
 var exampleHeadFrame = FormHead{From: "mawjs", At: exampleTime}
 
-// eachLine returns an error if one of some texts has control characters, so that it is no line.
-func eachLine(texts []string) error {
+// eachLine returns an error if one of some texts has control characters or line separators, so that it
+// is no line.
+func eachLine(texts ...string) error {
 	for _, text := range texts {
-		if strings.ContainsFunc(text, unicode.IsControl) {
+		if strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }) {
 			return fmt.Errorf("%.80q is no line", text)
 		}
 	}
@@ -121,7 +122,13 @@ func (g *InquiryGate) check() error {
 	if g.Text != "" {
 		return errors.New("a gate carries no context, only options")
 	}
-	if err := eachLine(append([]string{g.In, g.Snapshot}, g.Receivers...)); err != nil {
+	lines := append([]string{g.In, g.Snapshot}, g.Receivers...)
+	for _, q := range g.Questions {
+		for _, o := range q.Options {
+			lines = append(lines, o.Key, o.About)
+		}
+	}
+	if err := eachLine(lines...); err != nil {
 		return err
 	}
 	if g.Set != InquirySet(g.Gate, g.Questions) {
