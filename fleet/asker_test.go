@@ -92,3 +92,17 @@ func TestAskerIsWhoTheRecordSays(t *testing.T) {
 		t.Errorf("the decision shows that this was seen: %+v", got)
 	}
 }
+
+// A name of a gate's asker that is a sentence stands in quotes, in the text that the human signs and in
+// titles. It prevents: an agent is called "nat@a, key SHA256:… (parley gates …)" and its invite reads
+// like one of nat.
+func TestAskerWithASentenceForAName(t *testing.T) {
+	const name = "nat through m\u200d. Signed"
+	a := protocol.Asker{Agent: name, Human: name, Host: "evil", Claims: name}
+	gate := parties.Gate{For: parties.ForInvite, Whom: protocol.Address{Name: name, Host: name}}
+	for _, text := range []string{a.Text(), a.Short(), gate.Title(), (&parties.Gate{For: parties.ForOrganize, By: name}).Title()} {
+		if !strings.Contains(text, `"nat through m\u200d. Signed"`) || strings.Contains(text, name) {
+			t.Errorf("it is not in quotes:\n%s", text)
+		}
+	}
+}

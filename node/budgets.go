@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/runlog"
@@ -144,8 +145,7 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 	case hour.Starts >= b.hourly:
 		return &overspent{
 			told: !hour.Told.IsZero(), act: protocol.RunHeld,
-			why: fmt.Sprintf("agents have had %s run %d times within an hour (max_runs is %d); what is more waits, and goes on by itself as that time passes, "+
-				"or at once with: parley agent resume %[1]s", q.agent.Name, hour.Starts, b.hourly),
+			why: b.whyHour(q.agent.Name, hour),
 		}
 	case hour.Starts+starting >= b.hourly:
 		return &overspent{only: true}
@@ -163,6 +163,24 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 		return &overspent{only: true}
 	}
 	return nil
+}
+
+func (b *budgets) whyHour(agent protocol.Name, hour runlog.Budget) string {
+	return fmt.Sprintf("agents have had %s run %d times within an hour (max_runs is %d); what is more waits, and goes on by itself as that time passes, "+
+		"or at once with: parley agent resume %[1]s", agent, hour.Starts, b.hourly)
+}
+
+// count counts a run that another host's inquiry has caused, if the agent's budget has room for it.
+// Unlike the rest, it is not asked while the state is read.
+func (b *budgets) count(a configs.Agent, inquiry protocol.Path) (why string, err error) {
+	if hour := b.runs.Budget(a.Name); hour.Starts >= b.hourly {
+		return b.whyHour(a.Name, hour), nil
+	}
+	job := runlog.Job{Path: inquiry, Agent: a.Name}
+	if _, err = b.runs.Start(job, a.Tiers[0].Name, true); err == nil {
+		err = b.runs.Note(job, runlog.Entry{Step: runlog.Done}) // the inquiry says what became of it
+	}
+	return "", err
 }
 
 // hold makes a message wait for a budget. It reports whether somebody has to be told: once for each

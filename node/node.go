@@ -471,7 +471,7 @@ func (n *Node) openDoors() {
 			return f.item, err
 		},
 		Load: n.views.load, File: n.views.file, Signed: n.humans.signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
-		Call: commands.call, Member: commands.member, Walls: commands.canWall, Owner: agents.OwnerOf,
+		Call: commands.call, Count: budgets.count, Member: commands.member, Walls: commands.canWall, Owner: agents.OwnerOf,
 		Remember: func(ctx context.Context, r control.AddMemoryRequest, as string) error {
 			r.As = as
 			_, err := n.shelves.AddMemory(ctx, control.Itself(), r)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,7 +75,7 @@ func gateMatter(g control.Gate) notify.Matter {
 func (n *Node) lookForHuman(p protocol.Path) {
 	var it *fleet.Item
 	var g control.Gate
-	gate, mine, own, from := false, false, false, ""
+	gate, mine, own, from, whom := false, false, false, "", []string{}
 	n.folded(func(s *fleet.State) {
 		var ok bool
 		if it, ok = s.Ledger.Item(p); !ok || it.Type != protocol.TypeText || it.Act.HostWord() {
@@ -84,7 +85,10 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		g, gate = n.gateAt(s, p)
 		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
 		author := it.Author()
-		from = author.String() + inParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
+		from = protocol.Address{Name: author.Name, Host: cmp.Or(author.Host, it.Host.String())}.Shown() + inParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
+		for _, a := range it.To {
+			whom = append(whom, a.Shown())
+		}
 		own = it.Host == n.cfg.Alias && author.Name != human.Name
 		mine = s.Talk.Reaches(it, human) && !(it.Host == n.cfg.Alias && author.Name == human.Name) && !it.ToAll()
 	})
@@ -100,7 +104,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	case it.Act == protocol.ActFailed && mine:
 		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" failed on what you sent"
 	case it.Act == protocol.ActFailed && own:
-		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(it.Names(), ", ")+" for good (parley dlq list)"
+		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(whom, ", ")+" for good (parley dlq list)"
 	case mine && (it.Act.Mail() || it.Act == protocol.ActTalkHeld || it.Act == protocol.ActRunHeld):
 		m.Kind, m.Text = configs.NotifyMention, "parley: mail from "+from
 	default:

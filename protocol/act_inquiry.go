@@ -169,7 +169,7 @@ func (o *InquiryOpening) check() error {
 		return errors.New("what is to be investigated has no hash")
 	}
 	if len(o.Receivers) > 0 { // version 0.1.0 takes any name
-		if err := eachLine(append([]string{o.In, o.Snapshot}, o.Receivers...)); err != nil {
+		if err := eachLine(append([]string{o.In, o.Snapshot}, o.Receivers...)...); err != nil {
 			return err
 		}
 	}

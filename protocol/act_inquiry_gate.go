@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,11 +78,15 @@ func (g InquiryGate) Opens() string {
 	}
 	text := fmt.Sprintf("what is investigated: %s\nits SHA-256: %s\n", g.In, g.Snapshot)
 	if len(g.Receivers) > 0 { // version 0.1.0 does not name them
-		others := strings.Join(g.Receivers[1:], ", ")
-		if others == "" {
-			others = "nobody"
+		var names []string
+		for _, r := range g.Receivers {
+			a, err := ParseAddress(r)
+			if err != nil {
+				a = Address{Name: r}
+			}
+			names = append(names, a.Shown())
 		}
-		text += fmt.Sprintf("who may be given a copy: %s\nwho sees the names of its files: %s\n", others, g.Receivers[0])
+		text += fmt.Sprintf("who may be given a copy: %s\nwho sees the names of its files: %s\n", cmp.Or(strings.Join(names[1:], ", "), "nobody"), names[0])
 	}
 	return text
 }
@@ -99,10 +104,11 @@ func exampleGate() InquiryGate {
 
 var exampleHeadFrame = FormHead{From: "mawjs", At: exampleTime}
 
-// eachLine returns an error if one of some texts has control characters, so that it is no line.
-func eachLine(texts []string) error {
+// eachLine returns an error if one of some texts has control characters or line separators, so that it
+// is no line.
+func eachLine(texts ...string) error {
 	for _, text := range texts {
-		if strings.ContainsFunc(text, unicode.IsControl) {
+		if strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }) {
 			return fmt.Errorf("%.80q is no line", text)
 		}
 	}
@@ -116,7 +122,13 @@ func (g *InquiryGate) check() error {
 	if g.Text != "" {
 		return errors.New("a gate carries no context, only options")
 	}
-	if err := eachLine(append([]string{g.In, g.Snapshot}, g.Receivers...)); err != nil {
+	lines := append([]string{g.In, g.Snapshot}, g.Receivers...)
+	for _, q := range g.Questions {
+		for _, o := range q.Options {
+			lines = append(lines, o.Key, o.About)
+		}
+	}
+	if err := eachLine(lines...); err != nil {
 		return err
 	}
 	if g.Set != InquirySet(g.Gate, g.Questions) {

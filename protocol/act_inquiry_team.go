@@ -31,6 +31,9 @@ func (b *InquiryBrief) check() error {
 	if b.Mode != ModeRecommend && b.Mode != ModeInquire {
 		return fmt.Errorf("%.80q is no mode", b.Mode)
 	}
+	if err := eachLine(b.Intent, b.Deliverable, b.Scope, b.Why); err != nil {
+		return err
+	}
 	return filled("intent", b.Intent, "deliverable", b.Deliverable, "scope", b.Scope, "reason for the mode", b.Why)
 }
 
@@ -101,6 +104,9 @@ func (p *InquiryProposals) check() error {
 		}
 		if one.Contribution != flatText(one.Contribution) {
 			return fmt.Errorf("the contribution of %.80q is no line", one.Name)
+		}
+		if err := eachLine(one.TensionWith, one.Referent); err != nil {
+			return err
 		}
 		names = append(names, one.Name)
 	}
@@ -194,6 +200,9 @@ func (m *InquiryMapping) check() error {
 			if a, err := ParseAddress(c.Key); err != nil || a.Host == "" || a.String() != c.Key {
 				return fmt.Errorf("%.80q is no agent of a host", c.Key)
 			}
+			if err := eachLine(c.About); err != nil {
+				return err
+			}
 			names = append(names, c.Key)
 		}
 		if err := distinctWords(names, "the agent"); err != nil {
@@ -248,10 +257,7 @@ func (s *InquiryStart) check() error {
 	if err := checkHash(s.Prompt); err != nil {
 		return err
 	}
-	if err := distinctWords(s.Orientation, "the orientation"); err != nil {
-		return err
-	}
-	return filled("perspective", s.Perspective)
+	return errors.Join(distinctWords(s.Orientation, "the orientation"), eachLine(s.Degraded), filled("perspective", s.Perspective))
 }
 
 // InquiryTask is what a member that was started has to do. It is for people who watch the inquiry.
@@ -315,9 +321,9 @@ func (s *InquirySignal) check() error {
 	case s.Outcome != SignalFailed && s.Text != "":
 		return errors.New("only a run that failed tells errors: a result is not told before all have ended")
 	case s.Outcome == SignalCompleted:
-		return checkHash(s.Result)
+		return errors.Join(checkHash(s.Result), eachLine(s.Degraded))
 	}
-	return nil
+	return eachLine(s.Degraded)
 }
 
 // InquiryReveal tells the result of a member, after all members have signalled. Its text is the

@@ -35,8 +35,8 @@ func (a Asker) Text() string {
 
 // Lines are the lines of the text: what is known, and what should make a human careful.
 func (a Asker) Lines() (facts, doubts []string) {
-	agent, human, host := flatText(a.Agent), flatText(a.Human), a.Host.String() // what no host declares may be any text
-	by := agent + "@" + host
+	human, host := Address{Name: a.Human}.Shown(), a.Host.String() // what no host declares may be any text
+	by := Address{a.Agent, host}.Shown()
 	if human != "" {
 		by = human + "@" + host + " through " + by
 	}
@@ -62,7 +62,7 @@ func (a Asker) Lines() (facts, doubts []string) {
 		facts = append(facts, "No key of "+human+" signed it: it is the word of "+host+" alone.")
 	}
 	if a.Claims != "" {
-		doubts = append(doubts, "The message says that it is on behalf of "+flatText(a.Claims)+". That is not so.")
+		doubts = append(doubts, "The message says that it is on behalf of "+Address{Name: a.Claims}.Shown()+". That is not so.")
 	}
 	if len(a.Namesakes) > 0 {
 		more := ""
@@ -76,7 +76,7 @@ func (a Asker) Lines() (facts, doubts []string) {
 
 // Short is what a notification tells of it, in one line.
 func (a Asker) Short() string {
-	who := flatText(cmp.Or(a.Human, a.Agent)) + "@" + a.Host.String()
+	who := Address{cmp.Or(a.Human, a.Agent), a.Host.String()}.Shown()
 	switch {
 	case a.Key == "":
 		who += ", not signed"

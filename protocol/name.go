@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -90,6 +91,21 @@ func Token(name string) string {
 type Address struct {
 	Name string
 	Host string // empty: any host that serves the name
+}
+
+// Shown is the address as it may stand in a line of ours. A name that parley would not register can
+// have spaces and whole sentences, so it stands in quotes.
+func (a Address) Shown() string {
+	quoted := func(name string) string {
+		if _, err := ParseName(name); err == nil || name == All || name == "" {
+			return name
+		}
+		return strconv.Quote(name)
+	}
+	if a.Host == "" {
+		return quoted(a.Name)
+	}
+	return quoted(a.Name) + "@" + quoted(a.Host)
 }
 
 // ParseAddress reads "name", "name@alias" or "alias:name". Names and aliases may be free-form, as

@@ -267,8 +267,8 @@ func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
 func (v Inquiry) said(w protocol.InquiryGate) error {
 	for _, q := range w.Questions {
 		for _, o := range q.Options {
-			if len(o.About) > 500 || strings.Contains(o.About, "\n") {
-				return senseless("the words about %q are no line", o.Key)
+			if len(o.About) > 500 {
+				return senseless("the words about %q are too many for a line", o.Key)
 			}
 			switch {
 			case w.Gate == protocol.GatePerspectives && o.About != v.contribution(o.Key):

@@ -3,6 +3,7 @@ package inquiries
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
@@ -94,7 +95,7 @@ func (v Inquiry) supplies(text string) error {
 		return refusal.New(refusal.Senseless, "name one in each line", "it names no perspective")
 	}
 	for i, n := range names {
-		if composite(n) || has(names[:i], n) || has(v.Base, n) || len(n) > 256 || strings.ContainsFunc(n, func(r rune) bool { return r < ' ' }) {
+		if composite(n) || has(names[:i], n) || has(v.Base, n) || len(n) > 256 || strings.ContainsFunc(n, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }) {
 			return senseless("%q is no perspective, or one that is there already", n)
 		}
 	}

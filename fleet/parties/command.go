@@ -215,19 +215,20 @@ func (p Party) hostOf(g *Gate) protocol.Name {
 
 // Title is what a gate is about, in one line.
 func (g *Gate) Title() string {
+	by, whom := protocol.Address{Name: g.By}.Shown(), g.Whom.Shown()
 	switch g.For {
 	case ForOrganize:
-		return g.By + " wants to organize a party"
+		return by + " wants to organize a party"
 	case ForInvite:
-		return "invite of " + g.Whom.String()
+		return "invite of " + whom
 	case ForJoin:
-		return g.Whom.String() + " asks to be let in"
+		return whom + " asks to be let in"
 	case ForWish:
-		return g.By + " wants to invite " + g.Whom.String()
+		return by + " wants to invite " + whom
 	case ForAsking:
-		return g.By + " wants to ask to be let in"
+		return by + " wants to ask to be let in"
 	}
-	return g.By + " wants to tell agents of other hosts"
+	return by + " wants to tell agents of other hosts"
 }
 
 // Join asks the leader to let the actor in. If no human had it done, it asks the humans of the

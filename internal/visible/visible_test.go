@@ -12,7 +12,7 @@ import (
 
 func TestText(t *testing.T) {
 	for _, test := range []struct{ in, text, line string }{
-		{"plain text, ไทย 世界 👩\u200d🚀", "plain text, ไทย 世界 👩\u200d🚀", "plain text, ไทย 世界 👩\u200d🚀"},
+		{"plain text, ไทย 世界 👩\u200d🚀", "plain text, ไทย 世界 👩\u200d🚀", "plain text, ไทย 世界 👩" + `\u200d` + "🚀"},
 		{"a\nb\tc", "a\nb\tc", "a␊b␉c"},
 		{"a\r\nb\rc", "a\nb␍c", "a␍␊b␍c"},
 		{"\x1b[31mred\x1b[0m", "␛[31mred␛[0m", "␛[31mred␛[0m"},
@@ -22,13 +22,17 @@ func TestText(t *testing.T) {
 		{"tags \U000e0041", `tags \U000e0041`, `tags \U000e0041`},
 		{"bad \xff\xc3", `bad \xff\xc3`, `bad \xff\xc3`},
 		{"real \ufffd", "real \ufffd", "real \ufffd"},
-		{"می\u200cخواهم \u200e", "می\u200cخواهم \u200e", "می\u200cخواهم \u200e"},
-		{"א\u200f1 ב", "א\u200f1 ב", "א\u200f1 ב"},
+		{"می\u200cخواهم \u200e", "می\u200cخواهم \u200e", "می" + `\u200c` + "خواهم " + `\u200e`},
+		{"א\u200f1 ב", "א\u200f1 ב", "א" + `\u200f` + "1 ב"},
+		{"क्\u200dष", "क्\u200dष", "क्" + `\u200d` + "ष"},
+		{"na\u200dt na\u200ct na\u00adt na\u200d\u200d", `na\u200dt na\u200ct na\u00adt na\u200d\u200d`, `na\u200dt na\u200ct na\u00adt na\u200d\u200d`},
+		{"می\u200c\u200c 👩\u200d", "می\u200c" + `\u200c` + " 👩" + `\u200d`, "می" + `\u200c\u200c` + " 👩" + `\u200d`},
 		{"ab\u200ec\u061c", `ab\u200ec\u061c`, `ab\u200ec\u061c`},
-		{"א\u200e\u200e", "א\u200e" + `\u200e`, "א\u200e" + `\u200e`},
-		{"❤\ufe0f\ufe0f 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a\ufe0f", "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a" + `\ufe0f`, "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 🇹🇭 a" + `\ufe0f`},
+		{"א\u200e\u200e", "א\u200e" + `\u200e`, "א" + `\u200e\u200e`},
+		{"❤\ufe0f\ufe0f 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 👩🏽\u200d🚀 🇹🇭 a\ufe0f", "❤\ufe0f" + `\ufe0f` + " 1\ufe0f\u20e3 👩\u200d❤\ufe0f\u200d👩 👨\u200d👩\u200d👧 👩🏽\u200d🚀 🇹🇭 a" + `\ufe0f`, "❤" + `\ufe0f\ufe0f` + " 1" + `\ufe0f` + "\u20e3 👩" + `\u200d` + "❤" + `\ufe0f\u200d` + "👩 👨" + `\u200d` + "👩" + `\u200d` + "👧 👩🏽" + `\u200d` + "🚀 🇹🇭 a" + `\ufe0f`},
 		{"a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b", `a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b`, `a\ufe00\U000e0100\u115f\u1160\u3164\u034f\u2800\u180b`},
 		{"ภาษาไทยที่นี่ العربيّة עִבְרִית", "ภาษาไทยที่นี่ العربيّة עִבְרִית", "ภาษาไทยที่นี่ العربيّة עִבְרִית"},
+		{"\u17b4\u2065\ufff0\U000e0fff", `\u17b4\u2065\ufff0\U000e0fff`, `\u17b4\u2065\ufff0\U000e0fff`},
 		{"line\u2028end", `line\u2028end`, `line\u2028end`},
 	} {
 		if diff := cmp.Diff(test.text, Text(test.in)); diff != "" {
@@ -50,7 +54,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := JSON(string(data) + "\n")
-	if want := `"a\u001b[31m\u007f\u009b31m\u202e\udb40\udc41 ไทย 👩` + "\u200d" + `🚀\n"` + "\n"; got != want {
+	if want := `"a\u001b[31m\u007f\u009b31m\u202e\udb40\udc41 ไทย 👩\u200d🚀\n"` + "\n"; got != want {
 		t.Errorf("JSON wrote %q, want %q", got, want)
 	}
 	var back string
@@ -64,7 +68,7 @@ func FuzzText(f *testing.F) {
 	f.Add("\x1b]0;title\x07\u202e\xff\r\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, r := range Line(s) {
-			if unicode.IsControl(r) || hidden(r) {
+			if unicode.IsControl(r) || hidden(r) || helper(r) {
 				t.Errorf("Line(%q) contains %U", s, r)
 			}
 		}

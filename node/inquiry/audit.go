@@ -2,7 +2,6 @@ package inquiry
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,23 +125,13 @@ type refusedFile struct {
 
 // eachMessage reads the files of all messages of a commit.
 func eachMessage(ctx context.Context, dir, tip string, yield func(protocol.Path, []byte)) error {
-	tree, err := place.RunGit(ctx, dir, "ls-tree", "-r", "-z", "--format=%(objectname) %(path)", tip, "--", protocol.ChannelsDir+"/")
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := place.Git(ctx, dir, "cat-file", "--batch")
+	wanted, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	var wanted bytes.Buffer
-	var paths []protocol.Path
-	for entry := range strings.SplitSeq(string(tree), "\x00") {
-		object, name, _ := strings.Cut(entry, " ")
-		p, err := protocol.ParsePath(strings.TrimPrefix(name, protocol.ChannelsDir+"/"))
-		if err != nil {
-			continue // no message
-		}
-		paths = append(paths, p)
-		wanted.WriteString(object + "\n")
-	}
-	cmd := place.Git(ctx, dir, "cat-file", "--batch")
-	cmd.Stdin = &wanted
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -150,16 +139,58 @@ func eachMessage(ctx context.Context, dir, tip string, yield func(protocol.Path,
 	if err != nil {
 		return err
 	}
+	paths := make(chan protocol.Path, 256) // those of objects that are asked for and not read yet
+	var listed error
+	go func() { // ends with the list, or with ctx
+		defer close(paths)
+		defer wanted.Close()
+		listed = place.ReadGit(ctx, dir, func(list io.Reader) error { return eachPath(ctx, list, wanted, paths) },
+			"ls-tree", "-r", "-z", "--format=%(objectname) %(path)", tip, "--", protocol.ChannelsDir+"/")
+	}()
 	read := readBatch(bufio.NewReader(out), paths, yield)
 	if read != nil {
-		_ = cmd.Process.Kill()
+		stop()
+		for range paths { // until nobody lists any more
+		}
+		return errors.Join(read, cmd.Wait())
 	}
-	return errors.Join(read, cmd.Wait())
+	return errors.Join(listed, cmd.Wait())
+}
+
+// maxEntry bounds an entry of the list of files, in bytes: no path of a message is so long.
+const maxEntry = 64 << 10
+
+// eachPath asks for the objects of all messages in a list of files, and says which they are.
+func eachPath(ctx context.Context, list io.Reader, wanted io.Writer, paths chan<- protocol.Path) error {
+	r := bufio.NewReaderSize(list, maxEntry)
+	for whole := true; ; {
+		entry, err := r.ReadSlice(0)
+		if err == io.EOF {
+			return nil
+		}
+		begins := whole
+		if whole = err == nil; !whole && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		object, name, _ := strings.Cut(strings.TrimSuffix(string(entry), "\x00"), " ")
+		p, err := protocol.ParsePath(strings.TrimPrefix(name, protocol.ChannelsDir+"/"))
+		if !begins || !whole || err != nil {
+			continue // no message
+		}
+		select {
+		case paths <- p:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err := io.WriteString(wanted, object+"\n"); err != nil {
+			return err
+		}
+	}
 }
 
 // readBatch reads what git cat-file --batch prints, one object for each path.
-func readBatch(r *bufio.Reader, paths []protocol.Path, yield func(protocol.Path, []byte)) error {
-	for _, p := range paths {
+func readBatch(r *bufio.Reader, paths <-chan protocol.Path, yield func(protocol.Path, []byte)) error {
+	for p := range paths {
 		head, err := r.ReadString('\n')
 		if err != nil {
 			return err

@@ -49,6 +49,9 @@ type Options struct {
 	Signed func(d protocol.HumanDecision, sig string) error
 	// Call runs the command of an agent that coordinates, for an inquiry.
 	Call func(ctx context.Context, a configs.Agent, input string, because protocol.Path) door.Result
+	// Count counts a run of an agent for an inquiry of another host. If the agent's budget has no room,
+	// it counts nothing and says why.
+	Count func(a configs.Agent, inquiry protocol.Path) (why string, err error)
 	// Member runs the command of a member, alone in its place.
 	Member func(ctx context.Context, a configs.Agent, run MemberRun) door.Result
 	// Walls reports whether this host can keep a member that runs as this agent from seeing what
@@ -83,6 +86,7 @@ type Inquiries struct {
 	nudge    chan struct{} // holds a token if all are to be looked at
 	work     sync.WaitGroup
 	taking   sync.RWMutex // read-held from the taking of what is investigated until it has been used
+	counting sync.Mutex   // held while a run is counted, so that all find room one by one
 	asking   sync.Map     // by agent, a channel that holds a token while it begins an inquiry that investigates something
 
 	mu   sync.Mutex // guards what follows

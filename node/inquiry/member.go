@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -19,6 +20,7 @@ import (
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/inquiry/calls"
 	"github.com/parleyfleet/parley/node/inquiry/place"
+	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -78,13 +80,16 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 	failed := func(why string) (kept, error) {
 		return kept{Outcome: protocol.SignalFailed, Errors: why, Exit: -1, Grade: gradeOfNone}, nil
 	}
-	agent, err := q.config(m)
+	agent, err := q.config(v, m)
 	if err != nil {
 		return failed(err.Error())
 	}
 	at, err := q.place(ctx, v, m, agent)
 	if err != nil {
 		return failed(err.Error())
+	}
+	if err := q.count(ctx, v, agent); err != nil {
+		return kept{}, err
 	}
 	walls := q.Walls(ctx, agent)
 	k := kept{Grade: at.Grade}
@@ -101,7 +106,7 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 	if before := v.Carried(m.Perspective); before != "" {
 		input = deeper(input, before)
 	}
-	r := q.Member(ctx, agent, MemberRun{Place: at, Walls: walls, Input: input})
+	r := q.Member(ctx, agent, MemberRun{Place: at, Walls: walls, Input: q.given(v, input)})
 	switch text := cut(calls.Bare(r.Output), inquiries.MaxResult); { // in a fence, no line counts as a heading
 	case r.Failure == door.None && strings.TrimSpace(text) != "":
 		k.Outcome, k.Result = protocol.SignalCompleted, text
@@ -131,9 +136,70 @@ func cut(text string, most int) string {
 // config returns the configuration with which a member runs. That is the agent of this host with
 // the member's name. If there is none, it is the agent after which a member is called that was made
 // for a perspective. Failing both, it is the preset that the fleet has settled for this host. So
-// another host never has this one run a program that nobody chose, neither here nor for the fleet.
-func (q *Inquiries) config(m *inquiries.Member) (configs.Agent, error) {
-	return q.configOf(m.Agent.Name, q.settledMember())
+// another host never has this one run a program that nobody chose, neither here nor for the fleet. An
+// agent with `accepts: verified` investigates only what verified mail began. A member that was made has
+// the name of no agent: else that agent would seem to be meant, and be given what it may not have.
+func (q *Inquiries) config(v inquiries.Inquiry, m *inquiries.Member) (configs.Agent, error) {
+	settled, taken, verified := "", false, false
+	q.Folded(func(s *fleet.State) {
+		settled = q.settled(s, policy.KeyFrameMember)
+		taken = (m.Made || !v.MayReceive(m.Agent, false)) && declared(s, m.Agent.Name)
+		it, there := s.Ledger.Item(v.Path)
+		verified = there && s.Talk.Vouched(it)
+	})
+	a, err := q.configOf(m.Agent.Name, settled)
+	switch {
+	case taken:
+		err = fmt.Errorf("there is an agent %s, so no member can be made with that name", m.Agent.Name)
+	case err == nil && a.Accepts == configs.AcceptVerified && !verified:
+		err = fmt.Errorf("%s accepts only verified mail, and what began the inquiry is not verified", a.Name)
+	}
+	return a, err
+}
+
+// declared reports whether a host serves an agent of that name. It is asked while the state is read.
+func declared(s *fleet.State, name string) bool {
+	return slices.ContainsFunc(s.Keys().Hosts(), func(h *keys.Host) bool {
+		_, serves := h.Serves(name)
+		return serves && !h.Out()
+	})
+}
+
+// own reports whether an inquiry was begun and is coordinated here.
+func (q *Inquiries) own(v inquiries.Inquiry) bool {
+	return v.By.Host == q.Host.String() && v.Coordinator.Host == q.Host.String()
+}
+
+// given is the input of a member. What an inquiry of another host asks is text of others.
+func (q *Inquiries) given(v inquiries.Inquiry, input string) string {
+	if q.own(v) {
+		return input
+	}
+	return prompt.Asked(v.Coordinator.Host, input)
+}
+
+// count counts a run for an inquiry of another host. It waits until the agent's budget has room.
+func (q *Inquiries) count(ctx context.Context, v inquiries.Inquiry, a configs.Agent) error {
+	if q.own(v) {
+		return nil
+	}
+	about := "runs of " + a.Name.String() + " for inquiry " + id8(v.Channel)
+	for {
+		q.counting.Lock()
+		why, err := q.Count(a, v.Path)
+		q.counting.Unlock()
+		if why == "" {
+			q.Wrong(about, "")
+			return err
+		}
+		q.Wrong(about, "an inquiry of "+v.Coordinator.Host+" waits: "+why)
+		select {
+		case <-ctx.Done():
+			q.Wrong(about, "")
+			return ctx.Err()
+		case <-time.After(lookAround):
+		}
+	}
 }
 
 // settledMember returns the fleet's policy on members: the agent or preset, and perhaps the hosts.
@@ -295,7 +361,7 @@ func (q *Inquiries) tell(ctx context.Context, v inquiries.Inquiry, c inquiries.C
 // again (R52).
 func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
 	m := v.Member(c.Perspective)
-	agent, err := q.config(m)
+	agent, err := q.config(v, m)
 	if err != nil {
 		return err
 	}
@@ -312,7 +378,10 @@ func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiri
 		resume = preset(agent).Resume
 	}
 	return q.ask(ctx, v, c, calls.Surroundings{Alone: resume == ""}, func(input string) (door.Result, error) {
-		return q.Member(ctx, agent, MemberRun{Place: at, Walls: q.Walls(ctx, agent), Input: input, Resume: resume}), nil
+		if err := q.count(ctx, v, agent); err != nil {
+			return door.Result{}, err
+		}
+		return q.Member(ctx, agent, MemberRun{Place: at, Walls: q.Walls(ctx, agent), Input: q.given(v, input), Resume: resume}), nil
 	})
 }
 
@@ -321,20 +390,24 @@ func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiri
 // distributed over the hosts in turn. It is asked while the state is read.
 func (q *Inquiries) candidates(s *fleet.State, v inquiries.Inquiry) (all []calls.Candidate, made []protocol.Address) {
 	bases, all := q.makers(s, v)
-	number := len(v.Members)
 	for i := range len(v.Chosen) - len(v.Members) {
 		if len(bases) == 0 {
 			break
 		}
-		number++
-		made = append(made, madeOf(bases[i%len(bases)], number))
+		made = append(made, madeOf(s, v, bases[i%len(bases)], made))
 	}
 	return all, made
 }
 
-// madeOf is the name of a member that is made after an agent or a preset.
-func madeOf(base protocol.Address, number int) protocol.Address {
-	return protocol.Address{Name: fmt.Sprintf("%s-%d", base.Name, number), Host: base.Host}
+// madeOf is the name of a member that is made after an agent or a preset: a name that no agent, no
+// member and none of the `others` has. It is asked while the state is read.
+func madeOf(s *fleet.State, v inquiries.Inquiry, base protocol.Address, others []protocol.Address) protocol.Address {
+	for number := len(v.Members) + len(others) + 1; ; number++ {
+		a := protocol.Address{Name: fmt.Sprintf("%s-%d", base.Name, number), Host: base.Host}
+		if !declared(s, a.Name) && !slices.ContainsFunc(v.Members, func(m *inquiries.Member) bool { return m.Agent.Name == a.Name }) && !slices.Contains(others, a) {
+			return a
+		}
+	}
 }
 
 // elsewhere returns the member to start at a further attempt. That is an agent on another host, if
@@ -352,7 +425,7 @@ func (q *Inquiries) elsewhere(s *fleet.State, v inquiries.Inquiry, m *inquiries.
 	}
 	for _, base := range bases {
 		if base.Host != m.Agent.Host {
-			return madeOf(base, slices.Index(v.Chosen, m.Perspective)+1)
+			return madeOf(s, v, base, nil)
 		}
 	}
 	return protocol.Address{}

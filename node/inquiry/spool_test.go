@@ -23,7 +23,7 @@ func TestResultOutlastsAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	at := protocol.NewPath("c0ffee", time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC), 0)
 	m := &inquiries.Member{Perspective: "Cost", Agent: protocol.Address{Name: "lens", Host: "hub"}, Attempt: 1, Given: at}
-	v := inquiries.Inquiry{Path: at, Channel: "c0ffee", State: inquiries.Await, Epoch: 1, Members: []*inquiries.Member{m}}
+	v := inquiries.Inquiry{Path: at, Channel: "c0ffee", State: inquiries.Await, Epoch: 1, Members: []*inquiries.Member{m}, By: m.Agent, Coordinator: m.Agent}
 	c := inquiries.Call{Do: protocol.ActFrameSignal, By: m.Agent, Perspective: "Cost", Attempt: 1}
 	runs, told := 0, 0
 	var q *Inquiries

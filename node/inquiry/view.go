@@ -304,7 +304,7 @@ func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gat
 	view := q.gate(s, v, g)
 	one := control.Gate{
 		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: g.Asks(), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
-		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(g), Asker: view.Asker,
+		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(v, g), Asker: view.Asker,
 	}
 	for _, d := range v.Deciders {
 		one.Host, one.Here = d.Host, one.Here || d.Human == q.Human && d.Host == q.Host
@@ -319,14 +319,17 @@ func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gat
 	return one
 }
 
-// shown is all that a gate asks, as text.
-func shown(g *inquiries.Gate) string {
+// shown is all that a gate asks, as text. Words that an agent chose stand in quotes.
+func shown(v inquiries.Inquiry, g *inquiries.Gate) string {
 	var b strings.Builder
 	b.WriteString(g.Opens)
+	if g == v.Open() && g.Gate == protocol.GatePerspectives && len(v.Base) > 0 {
+		fmt.Fprintf(&b, "chosen already: %q\n", v.Base)
+	}
 	for _, q := range g.Questions {
-		fmt.Fprintf(&b, "%s:\n", q.ID)
+		fmt.Fprintf(&b, "%s:\n", protocol.Address{Name: q.ID}.Shown())
 		for i, o := range q.Options {
-			fmt.Fprintf(&b, "%d. %s", i+1, o.Key)
+			fmt.Fprintf(&b, "%d. %s", i+1, protocol.Address{Name: o.Key}.Shown())
 			if o.About != "" {
 				fmt.Fprintf(&b, ": %s", o.About)
 			}

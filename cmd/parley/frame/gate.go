@@ -36,7 +36,7 @@ func (s *session) options(f control.Frame) error {
 		}
 		title := ask(w.Gate, q.ID)
 		if w.Gate == protocol.GatePerspectives && len(f.Base) > 0 {
-			title = "Base: " + strings.Join(f.Base, ", ") + ". Which additional lenses?"
+			title = "Base: " + strings.Join(base(f), ", ") + ". Which additional lenses?"
 		}
 		out.Printf("\n%s\n", out.Bold(term.Line(title)))
 		for i, o := range q.Options {
@@ -51,6 +51,18 @@ func (s *session) options(f control.Frame) error {
 		out.Printf("%s\n", out.Dim(fmt.Sprintf("  Runs of agents with all of them, in the first pass: %d, and 9 for each pair that\n  talks.", f.Cost)))
 	}
 	return nil
+}
+
+// base are the perspectives that are chosen already. Those of an agent that began the inquiry can be
+// whole sentences, so they stand in quotes.
+func base(f control.Frame) []string {
+	names := slices.Clone(f.Base)
+	for i := range names {
+		if !slices.Contains(f.Deciders, f.By) {
+			names[i] = strconv.Quote(names[i])
+		}
+	}
+	return names
 }
 
 // opens shows what a yes at a gate has read, and who may be given it.

@@ -85,3 +85,13 @@ func (e ended) Write(p []byte) (int, error) {
 	e.cancel()
 	return len(p), nil
 }
+
+// It prevents: an agent begins an inquiry with a perspective that is a sentence, and the sentence reads
+// like a question of parley at the gate.
+func TestAGateQuotesTheBaseOfAnAgent(t *testing.T) {
+	for by, want := range map[string]string{"nat@white": "Law", "m@white": `"Law"`} {
+		if got := base(control.Frame{By: by, Deciders: []string{"nat@white"}, Base: []string{"Law"}}); got[0] != want {
+			t.Errorf("the base of %s is %s, want %s", by, got[0], want)
+		}
+	}
+}

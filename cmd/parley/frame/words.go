@@ -1,6 +1,10 @@
 package frame
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"strconv"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // ask is the text of a gate's question, given the ids of both. What a question asks follows from
 // these alone (R55).
@@ -31,7 +35,7 @@ func ask(gate, question string) string {
 		}
 		return "How would you like to proceed?"
 	}
-	return "Who investigates " + question + "?"
+	return "Who investigates " + strconv.Quote(question) + "?"
 }
 
 // labels are the texts that are shown for the options that are the same in every inquiry.

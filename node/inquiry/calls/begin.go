@@ -21,13 +21,17 @@ func lead(task string, v inquiries.Inquiry) string {
 
 // brief is the mission brief in the form of prompts.
 func brief(v inquiries.Inquiry) string {
-	return fmt.Sprintf("\nThe mission brief that the human confirmed:\n- Intent: %s\n- Deliverable: %s\n- Scope: %s\n", v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope)
+	return "\nThe mission brief that the human confirmed:\n" + drafted(v)
+}
+
+func drafted(v inquiries.Inquiry) string {
+	return quote(fmt.Sprintf("Intent: %s\nDeliverable: %s\nScope: %s", v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope))
 }
 
 func briefWords(v inquiries.Inquiry) string {
 	text := lead("infer the mission brief from the question.", v)
 	if v.Changes != "" {
-		text += fmt.Sprintf("\nThe last brief was:\n- Intent: %s\n- Deliverable: %s\n- Scope: %s\nThe human wants this changed; leave the rest as it is:\n%s", v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope, quote(v.Changes))
+		text += "\nThe last brief was:\n" + drafted(v) + "The human wants this changed; leave the rest as it is:\n" + quote(v.Changes)
 	}
 	if v.Opening.In != "" {
 		text += "\nWhat is investigated:\n" + quote(line(v.Opening.In))
@@ -83,11 +87,11 @@ func readContext(a inquiries.Actor, inquiry protocol.ChannelID, answer string) (
 func proposalWords(v inquiries.Inquiry, s Surroundings) string {
 	text := lead("propose perspectives from which the question can be looked at.", v) + brief(v) + "\nThe context that was gathered:\n" + quote(within(maxContext, v.Context.Text)[0])
 	if len(v.Base) > 0 {
-		text += "\nThese perspectives are settled already; do not propose them again: " + strings.Join(v.Base, ", ") + ". Propose at least one that is new.\n"
+		text += "\nThese perspectives are settled already; do not propose them again: " + names(v.Base) + ". Propose at least one that is new.\n"
 	}
 	for _, e := range s.Earlier {
 		if len(e.Chosen) > 0 {
-			text += "\nAn earlier inquiry asked:\n" + quote(cutLine(e.Opening.Text)) + "- its perspectives: " + strings.Join(e.Chosen, ", ") + "\n"
+			text += "\nAn earlier inquiry asked:\n" + quote(cutLine(e.Opening.Text)) + "- its perspectives: " + names(e.Chosen) + "\n"
 		}
 		for _, gap := range e.Trace.Gaps[:min(len(e.Trace.Gaps), maxGaps)] {
 			text += "- none of them saw:\n" + quote(cutLine(gap))
@@ -152,6 +156,9 @@ func establish(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 	w := protocol.InquiryEstablished{Tier: protocol.LensTier(len(v.Chosen)), Note: protocol.LensNote}
 	for _, name := range v.Chosen {
 		about := "named by the human"
+		if len(v.Opening.Humans) > 0 && slices.Contains(v.Opening.Perspectives, name) { // an agent asks
+			about = "named by " + v.By.Shown()
+		}
 		for _, p := range v.Proposal.Perspectives {
 			if p.Name == name {
 				about = p.Contribution
@@ -175,7 +182,7 @@ func unmapped(v inquiries.Inquiry) (names []string) {
 func mapWords(v inquiries.Inquiry, s Surroundings) string {
 	text := lead("say which agents fit which perspectives, by what their profiles say. Which perspectives are investigated is settled and does not change.", v) + "\nThe perspectives:\n"
 	for _, p := range unmapped(v) {
-		text += "- " + p + "\n"
+		text += "- " + names([]string{p}) + "\n"
 	}
 	text += "\nThe agents:\n"
 	var agents []string

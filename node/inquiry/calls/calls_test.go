@@ -112,7 +112,7 @@ func TestAnInquiryThatGoesOn(t *testing.T) {
 	w.extending, w.instead[protocol.ActFrameDetection] = "Cost accounting", "detection-none"
 	w.until(inquiries.Detect)
 	text, _ := Prompt(w.v, inquiries.Next(w.v)[0], Surroundings{})
-	if !strings.Contains(text, "These were talked over before.") || !strings.Contains(text, "Dialogue 1.1, Cost accounting with Reliability engineering") {
+	if !strings.Contains(text, "These were talked over before.") || !strings.Contains(text, `Dialogue 1.1, "Cost accounting" with "Reliability engineering"`) {
 		t.Errorf("the coordinator does not know what was talked over:\n%s", text)
 	}
 	w.instead[protocol.ActFrameSynthesis] = "synthesis-json-first"

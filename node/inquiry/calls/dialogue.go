@@ -18,13 +18,13 @@ func dialogues(v inquiries.Inquiry) string {
 	var texts []string
 	add := func(before, said string) { parts, texts = append(parts, part{before, said}), append(texts, said) }
 	for _, t := range v.Tensions {
-		head := fmt.Sprintf("\nDialogue %s, %s with %s, about: %s\n", t.ID, t.Peers[0], t.Peers[1], topics(t))
+		head := fmt.Sprintf("\nDialogue %s, %q with %q, about: %q\n", t.ID, t.Peers[0], t.Peers[1], topics(t))
 		for _, r := range t.Reports {
-			add(fmt.Sprintf("%s%s reports:\n", head, r.Perspective), fmt.Sprintf("Final position: %s\nAgreement points: %s\nRemaining divergence: %s\nRationale: %s", r.Position, r.Agreement, cmp.Or(r.Divergence, "none"), r.Rationale))
+			add(fmt.Sprintf("%s%q reports:\n", head, r.Perspective), fmt.Sprintf("Final position: %s\nAgreement points: %s\nRemaining divergence: %s\nRationale: %s", r.Position, r.Agreement, cmp.Or(r.Divergence, "none"), r.Rationale))
 			head = ""
 		}
 		for _, s := range t.Answers {
-			add(fmt.Sprintf("%s, asked once more:\n> Question: %s\n", s.Perspective, line(t.Question(s.Perspective))), s.Text)
+			add(fmt.Sprintf("%q, asked once more:\n> Question: %s\n", s.Perspective, line(t.Question(s.Perspective))), s.Text)
 		}
 	}
 	text := ""
@@ -121,7 +121,7 @@ func followUpWords(v inquiries.Inquiry, c inquiries.Call) string {
 		return ""
 	}
 	return lead("ask one peer one targeted question on what still divides it from the other one, such as what its position concretely means for a thing that the other one names. Ask for evidence. Do not take sides.", v) +
-		dialogues(inquiries.Inquiry{Tensions: []*inquiries.Tension{t}}) + fmt.Sprintf("\nThe peer that you ask: %s. Answer with the question alone, in at most three sentences.\n", c.Perspective)
+		dialogues(inquiries.Inquiry{Tensions: []*inquiries.Tension{t}}) + fmt.Sprintf("\nThe peer that you ask: %q. Answer with the question alone, in at most three sentences.\n", c.Perspective)
 }
 
 func outcomeWords(v inquiries.Inquiry) string {

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
@@ -11,7 +10,7 @@ import (
 
 func routeWords(v inquiries.Inquiry) string {
 	return lead("word the three ways in which the human can go on. Each is a concrete proposal that rests on this synthesis: it names a perspective, or uses its words. A general phrase does not do.", v) +
-		"\nThe perspectives: " + strings.Join(v.Chosen, ", ") + "\n\nThe synthesis:\n" + quote(within(maxContext, v.Synthesis.Text)[0]) + guards(v) + `
+		"\nThe perspectives: " + names(v.Chosen) + "\n\nThe synthesis:\n" + quote(within(maxContext, v.Synthesis.Text)[0]) + guards(v) + `
 - extend: which perspective to add or to deepen, and why
 - add_input: what the human may know that would change it
 - wrap_up: what it allows to do next

@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/visible"
@@ -51,6 +52,16 @@ func within(most int, texts ...string) []string {
 		}
 	}
 	return cut
+}
+
+// names are perspectives in one line. An agent or another host can have named them, with whole
+// sentences.
+func names(perspectives []string) string {
+	quoted := make([]string, len(perspectives))
+	for i, p := range perspectives {
+		quoted[i] = strconv.Quote(p)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // listed are lines of a list, as many as `most`. It says how many more there are.

@@ -114,7 +114,7 @@ func takeRevision(ctx context.Context, repo, commit, git, to string) (whole stri
 	}
 	commit = strings.TrimSpace(string(out))
 	var blobs []blob
-	err = readGit(ctx, git, func(list io.Reader) (err error) {
+	err = ReadGit(ctx, git, func(list io.Reader) (err error) {
 		blobs, err = readTree(list)
 		return err
 	}, "--git-dir=.", "ls-tree", "-r", "-t", "-z", "-l", "--full-tree", commit)
@@ -230,27 +230,24 @@ func takeBlob(r *bufio.Reader, b blob, to string) error {
 // there is.
 const maxAlloc = 2 * maxBytes
 
-// maxPrinted bounds what git prints for RunGit, and maxSaid what it says of what is wrong, in bytes.
-const (
-	maxPrinted = 256 << 20
-	maxSaid    = 4 << 10
-)
+// maxSaid bounds what git says of what is wrong, in bytes.
+const maxSaid = 4 << 10
 
 // RunGit runs git in a folder (see Git), and returns what git prints. An error is the first line of
 // what git says about it.
 func RunGit(ctx context.Context, dir string, args ...string) (out []byte, err error) {
-	err = readGit(ctx, dir, func(r io.Reader) (err error) {
-		if out, err = io.ReadAll(io.LimitReader(r, maxPrinted+1)); len(out) > maxPrinted {
-			err = fmt.Errorf("git prints more than %d MiB", maxPrinted>>20)
+	err = ReadGit(ctx, dir, func(r io.Reader) (err error) {
+		if out, err = io.ReadAll(io.LimitReader(r, maxListing+1)); len(out) > maxListing {
+			err = fmt.Errorf("git prints more than %d MiB", maxListing>>20)
 		}
 		return err
 	}, args...)
 	return out, err
 }
 
-// readGit is RunGit for output that may be long: `read` reads it while git prints it. If `read`
+// ReadGit is RunGit for output that may be long: `read` reads it while git prints it. If `read`
 // returns an error, git is ended.
-func readGit(ctx context.Context, dir string, read func(io.Reader) error, args ...string) error {
+func ReadGit(ctx context.Context, dir string, read func(io.Reader) error, args ...string) error {
 	cmd := Git(ctx, dir, args...)
 	var said beginning
 	cmd.Stderr = &said

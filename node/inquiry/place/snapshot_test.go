@@ -493,3 +493,11 @@ func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
 		work.Wait()
 	}
 }
+
+// It prevents: a repository that somebody else wrote has git print as much as it likes into memory.
+func TestWhatGitPrintsIsBounded(t *testing.T) {
+	dir := repository(t, map[string]string{"long": strings.Repeat("\n", maxListing+1)})
+	if _, err := RunGit(t.Context(), dir, "cat-file", "blob", "HEAD:long"); err == nil || !strings.Contains(err.Error(), "git prints more than 32 MiB") {
+		t.Error(err)
+	}
+}
