@@ -20,16 +20,16 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 0},
-		{"cmd", 0},
-		{"configs", 0},
-		{"fleet", 0},
-		{"gitsync", 0},
-		{"internal", 0},
-		{"internal/testkit", 0},
-		{"node", 0},
-		{"node/control", 0},
-		{"protocol", 0},
+		{"bus", 5445},
+		{"cmd", 21204},
+		{"configs", 3546},
+		{"fleet", 17548},
+		{"gitsync", 17843},
+		{"internal", 5372},
+		{"internal/testkit", 2181},
+		{"node", 46464},
+		{"node/control", 4841},
+		{"protocol", 9062},
 	}
 }
 
