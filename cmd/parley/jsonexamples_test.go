@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
+	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/schema"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
-	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -59,13 +59,7 @@ func printedShapes() map[string][]shape {
 		"parley agent test":           one(control.TestResult{Agent: "calc", Command: "bc -l", Input: "6*", Answer: "0", Problem: "the command ended with exit code 1", Stderr: "(standard_in) 1: syntax error", Elapsed: control.Seconds(2345 * time.Microsecond)}),
 		"parley agent token":          one(control.AgentToken{Agent: "mawjs", Token: "eyJhIjoibWF3anMi….9pYkq8…"}),
 		"parley attach":               lines(message),
-		"parley bench bus":            one([]bench.Figure{exampleFigure()}),
-		"parley bench dispatch":       one([]bench.Figure{exampleFigure()}),
-		"parley bench frame":          one([]bench.Figure{exampleFigure()}),
-		"parley bench party":          one([]bench.Figure{exampleFigure()}),
-		"parley bench record":         one([]bench.Figure{exampleFigure()}),
-		"parley bench sync":           one([]bench.Figure{exampleFigure()}),
-		"parley bench topics":         one([]bench.Figure{exampleFigure()}),
+		"parley bench":                one([]bench.Figure{exampleFigure()}),
 		"parley broadcast":            {{value: message}, {value: control.BroadcastUse{Sent: 5, Useful: 4, Share: 0.8}, when: "with `stats`"}},
 		"parley channel list":         one([]control.Channel{channel}),
 		"parley channel members":      one(channel),

@@ -21,13 +21,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5445},
-		{"cmd", 21204},
+		{"cmd", 21455},
 		{"configs", 3546},
 		{"fleet", 17548},
 		{"gitsync", 17843},
-		{"internal", 5372},
+		{"internal", 5369},
 		{"internal/testkit", 2181},
-		{"node", 46464},
+		{"node", 41112},
 		{"node/control", 4841},
 		{"protocol", 9062},
 	}

@@ -192,12 +192,6 @@ func walls() []Wall {
 			Why:            "metrics are told and asked what they show: a node can be watched, and its names linted, without one that runs",
 		},
 		{
-			Room:       "node/bench",
-			Parley:     []string{"protocol", "configs", "gitsync", "bus", "node"},
-			ThirdParty: []string{zerolog, nkeys, natsGo, natsServer}, // its yardsticks are bare disks and bare NATS
-			Why:        "bench looks at the rooms from outside, as their user does: none of them may know that it is measured",
-		},
-		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
@@ -212,16 +206,19 @@ func walls() []Wall {
 				},
 				Parley: []string{"node"},
 			}, {
-				// The bench may be imported only where it is run, and where its figures are
-				// documented.
-				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/bench/topics.go", "cmd/parley/bench/party.go", "cmd/parley/bench/frame.go", "cmd/parley/jsonexamples_test.go"},
-				Parley: []string{"node/bench"},
-			}, {
 				// An inquiry is proved from git alone, without a node.
 				Files:  []string{"cmd/parley/frame/record.go"},
 				Parley: []string{"node/inquiry"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
+		},
+		{
+			Room:       "cmd/parley/bench",
+			Parley:     []string{"cmd/parley/cli", "node", "gitsync", "configs", "protocol"},            // gitsync and protocol for its benchmarks
+			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, zerolog, natsGo, natsServer}, // its yardsticks are bare disks and bare NATS
+			// Its benchmarks write records of their own.
+			TestThirdParty: []string{nkeys},
+			Why:            "bench looks at the rooms from outside, as their user does: none of them may know that it is measured",
 		},
 		{
 			Room:       "internal/testkit",

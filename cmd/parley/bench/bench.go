@@ -1,228 +1,209 @@
-// Package bench holds the commands that measure parley on this machine: parley bench.
-// What they measure is in node/bench.
+// Package bench is parley bench: it measures what parley promises in figures, on the user's machine.
+// Each figure stands beside a yardstick: what the bare disk, bare NATS or a bare command needs for
+// the same work, in the same run. So it means something even on an unknown machine, and shows if a
+// slow disk and not parley is to blame. The benchmarks of this package take many more figures.
 package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
-	"github.com/parleyfleet/parley/node/bench"
-	"github.com/parleyfleet/parley/node/control"
-	"github.com/spf13/cobra"
 )
+
+// options are what the command line says.
+type options struct {
+	quick, strict bool
+	only          []string
+	dir           string
+}
 
 // NewCommand is parley bench.
 func NewCommand(p *cli.Program) *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "Measure parley on this machine, beside the bare disk, git and NATS",
-		Example: `  parley bench record --quick`,
-		Args:    cli.UnknownCommand,
+		Use:   "bench",
+		Short: "Measure parley on this machine, beside the bare disk and NATS",
+		Long: `Measure how soon a message is sent (send), heard by another host (hop) and
+answered by an agent there (answer): whole nodes in one process, linked over
+loopback. It takes a minute or two, with --quick some seconds.
+
+Each figure stands beside its yardstick, taken in the same run on the same disk;
+AIM is what parley promises on a quiet machine. It works in a folder of its own,
+which it removes at its end, on the disk of your home folder or of --dir. In
+memory fsync does nothing, so the figures are too good.`,
+		Example: `  parley bench --quick
+  parley bench --only hop,send_p50
+  parley bench --dir /srv --strict --json`,
+		Args: func(cmd *cobra.Command, args []string) error { return known(cmd, args, nil) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs record, bus, dispatch, sync, topics, party or frame", cmd.CommandPath())
+			if err := known(cmd, o.only, measures()); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), p.View())
 		},
 	}
-	cmd.AddCommand(newRecordCommand(p), newBusCommand(p), newDispatchCommand(p), newSyncCommand(p), newTopicsCommand(p), newPartyCommand(p), newFrameCommand(p))
+	f := cmd.Flags()
+	f.BoolVar(&o.quick, "quick", false, "less of everything: a few seconds instead of minutes")
+	f.BoolVar(&o.strict, "strict", false, "exit code 1 when an aim is missed")
+	f.StringSliceVar(&o.only, "only", nil, "only these figures or measures, `NAME,…`")
+	f.StringVar(&o.dir, "dir", "", "measure on the disk of this folder")
+	p.JSONFlag(cmd, "print an array of figures as JSON")
 	return cmd
 }
 
-// form is what the help of every bench says about its output.
-const form = `Every figure stands beside its yardstick, which is taken in the same run on the
-same disk; RATIO is the figure divided by it. AIM is what parley promises on a
-quiet machine, MET whether this run keeps it; both are empty where nothing is
-promised. --strict makes an aim that is missed exit code 1.
-
-It works in a folder of its own that is removed afterwards, also after Ctrl-C,
-and never touches your node. --dir chooses the disk: by default that of the
-system's temporary files, or of your cache folder where those are kept in
-memory.
-
---json prints an array of objects with the fields name, value, unit, yardstick,
-ratio, aim, aim_on ("value" or "ratio"), better ("lower" or "higher"), ok, and
-in words what, beside (what the yardstick is) and note. A number that does not
-exist is null, a word ""; ok is null where there is no aim or the run cannot
-tell.`
-
-// request is what every bench can be told.
-type request struct {
-	options bench.Options
-	strict  bool
-}
-
-// addFlags gives a bench its flags.
-func addFlags(p *cli.Program, cmd *cobra.Command, r *request) {
-	f := cmd.Flags()
-	f.BoolVar(&r.options.Quick, "quick", false, "less of everything: a few seconds instead of minutes")
-	f.BoolVar(&r.strict, "strict", false, "exit code 1 when an aim is missed")
-	f.StringSliceVar(&r.options.Only, "only", nil, "only these figures or measures, `NAME,…`")
-	f.StringVar(&r.options.Dir, "dir", "", "measure on the disk of this folder")
-	p.JSONFlag(cmd, "print an array of figures as JSON")
-}
-
-func runBench(ctx context.Context, suite bench.Suite, r request, v cli.View) error {
-	binary, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("cannot find parley itself: %w", err)
-	}
-	if err := suite.Check(r.options.Only); err != nil {
-		return control.Errorf(control.KindUsage, "", "%v", err)
-	}
-	r.options.Command = []string{binary}
-	dir := r.options.Dir
-	if dir == "" {
-		dir = bench.DefaultDir()
-	}
-	began, machine := time.Now(), bench.Machine(ctx, dir)
-	progress := progress{v: v}
-	r.options.Progress = progress.show
-	figures, err := suite.Run(ctx, r.options)
-	progress.end()
-	if v.JSON {
-		if err == nil {
-			err = v.WriteJSON(figures)
+// known refuses a name that none of the measures or their figures has, and says where the others are.
+func known(cmd *cobra.Command, names []string, all []measure) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(m measure) bool { return len(m.wanted([]string{name})) > 0 }) {
+			return cli.UsageErrorf(cmd, "cannot measure %q: parley bench has send, hop and answer; "+
+				"all other figures are benchmarks in parley's source: go test ./cmd/parley/bench -run - -bench . -benchtime 1x", name)
 		}
-	} else if len(figures) > 0 {
-		showTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", cli.Version, time.Since(began).Round(time.Second))))
 	}
-	if missed := bench.Missed(figures); err == nil && r.strict && len(missed) > 0 {
+	return nil
+}
+
+func (o options) run(ctx context.Context, v cli.View) error {
+	if o.dir == "" {
+		o.dir, _ = os.UserHomeDir() // without one, the folder for temporary files is taken
+	}
+	began := time.Now()
+	dir, err := os.MkdirTemp(o.dir, "parley-bench-")
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make a folder to measure in: %w", err)
+	}
+	var figures []Figure
+	var missed []string
+	for _, m := range measures() {
+		if wanted := m.wanted(o.only); len(wanted) > 0 && err == nil {
+			if !v.JSON {
+				v.Err.Printf("measuring %s: %s\n", m.name, m.what)
+			}
+			wanted, err = m.run(ctx, filepath.Join(dir, m.name), o.quick, wanted)
+			figures = append(figures, wanted...)
+		}
+	}
+	for _, f := range figures {
+		if f.OK != nil && !*f.OK {
+			missed = append(missed, f.Name)
+		}
+	}
+	switch err = errors.Join(err, os.RemoveAll(dir)); {
+	case v.JSON && err == nil:
+		err = v.WriteJSON(figures)
+	case !v.JSON && len(figures) > 0:
+		showTable(v.Out, figures)
+		v.Out.Printf("machine: %s/%s, %d processors; disk of %s\nparley: %s, measured in %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(),
+			term.Line(filepath.Dir(dir)), cli.Version, time.Since(began).Round(time.Second))
+	}
+	if o.strict && err == nil && len(missed) > 0 {
 		err = fmt.Errorf("missed its aim: %s", strings.Join(missed, ", "))
 	}
 	return err
 }
 
-// progress tells what is being measured: at a terminal in one line that changes, else in one line
-// for each measurement.
-type progress struct {
-	v    cli.View
-	mu   sync.Mutex // guards what follows
-	last time.Time
-	open bool   // a line is shown that has not ended
-	said string // the measurement that was named last
-}
-
-func (b *progress) show(measure, doing string, done, of int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	screen := b.v.Err
-	if !screen.Terminal {
-		if measure != b.said && !b.v.JSON {
-			screen.Printf("measuring %s: %s\n", measure, doing)
-		}
-		b.said = measure
-		return
-	}
-	if time.Since(b.last) < cli.ProgressEvery && measure == b.said {
-		return
-	}
-	b.last, b.said, b.open = time.Now(), measure, true
-	line := measure + ": " + doing
-	if of > 0 {
-		line += fmt.Sprintf(" %d of %d", done, of)
-	}
-	screen.Printf("\r\x1b[K%s", screen.Dim(term.Cut(line, screen.Width-1)))
-}
-
-func (b *progress) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open {
-		b.v.Err.Printf("\r\x1b[K")
-		b.open = false
-	}
-}
-
-// showTable shows figures to a person: the numbers, what they are, what they are compared with, and
-// on what machine they were measured.
-func showTable(v cli.View, figures []bench.Figure, about []string) {
+// showTable shows figures to a person: the numbers, and what they and their yardsticks are.
+func showTable(screen term.Screen, figures []Figure) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
-	var words term.Table
 	for _, f := range figures {
-		numbers.Rows = append(numbers.Rows, []string{
-			f.Name, quantity(f.Value, f.Unit), quantity(f.Yardstick, f.Unit), number(f.Ratio), aimOf(f), metOf(f)})
-		words.Rows = append(words.Rows, []string{f.Name, f.What})
+		numbers.Rows = append(numbers.Rows, f.row())
 	}
-	screen := v.Out
 	screen.Width = 0 // figures and words that are cut would say nothing
 	screen.Table(numbers)
-	screen.Printf("\n")
-	screen.Table(words)
-	screen.Printf("\n")
-	for _, line := range slices.Concat(
-		groups("yardstick of ", figures, func(f bench.Figure) string { return f.Beside }),
-		groups("", figures, func(f bench.Figure) string { return f.Note }), about) {
-		screen.Printf("%s\n", term.Line(line))
-	}
-}
-
-// groups returns lines that say a word once for all figures to which it applies.
-func groups(before string, figures []bench.Figure, word func(bench.Figure) string) []string {
-	var order []string
-	names := map[string][]string{}
 	for _, f := range figures {
-		w := word(f)
-		if w == "" {
-			continue
+		screen.Printf("\n%s: %s\n", f.Name, term.Line(f.What))
+		if f.Beside != "" {
+			screen.Printf("  yardstick: %s\n", term.Line(f.Beside))
 		}
-		if names[w] == nil {
-			order = append(order, w)
+		if f.Note != "" {
+			screen.Printf("  %s\n", term.Line(f.Note))
 		}
-		names[w] = append(names[w], f.Name)
 	}
-	lines := make([]string, len(order))
-	for i, w := range order {
-		lines[i] = before + strings.Join(names[w], ", ") + ": " + w
-	}
-	return lines
+	screen.Printf("\n")
 }
 
-func aimOf(f bench.Figure) string {
-	if f.Aim == nil {
-		return ""
-	}
-	sign := "≤"
-	if f.Better == bench.Higher {
-		sign = "≥"
-	}
-	if f.AimOn == bench.OnRatio {
-		return "ratio " + sign + " " + number(f.Aim)
-	}
-	return sign + " " + quantity(f.Aim, f.Unit)
+// To which number of a figure its aim applies, and which way a figure should go.
+const (
+	OnValue = "value"
+	OnRatio = "ratio"
+	Lower   = "lower"
+	Higher  = "higher"
+)
+
+// Figure is one measured value beside its yardstick. In JSON a value that is not there is null or "".
+type Figure struct {
+	Name      string   `json:"name"`      // a stable word
+	Value     *float64 `json:"value"`     // null if it could not be measured; then Note says why
+	Unit      string   `json:"unit"`      // unit of value, yardstick and, if aim_on is value, aim
+	Yardstick *float64 `json:"yardstick"` // in the same unit
+	Ratio     *float64 `json:"ratio"`     // value divided by yardstick
+	Aim       *float64 `json:"aim"`       // what it should be
+	AimOn     string   `json:"aim_on"`    // to which number the aim applies
+	Better    string   `json:"better"`    // which way it should go
+	OK        *bool    `json:"ok"`        // whether the aim is met; null if there is no aim, or if this run cannot tell
+	What      string   `json:"what"`      // what was measured
+	Beside    string   `json:"beside"`    // what the yardstick is
+	Note      string   `json:"note"`      // what a reader must know of this run
 }
 
-func metOf(f bench.Figure) string {
-	switch {
-	case f.Aim == nil:
-		return ""
-	case f.OK == nil:
-		return "?"
-	case *f.OK:
-		return "yes"
-	}
-	return "NO"
+// reading is what was measured for a figure. A yardstick of 0 is none.
+type reading struct {
+	value, yardstick float64
+	note             string
 }
 
-func quantity(n *float64, unit string) string {
-	if n == nil {
-		return ""
+type readings map[string]reading // by the name of their figure
+
+// with is the figure with what was measured.
+func (f Figure) with(r reading) Figure {
+	f.Value, f.Note = &r.value, r.note
+	if r.yardstick != 0 {
+		f.Yardstick, f.Ratio = &r.yardstick, new(r.value/r.yardstick)
 	}
-	return strings.TrimSpace(number(n) + " " + unit)
+	got := f.Value
+	if f.AimOn == OnRatio {
+		got = f.Ratio
+	}
+	if f.Aim != nil && got != nil {
+		f.OK = new(*got == *f.Aim || *got < *f.Aim == (f.Better == Lower))
+	}
+	return f
+}
+
+// row is the figure in a table.
+func (f Figure) row() []string {
+	aimed, met := "", ""
+	if f.Aim != nil {
+		aimed, met = map[string]string{Lower: "≤ ", Higher: "≥ "}[f.Better]+number(f.Aim, f.Unit), "?"
+		if f.AimOn == OnRatio {
+			aimed = "ratio " + strings.TrimSuffix(aimed, " "+f.Unit)
+		}
+	}
+	if f.OK != nil {
+		met = map[bool]string{true: "yes", false: "NO"}[*f.OK]
+	}
+	return []string{f.Name, number(f.Value, f.Unit), number(f.Yardstick, f.Unit), number(f.Ratio, ""), aimed, met}
 }
 
 // number shows a number with three significant digits.
-func number(n *float64) string {
+func number(n *float64, unit string) string {
 	if n == nil {
 		return ""
 	}
-	if *n == math.Trunc(*n) || math.Abs(*n) >= 100 {
-		return fmt.Sprintf("%.0f", *n)
-	}
-	return fmt.Sprintf("%.3g", *n)
+	rounded, _ := strconv.ParseFloat(fmt.Sprintf("%.3g", *n), 64) // it was a number
+	return strings.TrimSpace(fmt.Sprint(rounded, " ", unit))
 }
