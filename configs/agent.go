@@ -1,10 +1,11 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,16 +109,16 @@ const (
 	maxTakeover = 30 * 24 * time.Hour
 )
 
-// ParseTakeover reads for how long a host must be gone before its work is taken over: a duration
+// parseTakeover reads for how long a host must be gone before its work is taken over: a duration
 // such as 10m, or "never".
-func ParseTakeover(s string) (time.Duration, error) {
+func parseTakeover(s string) (time.Duration, error) {
 	if s == "never" {
 		return protocol.NoTakeover, nil
 	}
-	return parseDuration(s)
+	return span.Parse(s)
 }
 
-// ShowTakeover is the text that ParseTakeover reads.
+// ShowTakeover is the text that parseTakeover reads.
 func ShowTakeover(after time.Duration) string {
 	if after == protocol.NoTakeover {
 		return "never"
@@ -128,71 +129,105 @@ func ShowTakeover(after time.Duration) string {
 // maxTierCount is less than protocol.MaxTierCount, the most that a reader takes.
 const maxTierCount = 1000
 
-// Validate returns everything that is wrong with the agent, as one *Error.
-func (a Agent) Validate() error { return asError("", a.problems()) }
+// DefaultTier is the tier of an agent that was given one command.
+const DefaultTier = "default"
 
-func (a Agent) problems() []Problem {
-	var ps []Problem
-	add := func(key, format string, args ...any) {
-		ps = append(ps, Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+// AgentSettings are all settings of an agent, in the order of its file.
+func AgentSettings(a *Agent) []Setting {
+	const noCommand = "an agent behind the inbox door runs no command"
+	exec := func() bool { return a.Door != DoorInbox } // also if its door is wrong: then nothing else is said
+	inbox := func() bool { return a.Door != DoorExec }
+	command := func() bool { return exec() || a.Wake != "" }
+	return []Setting{
+		nameSetting("name", &a.Name).checked(a.checkName),
+		doorSetting(a),
+		inboxSetting(a),
+		pathSetting("dir", &a.Dir).flag("dir", "the folder it works in (default of agent add: this one)").or("where the node runs"),
+		wordSetting("preset", &a.Preset).shown("preset"),
+		choiceSetting("input", &a.Input, "is not what a command can be given", InputText, InputPrompt).
+			flag("input", "what the command is given: text or prompt (default text, or as the preset says)").counts(exec, "an agent behind the inbox door is given nothing: it asks"),
+		nameSetting("profile", &a.Profile).flag("profile", "the actor profile that its prompts begin with (default: the one of its name, if any)").or("the one with its name, if there is one"),
+		execSetting(a),
+		tiersSetting(a).counts(exec, noCommand+" and has no tiers"),
+		wordSetting("open", &a.Open).flag("open", "the command of its interactive program, for parley open"),
+		durationSetting("timeout", &a.Timeout, 0, 0, maxTimeout).
+			flag("timeout", "how long an answer may take, a `DURATION` (default: as the preset or config.yaml says)").or("as config.yaml says").counts(command, ""),
+		numberSetting("attempts", &a.Attempts, 0, 1, maxAttempts).
+			flag("attempts", "how often a command that fails is started for a message, `N` times (default 3)").or(strconv.Itoa(DefaultAttempts)).counts(exec, noCommand+": there is nothing to try again"),
+		choiceSetting("rerun", &a.Rerun, "does not say what becomes of a run that was cut short", RerunAgain, RerunAsk).
+			flag("rerun", "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)").counts(exec, noCommand+": there is nothing to run again"),
+		boolSetting("paused", &a.Paused).shown("paused").counts(exec, ""),
+		boolSetting("answers", &a.RunReplies).flag("answers", "run it on answers to its own messages too (--answers=false: no more)").counts(exec, ""),
+		choiceSetting("accepts", &a.Accepts, "is not whose mail an agent can accept", AcceptAnyone, AcceptVerified).
+			flag("accepts", "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author").
+			counts(exec, noCommand+": it decides itself what it works on"),
+		listSetting("wakes_on", &a.WakesOn, asIs[protocol.Act], toText[protocol.Act]).commas().checked(a.checkWakesOn).
+			flag("wakes-on", "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md").or("the usual acts").counts(exec, noCommand+": nothing wakes it"),
+		wordSetting("examiner", &a.Examiner).checked(a.checkExaminer).
+			flag("examiner", "who answers sync-checks: mechanical, the node by what the agent wrote (default: the agent itself)").or("the agent itself"),
+		nameSetting("soul", &a.Soul).flag("soul", "whose it is, a `NAME`: scores between agents of one soul fade more slowly (default: the human of its host)"),
+		wordSetting("run_as", &a.RunAs).checked(a.checkRunAs).
+			flag("run-as", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux").onlyAdd().
+			or("the user of the node").counts(exec, noCommand+": there is nothing to run as somebody"),
+		variablesSetting("env", &a.Env).flag("env", "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets\nthose of its preset, else all that belong to no session").
+			or("all").counts(command, noCommand+", unless it has one at wake: there is nothing to give variables to"),
+		limitsSetting("limits", &a.Limits).flag("limit", "what a run may use, as `NAME=VALUE`, such as memory=2GB").
+			or("none").counts(command, noCommand+", unless it has one at wake: there is nothing to limit"),
+		wordSetting("wake", &a.Wake).flag("wake", "with --inbox, the command that wakes its program where mail has come").
+			or("nobody").counts(inbox, "an agent behind the exec door is run for each message: there is nothing to wake"),
+		quietSetting("quiet", &a.Quiet).checked(a.checkQuiet).
+			flag("quiet", "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause").or("none"),
+		takeoverSetting("takeover_after", &a.TakeoverAfter).
+			flag("takeover-after", "where several hosts serve the agent: how long this one must be gone before\nanother does its work, a `DURATION` or never (default 10m)").
+			or(span.Exact(protocol.DefaultTakeover)),
+		wordSetting("dispatch_since", &a.DispatchSince).checked(a.checkDispatchSince),
+		timeSetting("added", &a.Added),
 	}
-	if _, err := protocol.ParseName(a.Name.String()); err != nil {
-		add("name", "%v", err)
+}
+
+func (a *Agent) checkName() error {
+	_, err := protocol.ParseName(a.Name.String())
+	return err
+}
+
+func (a *Agent) checkExaminer() error {
+	if a.Examiner != "" && a.Examiner != ExaminerMechanical {
+		return fmt.Errorf("%q does not say who answers sync-checks: use mechanical, or leave it out for the agent itself", a.Examiner)
 	}
-	if a.Dir != "" && !filepath.IsAbs(a.Dir) {
-		add("dir", "%q is not an absolute path", a.Dir)
+	return nil
+}
+
+func (a *Agent) checkRunAs() error {
+	if a.RunAs != "" && !regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,31}$`).MatchString(a.RunAs) {
+		return fmt.Errorf("%q is not the name of a user, nor a number of one", a.RunAs)
 	}
-	if a.Timeout < 0 || a.Timeout > maxTimeout {
-		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", span.Exact(a.Timeout), span.Exact(maxTimeout))
+	return nil
+}
+
+func (a *Agent) checkQuiet() error {
+	if len(a.Quiet) > maxQuiet {
+		return fmt.Errorf("%d spans are more than %d", len(a.Quiet), maxQuiet)
 	}
-	if a.Attempts < 0 || a.Attempts > maxAttempts {
-		add("attempts", "%d is not from 1 to %d", a.Attempts, maxAttempts)
+	return nil
+}
+
+func (a *Agent) checkDispatchSince() error {
+	if a.DispatchSince != "" && !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(a.DispatchSince) {
+		return fmt.Errorf("%q is not a commit: it should be 40 hex digits", a.DispatchSince)
 	}
-	if a.Accepts != "" && a.Accepts != AcceptAnyone && a.Accepts != AcceptVerified {
-		add("accepts", "%q is not whose mail an agent can accept: use anyone or verified", a.Accepts)
-	}
+	return nil
+}
+
+func (a *Agent) checkWakesOn() error {
+	var errs []error
 	for i, act := range a.WakesOn {
 		if spec, known := protocol.FindAct(act); !known || !act.Mail() {
-			add("wakes_on", "%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", "))
+			errs = append(errs, fmt.Errorf("%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", ")))
 		} else if slices.Contains(a.WakesOn[:i], act) {
-			add("wakes_on", "%q stands twice", act)
+			errs = append(errs, fmt.Errorf("%q stands twice", act))
 		}
 	}
-	if a.Examiner != "" && a.Examiner != ExaminerMechanical {
-		add("examiner", "%q does not say who answers sync-checks: use mechanical, or leave it out for the agent itself", a.Examiner)
-	}
-	if _, err := optionalName(a.Soul.String()); err != nil {
-		add("soul", "%v", err)
-	}
-	if a.Rerun != "" && a.Rerun != RerunAgain && a.Rerun != RerunAsk {
-		add("rerun", "%q does not say what becomes of a run that was cut short: use again or ask", a.Rerun)
-	}
-	if a.TakeoverAfter != 0 && a.TakeoverAfter != protocol.NoTakeover && (a.TakeoverAfter < minTakeover || a.TakeoverAfter > maxTakeover) {
-		add("takeover_after", "%s is not from %s to %s", span.Exact(a.TakeoverAfter), span.Exact(minTakeover), span.Exact(maxTakeover))
-	}
-	if _, err := optionalName(a.Profile.String()); err != nil {
-		add("profile", "%v", err)
-	}
-	if a.Preset != "" && !isLine(a.Preset) {
-		add("preset", "%q contains control characters", a.Preset)
-	}
-	if a.RunAs != "" && !regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,31}$`).MatchString(a.RunAs) {
-		add("run_as", "%q is not the name of a user, nor a number of one", a.RunAs)
-	}
-	if !isText(a.Wake) {
-		add("wake", "the command %q contains control characters or bytes that are not UTF-8", a.Wake)
-	}
-	if len(a.Quiet) > maxQuiet {
-		add("quiet", "%d spans are more than %d", len(a.Quiet), maxQuiet)
-	}
-	if !isText(a.Open) {
-		add("open", "the command %q contains control characters or bytes that are not UTF-8", a.Open)
-	}
-	if a.DispatchSince != "" && !isCommit(a.DispatchSince) {
-		add("dispatch_since", "%q is not a commit: it should be 40 hex digits", a.DispatchSince)
-	}
-	ps = append(append(ps, a.Env.problems()...), a.Limits.problems()...)
-	return append(ps, a.doorProblems()...)
+	return errors.Join(errs...)
 }
 
 // whyNoWaking says why no command can be run for messages of an act.
@@ -213,70 +248,126 @@ func wakingActs() (names []string) {
 	return names
 }
 
-func (a Agent) doorProblems() []Problem {
-	switch {
-	case a.Door != DoorExec && a.Door != DoorInbox:
-		return []Problem{{Key: "door", Text: fmt.Sprintf("%q is not a door: use exec or inbox", a.Door)}}
-	case a.Door == DoorInbox && len(a.Tiers) > 0:
-		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
-	case a.Door == DoorInbox && a.Attempts != 0:
-		return []Problem{{Key: "attempts", Text: "an agent behind the inbox door runs no command: there is nothing to try again"}}
-	case a.Door == DoorInbox && a.Accepts != "":
-		return []Problem{{Key: "accepts", Text: "an agent behind the inbox door runs no command: it decides itself what it works on"}}
-	case a.Door == DoorInbox && len(a.WakesOn) > 0:
-		return []Problem{{Key: "wakes_on", Text: "an agent behind the inbox door runs no command: nothing wakes it"}}
-	case a.Door == DoorInbox && a.Rerun != "":
-		return []Problem{{Key: "rerun", Text: "an agent behind the inbox door runs no command: there is nothing to run again"}}
-	case a.Door == DoorInbox && a.RunAs != "":
-		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
-	case a.Door == DoorExec && a.Wake != "":
-		return []Problem{{Key: "wake", Text: "an agent behind the exec door is run for each message: there is nothing to wake"}}
-	case a.Door == DoorInbox && a.Wake == "" && len(a.Env) > 0:
-		return []Problem{{Key: "env", Text: "an agent behind the inbox door runs no command, unless it has one at wake: there is nothing to give variables to"}}
-	case a.Door == DoorInbox && a.Wake == "" && a.Limits != (Limits{}):
-		return []Problem{{Key: "limits", Text: "an agent behind the inbox door runs no command, unless it has one at wake: there is nothing to limit"}}
-	case a.Door == DoorInbox && a.Input == InputPrompt:
-		return []Problem{{Key: "input", Text: "an agent behind the inbox door is given nothing: it asks"}}
-	case a.Door == DoorInbox:
+// doorSetting is by which door messages reach the agent. A command, tiers and the inbox set it.
+func doorSetting(a *Agent) Setting {
+	return wordSetting("door", &a.Door).shown("door").checked(func() error {
+		if a.Door != DoorExec && a.Door != DoorInbox {
+			return fmt.Errorf("%q is not a door: use exec or inbox", a.Door)
+		}
 		return nil
-	case len(a.Tiers) == 0:
-		return []Problem{{Key: "tiers", Text: "an agent behind the exec door needs at least one tier with a command"}}
-	case a.Input != "" && a.Input != InputText && a.Input != InputPrompt:
-		return []Problem{{Key: "input", Text: fmt.Sprintf("%q is not what a command can be given: use text or prompt", a.Input)}}
-	}
-	var ps []Problem
-	seen := map[string]bool{}
-	for i, tier := range a.Tiers {
-		for _, p := range tier.problems() {
-			p.Key = fmt.Sprintf("tiers[%d].%s", i, p.Key)
-			ps = append(ps, p)
-		}
-		if a.Input != InputPrompt && strings.Contains(tier.Exec, PlaceholderPrompt) {
-			ps = append(ps, Problem{Key: fmt.Sprintf("tiers[%d].exec", i), Text: "the command asks for " + PlaceholderPrompt +
-				", but the agent's input is text: set  input: prompt"})
-		}
-		if seen[tier.Name] {
-			ps = append(ps, Problem{Key: fmt.Sprintf("tiers[%d].name", i), Text: fmt.Sprintf("%q stands twice", tier.Name)})
-		}
-		seen[tier.Name] = true
-	}
-	return ps
+	})
 }
 
-func (t Tier) problems() []Problem {
-	var ps []Problem
-	if err := protocol.CheckTierName(t.Name); err != nil {
-		ps = append(ps, Problem{Key: "name", Text: err.Error()})
-	}
-	if t.Count < 1 || t.Count > maxTierCount {
-		ps = append(ps, Problem{Key: "count", Text: fmt.Sprintf("%d is not from 1 to %d", t.Count, maxTierCount)})
-	}
-	if strings.TrimSpace(t.Exec) == "" {
-		ps = append(ps, Problem{Key: "exec", Text: "the command is missing"})
-	} else if !isText(t.Exec) {
-		ps = append(ps, Problem{Key: "exec", Text: fmt.Sprintf("the command %q contains control characters or bytes that are not UTF-8", t.Exec)})
-	}
-	return ps
+// inboxSetting puts the agent behind the inbox door. The file says that by its door.
+func inboxSetting(a *Agent) Setting {
+	return Setting{IsBool: true, take: func([]string) error {
+		a.Door = DoorInbox
+		return nil
+	}}.flag("inbox", "no command: the agent asks for its mail").onlySet()
 }
 
-func isCommit(s string) bool { return regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(s) }
+// execSetting is the command of an agent that has only one. The file has it as a tier. People see it
+// if the agent works on one message at a time.
+func execSetting(a *Agent) Setting {
+	return Setting{
+		take: func(texts []string) error {
+			if len(a.Tiers) == 0 {
+				a.Tiers = []Tier{{Name: DefaultTier, Count: 1}}
+			}
+			a.Door, a.Tiers = DoorExec, []Tier{{Name: a.Tiers[0].Name, Count: a.Tiers[0].Count, Exec: strings.Join(texts, "")}}
+			return nil
+		},
+		text: func() string {
+			if !a.isPlain() {
+				return ""
+			}
+			return a.Tiers[0].Exec
+		},
+	}.flag("exec", "the command that answers each message").onlySet()
+}
+
+// isPlain reports whether the agent has one command and works on one message at a time.
+func (a *Agent) isPlain() bool { return len(a.Tiers) == 1 && a.Tiers[0].Count == 1 }
+
+// tiersSetting is the tiers of the agent. People see them if it is not plain.
+func tiersSetting(a *Agent) Setting {
+	s := mappingsSetting("tiers", &a.Tiers, tierSettings)
+	s.List = true
+	s.take = func(texts []string) error {
+		var tiers []Tier
+		for _, text := range texts {
+			head, exec, ok := strings.Cut(text, "=")
+			name, count, counted := strings.Cut(head, "*")
+			t := Tier{Name: strings.TrimSpace(name), Count: 1, Exec: strings.TrimSpace(exec)}
+			var err error
+			if counted {
+				t.Count, err = strconv.Atoi(strings.TrimSpace(count))
+			}
+			if !ok || err != nil {
+				return fmt.Errorf("%q is not of the form NAME*COUNT=CMD", text)
+			}
+			tiers = append(tiers, t)
+		}
+		a.Door, a.Tiers = DoorExec, tiers
+		return nil
+	}
+	s.yaml = func() string {
+		var lines strings.Builder
+		for i := range a.Tiers {
+			lines.WriteString("\n  - " + strings.Join(keyed(tierSettings(&a.Tiers[i]), true), "\n    "))
+		}
+		return lines.String()
+	}
+	s.text = func() string {
+		var texts []string
+		for _, t := range a.Tiers {
+			if !a.isPlain() {
+				texts = append(texts, t.Name+"*"+strconv.Itoa(t.Count)+"="+t.Exec)
+			}
+		}
+		return strings.Join(texts, ", ")
+	}
+	return s.checked(func() error {
+		var problems []Problem
+		for i, tier := range a.Tiers {
+			at := fmt.Sprintf("tiers[%d].", i)
+			if a.Input != InputPrompt && strings.Contains(tier.Exec, PlaceholderPrompt) {
+				problems = append(problems, Problem{Key: at + "exec", Text: "the command asks for " + PlaceholderPrompt + ", but the agent's input is text: set  input: prompt"})
+			}
+			if slices.ContainsFunc(a.Tiers[:i], func(other Tier) bool { return other.Name == tier.Name }) {
+				problems = append(problems, Problem{Key: at + "name", Text: fmt.Sprintf("%q stands twice", tier.Name)})
+			}
+		}
+		if a.Door == DoorExec && len(a.Tiers) == 0 {
+			problems = append(problems, Problem{Key: "tiers", Text: "an agent behind the exec door needs at least one tier with a command"})
+		}
+		return asError("", problems)
+	}).flag("tier", "a tier, as `'NAME*COUNT=CMD'`; *COUNT is 1 where it is left out").onlySet()
+}
+
+func tierSettings(t *Tier) []Setting {
+	return []Setting{
+		wordSetting("name", &t.Name).checked(func() error { return protocol.CheckTierName(t.Name) }),
+		numberSetting("count", &t.Count, 1, 1, maxTierCount),
+		wordSetting("exec", &t.Exec).checked(func() error {
+			if strings.TrimSpace(t.Exec) == "" {
+				return errors.New("the command is missing")
+			}
+			return nil
+		}),
+	}
+}
+
+func takeoverSetting(key string, at *time.Duration) Setting {
+	return valueSetting(key, at, 0, parseTakeover, ShowTakeover, plainOrQuoted).checked(func() error {
+		if *at != 0 && *at != protocol.NoTakeover && (*at < minTakeover || *at > maxTakeover) {
+			return fmt.Errorf("%s is not from %s to %s", span.Exact(*at), span.Exact(minTakeover), span.Exact(maxTakeover))
+		}
+		return nil
+	})
+}
+
+// Validate returns everything that is wrong with the agent, as one *Error.
+func (a Agent) Validate() error { return asError("", a.problems()) }
+
+func (a Agent) problems() []Problem { return wrongIn("", AgentSettings(&a)) }

@@ -9,13 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
-	"gopkg.in/yaml.v3"
 )
 
 const (
@@ -84,15 +81,9 @@ func parseAgent(data []byte) (Agent, []Problem) {
 		}
 		return a, problems
 	}
-	problems = readMapping(root, "", agentFields(&a), nil)
+	problems = readMapping(root, "", AgentSettings(&a), nil)
 	if len(problems) > 0 {
 		return a, problems
-	}
-	if a.Input == InputText {
-		a.Input = ""
-	}
-	if a.Accepts == AcceptAnyone {
-		a.Accepts = ""
 	}
 	lines := keyLines(root)
 	for _, p := range a.problems() {
@@ -100,92 +91,6 @@ func parseAgent(data []byte) (Agent, []Problem) {
 		problems = append(problems, p)
 	}
 	return a, problems
-}
-
-func agentFields(a *Agent) []field {
-	return []field{
-		asField(nameSetting("name", &a.Name)),
-		asField(wordSetting("door", &a.Door)),
-		asField(textSetting("dir", &a.Dir)),
-		{key: "tiers", set: func(n *yaml.Node) error { return readTiers(n, &a.Tiers) }},
-		asField(durationSetting("timeout", &a.Timeout)),
-		asField(numberSetting("attempts", &a.Attempts)),
-		asField(wordSetting("rerun", &a.Rerun)),
-		asField(wordSetting("input", &a.Input)),
-		asField(nameSetting("profile", &a.Profile)),
-		asField(textSetting("preset", &a.Preset)),
-		asField(textSetting("open", &a.Open)),
-		asField(boolSetting("paused", &a.Paused)),
-		asField(boolSetting("answers", &a.RunReplies)),
-		asField(wordSetting("accepts", &a.Accepts)),
-		{key: "wakes_on", set: func(n *yaml.Node) error { return readActs(n, &a.WakesOn) }},
-		asField(wordSetting("examiner", &a.Examiner)),
-		asField(nameSetting("soul", &a.Soul)),
-		asField(textSetting("run_as", &a.RunAs)),
-		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &a.Env) }},
-		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
-		asField(textSetting("wake", &a.Wake)),
-		{key: "quiet", set: func(n *yaml.Node) error { return readQuiet(n, &a.Quiet) }},
-		asField(valueSetting("takeover_after", &a.TakeoverAfter, ParseTakeover, ShowTakeover)),
-		asField(textSetting("dispatch_since", &a.DispatchSince)),
-		asField(timeSetting("added", &a.Added)),
-	}
-}
-
-func readActs(n *yaml.Node, acts *[]protocol.Act) error {
-	var names []string
-	if err := listSetting("wakes_on", &names).set(n); err != nil {
-		return err
-	}
-	*acts = nil
-	for _, name := range names {
-		*acts = append(*acts, protocol.Act(name))
-	}
-	return nil
-}
-
-func asField(s setting) field { return field{key: s.key, set: s.set} }
-
-func readTiers(n *yaml.Node, tiers *[]Tier) error {
-	elements, err := items(n)
-	if err != nil {
-		return err
-	}
-	var problems []Problem
-	for i, element := range elements {
-		if element.Kind != yaml.MappingNode {
-			problems = append(problems, Problem{Line: element.Line, Key: fmt.Sprintf("tiers[%d]", i),
-				Text: "should hold the keys name, count and exec"})
-			continue
-		}
-		tier := Tier{Count: 1}
-		problems = append(problems, readMapping(element, fmt.Sprintf("tiers[%d].", i), []field{
-			asField(textSetting("name", &tier.Name)),
-			asField(numberSetting("count", &tier.Count)),
-			asField(textSetting("exec", &tier.Exec)),
-		}, nil)...)
-		*tiers = append(*tiers, tier)
-	}
-	return asError("", problems)
-}
-
-func boolSetting(key string, at *bool) setting {
-	return valueSetting(key, at, func(s string) (bool, error) {
-		if s != "true" && s != "false" {
-			return false, fmt.Errorf("%q is neither true nor false", s)
-		}
-		return s == "true", nil
-	}, strconv.FormatBool)
-}
-
-func timeSetting(key string, at *time.Time) setting {
-	return valueSetting(key, at, func(s string) (time.Time, error) {
-		t, err := time.Parse(time.RFC3339, s)
-		if err != nil || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
-			return time.Time{}, fmt.Errorf("%q is not a time such as 2026-05-23T19:01:00Z", s)
-		}
-		return t.UTC().Truncate(time.Second), nil
-	}, func(t time.Time) string { return t.UTC().Format(time.RFC3339) })
 }
 
 // WriteAgent writes the agent's file into `dir`. It replaces the file that is there, whose comments
@@ -210,86 +115,18 @@ func WriteAgent(dir string, a Agent) error {
 	return nil
 }
 
-// agentFile is the form of the file. A field with its default value is left out.
-type agentFile struct {
-	Name          string      `yaml:"name"`
-	Door          string      `yaml:"door"`
-	Dir           string      `yaml:"dir,omitempty"`
-	Preset        string      `yaml:"preset,omitempty"`
-	Input         string      `yaml:"input,omitempty"`
-	Profile       string      `yaml:"profile,omitempty"`
-	Tiers         []tierFile  `yaml:"tiers,omitempty"`
-	Open          commandLine `yaml:"open,omitempty"`
-	Timeout       string      `yaml:"timeout,omitempty"`
-	Attempts      int         `yaml:"attempts,omitempty"`
-	Rerun         string      `yaml:"rerun,omitempty"`
-	Paused        bool        `yaml:"paused,omitempty"`
-	Answers       bool        `yaml:"answers,omitempty"`
-	Accepts       string      `yaml:"accepts,omitempty"`
-	WakesOn       []string    `yaml:"wakes_on,omitempty,flow"`
-	Examiner      string      `yaml:"examiner,omitempty"`
-	Soul          string      `yaml:"soul,omitempty"`
-	RunAs         string      `yaml:"run_as,omitempty"`
-	Env           []string    `yaml:"env,omitempty,flow"`
-	Limits        *yaml.Node  `yaml:"limits,omitempty"`
-	Wake          commandLine `yaml:"wake,omitempty"`
-	Quiet         []string    `yaml:"quiet,omitempty,flow"`
-	TakeoverAfter string      `yaml:"takeover_after,omitempty"`
-	DispatchSince string      `yaml:"dispatch_since,omitempty"`
-	Added         string      `yaml:"added,omitempty"`
-}
-
-type tierFile struct {
-	Name  string      `yaml:"name"`
-	Count int         `yaml:"count"`
-	Exec  commandLine `yaml:"exec"`
-}
-
-// commandLine is a command line that is quoted if it has several lines: as a block, the encoder
-// would lose line ends at its beginning.
-type commandLine string
-
-// MarshalYAML implements yaml.Marshaler.
-func (c commandLine) MarshalYAML() (any, error) {
-	if strings.Contains(string(c), "\n") {
-		return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: string(c)}, nil
-	}
-	return string(c), nil
-}
-
+// renderAgent is the text of the agent's file. A setting that is not set is left out.
 func renderAgent(a Agent) ([]byte, error) {
-	f := agentFile{
-		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
-		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts, Rerun: a.Rerun, Examiner: a.Examiner, Soul: a.Soul.String(),
-		Env: a.Env, Limits: a.Limits.yaml(), Wake: commandLine(a.Wake), Quiet: a.Quiet.Texts(),
-	}
-	if a.Input != InputText {
-		f.Input = a.Input
-	}
-	if a.Accepts != AcceptAnyone {
-		f.Accepts = a.Accepts
-	}
-	for _, act := range a.WakesOn {
-		f.WakesOn = append(f.WakesOn, string(act))
-	}
-	for _, t := range a.Tiers {
-		f.Tiers = append(f.Tiers, tierFile{Name: t.Name, Count: t.Count, Exec: commandLine(t.Exec)})
-	}
-	if a.Timeout != 0 {
-		f.Timeout = span.Exact(a.Timeout)
-	}
-	if a.TakeoverAfter != 0 {
-		f.TakeoverAfter = ShowTakeover(a.TakeoverAfter)
-	}
-	if !a.Added.IsZero() {
-		f.Added = a.Added.UTC().Format(time.RFC3339)
-	}
 	var out bytes.Buffer
 	out.WriteString("# Written by parley: see  parley agent --help\n")
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := errors.Join(enc.Encode(f), enc.Close()); err != nil {
-		return nil, err
+	for _, s := range AgentSettings(&a) {
+		if s.Key != "" && !s.unset() {
+			value := s.yaml()
+			if !strings.HasPrefix(value, "\n") {
+				value = " " + value
+			}
+			fmt.Fprintf(&out, "%s:%s\n", s.Key, value)
+		}
 	}
 	if out.Len() > maxFileBytes {
 		return nil, fmt.Errorf("it would be larger than %s", showSize(maxFileBytes))

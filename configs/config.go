@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -78,20 +80,46 @@ type Bus struct {
 	Context string
 }
 
+// Settings are all keys of config.yaml, bound to `c`, in the order of the file. Their names are
+// those of "config show --json".
+func Settings(c *Config) []Setting {
+	return []Setting{
+		nameSetting("fleet", &c.Fleet).checked(needed(&c.Fleet, "the fleet that shares one record")).means("name of the fleet"),
+		nameSetting("alias", &c.Alias).means("of this host"),
+		nameSetting("human", &c.Human).checked(needed(&c.Human, "the human who decides here")).means("who decides here"),
+		textSetting("remote", &c.Remote).checked(func() error { return gitremote.Check(c.Remote) }).means(`where the record is shared; "": it is not shared`),
+		textSetting("bus.listen", &c.Bus.Listen).means("bus.listen"),
+		textSetting("bus.links", &c.Bus.Links).means("where links come in, even if bus.links does not say it").used(func() any { return c.Bus.LinksAddress() }),
+		listSetting("bus.advertise", &c.Bus.Advertise, asIs[string], toText[string]).means("bus.advertise"),
+		listSetting("bus.hubs", &c.Bus.Hubs, asIs[string], toText[string]).means("bus.hubs"),
+		textSetting("bus.url", &c.Bus.URL).means("bus.url, without its password"),
+		textSetting("bus.creds", &c.Bus.Creds).means("bus.creds"),
+		textSetting("bus.nkey", &c.Bus.NKey).means("bus.nkey"),
+		textSetting("bus.ca", &c.Bus.CA).means("bus.ca"),
+		textSetting("bus.context", &c.Bus.Context).means("bus.context"),
+		durationSetting("fetch_interval", &c.FetchInterval, 10*time.Second, minInterval, maxInterval).means("between two looks at the remote"),
+		autoSetting("push_interval", &c.PushInterval, span.Parse, span.Exact, "5s", minInterval, maxInterval).
+			means("least time between two pushes; the value that is used for this remote").used(func() any { return c.PushEvery() }),
+		durationSetting("courier_grace", &c.CourierGrace, 30*time.Second, minInterval, maxInterval).means("wait before messages of other hosts are committed here"),
+		numberSetting("max_hops", &c.MaxHops, 8, 1, 1000).means("most answers of agents to each other in a row"),
+		numberSetting("max_runs", &c.MaxRuns, 60, 1, maxMaxRuns).means("most runs of one agent within an hour that agents cause"),
+		numberSetting("max_conversation_runs", &c.MaxConversationRuns, 30, 1, maxMaxRuns).means("most runs in a conversation that agents cause, since a human spoke in it"),
+		autoSetting("max_commands", &c.MaxCommands, parseNumber, strconv.Itoa, "8", 1, maxCommands).
+			means("most commands of agents at once; the value that is used on this machine").used(func() any { return c.Commands() }),
+		rangeSetting("message_limit", &c.MessageLimit, parseSize, showSize, protocol.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit).means("bytes"),
+		durationSetting("command_timeout", &c.CommandTimeout, 60*time.Second, minTimeout, maxTimeout).means("for agents that set none of their own"),
+		durationSetting("claim_for", &c.ClaimFor, 15*time.Minute, minTimeout, maxTimeout).means("how long mail that a session took is given to no other one"),
+		levelSetting("log_level", &c.LogLevel).means("how much the log says"),
+		textSetting("metrics", &c.Metrics).checked(c.checkMetrics).means(`where Prometheus reads how the node fares; "": nowhere`),
+		notifySetting("notify", &c.Notify).means("commands that tell the human what happens"),
+	}
+}
+
 // Default is the configuration with all defaults. Fleet, Alias and Human have no default, and
 // Validate refuses it as it is.
-func Default() Config {
-	return Config{
-		FetchInterval:       10 * time.Second,
-		CourierGrace:        30 * time.Second,
-		MaxHops:             8,
-		MaxRuns:             60,
-		MaxConversationRuns: 30,
-		MessageLimit:        protocol.MessageLimit,
-		CommandTimeout:      60 * time.Second,
-		ClaimFor:            15 * time.Minute,
-		LogLevel:            "info",
-	}
+func Default() (c Config) {
+	resetAll(Settings(&c))
+	return c
 }
 
 // LinksAddress is the host:port for the links of other hosts. It is Links if that is set. Otherwise

@@ -54,27 +54,24 @@ func parse(data []byte) (Config, []Problem) {
 }
 
 func readConfig(root *yaml.Node, c *Config) []Problem {
-	all := settings(c)
-	var top, bus []field
-	known := make([]string, len(all))
-	for i, s := range all {
-		known[i] = s.key
-		if key, ok := strings.CutPrefix(s.key, "bus."); ok {
-			bus = append(bus, field{key: key, set: s.set})
+	var top, bus []Setting
+	var known []string
+	for _, s := range Settings(c) {
+		known = append(known, s.Key)
+		if key, ok := strings.CutPrefix(s.Key, "bus."); ok {
+			s.Key = key
+			bus = append(bus, s)
 		} else {
-			top = append(top, field{key: s.key, set: s.set})
+			top = append(top, s)
 		}
 	}
-	top = append(top, field{key: "bus", set: func(n *yaml.Node) error {
-		switch {
-		case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+	top = append(top, Setting{Key: "bus", read: func(n *yaml.Node) error {
+		if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 			return nil
-		case n.Kind != yaml.MappingNode:
-			return errors.New("should hold keys such as listen, hubs and url, indented by two spaces")
 		}
 		return asError("", readMapping(n, "bus.", bus, known))
 	}})
-	return readMapping(root, "", top, append(known, "bus"))
+	return readMapping(root, "", top, known)
 }
 
 // keyLines is the line of each key, by the full name of the key, such as "bus.listen" or

@@ -1,18 +1,17 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // Notification is a command by which the human of a host is told what happens.
 type Notification struct {
-	Command string     // a command line; it is split as a shell would split it, and run without a shell
-	For     []string   // what it is run for: some of NotifiedOf; none: all
-	Quiet   QuietHours // when it is not run; what has come in the meantime is told when they end
+	Command string     `json:"command"` // its command line; it is split as a shell would split it, and run without a shell
+	For     []string   `json:"for"`     // the kinds of matters for which it is run; none: all
+	Quiet   QuietHours `json:"quiet"`   // the hours in which it is not run; what has come in the meantime is told when they end
 }
 
 // Of what a human can be notified.
@@ -35,65 +34,39 @@ func (n Notification) IsFor(what string) bool { return len(n.For) == 0 || slices
 const maxNotify = 16
 
 // notifySetting is the list of those commands.
-func notifySetting(at *[]Notification) setting {
-	return setting{
-		key: "notify",
-		set: func(n *yaml.Node) error {
-			elements, err := items(n)
-			if err != nil {
-				return err
-			}
-			*at = nil
-			var problems []Problem
-			for i, element := range elements {
-				if element.Kind != yaml.MappingNode {
-					problems = append(problems, Problem{Line: element.Line, Key: fmt.Sprintf("notify[%d]", i), Text: "should hold the keys command, for and quiet"})
-					continue
+func notifySetting(key string, at *[]Notification) Setting {
+	s := mappingsSetting(key, at, func(n *Notification) []Setting {
+		return []Setting{
+			textSetting("command", &n.Command).checked(func() error {
+				if strings.TrimSpace(n.Command) == "" {
+					return errors.New("an entry has no command")
 				}
-				var one Notification
-				problems = append(problems, readMapping(element, fmt.Sprintf("notify[%d].", i), []field{
-					asField(textSetting("command", &one.Command)), asField(listSetting("for", &one.For)),
-					{key: "quiet", set: func(n *yaml.Node) error { return readQuiet(n, &one.Quiet) }},
-				}, nil)...)
-				*at = append(*at, one)
-			}
-			return asError("", problems)
-		},
-		show: func() string {
-			list := make([]string, len(*at))
-			for i, one := range *at {
-				parts := []string{"command: " + quoted(one.Command)}
-				if one.For != nil {
-					parts = append(parts, "for: ["+strings.Join(one.For, ", ")+"]")
-				}
-				if one.Quiet != nil {
-					spans := one.Quiet.Texts()
-					for j := range spans {
-						spans[j] = quoted(spans[j])
+				return nil
+			}),
+			listSetting("for", &n.For, asIs[string], toText[string]).checked(func() error {
+				for _, what := range n.For {
+					if !slices.Contains(NotifiedOf(), what) {
+						return fmt.Errorf("%q is nothing to be notified of: use %s", what, strings.Join(NotifiedOf(), ", "))
 					}
-					parts = append(parts, "quiet: ["+strings.Join(spans, ", ")+"]")
 				}
-				list[i] = "{" + strings.Join(parts, ", ") + "}"
-			}
-			return "[" + strings.Join(list, ", ") + "]"
-		},
-	}
-}
-
-// checkNotify returns an error if something is wrong with those commands.
-func checkNotify(list []Notification) error {
-	if len(list) > maxNotify {
-		return fmt.Errorf("%d commands are more than %d", len(list), maxNotify)
-	}
-	for _, n := range list {
-		if strings.TrimSpace(n.Command) == "" {
-			return fmt.Errorf("an entry has no command")
+				return nil
+			}),
+			quietSetting("quiet", &n.Quiet),
 		}
-		for _, what := range n.For {
-			if !slices.Contains(NotifiedOf(), what) {
-				return fmt.Errorf("%q is nothing to be notified of: use %s", what, strings.Join(NotifiedOf(), ", "))
+	}).checked(func() error {
+		if len(*at) > maxNotify {
+			return fmt.Errorf("%d commands are more than %d", len(*at), maxNotify)
+		}
+		return nil
+	})
+	return s.used(func() any {
+		list := make([]Notification, len(*at))
+		for i, n := range *at {
+			list[i] = Notification{n.Command, n.For, append(QuietHours{}, n.Quiet...)}
+			if len(n.For) == 0 {
+				list[i].For = NotifiedOf()
 			}
 		}
-	}
-	return nil
+		return list
+	})
 }

@@ -59,22 +59,19 @@ var readPresets = sync.OnceValues(func() ([]Preset, error) {
 
 func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
 	p := Preset{Name: name, Input: InputPrompt}
-	if n.Kind != yaml.MappingNode {
-		return p, []Problem{{Line: n.Line, Key: name, Text: "should hold keys and values"}}
-	}
-	problems := readMapping(n, name+".", []field{
-		asField(textSetting("title", &p.Title)),
-		asField(textSetting("program", &p.Program)),
-		asField(textSetting("exec", &p.Exec)),
-		asField(wordSetting("input", &p.Input)),
-		asField(textSetting("open", &p.Open)),
-		asField(durationSetting("timeout", &p.Timeout)),
-		asField(textSetting("resume", &p.Resume)),
-		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &p.Env) }},
-		asField(listSetting("login", &p.Login)),
-		asField(textSetting("install", &p.Install)),
-		asField(textSetting("note", &p.Note)),
-		asField(textSetting("source", &p.Source)),
+	problems := readMapping(n, name+".", []Setting{
+		textSetting("title", &p.Title),
+		textSetting("program", &p.Program),
+		textSetting("exec", &p.Exec),
+		wordSetting("input", &p.Input),
+		textSetting("open", &p.Open),
+		durationSetting("timeout", &p.Timeout, 0, 0, maxTimeout),
+		textSetting("resume", &p.Resume),
+		variablesSetting("env", &p.Env),
+		listSetting("login", &p.Login, asIs[string], toText[string]),
+		textSetting("install", &p.Install),
+		textSetting("note", &p.Note),
+		textSetting("source", &p.Source),
 	}, nil)
 	return p, problems
 }

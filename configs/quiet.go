@@ -52,6 +52,9 @@ func (s QuietSpan) String() string {
 	return fmt.Sprintf("%02d:%02d-%02d:%02d", s.From/60, s.From%60, s.To/60, s.To%60)
 }
 
+// MarshalText is String. JSON uses it.
+func (s QuietSpan) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // holds reports whether a minute of the day is in the span.
 func (s QuietSpan) holds(minute int) bool {
 	if s.From < s.To {
@@ -67,22 +70,6 @@ func (q QuietHours) Texts() []string {
 		texts = append(texts, s.String())
 	}
 	return texts
-}
-
-// ParseQuietHours reads spans. A single empty text stands for none.
-func ParseQuietHours(texts []string) (QuietHours, error) {
-	if len(texts) == 1 && texts[0] == "" {
-		return nil, nil
-	}
-	var q QuietHours
-	for _, text := range texts {
-		s, err := ParseQuiet(text)
-		if err != nil {
-			return nil, err
-		}
-		q = append(q, s)
-	}
-	return q, nil
 }
 
 // Hold reports whether a moment is in quiet hours, by the clock of its location.
@@ -112,31 +99,15 @@ func (q QuietHours) Until(at time.Time) time.Time {
 	return end
 }
 
-// readQuiet reads one span or a list of them.
-func readQuiet(n *yaml.Node, at *QuietHours) error {
-	texts := []string{}
-	if n.Kind == yaml.ScalarNode {
-		text, err := scalar(n)
-		if err != nil {
-			return err
+// quietSetting are quiet hours. One span alone stands for a list of it.
+func quietSetting(key string, at *QuietHours) Setting {
+	s := listSetting(key, at, ParseQuiet, QuietSpan.String)
+	read := s.read
+	s.read = func(n *yaml.Node) error {
+		if n.Kind == yaml.ScalarNode {
+			return s.take([]string{n.Value})
 		}
-		texts = append(texts, text)
-	} else {
-		elements, err := items(n)
-		if err != nil {
-			return err
-		}
-		for _, element := range elements {
-			text, err := scalar(element)
-			if err != nil {
-				return err
-			}
-			texts = append(texts, text)
-		}
+		return read(n)
 	}
-	quiet, err := ParseQuietHours(texts)
-	if err == nil {
-		*at = quiet
-	}
-	return err
+	return s
 }

@@ -9,7 +9,8 @@ import (
 
 func quiet(t *testing.T, texts ...string) QuietHours {
 	t.Helper()
-	q, err := ParseQuietHours(texts)
+	var q QuietHours
+	err := quietSetting("quiet", &q).Take(texts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ func Example() string { return example }
 // reads it back if `c` is valid.
 func Render(c Config) []byte {
 	values := map[string]string{}
-	for _, s := range settings(&c) {
-		values[s.key] = s.show()
+	for _, s := range Settings(&c) {
+		values[s.Key] = s.yaml()
 	}
 	var out strings.Builder
 	section := ""

@@ -40,17 +40,17 @@ func TestExample(t *testing.T) {
 	}
 	lines, text := keyLines(root), strings.Split(Example(), "\n")
 	previous := 0
-	for _, s := range settings(&Config{}) {
-		line := lines[s.key]
+	for _, s := range Settings(&Config{}) {
+		line := lines[s.Key]
 		if line <= previous {
-			t.Errorf("%s is missing, or not where it should be", s.key)
+			t.Errorf("%s is missing, or not where it should be", s.Key)
 			continue
 		}
 		if above := strings.TrimSpace(text[line-2]); !strings.HasPrefix(above, "# ") {
-			t.Errorf("%s is not explained", s.key)
+			t.Errorf("%s is not explained", s.Key)
 		}
 		previous = line
-		delete(lines, s.key)
+		delete(lines, s.Key)
 	}
 	delete(lines, "bus")
 	if len(lines) > 0 {
@@ -75,14 +75,14 @@ func TestSettingsAreComplete(t *testing.T) {
 			}
 		}
 	}
-	to := settings(&got)
-	for i, s := range settings(&from) {
-		root, problems := document([]byte("k: " + s.show()))
+	to := Settings(&got)
+	for i, s := range Settings(&from) {
+		root, problems := document([]byte("k: " + s.yaml()))
 		if len(problems) > 0 {
-			t.Fatal(s.key, problems)
+			t.Fatal(s.Key, problems)
 		}
-		if err := to[i].set(root.Content[1]); err != nil {
-			t.Fatal(s.key, err)
+		if err := to[i].read(root.Content[1]); err != nil {
+			t.Fatal(s.Key, err)
 		}
 	}
 	if diff := cmp.Diff(from, got); diff != "" {
@@ -168,7 +168,7 @@ func FuzzDurationsAndSizes(f *testing.F) {
 	f.Add(int64(90_000_000_000))
 	f.Add(int64(512 << 10))
 	f.Fuzz(func(t *testing.T, n int64) {
-		d, err := parseDuration(span.Exact(duration(n)))
+		d, err := span.Parse(span.Exact(duration(n)))
 		if err != nil || d != duration(n) {
 			t.Errorf("%d was written %s and read %d, %v", n, span.Exact(duration(n)), d, err)
 		}

@@ -1,7 +1,10 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,67 +14,230 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// setting is one key of config.yaml: how it is read from the file, and how it is written.
-type setting struct {
-	key  string // "remote", "bus.listen"
-	set  func(n *yaml.Node) error
-	show func() string // YAML
+// Setting is all that there is to know of one setting, bound to the value that it sets. Settings and
+// AgentSettings are the tables of them, from which everything else follows.
+type Setting struct {
+	Key    string // in the file, such as "takeover_after" or "bus.listen"
+	Name   string // for people and of its flag, such as "takeover-after", or in JSON; "": nobody else sees it
+	Doc    string // what it means, which is the help of its flag
+	InAdd  bool   // agent add has a flag for it
+	InSet  bool   // agent set has one
+	List   bool   // the flag can be given several times
+	IsBool bool   // the flag needs no value
+	IsPath bool   // a relative path on the command line begins where the command is typed
+
+	read  func(n *yaml.Node) error
+	take  func(texts []string) error // from a command line; an empty text takes the setting back
+	yaml  func() string
+	text  func() string // for people
+	value func() any    // for JSON
+	unset func() bool   // it has its usual value
+	reset func()
+	check func() error
+
+	usual    string      // what holds if it is not set, for people
+	where    func() bool // whether it counts for the agent; nil: always
+	why      string      // why it does not; "": nobody minds
+	isSecret bool        // text does not show all of it
 }
 
-// settings returns all keys of config.yaml, bound to c, in the order of the file.
-func settings(c *Config) []setting {
-	return []setting{
-		nameSetting("fleet", &c.Fleet),
-		nameSetting("alias", &c.Alias),
-		nameSetting("human", &c.Human),
-		textSetting("remote", &c.Remote),
-		textSetting("bus.listen", &c.Bus.Listen),
-		textSetting("bus.links", &c.Bus.Links),
-		listSetting("bus.advertise", &c.Bus.Advertise),
-		listSetting("bus.hubs", &c.Bus.Hubs),
-		textSetting("bus.url", &c.Bus.URL),
-		textSetting("bus.creds", &c.Bus.Creds),
-		textSetting("bus.nkey", &c.Bus.NKey),
-		textSetting("bus.ca", &c.Bus.CA),
-		textSetting("bus.context", &c.Bus.Context),
-		durationSetting("fetch_interval", &c.FetchInterval),
-		autoSetting("push_interval", &c.PushInterval),
-		durationSetting("courier_grace", &c.CourierGrace),
-		numberSetting("max_hops", &c.MaxHops),
-		numberSetting("max_runs", &c.MaxRuns),
-		numberSetting("max_conversation_runs", &c.MaxConversationRuns),
-		autoNumberSetting("max_commands", &c.MaxCommands),
-		sizeSetting("message_limit", &c.MessageLimit),
-		durationSetting("command_timeout", &c.CommandTimeout),
-		durationSetting("claim_for", &c.ClaimFor),
-		wordSetting("log_level", &c.LogLevel),
-		textSetting("metrics", &c.Metrics),
-		notifySetting(&c.Notify),
+// means says what a setting is called in JSON, and what it means there.
+func (s Setting) means(doc string) Setting {
+	s.Name, s.Doc = strings.TrimPrefix(s.Key, "bus."), doc
+	return s
+}
+
+// shown gives the setting a name for people. No flag sets it.
+func (s Setting) shown(name string) Setting {
+	s.Name = name
+	return s
+}
+
+// onlyAdd has the flag of agent add alone.
+func (s Setting) onlyAdd() Setting {
+	s.InSet = false
+	return s
+}
+
+// onlySet has the flag of agent set alone.
+func (s Setting) onlySet() Setting {
+	s.InAdd = false
+	return s
+}
+
+// commas has each text on a command line stand for several, with commas between them.
+func (s Setting) commas() Setting {
+	take := s.take
+	s.take = func(texts []string) error { return take(strings.Split(strings.Join(texts, ","), ",")) }
+	return s
+}
+
+// used has JSON show the value that is used in place of the one that is set.
+func (s Setting) used(value func() any) Setting {
+	s.value = value
+	return s
+}
+
+// flag gives agent add and agent set a flag for the setting.
+func (s Setting) flag(name, doc string) Setting {
+	s.Name, s.Doc, s.InAdd, s.InSet = name, doc, true, true
+	return s
+}
+
+// or says what holds if the setting is not set.
+func (s Setting) or(usual string) Setting {
+	s.usual = usual
+	return s
+}
+
+// counts says for which agents the setting counts, and why it does not for others.
+func (s Setting) counts(where func() bool, why string) Setting {
+	s.where, s.why = where, why
+	return s
+}
+
+// checked has the value checked, besides what the setting checks already.
+func (s Setting) checked(check func() error) Setting {
+	if before := s.check; before != nil {
+		s.check = func() error { return errors.Join(before(), check()) }
+	} else {
+		s.check = check
+	}
+	return s
+}
+
+// Take sets the setting to what was given on a command line: one text, or several for a list.
+func (s Setting) Take(texts []string) error {
+	if err := s.take(texts); err != nil {
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Reset takes the setting back, if it does not count for the agent.
+func (s Setting) Reset() {
+	if s.where != nil && !s.where() {
+		s.reset()
 	}
 }
 
-// valueSetting is a setting with one value of any type.
-func valueSetting[T any](key string, at *T, parse func(string) (T, error), show func(T) string) setting {
-	return setting{
-		key: key,
-		set: func(n *yaml.Node) error {
-			s, err := scalar(n)
-			if err != nil {
-				return err
-			}
-			v, err := parse(s)
-			if err != nil {
-				return err
-			}
+// Show is the value that holds, in the form for people and without secrets; "" for none.
+func (s Setting) Show() string {
+	switch {
+	case s.text == nil:
+		return ""
+	case s.unset == nil || !s.unset():
+		return s.text()
+	case s.where != nil && !s.where():
+		return ""
+	}
+	return s.usual
+}
+
+// Differs reports whether people should be told that a setting has another value than `was`.
+func (s Setting) Differs(was Setting) (differs, inSecret bool) {
+	if s.Show() != was.Show() {
+		return true, false
+	}
+	inSecret = s.isSecret && s.yaml() != was.yaml()
+	return inSecret, inSecret
+}
+
+// Value is the value that is used, in the form that JSON has, where a time.Duration is a number of
+// seconds.
+func (s Setting) Value() any { return s.value() }
+
+// resetAll gives settings their usual values.
+func resetAll(all []Setting) {
+	for _, s := range all {
+		s.reset()
+	}
+}
+
+// wrongIn are the values of settings that are wrong. `prefix` stands before their keys.
+func wrongIn(prefix string, all []Setting) (problems []Problem) {
+	for _, s := range all {
+		if s.where != nil && s.why != "" && !s.where() && !s.unset() {
+			problems = append(problems, Problem{Key: prefix + s.Key, Text: s.why})
+		} else if s.check != nil {
+			problems = append(problems, problemsIn(prefix+s.Key, s.check())...)
+		}
+	}
+	return problems
+}
+
+// problemsIn are what an error says of a key. Of several errors that are joined, each is a problem.
+func problemsIn(key string, err error) (problems []Problem) {
+	var nested *Error
+	joined, several := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case several:
+		for _, one := range joined.Unwrap() {
+			problems = append(problems, problemsIn(key, one)...)
+		}
+		return problems
+	case errors.As(err, &nested):
+		return nested.Problems
+	}
+	return []Problem{{Key: key, Text: err.Error()}}
+}
+
+// keyed are the settings in the form KEY: VALUE of YAML: all, or those that are set.
+func keyed(of []Setting, all bool) (parts []string) {
+	for _, s := range of {
+		if all || !s.unset() {
+			parts = append(parts, s.Key+": "+s.yaml())
+		}
+	}
+	return parts
+}
+
+// valueSetting is a setting with one value. `quote` makes YAML of its text.
+func valueSetting[T comparable](key string, at *T, usual T, parse func(string) (T, error), text func(T) string, quote func(string) string) Setting {
+	set := func(s string) error {
+		v, err := parse(s)
+		if err == nil {
 			*at = v
-			return nil
-		},
-		show: func() string { return show(*at) },
+		}
+		return err
 	}
+	s := Setting{
+		Key: key,
+		read: func(n *yaml.Node) error {
+			text, err := scalar(n)
+			if err != nil {
+				return err
+			}
+			return set(text)
+		},
+		text:  func() string { return text(*at) },
+		value: func() any { return *at },
+		unset: func() bool { return *at == usual },
+		reset: func() { *at = usual },
+	}
+	s.yaml = func() string { return quote(s.text()) }
+	s.take = func(texts []string) error {
+		last := strings.Join(texts[max(0, len(texts)-1):], "")
+		if last == "" {
+			s.reset()
+			return nil
+		}
+		return set(last)
+	}
+	return s
 }
 
-func nameSetting(key string, at *protocol.Name) setting {
-	return valueSetting(key, at, optionalName, func(n protocol.Name) string { return plainOrQuoted(n.String()) })
+func asIs[T ~string](s string) (T, error) { return T(s), nil }
+
+func toText[T ~string](v T) string { return string(v) }
+
+func nameSetting(key string, at *protocol.Name) Setting {
+	return valueSetting(key, at, "", optionalName, protocol.Name.String, plainOrQuoted).checked(func() error {
+		_, err := optionalName(at.String())
+		return err
+	})
 }
 
 // optionalName accepts the empty name. Validate says if a name is needed.
@@ -82,41 +248,79 @@ func optionalName(s string) (protocol.Name, error) {
 	return protocol.ParseName(s)
 }
 
-func textSetting(key string, at *string) setting {
-	return valueSetting(key, at, func(s string) (string, error) { return s, nil }, quoted)
-}
-
-func wordSetting(key string, at *string) setting {
-	return valueSetting(key, at, func(s string) (string, error) { return s, nil }, plainOrQuoted)
-}
-
-func durationSetting(key string, at *time.Duration) setting {
-	return valueSetting(key, at, parseDuration, span.Exact)
-}
-
-// autoSetting is a duration that is written as "auto" if it is 0.
-func autoSetting(key string, at *time.Duration) setting {
-	parse := func(s string) (time.Duration, error) {
-		if s == "auto" {
-			return 0, nil
+// needed refuses the empty name.
+func needed(at *protocol.Name, what string) func() error {
+	return func() error {
+		if *at == "" {
+			return fmt.Errorf("is missing: it names %s", what)
 		}
-		d, err := parseDuration(s)
-		if err == nil && d == 0 {
-			err = fmt.Errorf("%q is no interval: write auto, or a duration such as 5s", s)
-		}
-		return d, err
+		return nil
 	}
-	show := func(d time.Duration) string {
-		if d == 0 {
-			return "auto"
-		}
-		return span.Exact(d)
-	}
-	return valueSetting(key, at, parse, show)
 }
 
-func numberSetting(key string, at *int) setting {
-	return valueSetting(key, at, parseNumber, strconv.Itoa)
+// textSetting is a text that is quoted in the file.
+func textSetting(key string, at *string) Setting {
+	s := wordSetting(key, at)
+	s.yaml = func() string { return quoted(*at) }
+	return s
+}
+
+// wordSetting is a text that is quoted in the file if YAML could take it for something else.
+func wordSetting(key string, at *string) Setting {
+	return valueSetting(key, at, "", asIs[string], toText[string], plainOrQuoted).checked(func() error {
+		if !isText(*at) {
+			return errors.New("contains control characters or bytes that are not UTF-8") // it may be a secret
+		}
+		return nil
+	})
+}
+
+// pathSetting is an absolute path.
+func pathSetting(key string, at *string) Setting {
+	s := wordSetting(key, at).checked(func() error {
+		if *at != "" && !filepath.IsAbs(*at) {
+			return fmt.Errorf("%q is not an absolute path", *at)
+		}
+		return nil
+	})
+	s.IsPath = true
+	return s
+}
+
+// choiceSetting is one of some words, the first of which is the usual one: it is the same as "".
+// `wrong` says of another word that it is none of them.
+func choiceSetting(key string, at *string, wrong string, words ...string) Setting {
+	s := valueSetting(key, at, "", func(word string) (string, error) {
+		if word == words[0] {
+			word = ""
+		}
+		return word, nil
+	}, toText[string], plainOrQuoted).or(words[0]).checked(func() error {
+		if *at == "" || slices.Contains(words, *at) {
+			return nil
+		}
+		return fmt.Errorf("%q %s: use %s", *at, wrong, strings.Join(words, " or "))
+	})
+	s.unset = func() bool { return *at == "" || *at == words[0] }
+	return s
+}
+
+// rangeSetting is a value from `low` to `high`, or else the usual one.
+func rangeSetting[T int | time.Duration](key string, at *T, parse func(string) (T, error), text func(T) string, usual, low, high T) Setting {
+	return valueSetting(key, at, usual, parse, text, func(s string) string { return s }).checked(func() error {
+		if *at != usual && (*at < low || *at > high) {
+			return fmt.Errorf("%s is not from %s to %s", text(*at), text(low), text(high))
+		}
+		return nil
+	})
+}
+
+func durationSetting(key string, at *time.Duration, usual, low, high time.Duration) Setting {
+	return rangeSetting(key, at, span.Parse, span.Exact, usual, low, high)
+}
+
+func numberSetting(key string, at *int, usual, low, high int) Setting {
+	return rangeSetting(key, at, parseNumber, strconv.Itoa, usual, low, high)
 }
 
 func parseNumber(s string) (int, error) {
@@ -127,38 +331,75 @@ func parseNumber(s string) (int, error) {
 	return n, nil
 }
 
-// autoNumberSetting is a number above 0. If it is 0, it is written as "auto".
-func autoNumberSetting(key string, at *int) setting {
-	parse := func(s string) (int, error) {
+// autoSetting is a value that is written as "auto" if it is 0. `such` is an example of another one.
+func autoSetting[T int | time.Duration](key string, at *T, parse func(string) (T, error), text func(T) string, such string, low, high T) Setting {
+	return rangeSetting(key, at, func(s string) (T, error) {
 		if s == "auto" {
 			return 0, nil
 		}
-		n, err := parseNumber(s)
-		if err != nil || n == 0 {
-			return 0, fmt.Errorf("%q is no number above zero: write auto, or one such as 8", s)
+		v, err := parse(s)
+		if err == nil && v == 0 {
+			err = fmt.Errorf("%q is no value above zero: write auto, or one such as %s", s, such)
 		}
-		return n, nil
-	}
-	show := func(n int) string {
-		if n == 0 {
+		return v, err
+	}, func(v T) string {
+		if v == 0 {
 			return "auto"
 		}
-		return strconv.Itoa(n)
-	}
-	return valueSetting(key, at, parse, show)
+		return text(v)
+	}, 0, low, high)
 }
 
-func sizeSetting(key string, at *int) setting { return valueSetting(key, at, parseSize, showSize) }
+func boolSetting(key string, at *bool) Setting {
+	s := valueSetting(key, at, false, func(s string) (bool, error) {
+		if s != "true" && s != "false" {
+			return false, fmt.Errorf("%q is neither true nor false", s)
+		}
+		return s == "true", nil
+	}, strconv.FormatBool, func(s string) string { return s }).or("false")
+	s.IsBool = true
+	return s
+}
 
-func listSetting(key string, at *[]string) setting {
-	return setting{
-		key: key,
-		set: func(n *yaml.Node) error {
+func timeSetting(key string, at *time.Time) Setting {
+	return valueSetting(key, at, time.Time{}, func(s string) (time.Time, error) {
+		t, err := time.Parse(time.RFC3339, s)
+		if err != nil || t.UTC().Year() < 1 || t.UTC().Year() > 9999 {
+			return time.Time{}, fmt.Errorf("%q is not a time such as 2026-05-23T19:01:00Z", s)
+		}
+		return t.UTC().Truncate(time.Second), nil
+	}, func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, quoted)
+}
+
+// listSetting is a list of values.
+func listSetting[L ~[]T, T any](key string, at *L, parse func(string) (T, error), text func(T) string) Setting {
+	set := func(texts []string) error {
+		var list L
+		for _, s := range texts {
+			v, err := parse(s)
+			if err != nil {
+				return err
+			}
+			list = append(list, v)
+		}
+		*at = list
+		return nil
+	}
+	texts := func() []string {
+		list := []string{}
+		for _, v := range *at {
+			list = append(list, text(v))
+		}
+		return list
+	}
+	return Setting{
+		Key: key, List: true,
+		read: func(n *yaml.Node) error {
 			elements, err := items(n)
 			if err != nil {
 				return err
 			}
-			list := make([]string, 0, len(elements))
+			var list []string
 			for _, element := range elements {
 				s, err := scalar(element)
 				if err != nil {
@@ -166,18 +407,65 @@ func listSetting(key string, at *[]string) setting {
 				}
 				list = append(list, s)
 			}
-			if len(list) == 0 {
-				list = nil
+			return set(list)
+		},
+		take: func(texts []string) error {
+			if strings.Join(texts, "") == "" {
+				texts = nil
+			}
+			return set(texts)
+		},
+		yaml: func() string {
+			list := texts()
+			for i, s := range list {
+				list[i] = plainInFlow(s)
+			}
+			return "[" + strings.Join(list, ", ") + "]"
+		},
+		text:  func() string { return strings.Join(texts(), " ") },
+		value: func() any { return texts() },
+		unset: func() bool { return len(*at) == 0 },
+		reset: func() { *at = nil },
+	}
+}
+
+// mappingsSetting is a list of mappings, each with settings of its own.
+func mappingsSetting[T any](key string, at *[]T, of func(*T) []Setting) Setting {
+	prefix := func(i int) string { return fmt.Sprintf("%s[%d].", key, i) }
+	return Setting{
+		Key: key,
+		read: func(n *yaml.Node) error {
+			elements, err := items(n)
+			if err != nil {
+				return err
+			}
+			var list []T
+			var problems []Problem
+			for i, element := range elements {
+				var one T
+				fields := of(&one)
+				resetAll(fields)
+				problems = append(problems, readMapping(element, prefix(i), fields, nil)...)
+				list = append(list, one)
 			}
 			*at = list
-			return nil
+			return asError("", problems)
 		},
-		show: func() string {
-			quotes := make([]string, len(*at))
-			for i, s := range *at {
-				quotes[i] = quoted(s)
+		yaml: func() string {
+			list := make([]string, len(*at))
+			for i := range *at {
+				list[i] = "{" + strings.Join(keyed(of(&(*at)[i]), false), ", ") + "}"
 			}
-			return "[" + strings.Join(quotes, ", ") + "]"
+			return "[" + strings.Join(list, ", ") + "]"
+		},
+		unset: func() bool { return len(*at) == 0 },
+		reset: func() { *at = nil },
+		check: func() error {
+			var problems []Problem
+			for i := range *at {
+				problems = append(problems, wrongIn(prefix(i), of(&(*at)[i]))...)
+			}
+			return asError("", problems)
 		},
 	}
 }
@@ -191,4 +479,12 @@ func plainOrQuoted(s string) string {
 		}
 	}
 	return quoted(s)
+}
+
+// plainInFlow is plainOrQuoted within [] and {}.
+func plainInFlow(s string) string {
+	if strings.ContainsAny(s, ",[]{}") {
+		return quoted(s)
+	}
+	return plainOrQuoted(s)
 }

@@ -6,12 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/gitremote"
-	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,7 +17,6 @@ const (
 	maxInterval = 24 * time.Hour
 	minTimeout  = time.Second
 	maxTimeout  = 24 * time.Hour
-	maxMaxHops  = 1000
 	maxMaxRuns  = 100_000
 	maxCommands = 1000
 )
@@ -31,57 +27,26 @@ func (c Config) Validate() error { return asError("", c.problems()) }
 
 // problems finds all problems. Key names the setting of each.
 func (c Config) problems() []Problem {
-	var ps []Problem
-	add := func(key string, err error) {
-		if err != nil {
-			ps = append(ps, Problem{Key: key, Text: err.Error()})
+	return append(wrongIn("", Settings(&c)), c.Bus.problems()...)
+}
+
+// levelSetting is how much the log says.
+func levelSetting(key string, at *string) Setting {
+	levels := []string{"trace", "debug", "info", "warn", "error"}
+	return valueSetting(key, at, "info", asIs[string], toText[string], plainOrQuoted).checked(func() error {
+		if !slices.Contains(levels, *at) {
+			return fmt.Errorf("%q is not a level: use one of %s", *at, strings.Join(levels, ", "))
 		}
-	}
-	add("fleet", checkName(c.Fleet, "the fleet that shares one record"))
-	if c.Alias != "" { // without it, the host files of the record say which host this is (R11)
-		add("alias", checkName(c.Alias, "this host's name in the fleet"))
-	}
-	add("human", checkName(c.Human, "the human who decides here"))
-	add("remote", gitremote.Check(c.Remote))
-	ps = append(ps, c.Bus.problems()...)
-	add("fetch_interval", checkRange(c.FetchInterval, minInterval, maxInterval, span.Exact))
-	if c.PushInterval != 0 {
-		add("push_interval", checkRange(c.PushInterval, minInterval, maxInterval, span.Exact))
-	}
-	add("courier_grace", checkRange(c.CourierGrace, minInterval, maxInterval, span.Exact))
-	add("max_hops", checkRange(c.MaxHops, 1, maxMaxHops, strconv.Itoa))
-	add("max_runs", checkRange(c.MaxRuns, 1, maxMaxRuns, strconv.Itoa))
-	add("max_conversation_runs", checkRange(c.MaxConversationRuns, 1, maxMaxRuns, strconv.Itoa))
-	if c.MaxCommands != 0 {
-		add("max_commands", checkRange(c.MaxCommands, 1, maxCommands, strconv.Itoa))
-	}
-	add("message_limit", checkRange(c.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit, showSize))
-	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, span.Exact))
-	add("claim_for", checkRange(c.ClaimFor, minTimeout, maxTimeout, span.Exact))
-	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
-		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))
-	}
-	add("notify", checkNotify(c.Notify))
-	if c.Metrics != "" {
-		add("metrics", checkListen(c.Metrics))
-		add("metrics", c.checkMetricsPort())
-	}
-	return ps
+		return nil
+	})
 }
 
-func checkName(n protocol.Name, what string) error {
-	if n == "" {
-		return fmt.Errorf("is missing: it names %s", what)
+// checkMetrics checks the address of the metrics. No other setting may use its port.
+func (c *Config) checkMetrics() error {
+	if c.Metrics == "" {
+		return nil
 	}
-	_, err := protocol.ParseName(n.String())
-	return err
-}
-
-func checkRange[T int | time.Duration](v, low, high T, show func(T) string) error {
-	if v < low || v > high {
-		return fmt.Errorf("%s is not from %s to %s", show(v), show(low), show(high))
-	}
-	return nil
+	return errors.Join(checkListen(c.Metrics), c.checkMetricsPort())
 }
 
 func (b Bus) problems() []Problem {
@@ -165,7 +130,7 @@ func checkListen(address string) error {
 }
 
 // checkMetricsPort returns an error if another setting uses the port.
-func (c Config) checkMetricsPort() error {
+func (c *Config) checkMetricsPort() error {
 	port := portOf(c.Metrics)
 	if port == "" || port == "0" {
 		return nil

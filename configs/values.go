@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,15 +12,6 @@ const (
 	kib = 1 << 10
 	mib = 1 << 20
 )
-
-// parseDuration reads "500ms", "10s", "1m30s".
-func parseDuration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration: write it with its unit, such as 500ms, 10s or 2m", s)
-	}
-	return d, nil
-}
 
 // parseSize reads a number of bytes: "65536", "512KiB", "1MiB".
 func parseSize(s string) (int, error) {

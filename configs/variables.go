@@ -19,26 +19,22 @@ type Variables []string
 // variable is the name of a variable, or the beginning of several.
 var variable = pattern.New(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
 
-func (vs Variables) problems() []Problem {
-	var ps []Problem
+func (vs Variables) check() error {
+	var errs []error
 	for _, v := range vs {
 		name, value, given := strings.Cut(v, "=")
-		text := ""
 		switch {
 		case v == "*":
-			text = `"*" would be all of the environment: leave env out`
+			errs = append(errs, errors.New(`"*" would be all of the environment: leave env out`))
 		case !variable.MatchString(name) || given && strings.HasSuffix(name, "*"):
-			text = fmt.Sprintf("%q is not of the form NAME, NAME=VALUE or PREFIX*", v)
+			errs = append(errs, fmt.Errorf("%q is not of the form NAME, NAME=VALUE or PREFIX*", v))
 		case given && strings.HasPrefix(name, "PARLEY_"):
-			text = name + " is set by parley itself"
+			errs = append(errs, fmt.Errorf("%s is set by parley itself", name))
 		case strings.ContainsRune(value, 0) || !isText(value):
-			text = fmt.Sprintf("the value of %s contains control characters or bytes that are not UTF-8", name)
-		default:
-			continue
+			errs = append(errs, fmt.Errorf("the value of %s contains control characters or bytes that are not UTF-8", name))
 		}
-		ps = append(ps, Problem{Key: "env", Text: text})
 	}
-	return ps
+	return errors.Join(errs...)
 }
 
 // Let reports whether a variable of the node's own is given to the command.
@@ -81,10 +77,18 @@ func (vs Variables) WithoutValues() []string {
 	return shown
 }
 
-func readVariables(n *yaml.Node, vs *Variables) error {
-	err := listSetting("env", (*[]string)(vs)).set(n)
-	if err == nil && len(*vs) == 0 {
-		return errors.New("is empty: name what the command gets of the environment (PATH and a few others it always gets), or leave env out, which gives it all")
+// variablesSetting are variables. People see no values of them.
+func variablesSetting(key string, vs *Variables) Setting {
+	s := listSetting(key, vs, asIs[string], toText[string]).checked(func() error { return vs.check() })
+	s.isSecret = true
+	s.text = func() string { return strings.Join(vs.WithoutValues(), " ") }
+	read := s.read
+	s.read = func(n *yaml.Node) error {
+		err := read(n)
+		if err == nil && len(*vs) == 0 {
+			return errors.New("is empty: name what the command gets of the environment (PATH and a few others it always gets), or leave env out, which gives it all")
+		}
+		return err
 	}
-	return err
+	return s
 }

@@ -2,10 +2,12 @@ package configs
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,19 +99,16 @@ func syntaxProblem(err error) Problem {
 	return Problem{Text: "not YAML: " + text}
 }
 
-// field is one key that a mapping may have, and what to do with its value.
-type field struct {
-	key string // the key in the file
-	set func(n *yaml.Node) error
-}
-
-// readMapping hands each value of `n` to the field of its key. `prefix` stands before the keys in
-// the name of a problem. `known` are all keys with which a misspelt one is compared; nil means
-// those of the fields.
-func readMapping(n *yaml.Node, prefix string, fields []field, known []string) []Problem {
-	if known == nil {
-		for _, f := range fields {
-			known = append(known, prefix+f.key)
+// readMapping hands each value of `n` to the setting of its key. `prefix` stands before the keys in
+// the name of a problem. A misspelt key is compared with those of the settings, and with `more`.
+func readMapping(n *yaml.Node, prefix string, settings []Setting, more []string) []Problem {
+	if n.Kind != yaml.MappingNode {
+		return []Problem{{Line: n.Line, Key: strings.TrimSuffix(prefix, "."), Text: fmt.Sprintf("should hold keys such as %s, %s and %s, with their values", settings[0].Key, settings[1].Key, settings[2].Key)}}
+	}
+	known := slices.Clone(more)
+	for _, s := range settings {
+		if s.Key != "" {
+			known = append(known, prefix+s.Key)
 		}
 	}
 	var ps []Problem
@@ -126,31 +125,25 @@ func readMapping(n *yaml.Node, prefix string, fields []field, known []string) []
 			continue
 		}
 		seen[key.Value] = key.Line
-		ps = append(ps, readField(key, value, full, fields, known)...)
+		at := slices.IndexFunc(settings, func(s Setting) bool { return s.Key == key.Value })
+		if at < 0 || key.Value == "" {
+			ps = append(ps, Problem{Line: key.Line, Text: unknownKey(full, known).Error()})
+			continue
+		}
+		for _, p := range problemsIn(full, settings[at].read(value)) {
+			p.Line = cmp.Or(p.Line, value.Line)
+			ps = append(ps, p)
+		}
 	}
 	return ps
 }
 
-func readField(key, value *yaml.Node, full string, fields []field, known []string) []Problem {
-	for _, f := range fields {
-		if f.key != key.Value {
-			continue
-		}
-		err := f.set(value)
-		var nested *Error
-		switch {
-		case errors.As(err, &nested):
-			return nested.Problems
-		case err != nil:
-			return []Problem{{Line: value.Line, Key: full, Text: err.Error()}}
-		}
-		return nil
+// unknownKey says that there is no such key, and which one may be meant.
+func unknownKey(key string, known []string) error {
+	if near := Nearest(key, known); near != "" {
+		return fmt.Errorf("unknown key %q: did you mean %s?", key, near)
 	}
-	text := fmt.Sprintf("unknown key %q", full)
-	if near := Nearest(full, known); near != "" {
-		text += fmt.Sprintf(": did you mean %s?", near)
-	}
-	return []Problem{{Line: key.Line, Text: text}}
+	return fmt.Errorf("unknown key %q", key)
 }
 
 // scalar is the literal text of a single value.

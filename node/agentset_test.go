@@ -5,13 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
-
-func given[T any](v T) *T { return &v }
 
 // It prevents: changing an agent needs a stop of its node, loses what else the agent's file said or
 // what waits for the agent, or ends a command that runs.
@@ -22,7 +19,7 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	work := t.TempDir()
 	released := filepath.Join(work, "released")
 	_, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
-		Name: "sage", Dir: work, Timeout: time.Hour, Exec: "sh -c 'while [ ! -e released ]; do sleep 0.02; done; echo before'"})
+		Name: "sage", Settings: control.Given{"dir": {work}, "timeout": {"1h"}}, Exec: "sh -c 'while [ ! -e released ]; do sleep 0.02; done; echo before'"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,26 +31,27 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	waits := say(t, n, "sage", "that waits")
 	before := readAgents(t, home)[0]
 
-	for name, r := range map[string]control.SetAgentRequest{
-		"no command":  {Exec: given("")},
-		"no folder":   {Dir: given(filepath.Join(work, "nowhere"))},
-		"no profile":  {Profile: given("nobody")},
-		"two doors":   {Exec: given("cat"), Inbox: true},
-		"a bad tier":  {Tiers: []control.AgentTier{{Name: "", Count: 1, Exec: "cat"}}},
-		"a bad input": {Input: given("song")},
+	for name, given := range map[string]control.Given{
+		"no command":  {"exec": {""}},
+		"no folder":   {"dir": {filepath.Join(work, "nowhere")}},
+		"no profile":  {"profile": {"nobody"}},
+		"two doors":   {"exec": {"cat"}, "inbox": {"true"}},
+		"a bad tier":  {"tier": {"=cat"}},
+		"a bad input": {"input": {"song"}},
+		"no setting":  {"door": {"inbox"}},
+		"another one": {"run-as": {"nobody"}},
 	} {
-		r.Name = "sage"
-		if _, err := control.SetAgent.Ask(t.Context(), n, r); err == nil {
+		if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: given}); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "nobody", Exec: given("cat")}); control.AsError(err).Kind != control.KindNotFound {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "nobody", Settings: control.Given{"exec": {"cat"}}}); control.AsError(err).Kind != control.KindNotFound {
 		t.Errorf("nobody was changed: %v", err)
 	}
 	if got := readAgents(t, home)[0]; got.Tiers[0] != before.Tiers[0] {
 		t.Errorf("what was refused has changed the file: %+v", got)
 	}
-	changed, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
+	changed, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: control.Given{"exec": {"sh -c 'echo after'"}, "answers": {"true"}}})
 	if err != nil || changed.Command != "sh -c 'echo after'" || changed.Queued != 1 || changed.Running != 1 {
 		t.Fatalf("it is %+v, %v; want one that waits and one that is worked on", changed, err)
 	}
@@ -96,8 +94,8 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	}
 	inbox := say(t, n, "sage", "for the inbox")
 	eventually(t, "it is in a commit", func() bool { return n.record.Status().Unrecorded == 0 })
-	tiers := []control.AgentTier{{Name: "haiku", Count: 5, Exec: "sh -c 'echo haiku'"}, {Name: "opus", Count: 1, Exec: "sh -c 'echo opus'"}}
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
+	tiers := control.Given{"tier": {"haiku*5=sh -c 'echo haiku'", "opus=sh -c 'echo opus'"}}
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: tiers}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: n.cfg.Alias.String()})
@@ -116,10 +114,10 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	if got := answered(t, n, inbox); len(got) != 0 {
 		t.Errorf("what waited in its inbox was run: %q", got)
 	}
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("cat")}); err == nil || !strings.Contains(err.Error(), "2 tiers") {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: control.Given{"exec": {"cat"}}}); err == nil || !strings.Contains(err.Error(), "2 tiers") {
 		t.Errorf("one command for two tiers: %v", err)
 	}
-	a, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Inbox: true})
+	a, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: control.Given{"inbox": {"true"}}})
 	if err != nil || a.Door != configs.DoorInbox || a.Command != "" {
 		t.Errorf("it is %+v, %v; want it behind the inbox", a, err)
 	}
@@ -141,7 +139,7 @@ func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.SetAgent(control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'")}); err != nil {
+	if _, err := f.SetAgent(control.SetAgentRequest{Name: "sage", Settings: control.Given{"exec": {"sh -c 'echo after'"}}}); err != nil {
 		t.Error(err)
 	}
 	if _, err := f.PauseAgent(control.PauseRequest{Name: "nobody", Paused: true}); control.AsError(err).Kind != control.KindNotFound {

@@ -20,8 +20,9 @@ func wakes(t *testing.T, n control.Service, quiet ...string) (given func() strin
 	t.Helper()
 	dir = t.TempDir()
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
-		Name: "mawjs", Inbox: true, Dir: dir, Quiet: quiet,
-		Wake: `sh -c "cat >>given; echo --- >>given; until [ -e go ]; do sleep 0.01; done; [ ! -e fail ]"`,
+		Name: "mawjs", Inbox: true, Settings: control.Given{
+			"dir": {dir}, "quiet": quiet, "wake": {`sh -c "cat >>given; echo --- >>given; until [ -e go ]; do sleep 0.01; done; [ ! -e fail ]"`},
+		},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestQuietHoursHold(t *testing.T) {
 	quiet := quietNow(c.now())
 	given, dir := wakes(t, n, quiet)
 	touch(t, dir, "go")
-	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "echo", Exec: "cat", Quiet: []string{quiet}}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "echo", Exec: "cat", Settings: control.Given{"quiet": {quiet}}}); err != nil {
 		t.Fatal(err)
 	}
 	cause := say(t, n, "mawjs", "first")

@@ -394,7 +394,7 @@ func aSlowGroup(t *testing.T, linked bool) (g *group, goOn func()) {
 		}
 	}
 	g = aGroupWith(t, linked, func(g *group, n *Node) {
-		add := control.AddAgentRequest{Name: "mawjs", Timeout: time.Hour,
+		add := control.AddAgentRequest{Name: "mawjs", Settings: control.Given{"timeout": {"1h"}},
 			Exec: fmt.Sprintf("sh -c 'cat >> %s; echo @%s >> %s; until test -e %s; do sleep 0.02; done; echo done'", g.ran, n.cfg.Alias, g.ran, over)}
 		if _, err := control.AddAgent.Ask(t.Context(), n, add); err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ func rowsText(r *topics.Result) string {
 // addExamined adds an agent whose sync-checks the node answers. dir is where the agent works.
 func addExamined(t testing.TB, n *Node, name, exec, dir string) {
 	t.Helper()
-	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: exec, Inbox: exec == "", Examiner: "mechanical", Dir: dir}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: exec, Inbox: exec == "", Settings: control.Given{"examiner": {"mechanical"}, "dir": {dir}}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -85,7 +85,7 @@ func TestAPushedProfileIsTextOfOthers(t *testing.T) {
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop := runNode(t, home)
 	prompted := func(name, accepts string) protocol.Path {
-		if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: "cat", Input: configs.InputPrompt, Accepts: accepts}); err != nil {
+		if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: "cat", Settings: control.Given{"input": {"prompt"}, "accepts": {accepts}}}); err != nil {
 			t.Fatal(err)
 		}
 		setPaused(t, n, name, true)
@@ -169,8 +169,8 @@ func TestTwoProfilesStopNobody(t *testing.T) {
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	for _, r := range []control.AddAgentRequest{
-		{Name: "twin", Exec: "cat", Input: configs.InputPrompt}, {Name: "strict", Exec: "cat", Input: configs.InputPrompt, Accepts: configs.AcceptVerified},
-		{Name: "text", Exec: "cat"}, {Name: "other", Exec: "cat", Input: configs.InputPrompt},
+		{Name: "twin", Exec: "cat", Settings: control.Given{"input": {"prompt"}}}, {Name: "strict", Exec: "cat", Settings: control.Given{"input": {"prompt"}, "accepts": {"verified"}}},
+		{Name: "text", Exec: "cat"}, {Name: "other", Exec: "cat", Settings: control.Given{"input": {"prompt"}}},
 	} {
 		if _, err := control.AddAgent.Ask(t.Context(), n, r); err != nil {
 			t.Fatal(err)

@@ -46,7 +46,7 @@ func TestWhatAnAgentWasGivenIsKept(t *testing.T) {
 	dir := t.TempDir()
 	starts := filepath.Join(dir, "starts")
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
-		Name: "sage", Exec: counting(starts, fmt.Sprintf(`cat > %s/given$n; test $n -ne 1 && echo done`, dir)), Input: configs.InputPrompt,
+		Name: "sage", Exec: counting(starts, fmt.Sprintf(`cat > %s/given$n; test $n -ne 1 && echo done`, dir)), Settings: control.Given{"input": {configs.InputPrompt}},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestWhoseAnAgentIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, dir := range map[string]string{"skills": dir, "mawjs": ""} {
-		if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Inbox: true, Dir: dir}); err != nil {
+		if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Inbox: true, Settings: control.Given{"dir": {dir}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +77,7 @@ func TestWhoseAnAgentIs(t *testing.T) {
 	expect("contacts name another soul", "skills", "mawjs", "cross-soul, by contacts.json")
 	expect("they are the other one's", "mawjs", "skills", "intra-soul")
 	soul := "bo"
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "skills", Soul: &soul}); err != nil {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "skills", Settings: control.Given{"soul": {soul}}}); err != nil {
 		t.Fatal(err)
 	}
 	expect("the agent's file and contacts agree", "skills", "mawjs", "intra-soul, by agent file and contacts.json")
@@ -98,7 +98,7 @@ func TestWhoseAnAgentIs(t *testing.T) {
 	}
 	expect("without", "skills", "mawjs", "cross-soul, by agent file")
 	soul = "not a name"
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "skills", Soul: &soul}); err == nil || !strings.Contains(err.Error(), "soul") {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "skills", Settings: control.Given{"soul": {soul}}}); err == nil || !strings.Contains(err.Error(), "soul") {
 		t.Errorf("a soul that is no name: %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -34,9 +33,9 @@ func TestEachTierRunsItsOwnCommandAndNoAgentWaitsForAnother(t *testing.T) {
 	held := func(file string) string {
 		return fmt.Sprintf("sh -c 'read n; echo $n >> %s/%s; until test -e %s; do sleep 0.01; done; echo %s $n'", dir, file, gate, file)
 	}
-	tiers := []control.AgentTier{{Name: "small", Count: 2, Exec: held("small")}, {Name: "large", Count: 1, Exec: held("large")}}
+	tiers := control.Given{"tier": {"small*2=" + held("small"), "large=" + held("large")}}
 	addExec(t, n, "sage", "cat")
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Settings: tiers}); err != nil {
 		t.Fatal(err)
 	}
 	addExec(t, n, "hangs", fmt.Sprintf("sh -c 'echo x >> %s/hangs; until test -e %s/end; do sleep 0.01; done; echo at last'", dir, dir))
@@ -95,8 +94,8 @@ func TestManyLongRunsOfOneAgentLeaveRoomForAnother(t *testing.T) {
 	dir := t.TempDir()
 	addExec(t, n, "quick", "cat")
 	addExec(t, n, "hog", "cat")
-	tiers := []control.AgentTier{{Name: "all", Count: 9, Exec: fmt.Sprintf("sh -c 'echo x >> %s/ran; until test -e %s/end; do sleep 0.01; done; echo at last'", dir, dir)}}
-	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "hog", Tiers: tiers}); err != nil {
+	tiers := control.Given{"tier": {fmt.Sprintf("all*9=sh -c 'echo x >> %s/ran; until test -e %s/end; do sleep 0.01; done; echo at last'", dir, dir)}}
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "hog", Settings: tiers}); err != nil {
 		t.Fatal(err)
 	}
 	var asked []protocol.Path
@@ -146,7 +145,7 @@ func TestAHungCommandIsEndedAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	n, _ := trying(t, initHome(t, nil))
 	request := control.AddAgentRequest{
-		Name: "slow", Exec: `sh -c 'read word; test "$word" = hang && { sleep 1000 & wait; }; echo $word'`, Timeout: 300 * time.Millisecond, Attempts: 1,
+		Name: "slow", Exec: `sh -c 'read word; test "$word" = hang && { sleep 1000 & wait; }; echo $word'`, Settings: control.Given{"timeout": {"300ms"}, "attempts": {"1"}},
 	}
 	if _, err := control.AddAgent.Ask(t.Context(), n, request); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/node"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -75,6 +77,11 @@ func (s *shapes) collect(v reflect.Value) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			s.collect(v.Index(i))
+		}
+	case reflect.Map:
+		s.types[v.Type()] = append(s.types[v.Type()], v)
+		for _, value := range v.Seq2() {
+			s.collect(value.Elem())
 		}
 	case reflect.Struct:
 		s.types[v.Type()] = append(s.types[v.Type()], v)
@@ -165,6 +172,33 @@ func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
 	says := s.declared(t)
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", shapeName(t), s.sentence(t, says.doc))
 	b.WriteString("| field | type | may be missing | meaning |\n|---|---|---|---|\n")
+	if t == reflect.TypeFor[node.ConfigInfo]() {
+		s.renderSettings(b, s.types[t][0].Interface().(node.ConfigInfo))
+	} else {
+		s.renderFields(b, t, says)
+	}
+	var example, indented bytes.Buffer
+	if err := control.WriteJSON(&example, s.types[t][0].Interface()); err != nil {
+		s.Fatal(err)
+	}
+	if err := json.Indent(&indented, example.Bytes(), "", "  "); err != nil {
+		s.Fatal(err)
+	}
+	fmt.Fprintf(b, "\n```json\n%s\n```\n", strings.TrimSpace(indented.String()))
+}
+
+// renderSettings says what the settings of config.yaml mean, by their table.
+func (s *shapes) renderSettings(b *strings.Builder, example node.ConfigInfo) {
+	fmt.Fprintf(b, "| `file` | string |  | path of the file |\n")
+	for _, setting := range configs.Settings(new(configs.Config)) {
+		if setting.Doc == "" {
+			s.Errorf("the setting %s does not say what it means", setting.Key)
+		}
+		fmt.Fprintf(b, "| `%s` | %s |  | %s |\n", setting.Name, s.typeText(reflect.TypeOf(example[setting.Name])), setting.Doc)
+	}
+}
+
+func (s *shapes) renderFields(b *strings.Builder, t reflect.Type, says declaration) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -191,14 +225,6 @@ func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, s.typeText(f.Type), missing, strings.ReplaceAll(meaning, "|", "\\|"))
 	}
-	var example, indented bytes.Buffer
-	if err := control.WriteJSON(&example, s.types[t][0].Interface()); err != nil {
-		s.Fatal(err)
-	}
-	if err := json.Indent(&indented, example.Bytes(), "", "  "); err != nil {
-		s.Fatal(err)
-	}
-	fmt.Fprintf(b, "\n```json\n%s\n```\n", strings.TrimSpace(indented.String()))
 }
 
 // shapeName is the name of a type for people.
@@ -249,7 +275,10 @@ func (s *shapes) typeText(t reflect.Type) string {
 		return s.typeText(t.Elem())
 	case reflect.Slice:
 		return "array of " + s.typeText(t.Elem())
-	case reflect.Struct:
+	case reflect.Struct, reflect.Map:
+		if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+			return "string"
+		}
 		return fmt.Sprintf("[%s](#%s)", shapeName(t), strings.ToLower(shapeName(t)))
 	case reflect.Bool:
 		return "true or false"

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/schema"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -363,14 +364,15 @@ func exampleFigure() bench.Figure {
 }
 
 func exampleConfig() node.ConfigInfo {
-	return node.ConfigInfo{
-		File: "/home/nat/.local/share/parley/config.yaml", Fleet: "team", Alias: "laptop", Human: "nat", Remote: "git@git.example.org:team/record.git",
+	c := configs.Default()
+	c.Fleet, c.Alias, c.Human, c.Remote = "team", "laptop", "nat", "git@git.example.org:team/record.git"
+	c.Bus = configs.Bus{
 		Listen: "0.0.0.0:4222", Links: "0.0.0.0:4223", Advertise: []string{"laptop.example:4223"}, Hubs: []string{"white@white.example:4223"},
 		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
-		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MaxCommands: 16, MessageLimit: 524288,
-		CommandTimeout: exampleSeconds("1m"), ClaimFor: exampleSeconds("15m"), LogLevel: "info", Metrics: "127.0.0.1:9464",
-		Notify: []node.NotifyInfo{{Command: "./tell.sh", For: []string{"gate"}, Quiet: []string{"22:00-07:00"}}},
 	}
+	c.MaxCommands, c.Metrics = 16, "127.0.0.1:9464"
+	c.Notify = []configs.Notification{{Command: "./tell.sh", For: []string{"gate"}, Quiet: configs.QuietHours{{From: 22 * 60, To: 7 * 60}}}}
+	return node.NewConfigInfo("/home/nat/.local/share/parley/config.yaml", c)
 }
 
 func exampleHost() control.Host {

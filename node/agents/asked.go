@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -17,9 +17,6 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// defaultTier is the tier of an agent that was added with one command.
-const defaultTier = "default"
 
 // Added makes an agent from a request.
 func Added(r control.AddAgentRequest) (configs.Agent, error) {
@@ -42,48 +39,50 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		}
 		return usage(hint, "cannot add the agent: %v", err)
 	}
-	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, RunAs: r.RunAs, Preset: r.Preset, Profile: protocol.Name(r.Profile), Env: r.Env}
 	var preset configs.Preset
 	if r.Preset != "" {
 		if preset, err = configs.FindPreset(r.Preset); err != nil {
 			return usage("see: parley agent presets", "cannot add the agent %s: %v", name, err)
 		}
 	}
-	switch {
-	case slices.Equal(r.Env, []string{""}):
-		a.Env = nil // all of the node's environment
-	case !r.Inbox && r.RunAs == "": // another user has keys and folders of their own
-		a.Env = append(a.Env, preset.Env...)
-	}
 	command := cmp.Or(r.Exec, preset.Exec)
 	if r.Inbox == (command != "") {
 		return usage("parley agent add "+r.Name+" --exec 'COMMAND', or --inbox for an agent that asks for its mail itself",
 			"cannot add the agent %s: it needs a command or the inbox, one of the two", name)
 	}
-	a.Open, a.Input = cmp.Or(r.Open, preset.Open), cmp.Or(r.Input, preset.Input)
-	if r.Inbox {
-		a.Door, a.Wake, a.Timeout = configs.DoorInbox, r.Wake, r.Timeout
-	} else {
-		a.Wake = r.Wake // if it has no use, that is said together with everything else that is wrong
-		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
-		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
-		a.Input = cmp.Or(a.Input, configs.InputText)
+	a := configs.Agent{Name: name, Door: configs.DoorInbox, Preset: r.Preset, Open: preset.Open, Input: preset.Input, Timeout: preset.Timeout}
+	if !r.Inbox {
+		a.Door, a.Tiers = configs.DoorExec, []configs.Tier{{Name: configs.DefaultTier, Count: 1, Exec: command}}
 	}
-	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
-	a.Attempts, a.Rerun, a.Examiner, a.Soul = r.Attempts, r.Rerun, r.Examiner, protocol.Name(r.Soul)
-	if a.Quiet, err = configs.ParseQuietHours(r.Quiet); err != nil {
+	if err := take(&a, r.Settings, func(s configs.Setting) bool { return s.InAdd }); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
-	if a.TakeoverAfter, err = takeover(r.TakeoverAfter); err != nil {
-		return usage("", "cannot add the agent %s: %v", name, err)
-	}
-	if err := changeLimits(&a, r.Limits); err != nil {
-		return usage("", "cannot add the agent %s: %v", name, err)
+	if !slices.Equal(r.Settings["env"], []string{""}) && a.RunAs == "" { // another user has keys and folders of their own
+		a.Env = append(a.Env, preset.Env...)
 	}
 	if err := checkAgent(a); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	return a, nil
+}
+
+// take sets what was given of the settings that may be.
+func take(a *configs.Agent, given control.Given, may func(configs.Setting) bool) error {
+	left := maps.Clone(given)
+	for _, s := range configs.AgentSettings(a) {
+		texts, is := left[s.Name]
+		if !is || !may(s) {
+			continue
+		}
+		if err := s.Take(texts); err != nil {
+			return err
+		}
+		delete(left, s.Name)
+	}
+	for name := range left {
+		return fmt.Errorf("there is no setting %q", name)
+	}
+	return nil
 }
 
 // checkAgent says why an agent could not be served like this.
@@ -138,115 +137,26 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	usage := func(hint, format string, args ...any) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, hint, "cannot change the agent "+a.Name.String()+": "+format, args...)
 	}
-	take(&a.Open, r.Open)
-	take(&a.Input, r.Input)
-	take(&a.Dir, r.Dir)
-	take(&a.Timeout, r.Timeout)
-	take(&a.Attempts, r.Attempts)
-	take(&a.Rerun, r.Rerun)
-	take(&a.RunReplies, r.Answers)
-	take(&a.Accepts, r.Accepts)
-	take(&a.Examiner, r.Examiner)
-	if len(r.WakesOn) > 0 {
-		a.WakesOn = actsOf(r.WakesOn)
-	}
-	if (r.Exec != nil || len(r.Tiers) > 0) && r.Wake == nil {
-		a.Wake = "" // from now on its command is run for each message
-	}
-	take(&a.Wake, r.Wake)
-	if len(r.Quiet) > 0 {
-		quiet, err := configs.ParseQuietHours(r.Quiet)
-		if err != nil {
-			return usage("", "%v", err)
-		}
-		a.Quiet = quiet
-	}
-	if r.TakeoverAfter != nil {
-		var err error
-		if a.TakeoverAfter, err = takeover(*r.TakeoverAfter); err != nil {
-			return usage("", "%v", err)
-		}
-	}
-	if r.Soul != nil {
-		a.Soul = protocol.Name(*r.Soul)
-	}
-	if r.Profile != nil {
-		a.Profile = protocol.Name(*r.Profile)
-	}
+	given := func(name string) bool { return len(r.Settings[name]) > 0 }
+	doors := slices.DeleteFunc([]string{"exec", "tier", "inbox"}, func(door string) bool { return !given(door) })
 	switch {
-	case r.Inbox && (r.Exec != nil || len(r.Tiers) > 0), r.Exec != nil && len(r.Tiers) > 0:
+	case len(doors) > 1:
 		return usage("", "it is given one of a command, tiers and the inbox")
-	case r.Inbox:
-		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Rerun, a.Paused = configs.DoorInbox, nil, "", 0, 0, "", false
-		a.Accepts, a.WakesOn = "", nil
-		if a.Wake == "" { // otherwise they are for that command
-			a.Env, a.Limits = nil, configs.Limits{}
-		}
-		a.TakeoverAfter = 0
-	case len(r.Tiers) > 0:
-		a.Door, a.Tiers = configs.DoorExec, nil
-		for _, t := range r.Tiers {
-			a.Tiers = append(a.Tiers, configs.Tier{Name: t.Name, Count: t.Count, Exec: t.Exec})
-		}
-	case r.Exec != nil && len(a.Tiers) > 1:
+	case given("exec") && len(a.Tiers) > 1:
 		return usage("name them all: parley agent set "+a.Name.String()+" --tier 'NAME*COUNT=CMD' --tier …", "it has %d tiers, each with a command", len(a.Tiers))
-	case r.Exec != nil && len(a.Tiers) == 1:
-		a.Tiers = []configs.Tier{{Name: a.Tiers[0].Name, Count: a.Tiers[0].Count, Exec: *r.Exec}}
-	case r.Exec != nil:
-		a.Door, a.Tiers = configs.DoorExec, []configs.Tier{{Name: defaultTier, Count: 1, Exec: *r.Exec}}
 	}
-	if len(r.Env) > 0 {
-		a.Env = r.Env
-	}
-	if slices.Equal(r.Env, []string{""}) {
-		a.Env = nil
-	}
-	if err := changeLimits(&a, r.Limits); err != nil {
+	if err := take(&a, r.Settings, func(s configs.Setting) bool { return s.InSet }); err != nil {
 		return usage("", "%v", err)
+	}
+	for _, s := range configs.AgentSettings(&a) {
+		if len(doors) > 0 && !given(s.Name) {
+			s.Reset() // behind the other door it may count no more
+		}
 	}
 	if err := checkAgent(a); err != nil {
 		return usage("", "%v", err)
 	}
 	return a, nil
-}
-
-// takeover reads after how long the agent's work is taken over; "" means the usual time.
-func takeover(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	after, err := configs.ParseTakeover(text)
-	if err != nil {
-		return 0, fmt.Errorf("takeover_after: %w", err)
-	}
-	return after, nil
-}
-
-// changeLimits sets the limits of an agent that texts such as "memory=2GB" name.
-func changeLimits(a *configs.Agent, texts []string) error {
-	for _, text := range texts {
-		if err := a.Limits.Change(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// actsOf are the acts with those names. An empty name stands for none.
-func actsOf(names []string) (acts []protocol.Act) {
-	for _, name := range names {
-		if name != "" {
-			acts = append(acts, protocol.Act(name))
-		}
-	}
-	return acts
-}
-
-// take replaces what was there by what was given, if something was given.
-func take[T any](at *T, given *T) {
-	if given != nil {
-		*at = *given
-	}
 }
 
 // OpenArgv splits the command line of an interactive program. The context for the program contains

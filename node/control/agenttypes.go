@@ -97,36 +97,23 @@ type AgentPresence struct {
 // AddAgent begins to serve an agent here and tells the fleet.
 var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
 	Name: "add-agent", Access: Operates,
-	Doc: "Begins to serve an agent here and tells the fleet.",
+	Doc: "Begins to serve an agent here and tells the fleet. `settings` has lists of texts by the names of the flags of `agent add`.",
 })
 
 // AddAgentRequest describes an agent to serve. Either Exec is its command, or Preset names a known
-// preset, or Inbox is set. Dir is the folder in which it works; empty: the folder in which the node
-// runs.
+// preset, or Inbox is set.
 type AddAgentRequest struct {
-	Name          string        `json:"name"`
-	Exec          string        `json:"exec,omitempty"`
-	Preset        string        `json:"preset,omitempty"`
-	Inbox         bool          `json:"inbox,omitempty"`
-	Input         string        `json:"input,omitempty"`    // "text" or "prompt"; empty: as in the preset, else text
-	Profile       string        `json:"profile,omitempty"`  // empty: the profile with the agent's name, if there is one
-	Open          string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
-	Timeout       time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else that of the configuration
-	Attempts      int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
-	Rerun         string        `json:"rerun,omitempty"`    // what becomes of a run that the end of its node cut short: "again" or "ask"; empty: again
-	Dir           string        `json:"dir,omitempty"`
-	RunAs         string        `json:"run_as,omitempty"`         // the user of the system as whom its command runs; empty: the node's
-	Env           []string      `json:"env,omitempty"`            // what its command gets of the node's environment besides the basics; empty: all
-	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
-	Accepts       string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"; empty: anyone
-	WakesOn       []string      `json:"wakes_on,omitempty"`       // the acts for which its command is run; empty: those of the table of acts
-	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks: "mechanical" means the node, by what the agent wrote; empty: the agent
-	Soul          string        `json:"soul,omitempty"`           // the human to whom it belongs; empty: what contacts say, else the human of its host
-	Wake          string        `json:"wake,omitempty"`           // of an agent with an inbox: the command that wakes its program; empty: none
-	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
-	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
-	AnswerOld     bool          `json:"answer_old,omitempty"`     // what waits for it in the record is run too, not only what comes from now on
+	Name      string `json:"name"`
+	Exec      string `json:"exec,omitempty"`
+	Preset    string `json:"preset,omitempty"`
+	Inbox     bool   `json:"inbox,omitempty"`
+	AnswerOld bool   `json:"answer_old,omitempty"` // what waits for it in the record is run too, not only what comes from now on
+	Settings  Given  `json:"settings,omitempty"`
 }
+
+// Given are settings of an agent: the texts that a person gives to their flags, by the names of the
+// flags. A list has several. One empty text takes a setting back.
+type Given map[string][]string
 
 // ShowAgent returns how an agent is served here, with all that can be set.
 var ShowAgent = NewVerb[AgentRequest, AgentSettings](VerbSpec{
@@ -150,7 +137,7 @@ type Setting struct {
 // began.
 var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{
 	Name: "set-agent", Access: Operates,
-	Doc: "Changes how an agent is served here.",
+	Doc: "Changes how an agent is served here. `settings` has lists of texts by the names of the flags of `agent set`.",
 })
 
 // ChangedAgent is an agent as it is served now, and what was changed.
@@ -167,29 +154,10 @@ type SettingChange struct {
 }
 
 // SetAgentRequest changes how an agent is served. What is left out stays as it is. At most one of
-// these is given: Exec, for an agent with one command, or Tiers, or Inbox.
+// these is given: "exec", for an agent with one command, or "tier", or "inbox".
 type SetAgentRequest struct {
-	Name          string         `json:"name"`
-	Exec          *string        `json:"exec,omitempty"`
-	Tiers         []AgentTier    `json:"tiers,omitempty"` // these replace its tiers
-	Inbox         bool           `json:"inbox,omitempty"` // no command is run any more
-	Input         *string        `json:"input,omitempty"`
-	Profile       *string        `json:"profile,omitempty"` // "": the profile with the agent's name, if there is one
-	Open          *string        `json:"open,omitempty"`
-	Timeout       *time.Duration `json:"timeout,omitempty"`        // 0: that of the configuration
-	Attempts      *int           `json:"attempts,omitempty"`       // 0: 3 times
-	Rerun         *string        `json:"rerun,omitempty"`          // "": again
-	Dir           *string        `json:"dir,omitempty"`            // "": the folder in which the node runs
-	Answers       *bool          `json:"answers,omitempty"`        // it is also run for answers to its own messages
-	Wake          *string        `json:"wake,omitempty"`           // "": its program is no longer woken
-	Quiet         []string       `json:"quiet,omitempty"`          // these replace its spans; [""]: none
-	Env           []string       `json:"env,omitempty"`            // these replace its entries; [""]: all of the environment again
-	Limits        []string       `json:"limits,omitempty"`         // the limits that change, such as "memory=2GB"; "memory=": none
-	Accepts       *string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"
-	Examiner      *string        `json:"examiner,omitempty"`       // who answers sync-checks: "mechanical" means the node; "": the agent
-	Soul          *string        `json:"soul,omitempty"`           // the human to whom it belongs; "": what contacts say, else the human of its host
-	WakesOn       []string       `json:"wakes_on,omitempty"`       // these replace its acts; [""]: those of the table of acts again
-	TakeoverAfter *string        `json:"takeover_after,omitempty"` // "": 10m
+	Name     string `json:"name"`
+	Settings Given  `json:"settings"`
 }
 
 // AgentTier is one kind of instance of an agent.

@@ -9,7 +9,7 @@ import (
 
 // API is the version of the requests and answers in this package. It rises with every change that
 // an older node would not understand, or would understand wrongly.
-const API = 3
+const API = 4
 
 // Every answer has both headers, and every request has the second one. So a command and a node of
 // different versions notice the difference before anything happens.

@@ -298,7 +298,7 @@ func (s *memory) AddAgent(_ context.Context, r control.AddAgentRequest) (control
 	if s.agent(r.Name) >= 0 {
 		return control.Agent{}, control.Errorf(control.KindConflict, "", "cannot add %s: it is served here already", name)
 	}
-	a := control.Agent{Name: name, Door: "inbox", Dir: r.Dir, Presence: control.AgentAway}
+	a := control.Agent{Name: name, Door: "inbox", Dir: strings.Join(r.Settings["dir"], ""), Presence: control.AgentAway}
 	s.agents = append(s.agents, a)
 	slices.SortFunc(s.agents, func(a, b control.Agent) int { return strings.Compare(a.Name.String(), b.Name.String()) })
 	return a, nil

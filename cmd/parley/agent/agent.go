@@ -28,7 +28,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 }
 
 func newAddCommand(p *cli.Program) *cobra.Command {
-	var r control.AddAgentRequest
+	r := control.AddAgentRequest{Settings: control.Given{}}
 	cmd := &cobra.Command{
 		Use:   "add [NAME] --exec 'CMD …' | --preset PRESET | --inbox",
 		Short: "Serve an agent on this host",
@@ -76,15 +76,17 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 			default:
 				return cli.UsageErrorf(cmd, "%s needs the agent's name", cmd.CommandPath())
 			}
-			dir, err := filepath.Abs(r.Dir)
-			if err != nil {
-				return fmt.Errorf("cannot find the folder %s: %w", r.Dir, err)
+			if len(r.Settings["dir"]) == 0 {
+				here, err := filepath.Abs(".")
+				if err != nil {
+					return fmt.Errorf("cannot find this folder: %w", err)
+				}
+				r.Settings["dir"] = []string{here}
 			}
 			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			r.Dir = dir
 			return runAdd(cmd.Context(), r, client, p.View())
 		},
 	}
@@ -92,24 +94,8 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Exec, "exec", "", "the command that answers each message")
 	f.StringVar(&r.Preset, "preset", "", "a known agent program, such as claude")
 	f.BoolVar(&r.Inbox, "inbox", false, "the agent asks for its mail")
-	f.StringVar(&r.Input, "input", "", "what the command is given: text or prompt (default text, or as the preset says)")
-	f.StringVar(&r.Profile, "profile", "", "the actor profile that its prompts begin with (default: the one of its name, if any)")
-	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
-	cli.DurationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
-	f.IntVar(&r.Attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times (default 3)")
-	f.StringVar(&r.Rerun, "rerun", "", rerunUsage)
-	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
-	f.StringVar(&r.Wake, "wake", "", "with --inbox, the command that wakes its program where mail has come")
-	f.StringArrayVar(&r.Quiet, "quiet", nil, quietUsage)
-	f.StringArrayVar(&r.Env, "env", nil, envUsage)
-	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
-	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
-	f.StringSliceVar(&r.WakesOn, "wakes-on", nil, wakesUsage)
-	f.StringVar(&r.Examiner, "examiner", "", examinerUsage)
-	f.StringVar(&r.Soul, "soul", "", soulUsage)
-	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
 	f.BoolVar(&r.AnswerOld, "answer-old", false, "run the command for old mail too, which the record holds already and nobody has read")
-	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
+	settingFlags(f, r.Settings, func(s configs.Setting) bool { return s.InAdd })
 	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only if there is no such flag.
 	_ = cmd.RegisterFlagCompletionFunc("preset", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -117,22 +103,6 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	})
 	return cmd
 }
-
-// The texts of flags that agent add and agent set have in common.
-const (
-	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets\nthose of its preset, else all that belong to no session"
-	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
-	quietUsage = "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause"
-	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
-
-	takeoverUsage = "where several hosts serve the agent: how long this one must be gone before\nanother does its work, a `DURATION` or never (default 10m)"
-
-	acceptsUsage  = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
-	examinerUsage = "who answers sync-checks: mechanical, the node by what the agent wrote (default: the agent itself)"
-	soulUsage     = "whose it is, a `NAME`: scores between agents of one soul fade more slowly (default: the human of its host)"
-
-	wakesUsage = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"
-)
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
 	a, err := control.AddAgent.Ask(ctx, client, r)

@@ -119,13 +119,18 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{line: []string{"agent", "add", "--preset", "claude"}, want: `add-agent {"name":"claude","preset":"claude","dir":"` + here + `"}`},
-		{line: []string{"agent", "add", "calc", "--exec", "bc -l"}, want: `add-agent {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},
-		{line: []string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, want: `add-agent {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
+		{line: []string{"agent", "add", "--preset", "claude"}, want: `add-agent {"name":"claude","preset":"claude","settings":{"dir":["` + here + `"]}}`},
+		{line: []string{"agent", "add", "calc", "--exec", "bc -l"}, want: `add-agent {"name":"calc","exec":"bc -l","settings":{"dir":["` + here + `"]}}`},
+		{line: []string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, want: `add-agent {"name":"calc","inbox":true,"settings":{"dir":["` + filepath.Join(here, "testdata") + `"]}}`},
 		{
 			line: []string{"agent", "add", "sage", "--preset", "gemini", "--profile", "p", "--open", "gemini -i", "--timeout", "2m", "--input", "text"},
-			want: `add-agent {"name":"sage","preset":"gemini","input":"text","profile":"p","open":"gemini -i","timeout":120000000000,"dir":"` + here + `"}`,
+			want: `add-agent {"name":"sage","preset":"gemini","settings":{"dir":["` + here + `"],"input":["text"],"open":["gemini -i"],"profile":["p"],"timeout":["2m"]}}`,
 		},
+		{
+			line: []string{"agent", "set", "sage", "--tier", "a*2=x, y", "--tier", "b=z", "--env", "", "--wakes-on", "hey,tell", "--answers", "--dir", ".", "--attempts", "2", "--attempts", "3"},
+			want: `set-agent {"name":"sage","settings":{"answers":["true"],"attempts":["3"],"dir":["` + here + `"],"env":[""],"tier":["a*2=x, y","b=z"],"wakes-on":["hey,tell"]}}`,
+		},
+		{line: []string{"agent", "set", "sage", "--inbox", "--dir", "", "--answers=false"}, want: `set-agent {"name":"sage","settings":{"answers":["false"],"dir":[""],"inbox":["true"]}}`},
 		{line: []string{"agent", "pause", "mawjs"}, want: `pause-agent {"name":"mawjs","paused":true}`},
 		{line: []string{"agent", "resume", "mawjs"}, want: `pause-agent {"name":"mawjs","paused":false}`},
 		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test-agent {"name":"calc","text":"6 * 7"}`},

@@ -75,7 +75,7 @@ func rateTrial() trial {
 	}}, func(r *rig) readings {
 		const atOnce = 8
 		h, many := r.answering(0, 0), r.count(2000, 200)
-		agent := control.SetAgentRequest{Name: "echo", Tiers: []control.AgentTier{{Name: "default", Exec: "echo done", Count: atOnce}}}
+		agent := control.SetAgentRequest{Name: "echo", Settings: control.Given{"tier": {fmt.Sprintf("default*%d=echo done", atOnce)}}}
 		must(control.SetAgent.Ask(r.Context(), h, agent))(r)
 		began := time.Now()
 		for p := range r.sendMany(h, "echo", many) {

@@ -90,7 +90,7 @@ func silentTrial() trial {
 func (r *rig) examined(partners []string) *host {
 	near, far, err := r.pair(r.Context())
 	r.check(err)
-	r.topicsWith(near, far, partners, control.AddAgentRequest{Inbox: true, Examiner: "mechanical"})
+	r.topicsWith(near, far, partners, control.AddAgentRequest{Inbox: true, Settings: control.Given{"examiner": {"mechanical"}}})
 	return near
 }
 

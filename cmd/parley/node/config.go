@@ -189,53 +189,18 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 }
 
 // ConfigInfo is the configuration as "config show --json" prints it.
-type ConfigInfo struct {
-	File                string          `json:"file"`                  // path of the file
-	Fleet               string          `json:"fleet"`                 // name of the fleet
-	Alias               string          `json:"alias"`                 // of this host
-	Human               string          `json:"human"`                 // who decides here
-	Remote              string          `json:"remote"`                // where the record is shared; "": it is not shared
-	Listen              string          `json:"listen"`                // bus.listen
-	Links               string          `json:"links"`                 // where links come in, even if bus.links does not say it
-	Advertise           []string        `json:"advertise"`             // bus.advertise
-	Hubs                []string        `json:"hubs"`                  // bus.hubs
-	URL                 string          `json:"url"`                   // bus.url, without its password
-	Creds               string          `json:"creds"`                 // bus.creds
-	NKey                string          `json:"nkey"`                  // bus.nkey
-	CA                  string          `json:"ca"`                    // bus.ca
-	Context             string          `json:"context"`               // bus.context
-	FetchInterval       control.Seconds `json:"fetch_interval"`        // between two looks at the remote
-	PushInterval        control.Seconds `json:"push_interval"`         // least time between two pushes; the value that is used for this remote
-	CourierGrace        control.Seconds `json:"courier_grace"`         // wait before messages of other hosts are committed here
-	MaxHops             int             `json:"max_hops"`              // most answers of agents to each other in a row
-	MaxRuns             int             `json:"max_runs"`              // most runs of one agent within an hour that agents cause
-	MaxConversationRuns int             `json:"max_conversation_runs"` // most runs in a conversation that agents cause, since a human spoke in it
-	MaxCommands         int             `json:"max_commands"`          // most commands of agents at once; the value that is used on this machine
-	MessageLimit        int             `json:"message_limit"`         // bytes
-	CommandTimeout      control.Seconds `json:"command_timeout"`       // for agents that set none of their own
-	ClaimFor            control.Seconds `json:"claim_for"`             // how long mail that a session took is given to no other one
-	LogLevel            string          `json:"log_level"`             // how much the log says
-	Metrics             string          `json:"metrics"`               // where Prometheus reads how the node fares; "": nowhere
-	Notify              []NotifyInfo    `json:"notify"`                // commands that tell the human what happens
-}
+type ConfigInfo map[string]any
 
-// NotifyInfo is a command that tells the human what happens.
-type NotifyInfo struct {
-	Command string   `json:"command"` // its command line
-	For     []string `json:"for"`     // the kinds of matters for which it is run
-	Quiet   []string `json:"quiet"`   // the hours in which it is not run
-}
-
-func notifyInfo(list []configs.Notification) []NotifyInfo {
-	infos := []NotifyInfo{}
-	for _, n := range list {
-		of := n.For
-		if of == nil {
-			of = configs.NotifiedOf()
+// NewConfigInfo is the configuration in a file. It says no passwords if `c` has none.
+func NewConfigInfo(file string, c configs.Config) ConfigInfo {
+	info := ConfigInfo{"file": file}
+	for _, s := range configs.Settings(&c) {
+		info[s.Name] = s.Value()
+		if d, ok := info[s.Name].(time.Duration); ok {
+			info[s.Name] = control.Seconds(d)
 		}
-		infos = append(infos, NotifyInfo{n.Command, of, append([]string{}, n.Quiet.Texts()...)})
 	}
-	return infos
+	return info
 }
 
 func runConfigShow(home configs.Home, v cli.View) error {
@@ -248,13 +213,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)
 	if v.JSON {
-		return v.WriteJSON(ConfigInfo{
-			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
-			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
-			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
-			FetchInterval: control.Seconds(c.FetchInterval), PushInterval: control.Seconds(c.PushEvery()), CourierGrace: control.Seconds(c.CourierGrace),
-			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), ClaimFor: control.Seconds(c.ClaimFor), LogLevel: c.LogLevel, Metrics: c.Metrics, Notify: notifyInfo(c.Notify),
-		})
+		return v.WriteJSON(NewConfigInfo(home.Config(), c))
 	}
 	v.Out.Printf("# %s, with all defaults\n", home.Config())
 	for line := range strings.Lines(string(configs.Render(c))) {

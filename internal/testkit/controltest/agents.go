@@ -15,7 +15,7 @@ func testStatus(s *suite) {
 func testAgents(s *suite) {
 	s.inboxAgent("volt")
 	dir := s.TempDir()
-	added, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "mawjs", Inbox: true, Dir: dir})
+	added, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "mawjs", Inbox: true, Settings: control.Given{"dir": {dir}}})
 	s.must(err)
 	want := control.Agent{Name: "mawjs", Door: "inbox", Dir: dir, Presence: control.AgentAway}
 	s.equal("added", want, added)

@@ -153,7 +153,7 @@ func (s *suite) wantKind(what string, err error, kind control.Kind) {
 // inboxAgent adds an agent with the inbox door.
 func (s *suite) inboxAgent(name string) {
 	s.Helper()
-	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: name, Inbox: true, Dir: s.TempDir()})
+	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: name, Inbox: true, Settings: control.Given{"dir": {s.TempDir()}}})
 	s.must(err)
 }
 

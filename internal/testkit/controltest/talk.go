@@ -107,7 +107,7 @@ func testAddressees(s *suite) {
 }
 
 func testPause(s *suite) {
-	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "echo", Exec: "cat", Dir: s.TempDir()})
+	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "echo", Exec: "cat", Settings: control.Given{"dir": {s.TempDir()}}})
 	s.must(err)
 	a, err := control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "echo", Paused: true})
 	s.must(err)
