@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,8 +138,8 @@ func AgentSettings(a *Agent) []Setting {
 	inbox := func() bool { return a.Door != DoorExec }
 	command := func() bool { return exec() || a.Wake != "" }
 	return []Setting{
-		nameSetting("name", &a.Name).checked(a.checkName),
-		doorSetting(a),
+		nameSetting("name", &a.Name).checked(needed(&a.Name, "the agent")),
+		matchSetting("door", &a.Door, "", "exec|inbox", "is not a door: use exec or inbox").shown("door"),
 		inboxSetting(a),
 		pathSetting("dir", &a.Dir).flag("dir", "the folder it works in (default of agent add: this one)").or("where the node runs"),
 		wordSetting("preset", &a.Preset).shown("preset"),
@@ -163,11 +162,11 @@ func AgentSettings(a *Agent) []Setting {
 			counts(exec, noCommand+": it decides itself what it works on"),
 		listSetting("wakes_on", &a.WakesOn, asIs[protocol.Act], toText[protocol.Act]).commas().checked(a.checkWakesOn).
 			flag("wakes-on", "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md").or("the usual acts").counts(exec, noCommand+": nothing wakes it"),
-		wordSetting("examiner", &a.Examiner).checked(a.checkExaminer).
+		matchSetting("examiner", &a.Examiner, "", "(mechanical)?", "does not say who answers sync-checks: use mechanical, or leave it out for the agent itself").
 			flag("examiner", "who answers sync-checks: mechanical, the node by what the agent wrote (default: the agent itself)").or("the agent itself"),
 		nameSetting("soul", &a.Soul).flag("soul", "whose it is, a `NAME`: scores between agents of one soul fade more slowly (default: the human of its host)"),
-		wordSetting("run_as", &a.RunAs).checked(a.checkRunAs).
-			flag("run-as", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux").onlyAdd().
+		matchSetting("run_as", &a.RunAs, "", `([A-Za-z0-9._][A-Za-z0-9._-]{0,31})?`, "is not the name of a user, nor a number of one").
+			flagIn(true, false, "run-as", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux").
 			or("the user of the node").counts(exec, noCommand+": there is nothing to run as somebody"),
 		variablesSetting("env", &a.Env).flag("env", "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets\nthose of its preset, else all that belong to no session").
 			or("all").counts(command, noCommand+", unless it has one at wake: there is nothing to give variables to"),
@@ -175,59 +174,21 @@ func AgentSettings(a *Agent) []Setting {
 			or("none").counts(command, noCommand+", unless it has one at wake: there is nothing to limit"),
 		wordSetting("wake", &a.Wake).flag("wake", "with --inbox, the command that wakes its program where mail has come").
 			or("nobody").counts(inbox, "an agent behind the exec door is run for each message: there is nothing to wake"),
-		quietSetting("quiet", &a.Quiet).checked(a.checkQuiet).
+		quietSetting("quiet", &a.Quiet).
 			flag("quiet", "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause").or("none"),
 		takeoverSetting("takeover_after", &a.TakeoverAfter).
 			flag("takeover-after", "where several hosts serve the agent: how long this one must be gone before\nanother does its work, a `DURATION` or never (default 10m)").
 			or(span.Exact(protocol.DefaultTakeover)),
-		wordSetting("dispatch_since", &a.DispatchSince).checked(a.checkDispatchSince),
+		matchSetting("dispatch_since", &a.DispatchSince, "", "([0-9a-f]{40})?", "is not a commit: it should be 40 hex digits"),
 		timeSetting("added", &a.Added),
 	}
 }
 
-func (a *Agent) checkName() error {
-	_, err := protocol.ParseName(a.Name.String())
-	return err
-}
-
-func (a *Agent) checkExaminer() error {
-	if a.Examiner != "" && a.Examiner != ExaminerMechanical {
-		return fmt.Errorf("%q does not say who answers sync-checks: use mechanical, or leave it out for the agent itself", a.Examiner)
-	}
-	return nil
-}
-
-func (a *Agent) checkRunAs() error {
-	if a.RunAs != "" && !regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,31}$`).MatchString(a.RunAs) {
-		return fmt.Errorf("%q is not the name of a user, nor a number of one", a.RunAs)
-	}
-	return nil
-}
-
-func (a *Agent) checkQuiet() error {
-	if len(a.Quiet) > maxQuiet {
-		return fmt.Errorf("%d spans are more than %d", len(a.Quiet), maxQuiet)
-	}
-	return nil
-}
-
-func (a *Agent) checkDispatchSince() error {
-	if a.DispatchSince != "" && !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(a.DispatchSince) {
-		return fmt.Errorf("%q is not a commit: it should be 40 hex digits", a.DispatchSince)
-	}
-	return nil
-}
-
 func (a *Agent) checkWakesOn() error {
-	var errs []error
-	for i, act := range a.WakesOn {
-		if spec, known := protocol.FindAct(act); !known || !act.Mail() {
-			errs = append(errs, fmt.Errorf("%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", ")))
-		} else if slices.Contains(a.WakesOn[:i], act) {
-			errs = append(errs, fmt.Errorf("%q stands twice", act))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(twice(a.WakesOn), each(a.WakesOn, func(act protocol.Act) error {
+		spec, known := protocol.FindAct(act)
+		return wrongIf(!known || !act.Mail(), "%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", "))
+	}))
 }
 
 // whyNoWaking says why no command can be run for messages of an act.
@@ -248,22 +209,12 @@ func wakingActs() (names []string) {
 	return names
 }
 
-// doorSetting is by which door messages reach the agent. A command, tiers and the inbox set it.
-func doorSetting(a *Agent) Setting {
-	return wordSetting("door", &a.Door).shown("door").checked(func() error {
-		if a.Door != DoorExec && a.Door != DoorInbox {
-			return fmt.Errorf("%q is not a door: use exec or inbox", a.Door)
-		}
-		return nil
-	})
-}
-
 // inboxSetting puts the agent behind the inbox door. The file says that by its door.
 func inboxSetting(a *Agent) Setting {
 	return Setting{IsBool: true, take: func([]string) error {
 		a.Door = DoorInbox
 		return nil
-	}}.flag("inbox", "no command: the agent asks for its mail").onlySet()
+	}}.flagIn(false, true, "inbox", "no command: the agent asks for its mail")
 }
 
 // execSetting is the command of an agent that has only one. The file has it as a tier. People see it
@@ -283,7 +234,7 @@ func execSetting(a *Agent) Setting {
 			}
 			return a.Tiers[0].Exec
 		},
-	}.flag("exec", "the command that answers each message").onlySet()
+	}.flagIn(false, true, "exec", "the command that answers each message")
 }
 
 // isPlain reports whether the agent has one command and works on one message at a time.
@@ -342,28 +293,21 @@ func tiersSetting(a *Agent) Setting {
 			problems = append(problems, Problem{Key: "tiers", Text: "an agent behind the exec door needs at least one tier with a command"})
 		}
 		return asError("", problems)
-	}).flag("tier", "a tier, as `'NAME*COUNT=CMD'`; *COUNT is 1 where it is left out").onlySet()
+	}).flagIn(false, true, "tier", "a tier, as `'NAME*COUNT=CMD'`; *COUNT is 1 where it is left out")
 }
 
 func tierSettings(t *Tier) []Setting {
 	return []Setting{
 		wordSetting("name", &t.Name).checked(func() error { return protocol.CheckTierName(t.Name) }),
 		numberSetting("count", &t.Count, 1, 1, maxTierCount),
-		wordSetting("exec", &t.Exec).checked(func() error {
-			if strings.TrimSpace(t.Exec) == "" {
-				return errors.New("the command is missing")
-			}
-			return nil
-		}),
+		wordSetting("exec", &t.Exec).checked(func() error { return wrongIf(strings.TrimSpace(t.Exec) == "", "the command is missing") }),
 	}
 }
 
 func takeoverSetting(key string, at *time.Duration) Setting {
 	return valueSetting(key, at, 0, parseTakeover, ShowTakeover, plainOrQuoted).checked(func() error {
-		if *at != 0 && *at != protocol.NoTakeover && (*at < minTakeover || *at > maxTakeover) {
-			return fmt.Errorf("%s is not from %s to %s", span.Exact(*at), span.Exact(minTakeover), span.Exact(maxTakeover))
-		}
-		return nil
+		return wrongIf(*at != 0 && *at != protocol.NoTakeover && (*at < minTakeover || *at > maxTakeover),
+			"%s is not from %s to %s", span.Exact(*at), span.Exact(minTakeover), span.Exact(maxTakeover))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/size"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -129,7 +130,7 @@ func renderAgent(a Agent) ([]byte, error) {
 		}
 	}
 	if out.Len() > maxFileBytes {
-		return nil, fmt.Errorf("it would be larger than %s", showSize(maxFileBytes))
+		return nil, fmt.Errorf("it would be larger than %s", size.Exact(maxFileBytes))
 	}
 	return out.Bytes(), nil
 }

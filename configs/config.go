@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/size"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -88,15 +89,15 @@ func Settings(c *Config) []Setting {
 		nameSetting("alias", &c.Alias).means("of this host"),
 		nameSetting("human", &c.Human).checked(needed(&c.Human, "the human who decides here")).means("who decides here"),
 		textSetting("remote", &c.Remote).checked(func() error { return gitremote.Check(c.Remote) }).means(`where the record is shared; "": it is not shared`),
-		textSetting("bus.listen", &c.Bus.Listen).means("bus.listen"),
-		textSetting("bus.links", &c.Bus.Links).means("where links come in, even if bus.links does not say it").used(func() any { return c.Bus.LinksAddress() }),
-		listSetting("bus.advertise", &c.Bus.Advertise, asIs[string], toText[string]).means("bus.advertise"),
-		listSetting("bus.hubs", &c.Bus.Hubs, asIs[string], toText[string]).means("bus.hubs"),
-		textSetting("bus.url", &c.Bus.URL).means("bus.url, without its password"),
-		textSetting("bus.creds", &c.Bus.Creds).means("bus.creds"),
-		textSetting("bus.nkey", &c.Bus.NKey).means("bus.nkey"),
-		textSetting("bus.ca", &c.Bus.CA).means("bus.ca"),
-		textSetting("bus.context", &c.Bus.Context).means("bus.context"),
+		textSetting("bus.listen", &c.Bus.Listen).checked(c.Bus.checkListen).means("bus.listen"),
+		textSetting("bus.links", &c.Bus.Links).checked(c.Bus.checkLinks).means("where links come in, even if bus.links does not say it").used(func() any { return c.Bus.LinksAddress() }),
+		listSetting("bus.advertise", &c.Bus.Advertise, asIs[string], toText[string]).checked(c.Bus.checkAdvertise).means("bus.advertise"),
+		listSetting("bus.hubs", &c.Bus.Hubs, asIs[string], toText[string]).checked(c.Bus.checkHubs).means("bus.hubs"),
+		textSetting("bus.url", &c.Bus.URL).checked(c.Bus.checkURL).means("bus.url, without its password"),
+		c.Bus.systemFile("bus.creds", &c.Bus.Creds).checked(func() error { return c.Bus.checkOneWay(c.Bus.Creds != "") }),
+		c.Bus.systemFile("bus.nkey", &c.Bus.NKey).checked(func() error { return c.Bus.checkOneWay(c.Bus.Creds == "") }),
+		c.Bus.systemFile("bus.ca", &c.Bus.CA),
+		textSetting("bus.context", &c.Bus.Context).checked(c.Bus.checkContext).means("bus.context"),
 		durationSetting("fetch_interval", &c.FetchInterval, 10*time.Second, minInterval, maxInterval).means("between two looks at the remote"),
 		autoSetting("push_interval", &c.PushInterval, span.Parse, span.Exact, "5s", minInterval, maxInterval).
 			means("least time between two pushes; the value that is used for this remote").used(func() any { return c.PushEvery() }),
@@ -106,10 +107,10 @@ func Settings(c *Config) []Setting {
 		numberSetting("max_conversation_runs", &c.MaxConversationRuns, 30, 1, maxMaxRuns).means("most runs in a conversation that agents cause, since a human spoke in it"),
 		autoSetting("max_commands", &c.MaxCommands, parseNumber, strconv.Itoa, "8", 1, maxCommands).
 			means("most commands of agents at once; the value that is used on this machine").used(func() any { return c.Commands() }),
-		rangeSetting("message_limit", &c.MessageLimit, parseSize, showSize, protocol.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit).means("bytes"),
+		rangeSetting("message_limit", &c.MessageLimit, size.Parse, size.Exact, protocol.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit).means("bytes"),
 		durationSetting("command_timeout", &c.CommandTimeout, 60*time.Second, minTimeout, maxTimeout).means("for agents that set none of their own"),
 		durationSetting("claim_for", &c.ClaimFor, 15*time.Minute, minTimeout, maxTimeout).means("how long mail that a session took is given to no other one"),
-		levelSetting("log_level", &c.LogLevel).means("how much the log says"),
+		matchSetting("log_level", &c.LogLevel, "info", "trace|debug|info|warn|error", "is not a level: use one of trace, debug, info, warn, error").means("how much the log says"),
 		textSetting("metrics", &c.Metrics).checked(c.checkMetrics).means(`where Prometheus reads how the node fares; "": nowhere`),
 		notifySetting("notify", &c.Notify).means("commands that tell the human what happens"),
 	}

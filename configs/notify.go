@@ -1,8 +1,6 @@
 package configs
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -37,27 +35,16 @@ const maxNotify = 16
 func notifySetting(key string, at *[]Notification) Setting {
 	s := mappingsSetting(key, at, func(n *Notification) []Setting {
 		return []Setting{
-			textSetting("command", &n.Command).checked(func() error {
-				if strings.TrimSpace(n.Command) == "" {
-					return errors.New("an entry has no command")
-				}
-				return nil
-			}),
+			textSetting("command", &n.Command).checked(func() error { return wrongIf(strings.TrimSpace(n.Command) == "", "an entry has no command") }),
 			listSetting("for", &n.For, asIs[string], toText[string]).checked(func() error {
-				for _, what := range n.For {
-					if !slices.Contains(NotifiedOf(), what) {
-						return fmt.Errorf("%q is nothing to be notified of: use %s", what, strings.Join(NotifiedOf(), ", "))
-					}
-				}
-				return nil
+				return each(n.For, func(what string) error {
+					return wrongIf(!slices.Contains(NotifiedOf(), what), "%q is nothing to be notified of: use %s", what, strings.Join(NotifiedOf(), ", "))
+				})
 			}),
 			quietSetting("quiet", &n.Quiet),
 		}
 	}).checked(func() error {
-		if len(*at) > maxNotify {
-			return fmt.Errorf("%d commands are more than %d", len(*at), maxNotify)
-		}
-		return nil
+		return wrongIf(len(*at) > maxNotify, "%d commands are more than %d", len(*at), maxNotify)
 	})
 	return s.used(func() any {
 		list := make([]Notification, len(*at))

@@ -101,7 +101,9 @@ func (q QuietHours) Until(at time.Time) time.Time {
 
 // quietSetting are quiet hours. One span alone stands for a list of it.
 func quietSetting(key string, at *QuietHours) Setting {
-	s := listSetting(key, at, ParseQuiet, QuietSpan.String)
+	s := listSetting(key, at, ParseQuiet, QuietSpan.String).checked(func() error {
+		return wrongIf(len(*at) > maxQuiet, "%d spans are more than %d", len(*at), maxQuiet)
+	})
 	read := s.read
 	s.read = func(n *yaml.Node) error {
 		if n.Kind == yaml.ScalarNode {

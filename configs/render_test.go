@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/internal/size"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -56,7 +57,7 @@ func TestExample(t *testing.T) {
 	if len(lines) > 0 {
 		t.Errorf("keys of no setting: %v", lines)
 	}
-	sizes := "From " + showSize(protocol.MinMessageLimit) + " to " + showSize(protocol.MaxMessageLimit)
+	sizes := "From " + size.Exact(protocol.MinMessageLimit) + " to " + size.Exact(protocol.MaxMessageLimit)
 	if !strings.Contains(Example(), sizes) {
 		t.Errorf("what message_limit may be is not said: %q", sizes)
 	}
@@ -172,9 +173,9 @@ func FuzzDurationsAndSizes(f *testing.F) {
 		if err != nil || d != duration(n) {
 			t.Errorf("%d was written %s and read %d, %v", n, span.Exact(duration(n)), d, err)
 		}
-		size := int(n & (1<<31 - 1))
-		if got, err := parseSize(showSize(size)); err != nil || got != size {
-			t.Errorf("%d was written %s and read %d, %v", size, showSize(size), got, err)
+		bytes := int(n & (1<<31 - 1))
+		if got, err := size.Parse(size.Exact(bytes)); err != nil || got != bytes {
+			t.Errorf("%d was written %s and read %d, %v", bytes, size.Exact(bytes), got, err)
 		}
 	})
 }

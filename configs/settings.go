@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,24 +48,6 @@ func (s Setting) means(doc string) Setting {
 	return s
 }
 
-// shown gives the setting a name for people. No flag sets it.
-func (s Setting) shown(name string) Setting {
-	s.Name = name
-	return s
-}
-
-// onlyAdd has the flag of agent add alone.
-func (s Setting) onlyAdd() Setting {
-	s.InSet = false
-	return s
-}
-
-// onlySet has the flag of agent set alone.
-func (s Setting) onlySet() Setting {
-	s.InAdd = false
-	return s
-}
-
 // commas has each text on a command line stand for several, with commas between them.
 func (s Setting) commas() Setting {
 	take := s.take
@@ -78,9 +61,18 @@ func (s Setting) used(value func() any) Setting {
 	return s
 }
 
-// flag gives agent add and agent set a flag for the setting.
-func (s Setting) flag(name, doc string) Setting {
-	s.Name, s.Doc, s.InAdd, s.InSet = name, doc, true, true
+// shown is what people call the setting.
+func (s Setting) shown(name string) Setting {
+	s.Name = name
+	return s
+}
+
+// flag is shown, by the name of a flag of agent add and agent set.
+func (s Setting) flag(name, doc string) Setting { return s.flagIn(true, true, name, doc) }
+
+// flagIn is flag for one of the two commands, or both.
+func (s Setting) flagIn(add, set bool, name, doc string) Setting {
+	s.InAdd, s.InSet, s.Name, s.Doc = add, set, name, doc
 	return s
 }
 
@@ -94,6 +86,33 @@ func (s Setting) or(usual string) Setting {
 func (s Setting) counts(where func() bool, why string) Setting {
 	s.where, s.why = where, why
 	return s
+}
+
+// wrongIf is an error if something is wrong.
+func wrongIf(wrong bool, format string, args ...any) error {
+	if wrong {
+		return fmt.Errorf(format, args...)
+	}
+	return nil
+}
+
+// each checks all elements of a list.
+func each[T any](list []T, check func(T) error) error {
+	errs := make([]error, len(list))
+	for i, v := range list {
+		errs[i] = check(v)
+	}
+	return errors.Join(errs...)
+}
+
+// twice refuses a list that has something twice.
+func twice[T comparable](list []T) error {
+	for i, v := range list {
+		if slices.Contains(list[:i], v) {
+			return fmt.Errorf("%q stands twice", fmt.Sprint(v))
+		}
+	}
+	return nil
 }
 
 // checked has the value checked, besides what the setting checks already.
@@ -250,12 +269,7 @@ func optionalName(s string) (protocol.Name, error) {
 
 // needed refuses the empty name.
 func needed(at *protocol.Name, what string) func() error {
-	return func() error {
-		if *at == "" {
-			return fmt.Errorf("is missing: it names %s", what)
-		}
-		return nil
-	}
+	return func() error { return wrongIf(*at == "", "is missing: it names %s", what) }
 }
 
 // textSetting is a text that is quoted in the file.
@@ -268,23 +282,23 @@ func textSetting(key string, at *string) Setting {
 // wordSetting is a text that is quoted in the file if YAML could take it for something else.
 func wordSetting(key string, at *string) Setting {
 	return valueSetting(key, at, "", asIs[string], toText[string], plainOrQuoted).checked(func() error {
-		if !isText(*at) {
-			return errors.New("contains control characters or bytes that are not UTF-8") // it may be a secret
-		}
-		return nil
+		return wrongIf(!isText(*at), "contains control characters or bytes that are not UTF-8") // what it is may be a secret
 	})
 }
 
 // pathSetting is an absolute path.
 func pathSetting(key string, at *string) Setting {
-	s := wordSetting(key, at).checked(func() error {
-		if *at != "" && !filepath.IsAbs(*at) {
-			return fmt.Errorf("%q is not an absolute path", *at)
-		}
-		return nil
-	})
+	s := wordSetting(key, at).checked(func() error { return wrongIf(*at != "" && !filepath.IsAbs(*at), "%q is not an absolute path", *at) })
 	s.IsPath = true
 	return s
+}
+
+// matchSetting is a word that a regular expression matches, as a whole. `wrong` says of another
+// word what it is not.
+func matchSetting(key string, at *string, usual, form, wrong string) Setting {
+	return valueSetting(key, at, usual, asIs[string], toText[string], plainOrQuoted).checked(func() error {
+		return wrongIf(!regexp.MustCompile(`^(?:`+form+`)$`).MatchString(*at), "%q %s", *at, wrong)
+	})
 }
 
 // choiceSetting is one of some words, the first of which is the usual one: it is the same as "".
@@ -296,10 +310,7 @@ func choiceSetting(key string, at *string, wrong string, words ...string) Settin
 		}
 		return word, nil
 	}, toText[string], plainOrQuoted).or(words[0]).checked(func() error {
-		if *at == "" || slices.Contains(words, *at) {
-			return nil
-		}
-		return fmt.Errorf("%q %s: use %s", *at, wrong, strings.Join(words, " or "))
+		return wrongIf(*at != "" && !slices.Contains(words, *at), "%q %s: use %s", *at, wrong, strings.Join(words, " or "))
 	})
 	s.unset = func() bool { return *at == "" || *at == words[0] }
 	return s
@@ -308,10 +319,7 @@ func choiceSetting(key string, at *string, wrong string, words ...string) Settin
 // rangeSetting is a value from `low` to `high`, or else the usual one.
 func rangeSetting[T int | time.Duration](key string, at *T, parse func(string) (T, error), text func(T) string, usual, low, high T) Setting {
 	return valueSetting(key, at, usual, parse, text, func(s string) string { return s }).checked(func() error {
-		if *at != usual && (*at < low || *at > high) {
-			return fmt.Errorf("%s is not from %s to %s", text(*at), text(low), text(high))
-		}
-		return nil
+		return wrongIf(*at != usual && (*at < low || *at > high), "%s is not from %s to %s", text(*at), text(low), text(high))
 	})
 }
 

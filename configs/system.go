@@ -108,58 +108,44 @@ func checkFile(path string, secret bool) (warning string, err error) {
 	return "", nil
 }
 
-// systemProblems finds what is wrong with the settings of an existing system.
-func (b Bus) systemProblems() []Problem {
-	var ps []Problem
-	add := func(key string, err error) {
-		if err != nil {
-			ps = append(ps, Problem{Key: "bus." + key, Text: err.Error()})
-		}
-	}
-	if b.URL != "" {
-		add("url", checkURL(b.URL))
-	}
-	if b.Context != "" {
-		add("context", checkContextName(b.Context))
-	}
-	own := b.Listen != "" || b.Links != "" || len(b.Advertise) > 0 || len(b.Hubs) > 0
-	if own && b.URL != "" {
-		add("url", errors.New("an existing NATS system takes the place of bus.listen, bus.links, bus.advertise and bus.hubs: set it or them"))
-	}
-	if own && b.Context != "" {
-		add("context", errors.New("an existing NATS system takes the place of bus.listen, bus.links, bus.advertise and bus.hubs: set it or them"))
-	}
-	if b.URL != "" && b.Context != "" {
-		add("context", errors.New("a context names its own url: set it or bus.url"))
-	}
-	for _, file := range []struct{ key, path string }{{"creds", b.Creds}, {"nkey", b.NKey}, {"ca", b.CA}} {
-		if file.path != "" {
-			add(file.key, b.checkFileSetting(file.path))
-		}
-	}
-	if b.Creds != "" {
-		add("creds", b.checkOneWay())
-	} else {
-		add("nkey", b.checkOneWay())
-	}
-	return ps
+// checkOwn refuses a server of our own beside an existing system.
+func (b *Bus) checkOwn() error {
+	return wrongIf(b.Listen != "" || b.Links != "" || len(b.Advertise) > 0 || len(b.Hubs) > 0,
+		"an existing NATS system takes the place of bus.listen, bus.links, bus.advertise and bus.hubs: set it or them")
 }
 
-// checkFileSetting checks one of the files that go with a url.
-func (b Bus) checkFileSetting(path string) error {
-	switch {
-	case !isLine(path) || !filepath.IsAbs(path):
-		return fmt.Errorf("%q is not an absolute path", path)
-	case b.Context != "":
-		return errors.New("a context has its own credentials and certificates: set it or them")
-	case b.URL == "":
-		return errors.New("it is for an existing NATS system: name that with bus.url")
+func (b *Bus) checkURL() error {
+	if b.URL == "" {
+		return nil
 	}
-	return nil
+	return errors.Join(checkURL(b.URL), b.checkOwn())
 }
 
-// checkOneWay returns an error if there are two ways to say who this host is.
-func (b Bus) checkOneWay() error {
+func (b *Bus) checkContext() error {
+	if b.Context == "" {
+		return nil
+	}
+	return errors.Join(checkContextName(b.Context), b.checkOwn(), wrongIf(b.URL != "", "a context names its own url: set it or bus.url"))
+}
+
+// systemFile is one of the files that go with a url.
+func (b *Bus) systemFile(key string, path *string) Setting {
+	return textSetting(key, path).checked(func() error {
+		switch {
+		case *path == "":
+			return nil
+		case !isLine(*path) || !filepath.IsAbs(*path):
+			return fmt.Errorf("%q is not an absolute path", *path)
+		case b.Context != "":
+			return errors.New("a context has its own credentials and certificates: set it or them")
+		}
+		return wrongIf(b.URL == "", "it is for an existing NATS system: name that with bus.url")
+	}).means(key)
+}
+
+// checkOneWay returns an error if there are two ways to say who this host is, and it is to be said
+// here.
+func (b *Bus) checkOneWay(here bool) error {
 	var ways []string
 	for _, way := range []struct {
 		name string
@@ -169,10 +155,7 @@ func (b Bus) checkOneWay() error {
 			ways = append(ways, way.name)
 		}
 	}
-	if len(ways) < 2 {
-		return nil
-	}
-	return fmt.Errorf("there are %d ways to say who this host is, %s: keep one", len(ways), strings.Join(ways, " and "))
+	return wrongIf(here && len(ways) > 1, "there are %d ways to say who this host is, %s: keep one", len(ways), strings.Join(ways, " and "))
 }
 
 // hasUser reports whether one of the addresses names a user or token.

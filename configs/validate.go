@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,77 +26,36 @@ func (c Config) Validate() error { return asError("", c.problems()) }
 
 // problems finds all problems. Key names the setting of each.
 func (c Config) problems() []Problem {
-	return append(wrongIn("", Settings(&c)), c.Bus.problems()...)
-}
-
-// levelSetting is how much the log says.
-func levelSetting(key string, at *string) Setting {
-	levels := []string{"trace", "debug", "info", "warn", "error"}
-	return valueSetting(key, at, "info", asIs[string], toText[string], plainOrQuoted).checked(func() error {
-		if !slices.Contains(levels, *at) {
-			return fmt.Errorf("%q is not a level: use one of %s", *at, strings.Join(levels, ", "))
-		}
-		return nil
-	})
+	return wrongIn("", Settings(&c))
 }
 
 // checkMetrics checks the address of the metrics. No other setting may use its port.
 func (c *Config) checkMetrics() error {
-	if c.Metrics == "" {
-		return nil
-	}
-	return errors.Join(checkListen(c.Metrics), c.checkMetricsPort())
+	return errors.Join(checkListenAt(c.Metrics), c.checkMetricsPort())
 }
 
-func (b Bus) problems() []Problem {
-	ps := b.systemProblems()
-	add := func(key string, err error) {
-		if err != nil {
-			ps = append(ps, Problem{Key: "bus." + key, Text: err.Error()})
-		}
-	}
-	if b.Listen != "" {
-		add("listen", checkListen(b.Listen))
-	}
-	switch {
-	case b.Links != "":
-		add("links", checkListen(b.Links))
-	case strings.HasSuffix(b.Listen, ":65535"):
-		add("listen", fmt.Errorf("links would need the port after %q: choose a lower one", b.Listen))
-	}
-	if port := portOf(b.Listen); port != "" && port != "0" && port == portOf(b.Links) {
-		add("links", fmt.Errorf("%q has the port of bus.listen: the two need one each", b.Links))
-	}
-	for _, err := range b.advertiseProblems() {
-		add("advertise", err)
-	}
-	for i, hub := range b.Hubs {
+func (b *Bus) checkListen() error {
+	port := portOf(b.Listen)
+	return errors.Join(checkListenAt(b.Listen), wrongIf(b.Links == "" && port == "65535", "links would need the port after %q: choose a lower one", b.Listen))
+}
+
+func (b *Bus) checkLinks() error {
+	port := portOf(b.Links)
+	return errors.Join(checkListenAt(b.Links), wrongIf(port != "" && port != "0" && port == portOf(b.Listen), "%q has the port of bus.listen: the two need one each", b.Links))
+}
+
+func (b *Bus) checkAdvertise() error {
+	return errors.Join(
+		wrongIf(len(b.Advertise) > 0 && b.Listen == "" && b.Links == "" && b.URL == "", "there is no port for others to reach: set bus.listen or bus.links"),
+		wrongIf(len(b.Advertise) > protocol.MaxAddresses, "%d addresses are more than %d", len(b.Advertise), protocol.MaxAddresses),
+		each(b.Advertise, protocol.CheckHostPort), twice(b.Advertise))
+}
+
+func (b *Bus) checkHubs() error {
+	return errors.Join(each(b.Hubs, func(hub string) error {
 		_, _, err := ParseHub(hub)
-		add("hubs", err)
-		if slices.Index(b.Hubs, hub) < i {
-			add("hubs", fmt.Errorf("%q stands twice", hub))
-		}
-	}
-	return ps
-}
-
-func (b Bus) advertiseProblems() []error {
-	var errs []error
-	if len(b.Advertise) > 0 && b.Listen == "" && b.Links == "" && b.URL == "" {
-		errs = append(errs, errors.New("there is no port for others to reach: set bus.listen or bus.links"))
-	}
-	if len(b.Advertise) > protocol.MaxAddresses {
-		errs = append(errs, fmt.Errorf("%d addresses are more than %d", len(b.Advertise), protocol.MaxAddresses))
-	}
-	for i, address := range b.Advertise {
-		if err := protocol.CheckHostPort(address); err != nil {
-			errs = append(errs, err)
-		}
-		if slices.Index(b.Advertise, address) < i {
-			errs = append(errs, fmt.Errorf("%q stands twice", address))
-		}
-	}
-	return errs
+		return err
+	}), twice(b.Hubs))
 }
 
 // ParseHub reads an entry of bus.hubs: ALIAS@host:port, or host:port for any host of the fleet that
@@ -113,9 +71,12 @@ func ParseHub(s string) (alias protocol.Name, address string, err error) {
 	return alias, address, protocol.CheckHostPort(address)
 }
 
-// checkListen checks an address at which to listen. It stands for all addresses of the machine only
+// checkListenAt checks an address at which to listen, if there is one. It stands for all addresses of the machine only
 // if it is written as 0.0.0.0 or [::].
-func checkListen(address string) error {
+func checkListenAt(address string) error {
+	if address == "" {
+		return nil
+	}
 	if strings.HasPrefix(address, ":") {
 		return fmt.Errorf("%q names no host, which would mean all addresses of this machine: write one, such as 127.0.0.1%s, or 0.0.0.0%s for all", address, address, address)
 	}

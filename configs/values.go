@@ -1,8 +1,6 @@
 package configs
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,32 +10,6 @@ const (
 	kib = 1 << 10
 	mib = 1 << 20
 )
-
-// parseSize reads a number of bytes: "65536", "512KiB", "1MiB".
-func parseSize(s string) (int, error) {
-	digits, unit := s, 1
-	if d, ok := strings.CutSuffix(s, "KiB"); ok {
-		digits, unit = d, kib
-	} else if d, ok := strings.CutSuffix(s, "MiB"); ok {
-		digits, unit = d, mib
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 32)
-	if err != nil || n < 0 || n > (1<<31-1)/int64(unit) {
-		return 0, fmt.Errorf("%q is not a size: write it such as 512KiB, or as a number of bytes", s)
-	}
-	return int(n) * unit, nil
-}
-
-// showSize writes what parseSize reads, in the largest unit without loss.
-func showSize(n int) string {
-	switch {
-	case n != 0 && n%mib == 0:
-		return strconv.Itoa(n/mib) + "MiB"
-	case n != 0 && n%kib == 0:
-		return strconv.Itoa(n/kib) + "KiB"
-	}
-	return strconv.Itoa(n)
-}
 
 // isText reports whether s can stand in a file that people edit: valid UTF-8
 // without control characters, except tabs and line ends.

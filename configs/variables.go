@@ -19,22 +19,17 @@ type Variables []string
 // variable is the name of a variable, or the beginning of several.
 var variable = pattern.New(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
 
-func (vs Variables) check() error {
-	var errs []error
-	for _, v := range vs {
-		name, value, given := strings.Cut(v, "=")
-		switch {
-		case v == "*":
-			errs = append(errs, errors.New(`"*" would be all of the environment: leave env out`))
-		case !variable.MatchString(name) || given && strings.HasSuffix(name, "*"):
-			errs = append(errs, fmt.Errorf("%q is not of the form NAME, NAME=VALUE or PREFIX*", v))
-		case given && strings.HasPrefix(name, "PARLEY_"):
-			errs = append(errs, fmt.Errorf("%s is set by parley itself", name))
-		case strings.ContainsRune(value, 0) || !isText(value):
-			errs = append(errs, fmt.Errorf("the value of %s contains control characters or bytes that are not UTF-8", name))
-		}
+func checkVariable(v string) error {
+	name, value, given := strings.Cut(v, "=")
+	switch {
+	case v == "*":
+		return errors.New(`"*" would be all of the environment: leave env out`)
+	case !variable.MatchString(name) || given && strings.HasSuffix(name, "*"):
+		return fmt.Errorf("%q is not of the form NAME, NAME=VALUE or PREFIX*", v)
+	case given && strings.HasPrefix(name, "PARLEY_"):
+		return fmt.Errorf("%s is set by parley itself", name)
 	}
-	return errors.Join(errs...)
+	return wrongIf(strings.ContainsRune(value, 0) || !isText(value), "the value of %s contains control characters or bytes that are not UTF-8", name)
 }
 
 // Let reports whether a variable of the node's own is given to the command.
@@ -79,7 +74,7 @@ func (vs Variables) WithoutValues() []string {
 
 // variablesSetting are variables. People see no values of them.
 func variablesSetting(key string, vs *Variables) Setting {
-	s := listSetting(key, vs, asIs[string], toText[string]).checked(func() error { return vs.check() })
+	s := listSetting(key, vs, asIs[string], toText[string]).checked(func() error { return each(*vs, checkVariable) })
 	s.isSecret = true
 	s.text = func() string { return strings.Join(vs.WithoutValues(), " ") }
 	read := s.read

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/parleyfleet/parley/internal/pattern"
+	"github.com/parleyfleet/parley/internal/size"
 )
 
 // maxFileBytes bounds how many bytes are read of one file.
@@ -31,7 +32,7 @@ func readCapped(path string) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxFileBytes {
-		return nil, fmt.Errorf("it is larger than %s", showSize(maxFileBytes))
+		return nil, fmt.Errorf("it is larger than %s", size.Exact(maxFileBytes))
 	}
 	return data, nil
 }
