@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -248,62 +247,15 @@ func parseTimestamp(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-05-23T19:00:00.000Z", s)
 }
 
-// takeOptional reads parley's fields. A value that does not fit is left out, because another
-// program may use the name for something else. If a signature makes the field matter, the check of
-// that signature fails.
+// takeOptional reads parley's fields, and keeps those that parley does not know.
 func (m *Message) takeOptional(fs fields) {
 	for _, f := range fs {
-		if f.key == "chosen" {
-			m.Chosen = parseChoices(f.values)
-			continue
+		known, ok := knownField(f.key)
+		switch {
+		case ok && known.read != nil:
+			known.read(m, f)
+		case !ok && !f.list:
+			m.Extra = append(m.Extra, Field{f.key, f.values[0]})
 		}
-		if f.list {
-			continue
-		}
-		m.takeField(f.key, f.values[0])
-	}
-}
-
-func (m *Message) takeField(key, value string) {
-	switch key {
-	case "from", "to", "type", "timestamp", "ref":
-	case "via":
-		m.Via = value
-	case "act":
-		m.Act = ParseAct(value)
-	case "re":
-		m.Re = value
-	case "hops":
-		if n, err := strconv.Atoi(value); err == nil && n >= 0 {
-			m.Hops = n
-		}
-	case "because":
-		m.Because = value
-	case "host":
-		m.Host, _ = ParseName(value)
-	case "run":
-		m.Run = value
-	case "seq":
-		if n, err := strconv.ParseUint(value, 10, 63); err == nil {
-			m.Seq = n
-		}
-	case "prev":
-		m.Prev = value
-	case "request":
-		if CheckRequest(value) == nil {
-			m.Request = value
-		}
-	case "human":
-		m.Human = value
-	case "hsig":
-		m.Hsig = value
-	case "unattended":
-		m.Unattended = value == unattended
-	case "key":
-		m.Key = value
-	case "sig":
-		m.Sig = value
-	default:
-		m.Extra = append(m.Extra, Field{key, value})
 	}
 }

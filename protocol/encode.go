@@ -35,34 +35,9 @@ func Encode(m *Message) ([]byte, error) {
 	}
 	var w frontmatter
 	w.Grow(usualFront)
-	w.text("from", m.From)
-	w.list("to", m.Names())
-	w.text("type", string(m.Type))
-	w.plain("timestamp", m.Timestamp.UTC().Format(TimestampLayout))
-	w.text("ref", m.Ref)
-	w.text("via", m.Via)
-	if m.Act != actOfBody(m.Type, m.Body) {
-		w.text("act", string(m.Act))
+	for _, f := range messageFields {
+		f.write(&w, m)
 	}
-	w.text("re", m.Re)
-	w.count("hops", uint64(m.Hops))
-	w.text("because", m.Because)
-	w.text("host", m.Host.String())
-	w.text("run", m.Run)
-	w.count("seq", m.Seq)
-	w.text("prev", m.Prev)
-	w.text("request", m.Request)
-	w.text("human", m.Human)
-	w.text("hsig", m.Hsig)
-	if m.Unattended {
-		w.text("unattended", unattended)
-	}
-	w.list("chosen", formatChoices(m.Chosen))
-	for _, f := range m.Extra {
-		w.plain(Quote(f.Key), w.quote(f.Key, f.Value))
-	}
-	w.text("key", m.Key)
-	w.text("sig", m.Sig)
 	if w.invalid != "" {
 		return nil, fmt.Errorf("cannot write the message: field %s is not valid UTF-8 text", w.invalid)
 	}
@@ -124,21 +99,12 @@ func (m *Message) checkNames() error {
 func checkExtra(extra []Field) error {
 	seen := map[string]bool{}
 	for _, f := range extra {
-		if !plainKey.MatchString(f.Key) || ownField(f.Key) || seen[f.Key] {
+		if _, known := knownField(f.Key); known || !plainKey.MatchString(f.Key) || seen[f.Key] {
 			return fmt.Errorf("field name %q is taken or is not a plain word", f.Key)
 		}
 		seen[f.Key] = true
 	}
 	return nil
-}
-
-func ownField(key string) bool {
-	switch key {
-	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops", "because",
-		"host", "run", "seq", "prev", "request", "human", "hsig", "unattended", "chosen", "key", "sig":
-		return true
-	}
-	return false
 }
 
 // writable reports whether a timestamp and a path can state the year of `t`.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,6 +56,89 @@ type Message struct {
 
 // Field is a frontmatter field that parley does not know.
 type Field struct{ Key, Value string }
+
+// messageField is a field of the frontmatter: how it is written, and how it is read.
+type messageField struct {
+	key   string
+	write func(w *frontmatter, m *Message)
+	read  func(m *Message, f field) // nil: takeRequired reads it
+}
+
+// messageFields are all fields that parley knows, in the order in which they are written. A value
+// that does not fit is left out, because another program may use the name for something else. If a
+// signature makes the field matter, the check of that signature fails.
+var messageFields = []messageField{
+	{"from", func(w *frontmatter, m *Message) { w.text("from", m.From) }, nil},
+	{"to", func(w *frontmatter, m *Message) { w.list("to", m.Names()) }, nil},
+	{"type", func(w *frontmatter, m *Message) { w.text("type", string(m.Type)) }, nil},
+	{"timestamp", func(w *frontmatter, m *Message) { w.plain("timestamp", m.Timestamp.UTC().Format(TimestampLayout)) }, nil},
+	{"ref", func(w *frontmatter, m *Message) { w.text("ref", m.Ref) }, nil},
+	textField("via", func(m *Message) *string { return &m.Via }),
+	{"act", func(w *frontmatter, m *Message) {
+		if m.Act != actOfBody(m.Type, m.Body) {
+			w.text("act", string(m.Act))
+		}
+	}, one(func(m *Message, value string) { m.Act = ParseAct(value) })},
+	textField("re", func(m *Message) *string { return &m.Re }),
+	{"hops", func(w *frontmatter, m *Message) { w.count("hops", uint64(m.Hops)) }, one(func(m *Message, value string) {
+		if n, err := strconv.Atoi(value); err == nil && n >= 0 {
+			m.Hops = n
+		}
+	})},
+	textField("because", func(m *Message) *string { return &m.Because }),
+	{"host", func(w *frontmatter, m *Message) { w.text("host", m.Host.String()) }, one(func(m *Message, value string) { m.Host, _ = ParseName(value) })},
+	textField("run", func(m *Message) *string { return &m.Run }),
+	{"seq", func(w *frontmatter, m *Message) { w.count("seq", m.Seq) }, one(func(m *Message, value string) {
+		if n, err := strconv.ParseUint(value, 10, 63); err == nil {
+			m.Seq = n
+		}
+	})},
+	textField("prev", func(m *Message) *string { return &m.Prev }),
+	{"request", func(w *frontmatter, m *Message) { w.text("request", m.Request) }, one(func(m *Message, value string) {
+		if CheckRequest(value) == nil {
+			m.Request = value
+		}
+	})},
+	textField("human", func(m *Message) *string { return &m.Human }),
+	textField("hsig", func(m *Message) *string { return &m.Hsig }),
+	{"unattended", func(w *frontmatter, m *Message) {
+		if m.Unattended {
+			w.text("unattended", unattended)
+		}
+	}, one(func(m *Message, value string) { m.Unattended = value == unattended })},
+	{"chosen", func(w *frontmatter, m *Message) { w.list("chosen", formatChoices(m.Chosen)) }, func(m *Message, f field) { m.Chosen = parseChoices(f.values) }},
+	{"", func(w *frontmatter, m *Message) {
+		for _, f := range m.Extra {
+			w.plain(Quote(f.Key), w.quote(f.Key, f.Value))
+		}
+	}, nil},
+	textField("key", func(m *Message) *string { return &m.Key }),
+	textField("sig", func(m *Message) *string { return &m.Sig }),
+}
+
+// textField is a field that is any text.
+func textField(key string, at func(*Message) *string) messageField {
+	return messageField{key, func(w *frontmatter, m *Message) { w.text(key, *at(m)) }, one(func(m *Message, value string) { *at(m) = value })}
+}
+
+// one reads a field that is no list.
+func one(read func(m *Message, value string)) func(*Message, field) {
+	return func(m *Message, f field) {
+		if !f.list {
+			read(m, f.values[0])
+		}
+	}
+}
+
+// knownField is the field of that name, if parley knows it.
+func knownField(key string) (f messageField, known bool) {
+	for _, f := range messageFields {
+		if f.key == key && key != "" {
+			return f, true
+		}
+	}
+	return f, false
+}
 
 // MaxRequest is the longest that the id of a request may be, in bytes.
 const MaxRequest = 64
