@@ -250,11 +250,10 @@ func parseTimestamp(s string) (time.Time, error) {
 // takeOptional reads parley's fields, and keeps those that parley does not know.
 func (m *Message) takeOptional(fs fields) {
 	for _, f := range fs {
-		known, ok := knownField(f.key)
-		switch {
-		case ok && known.read != nil:
-			known.read(m, f)
-		case !ok && !f.list:
+		switch at := knownField(f.key); {
+		case at >= 0 && messageFields[at].read != nil:
+			messageFields[at].read(m, f)
+		case at < 0 && !f.list:
 			m.Extra = append(m.Extra, Field{f.key, f.values[0]})
 		}
 	}

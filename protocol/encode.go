@@ -99,7 +99,7 @@ func (m *Message) checkNames() error {
 func checkExtra(extra []Field) error {
 	seen := map[string]bool{}
 	for _, f := range extra {
-		if _, known := knownField(f.Key); known || !plainKey.MatchString(f.Key) || seen[f.Key] {
+		if !plainKey.MatchString(f.Key) || knownField(f.Key) >= 0 || seen[f.Key] {
 			return fmt.Errorf("field name %q is taken or is not a plain word", f.Key)
 		}
 		seen[f.Key] = true

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,14 +131,9 @@ func one(read func(m *Message, value string)) func(*Message, field) {
 	}
 }
 
-// knownField is the field of that name, if parley knows it.
-func knownField(key string) (f messageField, known bool) {
-	for _, f := range messageFields {
-		if f.key == key && key != "" {
-			return f, true
-		}
-	}
-	return f, false
+// knownField is the index of the field of that name, or -1 if parley does not know it.
+func knownField(key string) int {
+	return slices.IndexFunc(messageFields, func(f messageField) bool { return f.key == key && key != "" })
 }
 
 // MaxRequest is the longest that the id of a request may be, in bytes.
