@@ -21,15 +21,15 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5445},
-		{"cmd", 21455},
-		{"configs", 3546},
+		{"cmd", 21329},
+		{"configs", 3515},
 		{"fleet", 17548},
 		{"gitsync", 17843},
 		{"internal", 5369},
 		{"internal/testkit", 2181},
-		{"node", 41112},
-		{"node/control", 4841},
-		{"protocol", 9062},
+		{"node", 40970},
+		{"node/control", 4809},
+		{"protocol", 9059},
 	}
 }
 
