@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (s *shapes) checkCommands() {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand(testProgram()))
+	walk(root.New(testProgram()))
 	for command := range s.printed {
 		if !have[command] && command != everyCommand {
 			s.Errorf("%s has no --json", command)
