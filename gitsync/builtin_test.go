@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // Everything that is shared is shared without the git program, too.
@@ -40,6 +41,7 @@ func TestBuiltinCarrier(t *testing.T) {
 		"operator":       TestOperatorCommitsByHand,
 		"gc":             TestCommitsSurviveGcAndRepackInBetween,
 		"killed at any moment": func(t *testing.T) {
+			scratch.Long(t)
 			t.Setenv(crashBuiltin, "1")
 			TestKillLosesNothing(t)
 		},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // claimants makes records of several hosts that share one remote. For each host, `at` says how it
@@ -83,6 +84,9 @@ func TestOneOfManyGetsAClaim(t *testing.T) {
 		"mixed":       func(i int) bool { return i%2 == 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "mixed" { // which has both
+				scratch.Long(t)
+			}
 			remote := bareRemote(t)
 			hosts := claimants(t, 8, func(i int) (string, bool) { return remote, builtin(i) })
 			raceForClaims(t, hosts, 15)

@@ -81,7 +81,7 @@ func crashChild(dir string) error {
 }
 
 // kills returns how often processes are killed in all: as often as PARLEY_SOAK says, or else
-// `least` times, or a quarter of that if the test is short.
+// `least` times if tests that take long are asked for, or else half as often.
 func kills(t *testing.T, least int) int {
 	t.Helper()
 	text := os.Getenv("PARLEY_SOAK")
@@ -91,10 +91,8 @@ func kills(t *testing.T, least int) int {
 		t.Fatalf("PARLEY_SOAK=%q is not a number of rounds", text)
 	case text != "":
 		return n
-	case testing.Short():
-		return least / 4
 	}
-	return least
+	return scratch.Rounds(least/2, least)
 }
 
 // TestKillLosesNothing kills a node at random moments, also while it starts. In two cases the git

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 const flipMessages = 6
@@ -138,6 +139,9 @@ func TestFlippedBit(t *testing.T) {
 	for _, repacked := range []bool{false, true} {
 		for _, shared := range []bool{true, false} {
 			t.Run(fmt.Sprintf("repacked=%v/shared=%v", repacked, shared), func(t *testing.T) {
+				if repacked != shared { // each of the two is tried in the other two cases as well
+					scratch.Long(t)
+				}
 				remote := ""
 				if shared {
 					remote = bareRemote(t)

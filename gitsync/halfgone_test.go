@@ -100,6 +100,16 @@ func movedTo(t *testing.T, h *home, remote string) *home {
 	return c
 }
 
+// copiedRemote returns a copy of a remote.
+func copiedRemote(t *testing.T, remote string) string {
+	t.Helper()
+	c := filepath.Join(t.TempDir(), "remote.git")
+	if err := os.CopyFS(c, os.DirFS(remote)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // wantMessages wants messages `from` to `to`-1 to be readable from what is on the disk now.
 func wantMessages(t *testing.T, h *home, from, to int) {
 	t.Helper()
@@ -268,10 +278,7 @@ func TestHalfARecordWithARemote(t *testing.T) {
 		for name, breaks := range halves() {
 			t.Run(fmt.Sprintf("running=%v/%s", running, name), func(t *testing.T) {
 				t.Parallel()
-				remote := filepath.Join(t.TempDir(), "remote.git")
-				if err := os.CopyFS(remote, os.DirFS(whole)); err != nil {
-					t.Fatal(err)
-				}
+				remote := copiedRemote(t, whole)
 				h, other := movedTo(t, a, remote), movedTo(t, b, remote)
 				if err := os.Rename(remote, remote+".away"); err != nil {
 					t.Fatal(err)

@@ -72,7 +72,7 @@ func ownEnvironment() []string {
 func bareRemote(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "remote.git")
-	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=main", dir)
+	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--template=", "--initial-branch=main", dir)
 	return dir
 }
 
@@ -252,7 +252,7 @@ func wantClean(t *testing.T, repo string) {
 	t.Helper()
 	gitOut(t, repo, "fsck", "--strict", "--no-dangling")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", repo, clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--bare", "--no-local", repo, clone)
 	if got, want := gitOut(t, clone, "rev-parse", "HEAD"), gitOut(t, repo, "rev-parse", "main"); got != want {
 		t.Errorf("a clone has %s, main is %s", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -45,7 +46,9 @@ func (v *vandal) remove(path string) {
 // It prevents: loss by the right to push.
 func TestWhateverIsDoneToTheRemote(t *testing.T) {
 	t.Parallel()
-	t.Run("builtin", testWhateverIsDoneToTheRemote)
+	if scratch.Longer() {
+		t.Run("builtin", testWhateverIsDoneToTheRemote)
+	}
 	testWhateverIsDoneToTheRemote(t)
 }
 

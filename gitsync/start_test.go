@@ -221,15 +221,17 @@ func foundAtStart() map[string]found {
 // TestFoundAtStart prevents that a home does not start, or not without a person, after what killed
 // programs and failing disks leave behind.
 func TestFoundAtStart(t *testing.T) {
+	whole := newHome(t, "a", bareRemote(t))
+	whole.append(t, testMessage(1, 1))
+	whole.sync(t)
+	whole.append(t, testMessage(1, 2))
+	whole.sync(t)
+	id := whole.ID()
+	whole.close(t)
 	for name, f := range foundAtStart() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t, "a", bareRemote(t))
-			h.append(t, testMessage(1, 1))
-			h.sync(t)
-			h.append(t, testMessage(1, 2))
-			h.sync(t)
-			id := h.ID()
+			h := movedTo(t, whole, copiedRemote(t, whole.opts.Remote))
 			h.close(t)
 			f.makes(t, h)
 			h.open(t)

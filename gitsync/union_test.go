@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // editedFiles are the kinds of files that people edit with plain git.
@@ -66,7 +68,9 @@ func conflicts(t *testing.T, h *home) []string {
 }
 
 func TestFilesChangedOnTwoSides(t *testing.T) {
-	t.Run("builtin", testFilesChangedOnTwoSides)
+	if scratch.Longer() {
+		t.Run("builtin", testFilesChangedOnTwoSides)
+	}
 	testFilesChangedOnTwoSides(t)
 }
 

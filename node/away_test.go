@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -17,7 +18,7 @@ import (
 // owes in the order of the record, each message once.
 func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	t.Parallel()
-	const count = 120
+	count := scratch.Rounds(30, 120)
 	remote := bareRemote(t)
 	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", remote, "127.0.0.1:0" }))
 	home := initHome(t, func(o *homes.Options) {

@@ -154,7 +154,7 @@ func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprintf("linked=%v", linked), func(t *testing.T) {
 			t.Parallel()
-			const count = 6
+			count := scratch.Rounds(3, 6)
 			g := aGroup(t, linked)
 			all := g.mail(t, count)
 			for _, p := range all {

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/internal/testkit/controltest"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
 
 func TestServiceInProcess(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	controltest.Run(t, func(t *testing.T) control.Service {
 		n, _ := runNode(t, initHome(t, nil))

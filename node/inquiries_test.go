@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -425,6 +426,7 @@ func TestInquiryResumedElsewhere(t *testing.T) {
 // human all the same if a host of the members is lost. It prevents: an inquiry that waits forever.
 // Frame F82, R49.
 func TestInquiryResumedElsewhereLosesAHost(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, _ := aHub(t)
@@ -478,6 +480,9 @@ func TestInquiryByOneWayAlone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "bus" { // the other inquiries of several hosts go by the bus too
+				scratch.Long(t)
+			}
 			t.Parallel()
 			st := newStage(t)
 			a, b := way(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
@@ -37,7 +38,7 @@ func startPatient(t *testing.T, home configs.Home) (n *Node, ended <-chan error)
 func TestTwinsOnABusAnswerOnce(t *testing.T) {
 	t.Parallel()
 	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
-	for trial := range 3 {
+	for trial := range scratch.Rounds(1, 3) {
 		alias := fmt.Sprintf("leaf%d", trial)
 		leaf := initHome(t, func(o *homes.Options) {
 			o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
@@ -111,7 +112,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 // has asked the record, and there the first answers.
 func TestTwinsByGitAnswerOnce(t *testing.T) {
 	t.Parallel()
-	for trial := range 3 {
+	for trial := range scratch.Rounds(1, 3) {
 		leaf := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 		changeConfig(t, leaf, func(c *configs.Config) { c.FetchInterval = time.Second })
 		n, stop := runNode(t, leaf)

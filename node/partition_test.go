@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
@@ -144,7 +145,7 @@ func containsAll(list, want []string) bool {
 // remote is back too and a node starts anew.
 func TestPartitionHealsByTheBusAlone(t *testing.T) {
 	t.Parallel()
-	const each = 40
+	each := scratch.Rounds(15, 40)
 	remote := bareRemote(t)
 	leaves := map[string]*Node{}
 	link := newWire(t)

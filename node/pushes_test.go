@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 
@@ -97,7 +98,7 @@ func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	}
 	slices.Sort(paths)
 	source := rand.New(rand.NewPCG(9, 28))
-	for round := range 15 {
+	for round := range scratch.Rounds(6, 15) {
 		var did []string
 		for range 1 + source.IntN(3) {
 			path := paths[source.IntN(len(paths))]

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -392,6 +393,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 		b, _ := control.List.Ask(t.Context(), m, control.HostsRequest{})
 		return len(a) == 3 && len(b) == 3
 	})
+	each := scratch.Rounds(3, 8)
 	talking, done := context.WithCancel(t.Context())
 	var freezing, sending sync.WaitGroup
 	freezing.Go(func() {
@@ -404,7 +406,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	})
 	for i, from := range []*Node{n, n, m, m} {
 		sending.Go(func() {
-			for k := range 8 {
+			for k := range each {
 				_, err := control.Send.Ask(t.Context(), from, control.SendRequest{As: from.cfg.Human.String(), To: []string{"echo"}, Body: fmt.Sprint(i, " says ", k)})
 				if err != nil {
 					t.Error(err)
@@ -413,7 +415,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 		})
 	}
 	sending.Wait()
-	const all = 4*8*3 + 3 // with answers and receipts; two joins, and which agents are served
+	all := 4*each*3 + 3 // with answers and receipts; two joins, and which agents are served
 	eventually(t, "everything is here and pushed", func() bool {
 		n.record.Ring()
 		m.record.Ring()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/configs"
 	"gopkg.in/yaml.v3"
 )
@@ -112,7 +113,7 @@ func jsonWords(t *testing.T, text string) []string {
 // checkCommandLine checks that words are a command of the program, with flags that it has.
 func checkCommandLine(t *testing.T, words []string) {
 	t.Helper()
-	cmd, rest, err := newRootCommand(testProgram()).Find(words)
+	cmd, rest, err := root.New(testProgram()).Find(words)
 	if err != nil {
 		t.Errorf("parley %q: %v", words, err)
 		return

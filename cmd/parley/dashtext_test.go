@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -93,7 +94,7 @@ func FuzzSortText(f *testing.F) {
 	f.Add("- item", "--wait", "10s")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		r := newRun(t)
-		sorted, err := cli.SortText(newRootCommand(r.Program), []string{"hey", "calc", a, b, c})
+		sorted, err := cli.SortText(root.New(r.Program), []string{"hey", "calc", a, b, c})
 		if err != nil {
 			return
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/node"
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -111,7 +112,7 @@ func (s *shapes) checkCommands() {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand(testProgram()))
+	walk(root.New(testProgram()))
 	for command := range s.printed {
 		if !have[command] && command != everyCommand {
 			s.Errorf("%s has no --json", command)

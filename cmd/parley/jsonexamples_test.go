@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/cmd/parley/schema"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
@@ -140,7 +141,7 @@ func printedShapes() map[string][]shape {
 		"parley status":            {{value: exampleStatus()}, {value: exampleFleet(), when: "with `--fleet`"}},
 		"parley thread":            one([]control.ThreadMessage{{Message: *exchange.Answer, Depth: 1}}),
 		"parley record upgrade":    one([]control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "changed"}}),
-		"parley version":           one(versionInfo{Version: "0.1.0", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
+		"parley version":           one(root.VersionInfo{Version: "0.1.0", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
 		"parley wait":              one(message),
 		"parley fleet sync":        one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{served}}),
 		"parley wormhole":          sending,

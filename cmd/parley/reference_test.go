@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/spf13/cobra"
 )
 
@@ -25,25 +26,25 @@ const docsRoot = "../.."
 
 // The reference is generated from the commands themselves, so that it cannot lie.
 func TestReferenceIsUpToDate(t *testing.T) {
-	wantPage(t, "commands.md", renderReference(newRootCommand(testProgram())))
+	wantPage(t, "commands.md", renderReference(root.New(testProgram())))
 }
 
 func testProgram() *cli.Program {
 	return cli.New(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
 }
 
-func renderReference(root *cobra.Command) string {
+func renderReference(tree *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nGenerated from the program's own help by `go test ./cmd/parley -update`.\n")
-	renderCommand(&b, root)
-	for _, cmd := range root.Commands() { // those that help shows with --all alone
+	renderCommand(&b, tree)
+	for _, cmd := range tree.Commands() { // those that help shows with --all alone
 		if cmd.Hidden && cmd.Short != "" && cmd.Name() != "help" && cmd.Name() != "completion" {
 			renderCommand(&b, cmd)
 		}
 	}
 	b.WriteString("\n## Older names\n\nThese go on working:\n\n| older | today |\n|---|---|\n")
-	for _, name := range slices.Sorted(maps.Keys(olderNames())) {
-		fmt.Fprintf(&b, "| parley %s | parley %s |\n", name, olderNames()[name])
+	for _, name := range slices.Sorted(maps.Keys(root.OlderNames())) {
+		fmt.Fprintf(&b, "| parley %s | parley %s |\n", name, root.OlderNames()[name])
 	}
 	return b.String()
 }
@@ -180,8 +181,8 @@ func checkCommands(t *testing.T, page, text string) (checked int) {
 		words, _, _ := strings.Cut(m[1], " '")
 		words, _, _ = strings.Cut(words, ` "`)
 		words, _, _ = strings.Cut(words, "  #")
-		root := newRootCommand(testProgram())
-		cmd, _, err := root.Find(cli.Today(root, strings.Fields(words)))
+		tree := root.New(testProgram())
+		cmd, _, err := tree.Find(cli.Today(tree, strings.Fields(words)))
 		if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
 			t.Errorf("%s: parley %s: no such command", page, m[1])
 			continue

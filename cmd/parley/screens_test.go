@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/root"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
@@ -62,7 +63,7 @@ func TestHelpFits(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk(newRootCommand(newRun(t).Program))
+	walk(root.New(newRun(t).Program))
 	for _, line := range lines {
 		r := newRun(t)
 		r.AtTerminal(80)

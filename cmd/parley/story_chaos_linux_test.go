@@ -109,7 +109,7 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 // and the memory of the nodes stays small.
 func TestChaosOfAgents(t *testing.T) {
 	scratch.Long(t)
-	if raced {
+	if scratch.Raced {
 		t.Skip("it takes too long while the race detector looks on")
 	}
 	t.Parallel()

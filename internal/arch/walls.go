@@ -223,7 +223,7 @@ func walls() []Wall {
 		{
 			Room:       "internal/testkit",
 			Parley:     []string{"cmd/parley/cli", "node/control", "protocol"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, terminal, system, goCmp},
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, terminal, system, goCmp, scripts},
 			TestsOnly:  true,
 			Why:        "what tests share is no part of the product; commands are tested against a recorder, for a node would make their tests slow and large",
 		},

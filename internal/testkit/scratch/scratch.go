@@ -133,5 +133,14 @@ func Long(t testing.TB) {
 	}
 }
 
+// Rounds returns how often a test does what must hold each time: more often if tests that take long
+// are asked for.
+func Rounds(few, many int) int {
+	if Longer() {
+		return many
+	}
+	return few
+}
+
 // Longer reports whether tests that take long are asked for.
 func Longer() bool { return os.Getenv("PARLEY_LONG_TESTS") != "" }

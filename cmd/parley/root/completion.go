@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"

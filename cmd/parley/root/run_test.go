@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"testing"
@@ -9,5 +9,5 @@ import (
 // newRun prepares a run of all commands of parley.
 func newRun(t *testing.T) *clitest.Run {
 	t.Helper()
-	return clitest.New(t, newRootCommand)
+	return clitest.New(t, New)
 }

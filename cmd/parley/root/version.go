@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"runtime"
@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// versionInfo is what "parley version --json" prints.
-type versionInfo struct {
+// VersionInfo is what "parley version --json" prints.
+type VersionInfo struct {
 	Version  string `json:"version"`  // of this program
 	API      int    `json:"api"`      // version of the control socket's interface
 	Go       string `json:"go"`       // version of Go with which it was built
@@ -30,11 +30,11 @@ func newVersionCommand(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-func thisVersion() versionInfo {
-	return versionInfo{cli.Version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+func thisVersion() VersionInfo {
+	return VersionInfo{cli.Version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 }
 
-func runVersion(info versionInfo, v cli.View) error {
+func runVersion(info VersionInfo, v cli.View) error {
 	if v.JSON {
 		return v.WriteJSON(info)
 	}

@@ -1,22 +1,22 @@
-package main
+// Package scripts plays scripts that tell a story end to end: with parley as the test binary itself
+// plays it, with real nodes, real git, real NATS and other people's programs. A group of commands has
+// its scripts in testdata/script, and a file with a TestMain and a TestScript.
+package scripts
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/testkit/scratch"
@@ -24,36 +24,36 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets this test binary play parley, so that scripts run real daemons. Most of the time
-// scripts wait for each other, for git and for the clock. So twice as many tests run at a time as
-// there are processors, unless -parallel says otherwise, or the race detector keeps the processors
-// busy.
-func TestMain(m *testing.M) {
-	if !raced {
+// Main runs the tests of a package and ends. Programs that they start by name are this test binary:
+// parley, rawcall, and those in more. Most of the time scripts wait for each other, for git and for
+// the clock. So twice as many tests run at a time as there are processors, unless -parallel says
+// otherwise, or the race detector keeps the processors busy.
+func Main(m *testing.M, parley func(*cli.Program) int, more map[string]func()) {
+	if !scratch.Raced {
 		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 	}
-	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": quick, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
+	programs := map[string]func(){"rawcall": rawCall, "parley": func() {
+		p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+		p.PassphraseWork = 1 // the passphrases of scripts protect nothing, and there are many of them
+		os.Exit(parley(p))
+	}}
+	maps.Copy(programs, more)
+	testscript.Main(scratch.InMemory(m), programs)
 }
 
-// quick is parley with passphrases that cost no work to try. The passphrases of scripts protect
-// nothing, and there are many of them.
-func quick() {
-	p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	p.PassphraseWork = 1
-	os.Exit(play(p))
-}
-
-// The scripts tell the command line's stories end to end, with real nodes, real git, real NATS and
-// other people's programs.
-func TestScript(t *testing.T) {
+// Play plays the scripts of a package. While the race detector looks on, it plays only those in
+// raced, in which a node does much at a time: with it, each of the thousands of commands of all
+// scripts takes a tenth of a second to start, and a command has one goroutine. The parts of a node
+// are raced in the tests of their packages.
+func Play(t *testing.T, raced ...string) {
 	params := testscript.Params{
-		Dir: "testdata/script",
+		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("HOME", env.WorkDir)
-			docs, err := filepath.Abs("../../docs") // files that pages show are written by scripts
+			docs, err := filepath.Abs("../../../docs") // files that pages show are written by scripts
 			if err != nil {
 				return err
 			}
@@ -65,28 +65,17 @@ func TestScript(t *testing.T) {
 				[]byte("[user]\n\tname = alice\n\temail = alice@example.org\n[init]\n\tdefaultBranch = main\n[pull]\n\trebase = true\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount, "push": scriptPush,
+			"until": until, "capture": capture, "replace": replace, "count": count, "push": push,
 		},
-		Condition: scriptCondition,
+		Condition: condition,
 	}
-	if raced && !scratch.Longer() {
-		params.Dir, params.Files = "", racedScripts()
+	if scratch.Raced && !scratch.Longer() {
+		for _, name := range raced {
+			params.Files = append(params.Files, filepath.Join(params.Dir, name+".txtar"))
+		}
+		params.Dir = ""
 	}
 	testscript.Run(t, params)
-}
-
-// racedScripts are the scripts that are played while the race detector looks on: those in which a
-// node does much at a time. With it, each of the thousands of commands of all scripts takes a
-// tenth of a second to start, and a command has one goroutine. The parts of a node are raced in the
-// tests of their packages.
-func racedScripts() (files []string) {
-	for _, name := range []string{
-		"agents", "callers", "chat", "dead_letters", "events", "frame", "frame_agents", "git_only", "hey_exec", "inbox_wait", "join", "kill9", "links",
-		"loops", "lost_host", "max_commands", "notify", "parties", "presence", "queue", "restart", "search", "signals", "two_hosts", "waiting", "with_sync",
-	} {
-		files = append(files, filepath.Join("testdata", "script", name+".txtar"))
-	}
-	return files
 }
 
 // stopNodes stops the nodes that a script has left in the background, whether the script ended well
@@ -108,15 +97,15 @@ func stopNodes(t *testing.T, dir string) {
 	}
 }
 
-// scriptCondition adds conditions to those of testscript. [long] holds if tests that take long are
-// asked for, [raced] if the race detector is on,
-// [walls] if members of inquiries get walls, [roottests] if tests may do what needs root.
-func scriptCondition(cond string) (bool, error) {
+// condition adds conditions to those of testscript. [long] holds if tests that take long are asked
+// for, [raced] if the race detector is on, [walls] if members of inquiries get walls, [roottests] if
+// tests may do what needs root.
+func condition(cond string) (bool, error) {
 	switch cond {
 	case "long":
 		return scratch.Longer(), nil
 	case "raced":
-		return raced, nil
+		return scratch.Raced, nil
 	case "walls":
 		return keeper.CheckWalls(nil) == nil, nil
 	case "roottests":
@@ -125,9 +114,9 @@ func scriptCondition(cond string) (bool, error) {
 	return false, fmt.Errorf("there is no condition %q", cond)
 }
 
-// scriptUntil runs a command again and again until its output matches:
+// until runs a command again and again until its output matches:
 // until REGEXP COMMAND ARG…
-func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP COMMAND ARG…")
 	}
@@ -144,9 +133,9 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptPush pushes a clone as a person would. If a node was faster, it pulls and pushes again:
+// push pushes a clone as a person would. If a node was faster, it pulls and pushes again:
 // push CLONE
-func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
+func push(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: push CLONE")
 	}
@@ -160,9 +149,9 @@ func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptCapture sets a variable to the first group that matches in the last output: capture NAME
+// capture sets a variable to the first group that matches in the last output: capture NAME
 // REGEXP
-func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
+func capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: capture NAME REGEXP")
 	}
@@ -173,8 +162,8 @@ func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], m[1])
 }
 
-// scriptReplace replaces text in a file: replace FILE OLD NEW
-func scriptReplace(ts *testscript.TestScript, neg bool, args []string) {
+// replace replaces text in a file: replace FILE OLD NEW
+func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: replace FILE OLD NEW")
 	}
@@ -187,8 +176,8 @@ func scriptReplace(ts *testscript.TestScript, neg bool, args []string) {
 
 func unescape(s string) string { return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s) }
 
-// scriptCount checks how many lines of the last output, or of a file, match: count N REGEXP [FILE]
-func scriptCount(ts *testscript.TestScript, neg bool, args []string) {
+// count checks how many lines of the last output, or of a file, match: count N REGEXP [FILE]
+func count(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: count N REGEXP [FILE]")
 	}
@@ -200,33 +189,4 @@ func scriptCount(ts *testscript.TestScript, neg bool, args []string) {
 	if got := strings.TrimSpace(args[0]); got != strconv.Itoa(found) {
 		ts.Fatalf("%d lines match %q, want %s, in:\n%s", found, args[1], got, ts.ReadFile(file))
 	}
-}
-
-// natsWatch is somebody else's NATS client. It subscribes to parley.> at the address given, prints
-// every letter, and tries to publish a letter of its own.
-func natsWatch() {
-	refused := make(chan error, 1)
-	conn, err := nats.Connect("nats://"+os.Args[1], nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
-	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(1)
-	}
-	_, err = conn.Subscribe("parley.>", func(m *nats.Msg) {
-		os.Stdout.Write(append(bytes.TrimRight(m.Data, "\n"), "\n=== "+m.Subject+"\n"...))
-	})
-	if err == nil {
-		err = conn.Flush()
-	}
-	if err == nil {
-		err = conn.Publish("parley.home.vm.broadcast", []byte("---\nfrom: stranger\n---\n"))
-	}
-	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
-		os.Exit(1)
-	}
-	os.Stdout.WriteString("refused: " + (<-refused).Error() + "\n")
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	<-stop
-	os.Exit(0)
 }

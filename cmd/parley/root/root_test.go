@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"slices"
@@ -22,11 +22,11 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand(newRun(t).Program))
+	walk(New(newRun(t).Program))
 }
 
 func TestReadingCommandsHaveJSON(t *testing.T) {
-	root := newRootCommand(newRun(t).Program)
+	root := New(newRun(t).Program)
 	for _, line := range []string{
 		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "fleet sync",
 		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "record upgrade", "fleet hosts", "fleet show", "fleet ping",
@@ -97,8 +97,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 // Commands that moved below a noun are found by their old names too: by a call, with the flags of
 // parley before them, and by help.
 func TestOlderNames(t *testing.T) {
-	for name, now := range olderNames() {
-		root := newRootCommand(testProgram())
+	for name, now := range OlderNames() {
+		root := New(newRun(t).Program)
 		want, _, err := root.Find(strings.Fields(now))
 		if err != nil || want.CommandPath() != "parley "+now {
 			t.Errorf("%s: there is no command %s (%v)", name, now, err)
@@ -114,7 +114,7 @@ func TestOlderNames(t *testing.T) {
 			t.Errorf("help %s: exit %d", name, code)
 		}
 	}
-	root := newRootCommand(testProgram())
+	root := New(newRun(t).Program)
 	for _, line := range [][]string{{}, {"--home"}, {"--home", "queue"}, {"hey", "queue", "accept"}, {"--", "accept"}, {"-h"}} {
 		if got := cli.Today(root, line); !slices.Equal(got, line) {
 			t.Errorf("%q became %q", line, got)

@@ -1,4 +1,6 @@
-package main
+// Package root makes one tree of the commands of parley. The groups of commands have folders of their
+// own, and this one what belongs to no group.
+package root
 
 import (
 	"strings"
@@ -22,9 +24,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRootCommand makes the whole tree of commands. Help shows those in `shown`, in
+// New makes the whole tree of commands. Help shows those in `shown`, in
 // this order; with --all it names the others too.
-func newRootCommand(p *cli.Program) *cobra.Command {
+func New(p *cli.Program) *cobra.Command {
 	showVersion := false
 	root := cli.NewRoot(p)
 	root.Short = "Agents on many machines, talking live, with every word in git"
@@ -66,12 +68,12 @@ that of the home), NO_COLOR.`
 		party.NewEverybodyCommand(p), node.NewStatusCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
 	}
 	root.AddCommand(shown...)
-	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, newRootCommand), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
+	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, New), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
 		talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
 		bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
-	root.Annotations = olderNames()
+	root.Annotations = OlderNames()
 	setHelp(root, shown)
 	root.AddCommand(demo.NewAgentCommand(p))
 	return root
@@ -84,8 +86,8 @@ func named(name string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// olderNames are the names that commands had before they stood below a noun. They go on working.
-func olderNames() map[string]string {
+// OlderNames are the names that commands had before they stood below a noun. They go on working.
+func OlderNames() map[string]string {
 	return map[string]string{
 		"organize": "party organize", "invite": "party invite", "recruit": "party recruit", "tell": "party tell", "leave": "party leave", "recap": "party recap",
 		"task": "party task", "lease": "party lease", "mesh": "party mesh", "team": "party team",
