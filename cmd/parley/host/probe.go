@@ -30,13 +30,9 @@ It exits with 1 if no address works. No link is changed.`,
 		Example: `  parley host probe white
   parley host probe white --json`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
 	cmd.ValidArgsFunction = p.CompleteHosts

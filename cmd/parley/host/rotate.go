@@ -28,13 +28,9 @@ revoke", which also refuses what a thief wrote before.`,
 		Example: `  parley host rotate
   parley host rotate --overlap 0`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			return runRotate(cmd.Context(), r, client, p)
-		},
+		}),
 	}
 	cli.DurationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
 	p.JSONFlag(cmd, "print what was done as JSON")

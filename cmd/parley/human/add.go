@@ -147,12 +147,8 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 		Short:   "Give the key of this host's human another passphrase",
 		Example: `  parley human passphrase`,
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if err := p.ForOperator("change a passphrase"); err != nil {
-				return err
-			}
-			client, err := p.Client()
-			if err != nil {
 				return err
 			}
 			all, h, err := here(cmd.Context(), client)
@@ -171,6 +167,6 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 			}
 			p.Out.Printf("the key of %s has another passphrase; copies of the old file keep the old one\n", h.Name)
 			return nil
-		},
+		}),
 	}
 }

@@ -21,17 +21,13 @@ mail that waits for an agent (for all of them where none is named).`,
 		Example: `  parley wake
   git push && parley wake mawjs`,
 		Args: cli.Between(0, 1, "one agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			var r control.WakeRequest
 			if len(args) > 0 {
 				r.Agent = args[0]
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runWake(cmd.Context(), r, client, p.View())
-		},
+			return runWake(cmd.Context(), r, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print what was found as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents

@@ -21,17 +21,13 @@ are written; then the exit code is 1. With git, "git clone" of record.git in
 the home does the same and brings the history along.`,
 		Example: `  parley record export ~/record-2026`,
 		Args:    cli.Exactly(1, "a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
 				return fmt.Errorf("cannot find the folder %s: %w", args[0], err)
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.View())
-		},
+			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print what was written as JSON")
 	return cmd

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -17,26 +16,13 @@ func newStatsCommand(p *cli.Program) *cobra.Command {
 		Short:   "Count what is in the record, and how much room it takes",
 		Example: `  parley record stats --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runStats(cmd.Context(), client, p.View())
-		},
+		RunE:    cli.Asks(p, control.CountRecord.Verb, nil, showStats),
 	}
 	p.JSONFlag(cmd, "print the numbers as JSON")
 	return cmd
 }
 
-func runStats(ctx context.Context, client control.Service, v cli.View) error {
-	s, err := control.CountRecord.Ask(ctx, client)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(s)
-	}
+func showStats(v cli.View, s control.RecordStats) {
 	field := func(name, value string) {
 		v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 11)), value)
 	}
@@ -66,7 +52,6 @@ func runStats(ctx context.Context, client control.Service, v cli.View) error {
 		t.Rows = append(t.Rows, []string{"(no host)", strconv.Itoa(messages), strconv.Itoa(receipts)})
 	}
 	v.Out.Table(t)
-	return nil
 }
 
 // bytesOf shows a size for people.

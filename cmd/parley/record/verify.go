@@ -35,13 +35,9 @@ text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runVerify(cmd.Context(), all, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return runVerify(cmd.Context(), all, client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
 	p.JSONFlag(cmd, "print what was found as JSON")

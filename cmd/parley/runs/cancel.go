@@ -22,14 +22,10 @@ canceled it.`,
 		Example: `  parley cancel b2c3d4e5
   parley cancel b2c3d4e5 --agent mawjs --reason 'asked by mistake'`,
 		Args: cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runCancel(cmd.Context(), r, client, p.View())
-		},
+			return runCancel(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only the work of the agent `NAME`")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, for the sender")
@@ -39,14 +35,9 @@ canceled it.`,
 
 func runCancel(ctx context.Context, r control.CancelRequest, client control.Service, v cli.View) error {
 	ended, err := control.Cancel.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(ended)
-	}
-	for _, j := range ended {
-		v.Out.Printf("%s no longer works on %s; %s is told\n", j.Agent, v.ID(j.Path), term.Line(j.From))
-	}
-	return nil
+	return v.Show(ended, err, func() {
+		for _, j := range ended {
+			v.Out.Printf("%s no longer works on %s; %s is told\n", j.Agent, v.ID(j.Path), term.Line(j.From))
+		}
+	})
 }

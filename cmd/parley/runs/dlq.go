@@ -53,16 +53,12 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the dead letters of the fleet, oldest first",
 		Example: `  parley dlq list --json`,
 		Args:    cli.Between(0, 1, "the name of an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if len(args) > 0 {
 				r.Agent = args[0]
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runDLQList(cmd.Context(), r, client, p.View())
-		},
+			return runDLQList(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Dropped, "all", false, "those too that were put away")
 	p.JSONFlag(cmd, "print an array of dead letters as JSON")
@@ -71,33 +67,29 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 
 func runDLQList(ctx context.Context, r control.DeadLettersRequest, client control.Service, v cli.View) error {
 	dead, err := control.DeadLetters.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(dead)
-	case len(dead) == 0:
-		if v.Out.Terminal {
-			v.Out.Printf("There are no dead letters.\n")
+	return v.Show(dead, err, func() {
+		if len(dead) == 0 {
+			if v.Out.Terminal {
+				v.Out.Printf("There are no dead letters.\n")
+			}
+			return
 		}
-		return nil
-	}
-	t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
-	for _, d := range dead {
-		problem := strings.TrimPrefix(d.Problem, d.Agent+": ")
-		if d.Dropped != nil {
-			problem = "[dropped] " + problem
+		t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
+		for _, d := range dead {
+			problem := strings.TrimPrefix(d.Problem, d.Agent+": ")
+			if d.Dropped != nil {
+				problem = "[dropped] " + problem
+			}
+			if d.Claimed {
+				problem = "[claimed] " + problem
+			}
+			t.Rows = append(t.Rows, []string{
+				v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 		}
-		if d.Claimed {
-			problem = "[claimed] " + problem
-		}
-		t.Rows = append(t.Rows, []string{
-			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
-	}
-	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
-		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
-	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
-	return nil
+		v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
+			cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
+		v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
+	})
 }
 
 // agentOf is the agent, with the host where it failed.
@@ -115,14 +107,10 @@ func newDLQShowCommand(p *cli.Program) *cobra.Command {
 		Short:   "Show a dead letter: the message, and how agents failed on it",
 		Example: `  parley dlq show b2c3d4e5`,
 		Args:    cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runDLQShow(cmd.Context(), r, client, p.View())
-		},
+			return runDLQShow(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only as far as the agent `NAME` is concerned")
 	p.JSONFlag(cmd, "print an array of dead letters as JSON, one for each agent")
@@ -197,14 +185,10 @@ func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 		Long:    w.long,
 		Example: fmt.Sprintf("  parley dlq %s b2c3d4e5", w.use),
 		Args:    cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return w.run(cmd.Context(), r, client, p.View())
-		},
+			return w.run(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "the agent `NAME`, where several failed on it")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")

@@ -48,7 +48,7 @@ failing and "budget" for over budget.`,
 		Example: `  parley queue
   parley queue mawjs --json`,
 		Args: cli.Between(0, 1, "the name of an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if most < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
 			}
@@ -56,12 +56,8 @@ failing and "budget" for over budget.`,
 			if len(args) > 0 {
 				r.Agent = args[0]
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runQueue(cmd.Context(), r, most, client, p.View())
-		},
+			return runQueue(cmd.Context(), r, most, client, v)
+		}),
 	}
 	cmd.Flags().IntVarP(&most, "count", "n", shownWaiting, "show `N` at most of what waits for each agent; 0: all")
 	p.JSONFlag(cmd, "print an array of all jobs as JSON")
@@ -71,19 +67,15 @@ failing and "budget" for over budget.`,
 
 func runQueue(ctx context.Context, r control.QueueRequest, most int, client control.Service, v cli.View) error {
 	jobs, err := control.Queue.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(jobs)
-	case len(jobs) == 0:
-		if v.Out.Terminal {
-			v.Out.Printf("No agent of this host has anything to do.\n")
+	return v.Show(jobs, err, func() {
+		if len(jobs) == 0 {
+			if v.Out.Terminal {
+				v.Out.Printf("No agent of this host has anything to do.\n")
+			}
+			return
 		}
-		return nil
-	}
-	jobTable(v, jobs, most)
-	return nil
+		jobTable(v, jobs, most)
+	})
 }
 
 func jobTable(v cli.View, jobs []control.Job, most int) {

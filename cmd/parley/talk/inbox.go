@@ -30,7 +30,7 @@ the session. Its claims end with time, or by "parley presence away".`,
   parley inbox --as mawjs --all --json
   parley inbox --wait 10m --claim -n 1`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			switch waits := cmd.Flags().Changed("wait"); {
 			case r.Limit < 0:
 				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
@@ -49,12 +49,8 @@ the session. Its claims end with time, or by "parley presence away".`,
 			if !cmd.Flags().Changed("limit") && p.ForPeople() {
 				r.Limit = inboxLimit
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return RunInbox(cmd.Context(), r, client, p.View())
-		},
+			return RunInbox(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "whose mail")
 	cmd.Flags().BoolVar(&r.All, "all", false, "what was read already too")

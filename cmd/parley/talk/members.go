@@ -23,14 +23,10 @@ everybody.`,
 		Example: `  parley channel members sprint
   parley channel members sprint --add mawjs,volt --remove neo`,
 		Args: cli.Exactly(1, "a channel, by name or id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Channel, r.Add, r.Remove = args[0], cli.SplitNames(r.Add), cli.SplitNames(r.Remove)
-			return runChannelMembers(cmd.Context(), r, client, p.View())
-		},
+			return runChannelMembers(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "who changes them")
 	cmd.Flags().StringArrayVar(&r.Add, "add", nil, "new members, separated by commas (repeatable)")
