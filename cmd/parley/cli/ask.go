@@ -32,6 +32,13 @@ func Asks[Q, A any](p *Program, verb control.Verb[Q, A], request func(args []str
 	})
 }
 
+// None says to a person that there is nothing to show. A program sees that by itself.
+func (v View) None(text string) {
+	if v.Out.Terminal {
+		v.Out.Printf("%s\n", text)
+	}
+}
+
 // Show prints an answer as JSON, or has `show` show it to people. If there is none, it returns `err`.
 func (v View) Show(answer any, err error, show func()) error {
 	switch {

@@ -66,13 +66,11 @@ func runPing(ctx context.Context, r control.PingRequest, times int, client contr
 	}
 	slices.Sort(took)
 	sum.Min, sum.Median, sum.Max = took[0], took[len(took)/2], took[len(took)-1]
-	if v.JSON {
-		return v.WriteJSON(sum)
-	}
-	v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
-		roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
-	v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
-	return nil
+	return v.Show(sum, nil, func() {
+		v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
+			roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
+		v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
+	})
 }
 
 func timesOver(n int) string {

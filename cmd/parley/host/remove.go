@@ -55,20 +55,15 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, clien
 		}
 		return about, control.RemovePhrase(r.Host)
 	})
-	if err != nil {
-		return err
-	}
 	v := p.View()
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	if done.Here {
-		v.Out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
-		return nil
-	}
-	v.Out.Printf("%s is removed from the fleet\n", done.Host)
-	v.Next("parley host list", "who is left; with --all also who was removed")
-	return nil
+	return v.Show(done, err, func() {
+		if done.Here {
+			v.Out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
+			return
+		}
+		v.Out.Printf("%s is removed from the fleet\n", done.Host)
+		v.Next("parley host list", "who is left; with --all also who was removed")
+	})
 }
 
 // removalText says what will become of a host that is removed.

@@ -62,20 +62,15 @@ func runRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client co
 		}
 		return about, control.RevokePhrase(r.Host)
 	})
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
-	switch {
-	case done.Out && done.Here:
-		v.Out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
-	case done.Out:
-		v.Out.Printf("%s is out of the fleet\n", done.Host)
-	}
-	return nil
+	return v.Show(done, err, func() {
+		v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
+		switch {
+		case done.Out && done.Here:
+			v.Out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
+		case done.Out:
+			v.Out.Printf("%s is out of the fleet\n", done.Host)
+		}
+	})
 }
 
 // revocationText says what a revocation does, with or without a named last message.

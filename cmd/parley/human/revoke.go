@@ -96,14 +96,9 @@ func runRevoke(ctx context.Context, r control.EndHumanKeyRequest, none bool, cli
 		return fmt.Sprintf("The key of %s at %s signs nothing any more that counts. Of what it has signed so far %s.", plan.Human, plan.Of, stays(len(plan.Counts))),
 			"revoke " + plan.Human.String()
 	})
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	v.Out.Printf("the key of %s at %s is revoked; %s\n", done.Human, done.Of, stays(len(done.Counts)))
-	return nil
+	return v.Show(done, err, func() {
+		v.Out.Printf("the key of %s at %s is revoked; %s\n", done.Human, done.Of, stays(len(done.Counts)))
+	})
 }
 
 func stays(decisions int) string {

@@ -37,14 +37,7 @@ func runExport(ctx context.Context, r control.ExportRequest, client control.Serv
 	done := v.Busy("writing the files")
 	e, err := control.Export.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		err = v.WriteJSON(e)
-	} else {
-		showExported(v, e)
-	}
+	err = v.Show(e, err, func() { showExported(v, e) })
 	if err == nil && len(e.Lost) > 0 {
 		return control.Errorf(control.KindFailed, "what may bring them back: parley status", "%s of the record cannot be read", cli.Count(len(e.Lost), "file or folder"))
 	}

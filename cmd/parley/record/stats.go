@@ -41,11 +41,7 @@ func showStats(v cli.View, s control.RecordStats) {
 	messages, receipts := s.Messages, s.Receipts // those of participants who use plain git
 	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
 	for _, h := range s.Hosts {
-		last := ""
-		if !h.Last.IsZero() {
-			last = v.At(h.Last, cli.TimeForm)
-		}
-		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), last})
+		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), v.AtOrEmpty(h.Last, cli.TimeForm)})
 		messages, receipts = messages-h.Messages, receipts-h.Receipts
 	}
 	if messages > 0 || receipts > 0 {

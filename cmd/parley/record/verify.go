@@ -62,11 +62,7 @@ func runVerify(ctx context.Context, all bool, client control.Service, v cli.View
 		}
 	}
 	found.Findings = shown
-	if v.JSON {
-		err = v.WriteJSON(found)
-	} else {
-		showVerified(v, found, notes, all)
-	}
+	err = v.Show(found, nil, func() { showVerified(v, found, notes, all) })
 	if err == nil && found.Wrong > 0 {
 		return cli.ErrSaid
 	}

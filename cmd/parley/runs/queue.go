@@ -1,9 +1,9 @@
 package runs
 
 import (
-	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -52,11 +52,8 @@ failing and "budget" for over budget.`,
 			if most < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
 			}
-			var r control.QueueRequest
-			if len(args) > 0 {
-				r.Agent = args[0]
-			}
-			return runQueue(cmd.Context(), r, most, client, v)
+			jobs, err := control.Queue.Ask(cmd.Context(), client, control.QueueRequest{Agent: strings.Join(args, "")})
+			return v.Show(jobs, err, func() { jobTable(v, jobs, most) })
 		}),
 	}
 	cmd.Flags().IntVarP(&most, "count", "n", shownWaiting, "show `N` at most of what waits for each agent; 0: all")
@@ -65,20 +62,11 @@ failing and "budget" for over budget.`,
 	return cmd
 }
 
-func runQueue(ctx context.Context, r control.QueueRequest, most int, client control.Service, v cli.View) error {
-	jobs, err := control.Queue.Ask(ctx, client, r)
-	return v.Show(jobs, err, func() {
-		if len(jobs) == 0 {
-			if v.Out.Terminal {
-				v.Out.Printf("No agent of this host has anything to do.\n")
-			}
-			return
-		}
-		jobTable(v, jobs, most)
-	})
-}
-
 func jobTable(v cli.View, jobs []control.Job, most int) {
+	if len(jobs) == 0 {
+		v.None("No agent of this host has anything to do.")
+		return
+	}
 	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "TRIED", "NEXT TRY", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 8}
 	more := map[protocol.Name]int{}
 	for _, j := range jobs {

@@ -90,11 +90,7 @@ func showChannelList(v cli.View, channels []control.Channel) {
 	names := channelNames(channels)
 	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF", "MEMBERS"}, Flexible: 0}
 	for _, c := range channels {
-		last := ""
-		if !c.Last.IsZero() {
-			last = v.Stamp(c.Last, cli.ShortForm)
-		}
-		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent], memberNames(c)})
+		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), v.StampOrEmpty(c.Last), names[c.Parent], memberNames(c)})
 	}
 	v.Table(t, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 0, Least: 20}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3})
 	v.Next("parley channel show "+cli.ShellWord(nameOrID(channels[0])), "what it is for and who takes part")

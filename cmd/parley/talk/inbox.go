@@ -91,16 +91,12 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		return v.WriteJSON(mail)
 	}
 	if len(mail) == 0 && r.Claim { // what others have taken still waits
-		if v.Out.Terminal {
-			v.Out.Printf("Nothing is waiting that is not taken.\n")
-		}
+		v.None("Nothing is waiting that is not taken.")
 		v.Next("parley inbox"+cli.SayAs(r.As), "what is taken, and by whom")
 		return nil
 	}
 	if len(mail) == 0 {
-		if v.Out.Terminal {
-			v.Out.Printf("Nothing is waiting.\n")
-		}
+		v.None("Nothing is waiting.")
 		v.Next("parley inbox --all"+cli.SayAs(r.As), "what was read already")
 		return nil
 	}

@@ -46,19 +46,14 @@ func runChannelMembers(ctx context.Context, r control.MembersRequest, client con
 		v.Acting(ctx, r.As, client)
 		c, err = control.ChangeMembers.Ask(ctx, client, r)
 	}
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(c)
-	}
-	if len(c.Members) == 0 {
-		v.Err.Printf("%s has no members: a message to all there is for everybody\n", channelName(c))
-		return nil
-	}
-	for _, m := range c.Members {
-		v.Out.Printf("%s\n", term.Line(m))
-	}
-	v.Next("parley send --channel "+cli.ShellWord(nameOrID(c))+" --to all TEXT", "say something to "+strings.Join(c.Members, ", "))
-	return nil
+	return v.Show(c, err, func() {
+		if len(c.Members) == 0 {
+			v.Err.Printf("%s has no members: a message to all there is for everybody\n", channelName(c))
+			return
+		}
+		for _, m := range c.Members {
+			v.Out.Printf("%s\n", term.Line(m))
+		}
+		v.Next("parley send --channel "+cli.ShellWord(nameOrID(c))+" --to all TEXT", "say something to "+strings.Join(c.Members, ", "))
+	})
 }

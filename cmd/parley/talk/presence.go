@@ -42,10 +42,6 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 		ValidArgs: append(states(), partyStates()...),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if slices.Contains(partyStates(), args[0]) {
-				client, err := p.Client()
-				if err != nil {
-					return err
-				}
 				said.As, said.State = r.As, protocol.Presence(args[0])
 				return runPartyPresence(cmd.Context(), said, client, v)
 			}
