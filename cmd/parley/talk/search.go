@@ -3,11 +3,11 @@ package talk
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -63,20 +63,10 @@ whatever their case and accents; "two words" in quotes must stand together,
 
 // parseSince reads a day, a time, or a span before now.
 func parseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+	if ago, err := span.Parse(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
-		}
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
+	if at, err := cli.ParseTime(text, zone); err == nil {
 		return at, nil
 	}
 	return time.Time{}, fmt.Errorf("%q is neither a day such as 2026-05-23 nor how long ago, such as 12h or 7d", text)
