@@ -13,6 +13,14 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
+// The acts of hosts and their keys, and what their bodies say.
+const (
+	ActHostRotate   Act = "host-rotate"   // Rotation
+	ActHostRevoke   Act = "host-revoke"   // Revocation
+	ActHostVouch    Act = "host-vouch"    // Vouch
+	ActHostWithhold Act = "host-withhold" // Withholding
+)
+
 // rotateContext begins the text that a new key signs to prove itself.
 const rotateContext = "parley-rotate-v1"
 
@@ -28,9 +36,6 @@ type Rotation struct {
 	// then only Until bounds what the old key signs.
 	Last []RunEnd
 }
-
-// ActHostRotate is the act of a Rotation.
-const ActHostRotate Act = "host-rotate"
 
 // HostRotate is the act by which a host takes another key. Whether the proof in it holds
 // is for Rotation.Check to say.
@@ -151,9 +156,6 @@ func CompareRunEnds(a, b RunEnd) int {
 // maxRunEnds bounds how many runs one revocation may name. A run is one start of a node.
 const maxRunEnds = 100_000
 
-// ActHostRevoke is the act of a Revocation.
-const ActHostRevoke Act = "host-revoke"
-
 // HostRevoke is the act by which a key is revoked.
 var HostRevoke = NewAct(ActSpec{
 	Act: ActHostRevoke, Heading: "HOST-REVOKE", Class: ClassHostWord,
@@ -252,9 +254,6 @@ type Vouch struct {
 // MaxVouched is how many keys one message may vouch for.
 const MaxVouched = 1000
 
-// ActHostVouch is the act of a Vouch.
-const ActHostVouch Act = "host-vouch"
-
 // HostVouch is the act by which a host vouches for keys.
 var HostVouch = NewAct(ActSpec{
 	Act: ActHostVouch, Heading: "HOST-VOUCH", Class: ClassHostWord,
@@ -305,9 +304,6 @@ type Withholding struct {
 
 // Speaker is the host.
 func (w Withholding) Speaker() Name { return w.Host }
-
-// ActHostWithhold is the act of a Withholding.
-const ActHostWithhold Act = "host-withhold"
 
 // HostWithhold is the act by which a host has no host push some messages of its own.
 var HostWithhold = NewAct(ActSpec{

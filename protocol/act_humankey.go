@@ -11,6 +11,12 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
+// The acts of the keys of humans, and what their bodies say.
+const (
+	ActHumanKey    Act = "human-key"    // HumanKey
+	ActHumanRevoke Act = "human-revoke" // HumanEnd
+)
+
 // humanKeyContext begins the text that keys of humans sign to prove themselves.
 const humanKeyContext = "parley-human-key-v1"
 
@@ -31,9 +37,6 @@ type HumanKey struct {
 
 // Speaker is the host.
 func (h HumanKey) Speaker() Name { return h.Host }
-
-// ActHumanKey is the act of a HumanKey.
-const ActHumanKey Act = "human-key"
 
 // SayHumanKey is the act by which a host says which key one of its humans has. HumanKey.Check says
 // whether the proofs in it hold.
@@ -163,9 +166,6 @@ type HumanEnd struct {
 
 // Speaker is the host that says it.
 func (h HumanEnd) Speaker() Name { return h.Host }
-
-// ActHumanRevoke is the act of a HumanEnd.
-const ActHumanRevoke Act = "human-revoke"
 
 // RevokeHuman is the act by which the key of a human ends. HumanEnd.Check says whether the
 // signature in it holds.

@@ -8,6 +8,16 @@ import (
 	"time"
 )
 
+// The acts of parties, and what their bodies say.
+const (
+	ActOrganize Act = "organize"       // Organizing
+	ActWish     Act = "party-wish"     // Wish
+	ActRules    Act = "party-rules"    // RuleChange
+	ActLeave    Act = "leave"          // Leaving
+	ActRemove   Act = "party-remove"   // Removal
+	ActPresence Act = "party-presence" // PresenceNote
+)
+
 // PartyChannel is the channel of a party. It follows from the record, the host where the party was
 // organized, the short form of its name, and the time of that. So no party takes the place of
 // another one, and two parties with the same name have two channels (R24).
@@ -25,9 +35,6 @@ type Organizing struct {
 	With     []Address
 	Rules    PartyRules
 }
-
-// ActOrganize is the act of an Organizing.
-const ActOrganize Act = "organize"
 
 // Organize is the act by which a party begins.
 var Organize = NewAct(ActSpec{
@@ -115,9 +122,6 @@ type Wish struct {
 	Text string // what a broadcast says
 }
 
-// ActWish is the act of a Wish.
-const ActWish Act = "party-wish"
-
 // AskHuman is the act by which an agent of a party asks its human.
 var AskHuman = NewAct(ActSpec{
 	Act: ActWish, Heading: "PARTY WISH", Class: ClassDeed, Doc: "Asks the author's human for what an agent of a party does not do alone.",
@@ -160,9 +164,6 @@ type RuleChange struct {
 
 // RuleValue is the name of a rule and its new value.
 type RuleValue struct{ Name, Value string }
-
-// ActRules is the act of a RuleChange.
-const ActRules Act = "party-rules"
 
 // SetRules is the act by which the leader changes the rules.
 var SetRules = NewAct(ActSpec{
@@ -211,9 +212,6 @@ type Leaving struct {
 	Reason string // may be empty
 }
 
-// ActLeave is the act of a Leaving.
-const ActLeave Act = "leave"
-
 // LeaveParty is the act by which a member leaves.
 var LeaveParty = NewAct(ActSpec{
 	Act: ActLeave, Heading: "PARTY LEAVE", Class: ClassDeed, Doc: "Ends its author's part in a party.",
@@ -231,9 +229,6 @@ type Removal struct {
 	Whom   Address
 	Reason string
 }
-
-// ActRemove is the act of a Removal.
-const ActRemove Act = "party-remove"
 
 // RemoveMember is the act by which the leader removes a member.
 var RemoveMember = NewAct(ActSpec{
@@ -299,9 +294,6 @@ type PresenceNote struct {
 	State Presence
 	Note  string // may be empty
 }
-
-// ActPresence is the act of a PresenceNote.
-const ActPresence Act = "party-presence"
 
 // SayPresence is the act by which a member says that its presence has changed.
 var SayPresence = NewAct(ActSpec{

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// The acts by which somebody comes into a party, and what their bodies say.
+const (
+	ActInvite    Act = "invite"     // Invitation
+	ActPartyJoin Act = "party-join" // PartyJoin
+)
+
 // Invitation asks one agent into a party. It is a gate: only a human of the host that serves the
 // agent decides (R38; seed, "invite").
 type Invitation struct {
@@ -20,9 +26,6 @@ type Invitation struct {
 	Rules    PartyRules
 	AnswerBy time.Time // UTC; the invitation does not expire before. Zero: it never expires (R25)
 }
-
-// ActInvite is the act of an Invitation.
-const ActInvite Act = "invite"
 
 // Invite is the act by which an agent is asked into a party.
 var Invite = NewAct(ActSpec{
@@ -180,9 +183,6 @@ type PartyJoin struct {
 	FormHead
 	Reason string // may be empty
 }
-
-// ActPartyJoin is the act of a PartyJoin.
-const ActPartyJoin Act = "party-join"
 
 // JoinParty is the act by which somebody asks a party's leader to be let in.
 var JoinParty = NewAct(ActSpec{

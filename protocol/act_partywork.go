@@ -6,15 +6,22 @@ import (
 	"time"
 )
 
+// The acts of the work in a party, and what their bodies say.
+const (
+	ActPartyAgree Act = "party-agree"   // PartyProposal
+	ActVote       Act = "party-vote"    // Vote
+	ActTask       Act = "party-task"    // PartyTask
+	ActTake       Act = "party-take"    // TaskTake
+	ActLease      Act = "party-lease"   // Reservation
+	ActRelease    Act = "party-release" // LeaseEnd
+)
+
 // PartyProposal puts an agreement to a party. The rule consensus_mode says whose acceptance settles
 // it.
 type PartyProposal struct {
 	FormHead
 	Item ItemRef
 }
-
-// ActPartyAgree is the act of a PartyProposal.
-const ActPartyAgree Act = "party-agree"
 
 // ProposeToParty is the act by which an agreement is put to a party. By that its author accepts it.
 var ProposeToParty = NewAct(ActSpec{
@@ -39,9 +46,6 @@ type Vote struct {
 	Accept bool
 	Reason string // may be empty if the vote accepts
 }
-
-// ActVote is the act of a Vote.
-const ActVote Act = "party-vote"
 
 // VoteInParty is the act by which a member, or the leader, votes.
 var VoteInParty = NewAct(ActSpec{
@@ -79,9 +83,6 @@ type PartyTask struct {
 	Item ItemRef
 }
 
-// ActTask is the act of a PartyTask.
-const ActTask Act = "party-task"
-
 // AddTask is the act by which a party is given something to do.
 var AddTask = NewAct(ActSpec{
 	Act: ActTask, Heading: "PARTY TASK", Class: ClassDeed, Doc: "Puts something that one of a party is to do on its list.",
@@ -105,9 +106,6 @@ type TaskTake struct {
 	Item  ItemRef
 	Until time.Time // UTC
 }
-
-// ActTake is the act of a TaskTake.
-const ActTake Act = "party-take"
 
 // TakeTask is the act by which a member takes a task.
 var TakeTask = NewAct(ActSpec{
@@ -163,9 +161,6 @@ type Reservation struct {
 	Reason string    // may be empty
 }
 
-// ActLease is the act of a Reservation.
-const ActLease Act = "party-lease"
-
 // Lease is the act by which a member reserves things.
 var Lease = NewAct(ActSpec{
 	Act: ActLease, Heading: "PARTY LEASE", Class: ClassDeed, Doc: "Reserves files or other things for a member of a party, for a while.",
@@ -190,9 +185,6 @@ var Lease = NewAct(ActSpec{
 
 // LeaseEnd ends a reservation of its author before its time.
 type LeaseEnd struct{ FormHead }
-
-// ActRelease is the act of a LeaseEnd.
-const ActRelease Act = "party-release"
 
 // Release is the act by which a member ends its reservation: the one that the message answers.
 var Release = NewAct(ActSpec{

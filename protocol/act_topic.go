@@ -6,15 +6,26 @@ import (
 	"time"
 )
 
+// The acts of topics, and what their bodies say.
+const (
+	ActTopic       Act = "topic"        // Opening
+	ActClose       Act = "close"        // Closing
+	ActJoinRequest Act = "join-request" // JoinRequest
+	ActAgree       Act = "agree"        // Proposal
+	ActTeachBack   Act = "teach-back"   // Lesson
+	ActDisagree    Act = "disagree"     // Dissent
+	ActOpen        Act = "open"         // OpenQuestion
+	ActResolve     Act = "resolve"      // Resolution
+	ActValidate    Act = "validate"     // Validation
+	ActTimeout     Act = "timeout"      // Timeout. If somebody sends one all the same, it changes nothing
+)
+
 // Opening opens a topic between two, or loads it if it is open (R65). A participant who closed the
 // topic before begins a new term with it (R30).
 type Opening struct {
 	FormHead        // From and With are the two participants, Topic is the name of the topic
 	Anchor   string // the issue on which the topic hangs, such as maw-js#332; empty: none, or the one that the topic has
 }
-
-// ActTopic is the act of an Opening.
-const ActTopic Act = "topic"
 
 // OpenTopic is the act by which a topic is opened.
 var OpenTopic = NewAct(ActSpec{
@@ -39,9 +50,6 @@ type Closing struct {
 	Reason string // may be empty
 }
 
-// ActClose is the act of a Closing.
-const ActClose Act = "close"
-
 // CloseTopic is the act by which a participant closes their side of a topic.
 var CloseTopic = NewAct(ActSpec{
 	Act: ActClose, Heading: "CLOSE", Class: ClassDeed, Doc: "Closes its author's side of a topic.",
@@ -61,9 +69,6 @@ type JoinRequest struct {
 	FormHead
 	Reason string // may be empty
 }
-
-// ActJoinRequest is the act of a JoinRequest.
-const ActJoinRequest Act = "join-request"
 
 // RequestJoin is the act by which somebody asks to join.
 var RequestJoin = NewAct(ActSpec{
@@ -86,9 +91,6 @@ type Proposal struct {
 	Item     ItemRef
 	AnswerBy time.Time // UTC; until then silence is no timeout. Zero: the rules have their own
 }
-
-// ActAgree is the act of a Proposal.
-const ActAgree Act = "agree"
 
 // Agree is the act by which an agreement is proposed.
 var Agree = NewAct(ActSpec{
@@ -137,9 +139,6 @@ type Lesson struct {
 	Learned string
 }
 
-// ActTeachBack is the act of a Lesson.
-const ActTeachBack Act = "teach-back"
-
 // TeachBack is the act by which somebody says what they have learned.
 var TeachBack = NewAct(ActSpec{
 	Act: ActTeachBack, Heading: "TEACH-BACK", Class: ClassDeed, Doc: "Says back what its author has learned from the other one.",
@@ -174,9 +173,6 @@ type Dissent struct {
 	Position string // what its author holds
 }
 
-// ActDisagree is the act of a Dissent.
-const ActDisagree Act = "disagree"
-
 // Disagree is the act by which a difference is put on record.
 var Disagree = NewAct(ActSpec{
 	Act: ActDisagree, Heading: "DISAGREE", Class: ClassDeed, Doc: "Puts on record what its author sees otherwise.",
@@ -204,9 +200,6 @@ type OpenQuestion struct {
 	Item ItemRef
 }
 
-// ActOpen is the act of an OpenQuestion.
-const ActOpen Act = "open"
-
 // Ask is the act by which a question is put on the list.
 var Ask = NewAct(ActSpec{
 	Act: ActOpen, Heading: "OPEN", Class: ClassDeed, Doc: "Puts an open question on the list of a topic.",
@@ -231,9 +224,6 @@ type Resolution struct {
 	Item    ItemRef
 	Outcome string // may be empty
 }
-
-// ActResolve is the act of a Resolution.
-const ActResolve Act = "resolve"
 
 // Resolve is the act by which a question is settled.
 var Resolve = NewAct(ActSpec{
@@ -396,9 +386,6 @@ type Validation struct {
 	AnswerBy  time.Time // UTC; zero: the rules have their own
 }
 
-// ActValidate is the act of a Validation.
-const ActValidate Act = "validate"
-
 // Validate is the act by which somebody asks whether an acceptance still holds.
 var Validate = NewAct(ActSpec{
 	Act: ActValidate, Heading: "VALIDATE", Class: ClassDeed, Wakes: true, Doc: "Asks whether what was accepted some time ago still holds.",
@@ -429,9 +416,6 @@ type Timeout struct {
 	Item       ItemRef
 	From, To   time.Time // UTC: the time within which an answer was waited for
 }
-
-// ActTimeout is the act of a Timeout. If somebody sends one all the same, it changes nothing.
-const ActTimeout Act = "timeout"
 
 // ObserveTimeout is the act that says a Timeout.
 var ObserveTimeout = NewAct(ActSpec{
