@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"strings"
 	"time"
 )
@@ -28,21 +27,11 @@ type Opening struct {
 }
 
 // OpenTopic is the act by which a topic is opened.
-var OpenTopic = NewAct(ActSpec{
+var OpenTopic = formAct(ActSpec{
 	Act: ActTopic, Heading: "TOPIC", Class: ClassDeed, Doc: "Opens a topic between two, or begins a new term of it.",
-}, parseOpening, formatOpening, Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"})
-
-func formatOpening(o Opening) string {
-	return writeForm("TOPIC", o.FormHead).put("ANCHOR", flatText(o.Anchor)).String()
-}
-
-func parseOpening(body string) (Opening, error) {
-	f := readForm("TOPIC", body, "ANCHOR")
-	if f.Topic == "" {
-		return Opening{}, errors.New("it does not say what the topic is called")
-	}
-	return Opening{f.FormHead, f.flat("ANCHOR")}, nil
-}
+}, Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"}, func(o *Opening) []part {
+	return []part{needs(&o.Topic, "it does not say what the topic is called"), flatPart("ANCHOR", &o.Anchor)}
+})
 
 // Closing ends a topic for its author; the other sees who closed it (R30).
 type Closing struct {
@@ -51,18 +40,9 @@ type Closing struct {
 }
 
 // CloseTopic is the act by which a participant closes their side of a topic.
-var CloseTopic = NewAct(ActSpec{
+var CloseTopic = formAct(ActSpec{
 	Act: ActClose, Heading: "CLOSE", Class: ClassDeed, Doc: "Closes its author's side of a topic.",
-}, parseClosing, formatClosing, Closing{exampleHead, "It is built."})
-
-func formatClosing(c Closing) string {
-	return writeForm("CLOSE", c.FormHead).put("REASON", c.Reason).String()
-}
-
-func parseClosing(body string) (Closing, error) {
-	f := readForm("CLOSE", body, "REASON")
-	return Closing{f.FormHead, f.text("REASON")}, nil
-}
+}, Closing{exampleHead, "It is built."}, func(c *Closing) []part { return []part{textPart("REASON", &c.Reason)} })
 
 // JoinRequest asks to take part in a topic of two others (R31).
 type JoinRequest struct {
@@ -71,18 +51,9 @@ type JoinRequest struct {
 }
 
 // RequestJoin is the act by which somebody asks to join.
-var RequestJoin = NewAct(ActSpec{
+var RequestJoin = formAct(ActSpec{
 	Act: ActJoinRequest, Heading: "JOIN-REQUEST", Class: ClassDeed, Doc: "Asks to take part in a topic.",
-}, parseJoinRequest, formatJoinRequest, JoinRequest{exampleHead, "I build the panes."})
-
-func formatJoinRequest(j JoinRequest) string {
-	return writeForm("JOIN-REQUEST", j.FormHead).put("REASON", j.Reason).String()
-}
-
-func parseJoinRequest(body string) (JoinRequest, error) {
-	f := readForm("JOIN-REQUEST", body, "REASON")
-	return JoinRequest{f.FormHead, f.text("REASON")}, nil
-}
+}, JoinRequest{exampleHead, "I build the panes."}, func(j *JoinRequest) []part { return []part{textPart("REASON", &j.Reason)} })
 
 // Proposal puts an agreement to the other participant of a topic. By that its author is committed
 // to it (R60).
@@ -93,30 +64,17 @@ type Proposal struct {
 }
 
 // Agree is the act by which an agreement is proposed.
-var Agree = NewAct(ActSpec{
+var Agree = formAct(ActSpec{
 	Act: ActAgree, Heading: "AGREE", Class: ClassDeed, Doc: "Proposes an agreement, to which its author commits.",
-}, parseProposal, formatProposal, Proposal{
-	exampleHead, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT"}, exampleTime.Add(7 * 24 * time.Hour),
-})
-
-func formatProposal(p Proposal) string {
-	return writeForm("AGREE", p.FormHead).put("ITEM", p.Item.String()).put("ANSWER-BY", formatInstant(p.AnswerBy)).
-		line("REQUEST: Commit, decline or put it off: a message that begins as one of these.").
-		line("  ACCEPT | from: <you> then a line ITEM: <label> and a line COMMITMENT: <what changes>").
-		line("  REJECT | from: <you> then a line ITEM: <label> and a line REASON: <why>").
-		line("  DEFER | from: <you> then a line ITEM: <label> and a line UNTIL: <date>").String()
-}
-
-func parseProposal(body string) (Proposal, error) {
-	f := readForm("AGREE", body, "ITEM", "ANSWER-BY")
-	p := Proposal{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM"))}
-	if p.Item.Text == "" {
-		return p, errors.New("it does not say what is to be agreed")
+}, Proposal{exampleHead, exampleItem, exampleTime.Add(7 * 24 * time.Hour)}, func(p *Proposal) []part {
+	return []part{
+		itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), timePart("ANSWER-BY", &p.AnswerBy),
+		noteLine("REQUEST: Commit, decline or put it off: a message that begins as one of these."),
+		noteLine("  ACCEPT | from: <you> then a line ITEM: <label> and a line COMMITMENT: <what changes>"),
+		noteLine("  REJECT | from: <you> then a line ITEM: <label> and a line REASON: <why>"),
+		noteLine("  DEFER | from: <you> then a line ITEM: <label> and a line UNTIL: <date>"),
 	}
-	var err error
-	p.AnswerBy, err = f.instant("ANSWER-BY")
-	return p, err
-}
+})
 
 // instant is a field that names a moment; the zero time if the field is missing.
 func (f *form) instant(key string) (time.Time, error) {
@@ -140,22 +98,11 @@ type Lesson struct {
 }
 
 // TeachBack is the act by which somebody says what they have learned.
-var TeachBack = NewAct(ActSpec{
+var TeachBack = formAct(ActSpec{
 	Act: ActTeachBack, Heading: "TEACH-BACK", Class: ClassDeed, Doc: "Says back what its author has learned from the other one.",
-}, parseLesson, formatLesson, Lesson{exampleHead, "T1", "Panes keep their titles over a restart."})
-
-func formatLesson(l Lesson) string {
-	return writeForm("TEACH-BACK", l.FormHead, "label", l.Label.String()).put("LEARNED", l.Learned).String()
-}
-
-func parseLesson(body string) (Lesson, error) {
-	f := readForm("TEACH-BACK", body, "LEARNED")
-	l := Lesson{f.FormHead, f.label(), f.text("LEARNED")}
-	if l.Learned == "" {
-		return l, errors.New("it does not say what was learned")
-	}
-	return l, nil
-}
+}, Lesson{exampleHead, "T1", "Panes keep their titles over a restart."}, func(l *Lesson) []part {
+	return []part{labelPart(&l.Label), textPart("LEARNED", &l.Learned), needs(&l.Learned, "it does not say what was learned")}
+})
 
 // label returns the label beside the heading, or "" if there is none that can be read.
 func (f *form) label() Label {
@@ -174,25 +121,13 @@ type Dissent struct {
 }
 
 // Disagree is the act by which a difference is put on record.
-var Disagree = NewAct(ActSpec{
+var Disagree = formAct(ActSpec{
 	Act: ActDisagree, Heading: "DISAGREE", Class: ClassDeed, Doc: "Puts on record what its author sees otherwise.",
-}, parseDissent, formatDissent, Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."})
-
-func formatDissent(d Dissent) string {
-	return writeForm("DISAGREE", d.FormHead, "label", d.Label.String()).put("POSITION", d.Position).String()
-}
-
-func parseDissent(body string) (Dissent, error) {
-	f := readForm("DISAGREE", body, "POSITION", "ITEM")
-	d := Dissent{f.FormHead, f.label(), f.text("POSITION")}
-	if d.Position == "" {
-		d.Position = f.text("ITEM")
+}, Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."}, func(d *Dissent) []part {
+	return []part{
+		labelPart(&d.Label), textPart("POSITION", &d.Position), orPart("ITEM", &d.Position), needs(&d.Position, "it does not say what is seen otherwise"),
 	}
-	if d.Position == "" {
-		return d, errors.New("it does not say what is seen otherwise")
-	}
-	return d, nil
-}
+})
 
 // OpenQuestion puts a question on a topic's list.
 type OpenQuestion struct {
@@ -201,22 +136,11 @@ type OpenQuestion struct {
 }
 
 // Ask is the act by which a question is put on the list.
-var Ask = NewAct(ActSpec{
+var Ask = formAct(ActSpec{
 	Act: ActOpen, Heading: "OPEN", Class: ClassDeed, Doc: "Puts an open question on the list of a topic.",
-}, parseOpenQuestion, formatOpenQuestion, OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}})
-
-func formatOpenQuestion(q OpenQuestion) string {
-	return writeForm("OPEN", q.FormHead).put("ITEM", q.Item.String()).String()
-}
-
-func parseOpenQuestion(body string) (OpenQuestion, error) {
-	f := readForm("OPEN", body, "ITEM")
-	q := OpenQuestion{f.FormHead, ParseItemRef(f.flat("ITEM"))}
-	if q.Item.Text == "" {
-		return q, errors.New("it asks nothing")
-	}
-	return q, nil
-}
+}, OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}}, func(q *OpenQuestion) []part {
+	return []part{itemPart(&q.Item), needs(&q.Item.Text, "it asks nothing")}
+})
 
 // Resolution settles an open question, or what its author disagreed about.
 type Resolution struct {
@@ -226,18 +150,11 @@ type Resolution struct {
 }
 
 // Resolve is the act by which a question is settled.
-var Resolve = NewAct(ActSpec{
+var Resolve = formAct(ActSpec{
 	Act: ActResolve, Heading: "RESOLVE", Class: ClassDeed, Doc: "Settles an open question.",
-}, parseResolution, formatResolution, Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."})
-
-func formatResolution(r Resolution) string {
-	return writeForm("RESOLVE", r.FormHead).put("ITEM", r.Item.String()).put("OUTCOME", r.Outcome).String()
-}
-
-func parseResolution(body string) (Resolution, error) {
-	f := readForm("RESOLVE", body, "ITEM", "OUTCOME")
-	return Resolution{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("OUTCOME")}, nil
-}
+}, Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."}, func(r *Resolution) []part {
+	return []part{itemPart(&r.Item), textPart("OUTCOME", &r.Outcome)}
+})
 
 // ActOfAnswer is the act of an answer that names none itself, such as the output of an agent's
 // command. `asked` is the act of the message that is answered. It says which forms of answers are
@@ -306,26 +223,15 @@ const (
 )
 
 // Sum is the act by which a topic is summed up.
-var Sum = NewAct(ActSpec{
+var Sum = formAct(ActSpec{
 	Act: ActCheckpoint, Heading: "CHECKPOINT", Class: ClassDeed, Wakes: true, Doc: "Sums up where a topic stands, to be ratified, amended or rejected.",
-}, parseCheckpoint, formatCheckpoint, Checkpoint{exampleHead, "Keys are settled.\nTitles are open.\nNext: the restart."})
-
-func formatCheckpoint(c Checkpoint) string {
-	return writeForm("CHECKPOINT", c.FormHead).put("Summary", c.Summary).
-		line("REQUEST: Ratify, amend, or reject: a message that begins as one of these.").
-		line("  RATIFIED | from: <you>").
-		line("  AMENDMENT: <changes>").
-		line("  REJECTED: <reason>").String()
-}
-
-func parseCheckpoint(body string) (Checkpoint, error) {
-	f := readForm("CHECKPOINT", body, "SUMMARY")
-	c := Checkpoint{f.FormHead, f.text("SUMMARY")}
-	if c.Summary == "" {
-		return c, errors.New("it has no summary")
+}, Checkpoint{exampleHead, "Keys are settled.\nTitles are open.\nNext: the restart."}, func(c *Checkpoint) []part {
+	return []part{
+		textPart("Summary", &c.Summary), needs(&c.Summary, "it has no summary"),
+		noteLine("REQUEST: Ratify, amend, or reject: a message that begins as one of these."),
+		noteLine("  RATIFIED | from: <you>"), noteLine("  AMENDMENT: <changes>"), noteLine("  REJECTED: <reason>"),
 	}
-	return c, nil
-}
+})
 
 // Verdict is what the other participant says to a checkpoint.
 type Verdict struct {
@@ -343,19 +249,9 @@ var (
 // verdict makes an act that says a Verdict. It also reads the seed's short form ("AMENDMENT:
 // text").
 func verdict(act Act, heading, key, lacking, doc, text string) WordAct[Verdict] {
-	parse := func(body string) (Verdict, error) {
-		f := readForm(heading, body, key, heading)
-		v := Verdict{f.FormHead, f.text(key)}
-		if v.Text == "" {
-			v.Text = f.text(heading)
-		}
-		if v.Text == "" && lacking != "" {
-			return v, errors.New(lacking)
-		}
-		return v, nil
-	}
-	format := func(v Verdict) string { return writeForm(heading, v.FormHead).put(key, v.Text).String() }
-	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, Verdict{exampleHead, text})
+	return formAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, Verdict{exampleHead, text}, func(v *Verdict) []part {
+		return []part{textPart(key, &v.Text), orPart(heading, &v.Text), check(func() bool { return v.Text != "" || lacking == "" }, lacking)}
+	})
 }
 
 // Milestone is the reason to ask whether an acceptance still holds (R29).
@@ -387,26 +283,18 @@ type Validation struct {
 }
 
 // Validate is the act by which somebody asks whether an acceptance still holds.
-var Validate = NewAct(ActSpec{
+var Validate = formAct(ActSpec{
 	Act: ActValidate, Heading: "VALIDATE", Class: ClassDeed, Wakes: true, Doc: "Asks whether what was accepted some time ago still holds.",
-}, parseValidation, formatValidation, Validation{exampleCommit, exampleItem, MilestoneSessions, exampleTime.Add(7 * 24 * time.Hour)})
-
-func formatValidation(v Validation) string {
-	return writeForm("VALIDATE", v.FormHead).put("ITEM", v.Item.String()).
-		line("QUESTION: Do you still accept this? Current behavior matches?").
-		put("MILESTONE", string(v.Milestone)).put("ANSWER-BY", formatInstant(v.AnswerBy)).
-		line("REQUEST: Answer with a message that begins as one of these.").
-		line("  RE-ACCEPT | from: <you> then a line ITEM: <label>, where it still holds").
-		line("  REVOKE | from: <you> then a line ITEM: <label> and a line REASON: <why>").String()
-}
-
-func parseValidation(body string) (Validation, error) {
-	f := readForm("VALIDATE", body, "ITEM", "MILESTONE", "ANSWER-BY")
-	v := Validation{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM")), Milestone: ParseMilestone(f.flat("MILESTONE"))}
-	var err error
-	v.AnswerBy, err = f.instant("ANSWER-BY")
-	return v, err
-}
+}, Validation{exampleCommit, exampleItem, MilestoneSessions, exampleTime.Add(7 * 24 * time.Hour)}, func(v *Validation) []part {
+	return []part{
+		itemPart(&v.Item), noteLine("QUESTION: Do you still accept this? Current behavior matches?"),
+		partOf("MILESTONE", &v.Milestone, func(s string) (Milestone, error) { return ParseMilestone(s), nil }, func(m Milestone) string { return string(m) }),
+		timePart("ANSWER-BY", &v.AnswerBy),
+		noteLine("REQUEST: Answer with a message that begins as one of these."),
+		noteLine("  RE-ACCEPT | from: <you> then a line ITEM: <label>, where it still holds"),
+		noteLine("  REVOKE | from: <you> then a line ITEM: <label> and a line REASON: <why>"),
+	}
+})
 
 // Timeout says that nobody decided on an item in time. Each host that looks observes it and writes
 // it down for itself. It is sent to nobody: silence is no answer (R29).
