@@ -27,9 +27,7 @@ type Acceptance struct {
 }
 
 // Accept is the act by which somebody commits.
-var Accept = formAct(ActSpec{
-	Act: ActAccept, Heading: "ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item.",
-}, Acceptance{exampleCommit, exampleItem, "I send these four keys only."}, func(a *Acceptance) []part {
+var Accept = formAct(deed(ActAccept, "ACCEPT", "Commits its author to an item."), Acceptance{exampleCommit, exampleItem, "I send these four keys only."}, func(a *Acceptance) []part {
 	return []part{itemPart(&a.Item), {
 		key: "COMMITMENT", read: func(f *form) error { a.Commitment = changeBy(f.text("COMMITMENT")); return nil },
 		write: func() string { return commits(a.Commitment) },
@@ -66,9 +64,7 @@ type Rejection struct {
 }
 
 // Reject is the act by which somebody declines.
-var Reject = formAct(ActSpec{
-	Act: ActReject, Heading: "REJECT", Class: ClassDeed, Doc: "Declines an item, and says why.",
-}, Rejection{exampleCommit, exampleItem, "STUCK is no state of its own."}, func(r *Rejection) []part {
+var Reject = formAct(deed(ActReject, "REJECT", "Declines an item, and says why."), Rejection{exampleCommit, exampleItem, "STUCK is no state of its own."}, func(r *Rejection) []part {
 	return []part{itemPart(&r.Item), textPart("REASON", &r.Reason), needs(&r.Reason, noReason)}
 })
 
@@ -84,11 +80,10 @@ type Deferral struct {
 }
 
 // Defer is the act by which somebody puts a decision off.
-var Defer = formAct(ActSpec{
-	Act: ActDefer, Heading: "DEFER", Class: ClassDeed, Doc: "Puts the decision on an item off.",
-}, Deferral{exampleCommit, exampleItem, exampleTime.Add(48 * time.Hour), "After mawjs ships #222"}, func(d *Deferral) []part {
-	return []part{itemPart(&d.Item), timePart("UNTIL", &d.Until), textPart("REASON", &d.Reason)}
-})
+var Defer = formAct(deed(ActDefer, "DEFER", "Puts the decision on an item off."),
+	Deferral{exampleCommit, exampleItem, exampleTime.Add(48 * time.Hour), "After mawjs ships #222"}, func(d *Deferral) []part {
+		return []part{itemPart(&d.Item), timePart("UNTIL", &d.Until), textPart("REASON", &d.Reason)}
+	})
 
 // Withdrawal takes back what its author has decided on an item. The item is open again.
 type Withdrawal struct {
@@ -101,11 +96,10 @@ type Withdrawal struct {
 }
 
 // Revoke is the act by which a decision is taken back.
-var Revoke = formAct(ActSpec{
-	Act: ActRevoke, Heading: "REVOKE", Class: ClassDeed, Doc: "Takes back what its author decided on an item, and says why.",
-}, Withdrawal{exampleCommit, exampleItem, "The panes are gone.", exampleTime.Add(7 * 24 * time.Hour)}, func(w *Withdrawal) []part {
-	return []part{itemPart(&w.Item), textPart("REASON", &w.Reason), needs(&w.Reason, noReason), timePart("ANSWER-BY", &w.AnswerBy)}
-})
+var Revoke = formAct(deed(ActRevoke, "REVOKE", "Takes back what its author decided on an item, and says why."),
+	Withdrawal{exampleCommit, exampleItem, "The panes are gone.", exampleTime.Add(7 * 24 * time.Hour)}, func(w *Withdrawal) []part {
+		return []part{itemPart(&w.Item), textPart("REASON", &w.Reason), needs(&w.Reason, noReason), timePart("ANSWER-BY", &w.AnswerBy)}
+	})
 
 // Renewal commits its author to an item again: to the words that the item has, or to other words,
 // which are then put to the other participant.
@@ -122,8 +116,7 @@ type Renewal struct {
 }
 
 // ReAccept is the act by which somebody commits anew.
-var ReAccept = formAct(ActSpec{
-	Act: ActReAccept, Heading: "RE-ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item anew, in other words or the same.",
-}, Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key.", exampleTime.Add(7 * 24 * time.Hour)}, func(r *Renewal) []part {
-	return []part{itemPart(&r.Item), flatPart("PREVIOUS", &r.Previous), textPart("CHANGES", &r.Changes), timePart("ANSWER-BY", &r.AnswerBy)}
-})
+var ReAccept = formAct(deed(ActReAccept, "RE-ACCEPT", "Commits its author to an item anew, in other words or the same."),
+	Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key.", exampleTime.Add(7 * 24 * time.Hour)}, func(r *Renewal) []part {
+		return []part{itemPart(&r.Item), flatPart("PREVIOUS", &r.Previous), textPart("CHANGES", &r.Changes), timePart("ANSWER-BY", &r.AnswerBy)}
+	})

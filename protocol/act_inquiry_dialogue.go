@@ -127,10 +127,6 @@ func InquiryOf(m *Message) (ChannelID, bool) {
 	return c, err == nil
 }
 
-func (t *InquiryTalk) check() error {
-	return filled("inquiry", t.Inquiry.String(), "tension", t.Tension)
-}
-
 // InquiryTopic connects two peers. Its text is what the peers are told. It does not name the kind
 // of tension.
 type InquiryTopic struct {

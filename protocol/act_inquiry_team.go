@@ -69,7 +69,7 @@ func (c *InquiryContext) check() error {
 
 // checkHash returns an error if a text is no SHA-256 in hex.
 func checkHash(s string) error {
-	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+	if !IsHash(s) {
 		return fmt.Errorf("%.80q is no SHA-256 in hex", s)
 	}
 	return nil

@@ -37,9 +37,7 @@ type Organizing struct {
 }
 
 // Organize is the act by which a party begins.
-var Organize = formAct(ActSpec{
-	Act: ActOrganize, Heading: "PARTY ORGANIZE", Class: ClassDeed, Doc: "Begins a party, or asks its author's human for that.",
-}, Organizing{
+var Organize = formAct(deed(ActOrganize, "PARTY ORGANIZE", "Begins a party, or asks its author's human for that."), Organizing{
 	FormHead: exampleHead, Leader: "nat", Team: "fleet-core", Anchor: "maw-js#332", With: []Address{{Name: "mawui", Host: "white"}}, Rules: DefaultPartyRules(),
 }, func(o *Organizing) []part {
 	return []part{
@@ -110,16 +108,15 @@ type Wish struct {
 }
 
 // AskHuman is the act by which an agent of a party asks its human.
-var AskHuman = formAct(ActSpec{
-	Act: ActWish, Heading: "PARTY WISH", Class: ClassDeed, Doc: "Asks the author's human for what an agent of a party does not do alone.",
-}, Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}}, func(w *Wish) []part {
-	return []part{
-		flatPart("FOR", &w.For), addressPart("WHOM", &w.Whom), textPart("TEXT", &w.Text), noteLine(""), noteLine("Accept, reject, or defer."),
-		check(func() bool { return w.For == WishInvite || w.For == WishBroadcast }, "nobody asks a human for that"),
-		check(func() bool { return w.For != WishInvite || w.Whom.Name != "" }, "it does not say whom to invite"),
-		check(func() bool { return w.For != WishBroadcast || w.Text != "" }, "it does not say what to tell"),
-	}
-})
+var AskHuman = formAct(deed(ActWish, "PARTY WISH", "Asks the author's human for what an agent of a party does not do alone."),
+	Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}}, func(w *Wish) []part {
+		return []part{
+			flatPart("FOR", &w.For), addressPart("WHOM", &w.Whom), textPart("TEXT", &w.Text), noteLine(""), noteLine("Accept, reject, or defer."),
+			check(func() bool { return w.For == WishInvite || w.For == WishBroadcast }, "nobody asks a human for that"),
+			check(func() bool { return w.For != WishInvite || w.Whom.Name != "" }, "it does not say whom to invite"),
+			check(func() bool { return w.For != WishBroadcast || w.Text != "" }, "it does not say what to tell"),
+		}
+	})
 
 // addressPart is an address, or none.
 func addressPart(key string, value *Address) part {
@@ -147,14 +144,13 @@ type RuleChange struct {
 type RuleValue struct{ Name, Value string }
 
 // SetRules is the act by which the leader changes the rules.
-var SetRules = formAct(ActSpec{
-	Act: ActRules, Heading: "PARTY RULES", Class: ClassDeed, Doc: "Changes rules of a party, by its leader.",
-}, RuleChange{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, []RuleValue{{"consensus_mode", "majority"}}, "We are five now."}, func(c *RuleChange) []part {
-	return []part{
-		partOf("SET", &c.Set, parseRuleValues, func([]RuleValue) string { return c.Words() }), textPart("REASON", &c.Reason),
-		check(func() bool { return c.Set != nil }, "it sets no rule"),
-	}
-})
+var SetRules = formAct(deed(ActRules, "PARTY RULES", "Changes rules of a party, by its leader."),
+	RuleChange{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, []RuleValue{{"consensus_mode", "majority"}}, "We are five now."}, func(c *RuleChange) []part {
+		return []part{
+			partOf("SET", &c.Set, parseRuleValues, func([]RuleValue) string { return c.Words() }), textPart("REASON", &c.Reason),
+			check(func() bool { return c.Set != nil }, "it sets no rule"),
+		}
+	})
 
 // Decides is what the leader's signature is about: this change of the rules of the party that the
 // message `party` began. The text names the party and the time. So a copy of the signature changes
@@ -190,9 +186,8 @@ type Leaving struct {
 }
 
 // LeaveParty is the act by which a member leaves.
-var LeaveParty = formAct(ActSpec{
-	Act: ActLeave, Heading: "PARTY LEAVE", Class: ClassDeed, Doc: "Ends its author's part in a party.",
-}, Leaving{exampleHead, "It is built."}, func(l *Leaving) []part { return []part{textPart("REASON", &l.Reason)} })
+var LeaveParty = formAct(deed(ActLeave, "PARTY LEAVE", "Ends its author's part in a party."),
+	Leaving{exampleHead, "It is built."}, func(l *Leaving) []part { return []part{textPart("REASON", &l.Reason)} })
 
 // Removal is the leader's decision that a member is no longer one. No rule and no score removes
 // anybody (seed, "Sync Decay").
@@ -203,11 +198,10 @@ type Removal struct {
 }
 
 // RemoveMember is the act by which the leader removes a member.
-var RemoveMember = formAct(ActSpec{
-	Act: ActRemove, Heading: "PARTY REMOVE", Class: ClassDeed, Doc: "Removes a member of a party, by its leader.",
-}, Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."}, func(r *Removal) []part {
-	return []part{partOf("WHOM", &r.Whom, ParseAddress, Address.String), textPart("REASON", &r.Reason), needs(&r.Reason, noReason)}
-})
+var RemoveMember = formAct(deed(ActRemove, "PARTY REMOVE", "Removes a member of a party, by its leader."),
+	Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."}, func(r *Removal) []part {
+		return []part{partOf("WHOM", &r.Whom, ParseAddress, Address.String), textPart("REASON", &r.Reason), needs(&r.Reason, noReason)}
+	})
 
 // Decides is what the leader's signature is about: the end of the membership that the message
 // `since` began. So a copy of the signature ends no membership in another party, and no later one.
@@ -259,8 +253,7 @@ type PresenceNote struct {
 }
 
 // SayPresence is the act by which a member says that its presence has changed.
-var SayPresence = formAct(ActSpec{
-	Act: ActPresence, Heading: "PARTY PRESENCE", Class: ClassDeed, Doc: "Says how reachable a member of a party is from now on.",
-}, PresenceNote{exampleHead, PresenceBusy, "a long build"}, func(n *PresenceNote) []part {
-	return []part{partOf("STATE", &n.State, ParsePresence, func(p Presence) string { return string(p) }), textPart("NOTE", &n.Note)}
-})
+var SayPresence = formAct(deed(ActPresence, "PARTY PRESENCE", "Says how reachable a member of a party is from now on."),
+	PresenceNote{exampleHead, PresenceBusy, "a long build"}, func(n *PresenceNote) []part {
+		return []part{partOf("STATE", &n.State, ParsePresence, func(p Presence) string { return string(p) }), textPart("NOTE", &n.Note)}
+	})

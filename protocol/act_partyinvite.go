@@ -28,9 +28,7 @@ type Invitation struct {
 }
 
 // Invite is the act by which an agent is asked into a party.
-var Invite = NewAct(ActSpec{
-	Act: ActInvite, Heading: "PARTY INVITE", Class: ClassDeed, Doc: "Asks an agent into a party; a human of its host decides.",
-}, parseInvitation, formatInvitation, Invitation{
+var Invite = NewAct(deed(ActInvite, "PARTY INVITE", "Asks an agent into a party; a human of its host decides."), parseInvitation, formatInvitation, Invitation{
 	FormHead: exampleHead, Human: "nat", Whom: Address{Name: "mawui", Host: "white"}, Deciders: []Name{"zoe"}, Anchor: "maw-js#332", Rules: DefaultPartyRules(),
 	AnswerBy: exampleTime.Add(7 * 24 * time.Hour),
 })
@@ -160,7 +158,7 @@ func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
 	if act == ActPartyDefer {
 		example.Until = exampleTime.Add(24 * time.Hour)
 	}
-	return formAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, example, func(a *GateAnswer) []part {
+	return formAct(deed(act, heading, doc), example, func(a *GateAnswer) []part {
 		return []part{
 			flatPart("GATE", &a.Gate), textPart("REASON", &a.Reason), timePart("UNTIL", &a.Until), flatPart("TAKES-BACK", &a.TakesBack),
 			textPart("SEEN", &a.Seen), flatPart("SEEN-SIG", &a.Sig), check(func() bool { return act != ActPartyDefer || !a.Until.IsZero() }, "it does not say until when"),
@@ -175,6 +173,5 @@ type PartyJoin struct {
 }
 
 // JoinParty is the act by which somebody asks a party's leader to be let in.
-var JoinParty = formAct(ActSpec{
-	Act: ActPartyJoin, Heading: "PARTY JOIN", Class: ClassDeed, Doc: "Asks a party's leader to be let in.",
-}, PartyJoin{exampleHead, "I build the panes."}, func(j *PartyJoin) []part { return []part{textPart("REASON", &j.Reason)} })
+var JoinParty = formAct(deed(ActPartyJoin, "PARTY JOIN", "Asks a party's leader to be let in."),
+	PartyJoin{exampleHead, "I build the panes."}, func(j *PartyJoin) []part { return []part{textPart("REASON", &j.Reason)} })

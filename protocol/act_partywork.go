@@ -24,14 +24,13 @@ type PartyProposal struct {
 }
 
 // ProposeToParty is the act by which an agreement is put to a party. By that its author accepts it.
-var ProposeToParty = formAct(ActSpec{
-	Act: ActPartyAgree, Heading: "PARTY AGREE", Class: ClassDeed, Doc: "Puts an agreement to a party.",
-}, PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}}, func(p *PartyProposal) []part {
-	return []part{
-		itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), noteLine("REQUEST: Accept or decline: a message that begins as this."),
-		noteLine("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>"),
-	}
-})
+var ProposeToParty = formAct(deed(ActPartyAgree, "PARTY AGREE", "Puts an agreement to a party."),
+	PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}}, func(p *PartyProposal) []part {
+		return []part{
+			itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), noteLine("REQUEST: Accept or decline: a message that begins as this."),
+			noteLine("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>"),
+		}
+	})
 
 // Vote is what a member, or the leader, says to an agreement that was put to a party.
 type Vote struct {
@@ -42,14 +41,13 @@ type Vote struct {
 }
 
 // VoteInParty is the act by which a member, or the leader, votes.
-var VoteInParty = formAct(ActSpec{
-	Act: ActVote, Heading: "PARTY VOTE", Class: ClassDeed, Doc: "Accepts or declines an agreement that was put to a party.",
-}, Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true}, func(v *Vote) []part {
-	return []part{
-		itemPart(&v.Item), partOf("VOTE", &v.Accept, parseVote, func(yes bool) string { return map[bool]string{true: "accept", false: "reject"}[yes] }),
-		textPart("REASON", &v.Reason), check(func() bool { return v.Accept || v.Reason != "" }, noReason),
-	}
-})
+var VoteInParty = formAct(deed(ActVote, "PARTY VOTE", "Accepts or declines an agreement that was put to a party."),
+	Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true}, func(v *Vote) []part {
+		return []part{
+			itemPart(&v.Item), partOf("VOTE", &v.Accept, parseVote, func(yes bool) string { return map[bool]string{true: "accept", false: "reject"}[yes] }),
+			textPart("REASON", &v.Reason), check(func() bool { return v.Accept || v.Reason != "" }, noReason),
+		}
+	})
 
 func parseVote(said string) (accept bool, err error) {
 	if said != "accept" && said != "reject" {
@@ -72,14 +70,13 @@ type PartyTask struct {
 }
 
 // AddTask is the act by which a party is given something to do.
-var AddTask = formAct(ActSpec{
-	Act: ActTask, Heading: "PARTY TASK", Class: ClassDeed, Doc: "Puts something that one of a party is to do on its list.",
-}, PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}}, func(t *PartyTask) []part {
-	return []part{
-		itemPart(&t.Item), needs(&t.Item.Text, "it does not say what is to be done"), noteLine("REQUEST: One of you takes it: a message that begins as this."),
-		noteLine("  PARTY TAKE | from: <you> then a line ITEM: <label>"),
-	}
-})
+var AddTask = formAct(deed(ActTask, "PARTY TASK", "Puts something that one of a party is to do on its list."),
+	PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}}, func(t *PartyTask) []part {
+		return []part{
+			itemPart(&t.Item), needs(&t.Item.Text, "it does not say what is to be done"), noteLine("REQUEST: One of you takes it: a message that begins as this."),
+			noteLine("  PARTY TAKE | from: <you> then a line ITEM: <label>"),
+		}
+	})
 
 // TaskTake says that its author takes a task, or keeps it, until a time. After that time another
 // member may take it.
@@ -90,11 +87,10 @@ type TaskTake struct {
 }
 
 // TakeTask is the act by which a member takes a task.
-var TakeTask = formAct(ActSpec{
-	Act: ActTake, Heading: "PARTY TAKE", Class: ClassDeed, Doc: "Takes a task of a party: the first in the order of the record has it.",
-}, TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)}, func(t *TaskTake) []part {
-	return []part{itemPart(&t.Item), timePart("UNTIL", &t.Until)}
-})
+var TakeTask = formAct(deed(ActTake, "PARTY TAKE", "Takes a task of a party: the first in the order of the record has it."),
+	TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)}, func(t *TaskTake) []part {
+		return []part{itemPart(&t.Item), timePart("UNTIL", &t.Until)}
+	})
 
 // TaskEnd says that a task is done, or that the member who had it gives it back.
 type TaskEnd struct {
@@ -117,7 +113,7 @@ var (
 )
 
 func taskEnd(act Act, heading, doc string) WordAct[TaskEnd] {
-	return formAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc},
+	return formAct(deed(act, heading, doc),
 		TaskEnd{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, "It is in the tree."},
 		func(e *TaskEnd) []part { return []part{itemPart(&e.Item), textPart("OUTCOME", &e.Outcome)} })
 }
@@ -132,9 +128,7 @@ type Reservation struct {
 }
 
 // Lease is the act by which a member reserves things.
-var Lease = NewAct(ActSpec{
-	Act: ActLease, Heading: "PARTY LEASE", Class: ClassDeed, Doc: "Reserves files or other things for a member of a party, for a while.",
-}, func(body string) (Reservation, error) {
+var Lease = NewAct(deed(ActLease, "PARTY LEASE", "Reserves files or other things for a member of a party, for a while."), func(body string) (Reservation, error) {
 	f := readForm("PARTY LEASE", body, "THINGS", "UNTIL", "REASON")
 	r := Reservation{FormHead: f.FormHead, Things: f.list("THINGS"), Reason: f.text("REASON")}
 	var err error
@@ -157,6 +151,4 @@ var Lease = NewAct(ActSpec{
 type LeaseEnd struct{ FormHead }
 
 // Release is the act by which a member ends its reservation: the one that the message answers.
-var Release = formAct(ActSpec{
-	Act: ActRelease, Heading: "PARTY RELEASE", Class: ClassDeed, Doc: "Ends a reservation in a party before its time.",
-}, LeaseEnd{exampleHead}, func(*LeaseEnd) []part { return nil })
+var Release = formAct(deed(ActRelease, "PARTY RELEASE", "Ends a reservation in a party before its time."), LeaseEnd{exampleHead}, func(*LeaseEnd) []part { return nil })

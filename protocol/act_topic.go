@@ -27,11 +27,10 @@ type Opening struct {
 }
 
 // OpenTopic is the act by which a topic is opened.
-var OpenTopic = formAct(ActSpec{
-	Act: ActTopic, Heading: "TOPIC", Class: ClassDeed, Doc: "Opens a topic between two, or begins a new term of it.",
-}, Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"}, func(o *Opening) []part {
-	return []part{needs(&o.Topic, "it does not say what the topic is called"), flatPart("ANCHOR", &o.Anchor)}
-})
+var OpenTopic = formAct(deed(ActTopic, "TOPIC", "Opens a topic between two, or begins a new term of it."),
+	Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"}, func(o *Opening) []part {
+		return []part{needs(&o.Topic, "it does not say what the topic is called"), flatPart("ANCHOR", &o.Anchor)}
+	})
 
 // Closing ends a topic for its author; the other sees who closed it (R30).
 type Closing struct {
@@ -40,9 +39,8 @@ type Closing struct {
 }
 
 // CloseTopic is the act by which a participant closes their side of a topic.
-var CloseTopic = formAct(ActSpec{
-	Act: ActClose, Heading: "CLOSE", Class: ClassDeed, Doc: "Closes its author's side of a topic.",
-}, Closing{exampleHead, "It is built."}, func(c *Closing) []part { return []part{textPart("REASON", &c.Reason)} })
+var CloseTopic = formAct(deed(ActClose, "CLOSE", "Closes its author's side of a topic."),
+	Closing{exampleHead, "It is built."}, func(c *Closing) []part { return []part{textPart("REASON", &c.Reason)} })
 
 // JoinRequest asks to take part in a topic of two others (R31).
 type JoinRequest struct {
@@ -51,9 +49,8 @@ type JoinRequest struct {
 }
 
 // RequestJoin is the act by which somebody asks to join.
-var RequestJoin = formAct(ActSpec{
-	Act: ActJoinRequest, Heading: "JOIN-REQUEST", Class: ClassDeed, Doc: "Asks to take part in a topic.",
-}, JoinRequest{exampleHead, "I build the panes."}, func(j *JoinRequest) []part { return []part{textPart("REASON", &j.Reason)} })
+var RequestJoin = formAct(deed(ActJoinRequest, "JOIN-REQUEST", "Asks to take part in a topic."),
+	JoinRequest{exampleHead, "I build the panes."}, func(j *JoinRequest) []part { return []part{textPart("REASON", &j.Reason)} })
 
 // Proposal puts an agreement to the other participant of a topic. By that its author is committed
 // to it (R60).
@@ -64,9 +61,7 @@ type Proposal struct {
 }
 
 // Agree is the act by which an agreement is proposed.
-var Agree = formAct(ActSpec{
-	Act: ActAgree, Heading: "AGREE", Class: ClassDeed, Doc: "Proposes an agreement, to which its author commits.",
-}, Proposal{exampleHead, exampleItem, exampleTime.Add(7 * 24 * time.Hour)}, func(p *Proposal) []part {
+var Agree = formAct(deed(ActAgree, "AGREE", "Proposes an agreement, to which its author commits."), Proposal{exampleHead, exampleItem, exampleTime.Add(7 * 24 * time.Hour)}, func(p *Proposal) []part {
 	return []part{
 		itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), timePart("ANSWER-BY", &p.AnswerBy),
 		noteLine("REQUEST: Commit, decline or put it off: a message that begins as one of these."),
@@ -98,11 +93,10 @@ type Lesson struct {
 }
 
 // TeachBack is the act by which somebody says what they have learned.
-var TeachBack = formAct(ActSpec{
-	Act: ActTeachBack, Heading: "TEACH-BACK", Class: ClassDeed, Doc: "Says back what its author has learned from the other one.",
-}, Lesson{exampleHead, "T1", "Panes keep their titles over a restart."}, func(l *Lesson) []part {
-	return []part{labelPart(&l.Label), textPart("LEARNED", &l.Learned), needs(&l.Learned, "it does not say what was learned")}
-})
+var TeachBack = formAct(deed(ActTeachBack, "TEACH-BACK", "Says back what its author has learned from the other one."),
+	Lesson{exampleHead, "T1", "Panes keep their titles over a restart."}, func(l *Lesson) []part {
+		return []part{labelPart(&l.Label), textPart("LEARNED", &l.Learned), needs(&l.Learned, "it does not say what was learned")}
+	})
 
 // label returns the label beside the heading, or "" if there is none that can be read.
 func (f *form) label() Label {
@@ -121,13 +115,12 @@ type Dissent struct {
 }
 
 // Disagree is the act by which a difference is put on record.
-var Disagree = formAct(ActSpec{
-	Act: ActDisagree, Heading: "DISAGREE", Class: ClassDeed, Doc: "Puts on record what its author sees otherwise.",
-}, Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."}, func(d *Dissent) []part {
-	return []part{
-		labelPart(&d.Label), textPart("POSITION", &d.Position), orPart("ITEM", &d.Position), needs(&d.Position, "it does not say what is seen otherwise"),
-	}
-})
+var Disagree = formAct(deed(ActDisagree, "DISAGREE", "Puts on record what its author sees otherwise."),
+	Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."}, func(d *Dissent) []part {
+		return []part{
+			labelPart(&d.Label), textPart("POSITION", &d.Position), orPart("ITEM", &d.Position), needs(&d.Position, "it does not say what is seen otherwise"),
+		}
+	})
 
 // OpenQuestion puts a question on a topic's list.
 type OpenQuestion struct {
@@ -136,11 +129,10 @@ type OpenQuestion struct {
 }
 
 // Ask is the act by which a question is put on the list.
-var Ask = formAct(ActSpec{
-	Act: ActOpen, Heading: "OPEN", Class: ClassDeed, Doc: "Puts an open question on the list of a topic.",
-}, OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}}, func(q *OpenQuestion) []part {
-	return []part{itemPart(&q.Item), needs(&q.Item.Text, "it asks nothing")}
-})
+var Ask = formAct(deed(ActOpen, "OPEN", "Puts an open question on the list of a topic."),
+	OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}}, func(q *OpenQuestion) []part {
+		return []part{itemPart(&q.Item), needs(&q.Item.Text, "it asks nothing")}
+	})
 
 // Resolution settles an open question, or what its author disagreed about.
 type Resolution struct {
@@ -150,11 +142,10 @@ type Resolution struct {
 }
 
 // Resolve is the act by which a question is settled.
-var Resolve = formAct(ActSpec{
-	Act: ActResolve, Heading: "RESOLVE", Class: ClassDeed, Doc: "Settles an open question.",
-}, Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."}, func(r *Resolution) []part {
-	return []part{itemPart(&r.Item), textPart("OUTCOME", &r.Outcome)}
-})
+var Resolve = formAct(deed(ActResolve, "RESOLVE", "Settles an open question."),
+	Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."}, func(r *Resolution) []part {
+		return []part{itemPart(&r.Item), textPart("OUTCOME", &r.Outcome)}
+	})
 
 // ActOfAnswer is the act of an answer that names none itself, such as the output of an agent's
 // command. `asked` is the act of the message that is answered. It says which forms of answers are
@@ -249,7 +240,7 @@ var (
 // verdict makes an act that says a Verdict. It also reads the seed's short form ("AMENDMENT:
 // text").
 func verdict(act Act, heading, key, lacking, doc, text string) WordAct[Verdict] {
-	return formAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, Verdict{exampleHead, text}, func(v *Verdict) []part {
+	return formAct(deed(act, heading, doc), Verdict{exampleHead, text}, func(v *Verdict) []part {
 		return []part{textPart(key, &v.Text), orPart(heading, &v.Text), check(func() bool { return v.Text != "" || lacking == "" }, lacking)}
 	})
 }
