@@ -68,6 +68,7 @@ func conflicts(t *testing.T, h *home) []string {
 }
 
 func TestFilesChangedOnTwoSides(t *testing.T) {
+	scratch.Unraced(t)
 	if scratch.Longer() {
 		t.Run("builtin", testFilesChangedOnTwoSides)
 	}
