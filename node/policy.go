@@ -18,7 +18,7 @@ type policies struct {
 	host     protocol.Name
 	folded   folded.State
 	do       func(ctx context.Context, c affair.Command) ([]protocol.Path, error)
-	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see Node.actor
+	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts
 	signed   func(d protocol.HumanDecision, sig string) error      // returns an error if this host's human has a key and has not signed it
 }
 
