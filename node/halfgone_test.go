@@ -48,8 +48,8 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			if s := n.record.Status(); s.Unrecorded == 0 {
 				t.Error("the journal let go of it")
 			}
-			if jobs := queueOf(t, n, control.QueueRequest{Agent: "echo"}); len(jobs) != 1 || jobs[0].Why != control.WhyHalted {
-				t.Errorf("the agent has to do %+v", jobs)
+			if !n.serving.Halted() {
+				t.Error("agents are run")
 			}
 			stop()
 

@@ -90,48 +90,6 @@ type overspent struct {
 	why  string // the reason, with what to do
 }
 
-// heldBack are the messages that wait for a budget.
-type heldBack struct {
-	soon   []*fleet.Item                   // wait for what is under way
-	hour   []*fleet.Item                   // wait for the agent's budget
-	talks  map[protocol.Path][]*fleet.Item // wait for the budget of a conversation, by its root
-	spent  map[protocol.Path]string        // the paths in `hour` and `talks`, each with the reason
-	looked bool                            // nothing has come since the last look that could make room in conversations
-	warned bool                            // status says that messages wait for the agent's budget
-	again  *time.Timer                     // when it is looked at again; nil: never
-}
-
-func newHeldBack() heldBack {
-	return heldBack{talks: map[protocol.Path][]*fleet.Item{}, spent: map[protocol.Path]string{}}
-}
-
-func (h *heldBack) len() int { return len(h.soon) + len(h.spent) }
-
-func (h *heldBack) all() []*fleet.Item {
-	all := append(append([]*fleet.Item{}, h.soon...), h.hour...)
-	for _, talk := range h.talks {
-		all = append(all, talk...)
-	}
-	return all
-}
-
-// remove takes out a message. It returns nil if the message does not wait for a budget.
-func (h *heldBack) remove(p protocol.Path) (it *fleet.Item) {
-	from := func(list []*fleet.Item) []*fleet.Item {
-		if i := slices.IndexFunc(list, func(it *fleet.Item) bool { return it.Path == p }); i >= 0 {
-			it = list[i]
-			return slices.Delete(list, i, i+1)
-		}
-		return list
-	}
-	h.soon, h.hour = from(h.soon), from(h.hour)
-	delete(h.spent, p)
-	for root, talk := range h.talks {
-		h.talks[root] = from(talk) // the next look drops an empty list
-	}
-	return it
-}
-
 // spent is the budget that has no room for a run; nil if all have room.
 func (q *queue) spent(s *fleet.State, j job) *overspent {
 	if !j.caused {
@@ -183,47 +141,59 @@ func (sv *Serving) Count(a configs.Agent, inquiry protocol.Path) (why string, er
 
 // hold makes a message wait for a budget. It reports whether somebody has to be told: once for each
 // budget, not for each message.
-func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
-	q.steps.held(q.agent.Name, it.Path, spent.talk)
-	q.over.spent[it.Path] = spent.why
-	if first := q.over.talks[spent.root]; spent.talk && len(first) > 0 {
-		q.over.spent[it.Path] = q.over.spent[first[0].Path]
-	}
+func (q *queue) hold(spent *overspent, t *task) (tell bool) {
+	q.steps.held(q.agent.Name, t.it.Path, spent.talk)
+	t.spent = spent.why
 	if spent.talk {
-		if q.over.talks[spent.root] == nil {
+		if others := q.overIn(spent.root); len(others) > 0 {
+			t.spent = others[0].spent
+		} else {
 			q.Notices.Wrong(q.waitsIn(spent.root), "%s waits: %s", q.agent.Name, spent.why)
 		}
-		q.over.talks[spent.root] = append(q.over.talks[spent.root], it)
+		t.root = spent.root
+		q.set(t, overTalk)
 		if !spent.told {
 			q.budgets.telling[spent.root] = true
 		}
 		return !spent.told
 	}
-	q.over.hour = append(q.over.hour, it)
-	if q.over.warned {
+	q.set(t, overHour)
+	if q.warned {
 		return false
 	}
-	q.over.warned = true
+	q.warned = true
 	q.Notices.Wrong(q.waitsAnHour(), "%s waits: %s", q.agent.Name, spent.why)
 	q.lookInTime()
 	return !spent.told
 }
 
+// overIn are the tasks that wait for the budget of a conversation.
+func (q *queue) overIn(root protocol.Path) []*task {
+	return slices.DeleteFunc(q.in(overTalk), func(t *task) bool { return t.root != root })
+}
+
+// talkOver takes the warning back if nothing waits for the budget of a conversation any more.
+func (q *queue) talkOver(root protocol.Path) {
+	if !root.IsZero() && len(q.overIn(root)) == 0 {
+		q.Notices.Mended(q.waitsIn(root))
+	}
+}
+
 // lookInTime arranges another look for the time when the first run that counts against the agent's
 // budget no longer counts. If a clock was put back, that is later than it seemed.
 func (q *queue) lookInTime() {
-	if q.over.again != nil {
-		q.over.again.Stop()
+	if q.again != nil {
+		q.again.Stop()
 	}
 	first := q.runs.Budget(q.agent.Name).First
-	q.over.again = time.AfterFunc(max(first.Add(time.Hour).Sub(q.Now()), firstPause), q.nudge)
+	q.again = time.AfterFunc(max(first.Add(time.Hour).Sub(q.Now()), firstPause), q.nudge)
 }
 
 // hourOver takes the warning back if nothing waits for the agent's budget any more.
 func (q *queue) hourOver() {
-	if q.over.warned && len(q.over.hour) == 0 {
-		q.over.warned = false
-		q.over.again.Stop()
+	if q.warned && q.count[overHour] == 0 {
+		q.warned = false
+		q.again.Stop()
 		q.Notices.Mended(q.waitsAnHour())
 	}
 }
@@ -235,59 +205,43 @@ func (q *queue) waitsAnHour() string               { return "the runs of " + q.w
 // reopened has messages looked at again whose conversation has room, because a human has spoken in
 // it. The first message of that conversation may have come after they began to wait.
 func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
-	if len(q.over.talks)+len(q.over.soon) == 0 || it.Type != protocol.TypeText || s.Talk.Conversation(it).Runs >= q.Config.MaxConversationRuns {
+	if q.count[overTalk]+q.count[soon] == 0 || it.Type != protocol.TypeText || s.Talk.Conversation(it).Runs >= q.Config.MaxConversationRuns {
 		return
 	}
 	root := s.Talk.Root(it)
-	inIt := func(held *fleet.Item) bool { return s.Talk.Root(held) == root }
-	if slices.ContainsFunc(q.over.soon, inIt) {
-		q.nudge()
-	}
-	for _, talk := range q.over.talks {
-		if len(talk) > 0 && inIt(talk[0]) {
-			q.look()
-		}
+	if slices.ContainsFunc(q.in(overTalk, soon), func(t *task) bool { return s.Talk.Root(t.it) == root }) {
+		q.look()
 	}
 }
 
 // look has everything looked at again that waits for a budget.
 func (q *queue) look() {
-	q.over.looked = false
+	q.looked = false
 	q.nudge()
 }
 
 // reopen puts back the messages for which a budget has room again.
 func (q *queue) reopen(s *fleet.State) {
-	q.goOn(s, q.over.soon)
-	q.over.soon = nil
+	reopened := q.in(soon)
 	switch {
-	case len(q.over.hour) == 0:
+	case q.count[overHour] == 0:
 	case q.runs.Budget(q.agent.Name).Starts < q.Config.MaxRuns:
-		q.goOn(s, q.over.hour)
-		q.over.hour = nil
+		reopened = append(reopened, q.in(overHour)...)
 	default:
 		q.lookInTime()
 	}
-	q.hourOver()
-	if !q.over.looked {
-		for root, talk := range q.over.talks {
-			if len(talk) > 0 && s.Talk.Conversation(talk[0]).Runs >= q.Config.MaxConversationRuns {
-				continue
+	if !q.looked {
+		for _, t := range q.in(overTalk) {
+			if s.Talk.Conversation(t.it).Runs < q.Config.MaxConversationRuns {
+				reopened = append(reopened, t)
 			}
-			delete(q.over.talks, root)
-			q.Notices.Mended(q.waitsIn(root))
-			q.goOn(s, talk)
 		}
-		q.over.looked = true
+		q.looked = true
 	}
-}
-
-// goOn lets messages wait for their turn again.
-func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
-	for _, it := range all {
-		delete(q.over.spent, it.Path)
-		q.put(s, it)
+	for _, t := range reopened {
+		q.put(s, t)
 	}
+	q.hourOver()
 }
 
 // forget takes back the warnings of a queue that no longer exists.
@@ -295,11 +249,9 @@ func (q *queue) forget() {
 	delete(q.budgets.waiting, q)
 	q.Notices.Mended(q.waitsAnHour())
 	q.Notices.Mended(q.stalls())
-	for p := range q.unread {
-		q.Notices.Mended(q.textOf(p))
-	}
-	for root := range q.over.talks {
-		q.Notices.Mended(q.waitsIn(root))
+	for _, t := range q.tasks {
+		q.readable(t)
+		q.Notices.Mended(q.waitsIn(t.root))
 	}
 }
 

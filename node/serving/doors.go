@@ -147,7 +147,7 @@ func (d *doors) look(agent protocol.Name) {
 func (d *doors) overHour(agent protocol.Name) (count int) {
 	d.Folded(func(*fleet.State) {
 		if w := d.workers[agent]; w != nil {
-			count = len(w.queue.over.hour)
+			count = w.queue.count[overHour]
 		}
 	})
 	return count
@@ -163,7 +163,7 @@ func (d *doors) overTalk(p protocol.Path) (count int) {
 		}
 		root := s.Talk.Root(it)
 		for _, w := range d.workers {
-			count += len(w.queue.over.talks[root])
+			count += len(w.queue.overIn(root))
 		}
 	})
 	return count
@@ -244,7 +244,7 @@ func (d *doors) nudge() {
 func (d *doors) atWork() (count int) {
 	d.Folded(func(*fleet.State) {
 		for _, w := range d.workers {
-			count += w.queue.atWork()
+			count += w.queue.count[taken]
 		}
 	})
 	return count
@@ -253,8 +253,8 @@ func (d *doors) atWork() (count int) {
 // working are the messages for which the agent's command runs. It is asked while the state is read.
 func (d *doors) working(agent protocol.Name) (on []protocol.Path) {
 	if w := d.workers[agent]; w != nil {
-		for p, at := range w.queue.at {
-			if at.j.handling == fleet.Run {
+		for p, t := range w.queue.tasks {
+			if t.isRun() {
 				on = append(on, p)
 			}
 		}
@@ -269,8 +269,8 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	d.Attendance.view(&v)
 	v.QuietUntil = a.Quiet.Until(d.Now().Local()).UTC()
 	if w := d.workers[a.Name]; w != nil {
-		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.claimant)
-		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
+		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.count[taken], w.slots.Waits(w.claimant)
+		v.Over, v.Failing = w.queue.count[overHour]+w.queue.count[overTalk], w.queue.delayed[forRetry]
 		v.Stalled = w.queue.stalled.why
 	}
 	v.ProfileState = d.profiles.ofAgent(s, a).state

@@ -25,6 +25,9 @@ type atWork struct {
 	done     chan struct{}      // closed when it is handled
 }
 
+// isRun reports whether the agent's command is run for a message.
+func (t *task) isRun() bool { return t.work != nil && t.work.j.handling == fleet.Run }
+
 // cancellation says that somebody wants no more work on a message.
 type cancellation struct {
 	by, reason string
@@ -55,7 +58,7 @@ func times(n int) string {
 func (w *worker) begun(ctx context.Context, j job, attempt int) (run context.Context, stop context.CancelFunc, ok bool) {
 	run, stop = context.WithCancel(ctx)
 	w.Folded(func(*fleet.State) {
-		if at := w.queue.at[j.it.Path]; at.canceled == nil {
+		if at := w.queue.tasks[j.it.Path].work; at.canceled == nil {
 			at.attempt, at.since, at.stop, ok = attempt, w.Now(), stop, true
 		}
 	})
@@ -66,7 +69,7 @@ func (w *worker) begun(ctx context.Context, j job, attempt int) (run context.Con
 // has canceled it. From then on nobody can.
 func (w *worker) over(j job) (c *cancellation) {
 	w.Folded(func(*fleet.State) {
-		at := w.queue.at[j.it.Path]
+		at := w.queue.tasks[j.it.Path].work
 		c, at.stop, at.closed = at.canceled, nil, true
 	})
 	return c
@@ -92,9 +95,9 @@ func (w *worker) canceledAnswer(of protocol.Path, c *cancellation, attempts int)
 func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	q := w.queue
 	all := []control.Job{}
-	for p, at := range q.at {
-		if at.j.handling == fleet.Run && (of.IsZero() || p == of) {
-			all = append(all, w.running(at))
+	for p, t := range q.tasks {
+		if t.isRun() && (of.IsZero() || p == of) {
+			all = append(all, w.running(t.work))
 		}
 	}
 	slices.SortFunc(all, func(a, b control.Job) int {
@@ -105,15 +108,17 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	})
 	halted, awaited := w.Halted(), q.awaited(s)
 	place := 0
-	for it := range q.inOrder() {
-		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
+	waiting := q.in(inLine, aside, soon, overHour, overTalk)
+	slices.SortFunc(waiting, byPlace)
+	for _, t := range waiting {
+		if s.Talk.Handle(t.it, q.who, q.limits()) != fleet.Run {
 			continue // in a moment, it gets a receipt, or the conversation is stopped
 		}
 		place++
-		if !of.IsZero() && it.Path != of {
+		if !of.IsZero() && t.it.Path != of {
 			continue
 		}
-		job := w.waiting(s, it, halted, awaited)
+		job := w.waiting(s, t, halted, awaited)
 		job.Place = place
 		all = append(all, job)
 	}
@@ -125,16 +130,16 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 // is read.
 func (w *worker) jobOn(s *fleet.State, p protocol.Path) (job control.Job, ok bool) {
 	q := w.queue
-	it, there := s.Ledger.Item(p)
-	switch at := q.at[p]; {
-	case !there || !q.held[p]:
+	_, there := s.Ledger.Item(p)
+	switch t := q.tasks[p]; {
+	case !there || t == nil:
 		return job, false
-	case at != nil:
-		return w.running(at), at.j.handling == fleet.Run
-	case s.Talk.Handle(it, q.who, q.limits()) != fleet.Run:
+	case t.work != nil:
+		return w.running(t.work), t.isRun()
+	case s.Talk.Handle(t.it, q.who, q.limits()) != fleet.Run:
 		return job, false
 	}
-	return w.waiting(s, it, w.Halted(), q.awaited(s)), true
+	return w.waiting(s, q.tasks[p], w.Halted(), q.awaited(s)), true
 }
 
 func (w *worker) running(at *atWork) control.Job {
@@ -151,25 +156,25 @@ func (w *worker) running(at *atWork) control.Job {
 
 // waiting is the job on a message that waits. All mail of the agent waits if it is
 // halted.
-func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
-	q := w.queue
+func (w *worker) waiting(s *fleet.State, t *task, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
+	q, it := w.queue, t.it
 	standing := w.runs.Standing(w.job(s, it.Path))
 	problem := lastFailure(standing)
-	if q.unread[it.Path] > 0 {
+	if t.unread > 0 {
 		problem = cannotRead
 	}
 	job := control.Job{
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
-		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: q.over.spent[it.Path],
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem, Budget: t.spent,
 	}
-	if job.Why = q.why(s, it, awaited); halted {
+	if job.Why = q.why(s, t, awaited); halted {
 		job.Why = control.WhyHalted
 	}
 	if job.Why == control.WhyNothing && w.slots.Waits(w.claimant) {
 		job.Why = control.WhySlots
 	}
-	if until := q.pauses[it.Path]; job.Why == control.WhyRetry {
-		job.Next = w.Now().Add(time.Until(until)).UTC()
+	if job.Why == control.WhyRetry {
+		job.Next = t.until[forRetry].UTC()
 	}
 	return job
 }
@@ -186,17 +191,16 @@ func lastFailure(s runlog.Standing) string {
 }
 
 // why is what a message in the queue waits for. It decides that as next does.
-func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) control.JobWhy {
-	now := time.Now()
+func (q *queue) why(s *fleet.State, t *task, awaited map[protocol.Name]protocol.Path) control.JobWhy {
+	it := t.it
 	first, waits := awaited[it.Host]
-	until, expected := q.expects[it.Path]
 	tier := q.tierFor(s, it)
 	switch {
 	case q.paused:
 		return control.WhyPaused
 	case q.stalled.tries > 0:
 		return control.WhyStalled
-	case now.Before(q.pauses[it.Path]):
+	case q.isDelayed(t, forRetry):
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
 		return control.WhyOrder
@@ -204,9 +208,9 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyQuiet
 	case q.isBusy(s, it):
 		return control.WhyParty
-	case q.over.spent[it.Path] != "":
+	case t.spent != "":
 		return control.WhyBudget
-	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
+	case q.isDelayed(t, forReceipt) && s.Talk.AwaitsReceipt(it, q.who):
 		return control.WhyReceipt
 	case q.claims.settling(s, it, q.agent):
 		return control.WhyClaim
@@ -216,44 +220,36 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	return control.WhyNothing
 }
 
-// inOrder returns the messages that wait, the oldest first.
-func (q *queue) inOrder() func(yield func(*fleet.Item) bool) {
-	all := q.all()
-	slices.SortFunc(all, byPlace)
-	return slices.Values(all)
-}
-
 // takeOut takes a message that waits for a run out of the queue, because it is canceled. The
 // message counts as at work until gone or putBack is called. takeOut returns nil if no such message
 // waits.
 func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet.Item {
-	it, known := s.Ledger.Item(p)
-	if !known || s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
+	t := q.tasks[p]
+	if t == nil || t.work != nil || s.Talk.Handle(t.it, q.who, q.limits()) != fleet.Run {
 		return nil
 	}
-	if it = q.remove(p); it == nil {
-		return nil
+	for _, l := range q.lines {
+		l.Remove(func(in *task) bool { return in == t })
 	}
-	q.at[p] = &atWork{j: job{it: it, agent: q.agent, tier: q.tierFor(s, it)}, canceled: c, done: make(chan struct{})}
-	return it
+	q.set(t, taken)
+	t.spent, t.work = "", &atWork{j: job{it: t.it, agent: q.agent, tier: q.tierFor(s, t.it)}, canceled: c, done: make(chan struct{})}
+	return t.it
 }
 
 // gone ends takeOut: nothing is left to be done for the message.
 func (q *queue) gone(p protocol.Path) {
-	close(q.at[p].done)
-	delete(q.at, p)
-	delete(q.held, p)
-	delete(q.pauses, p)
-	delete(q.expects, p)
-	q.readable(p)
+	t := q.tasks[p]
+	close(t.work.done)
+	q.drop(t)
 	q.hourOver()
 	q.look()
 }
 
 // putBack ends takeOut: the message waits as before.
-func (q *queue) putBack(it *fleet.Item) {
-	close(q.at[it.Path].done)
-	delete(q.at, it.Path)
-	q.aside[it.Path] = it // until it is looked at
+func (q *queue) putBack(p protocol.Path) {
+	t := q.tasks[p]
+	close(t.work.done)
+	t.work = nil
+	q.set(t, aside) // until it is looked at
 	q.nudge()
 }

@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -18,25 +20,57 @@ type queue struct {
 	*tools
 	claims  *claims
 	who     fleet.Who
-	agent   configs.Agent    // as it is served now; what runs keeps the settings with which it began
-	wake    chan struct{}    // holds a token if there is something to look at
+	agent   configs.Agent // as it is served now; what runs keeps the settings with which it began
+	wake    chan struct{} // holds a token if there is something to look at
+	tasks   map[protocol.Path]*task
+	count   [states]int      // of tasks, by state
+	delayed [delays]int      // of tasks, by why they are delayed
 	lines   map[string]*line // what can be taken, by tier
-	aside   map[protocol.Path]*fleet.Item
-	over    heldBack
-	held    map[protocol.Path]bool      // waiting or running
-	running map[string]int              // by tier
-	at      map[protocol.Path]*atWork   // what is being handled
-	holes   map[protocol.Path]time.Time // until when a message waits for what its host wrote before it
-	expects map[protocol.Path]time.Time // until when a message waits for the receipt that says what it answers
-	pauses  map[protocol.Path]time.Time // until when a message waits because an attempt failed
-	unread  map[protocol.Path]int       // how often the text of a waiting message could not be read
+	running map[string]int   // by tier
 	paused  bool
 	stalled stall
-	quiet   time.Time // when the queue is nudged because quiet hours may be over; zero: never
+	quiet   time.Time   // when the queue is nudged because quiet hours may be over; zero: never
+	warned  bool        // status says that messages wait for the agent's budget
+	again   *time.Timer // when messages that wait for it are looked at again; nil: never
+	looked  bool        // nothing has come since the last look that could make room in conversations
 }
 
+// task is a message that the agent has to handle.
+type task struct {
+	it     *fleet.Item
+	state  taskState
+	until  [delays]time.Time // until when it waits at the longest, by why; zero: it does not
+	unread int               // how often its text could not be read
+	spent  string            // why a budget has no room for it
+	root   protocol.Path     // of the conversation, if it is the budget of that
+	work   *atWork           // nil: it is not being handled
+}
+
+// taskState is where a task is.
+type taskState int
+
+const (
+	inLine   taskState = iota // waits for its turn
+	aside                     // waits for anything else; its last attempt may still be ending
+	soon                      // waits for what is under way: a budget may have room then
+	overHour                  // waits for the agent's budget
+	overTalk                  // waits for the budget of its conversation
+	taken                     // is being handled
+	states
+)
+
+// delay is why a task waits for some time.
+type delay int
+
+const (
+	forHole    delay = iota // its host wrote something before it that is not here
+	forReceipt              // a receipt may say that it answers something
+	forRetry                // an attempt failed
+	delays
+)
+
 // line is what waits for one tier.
-type line = turns.Queue[*fleet.Item, bond]
+type line = turns.Queue[*task, bond]
 
 // bond is what keeps messages of several authors in their order: the conversation. Messages that
 // nobody vouches for have a bond of their own in it, so that they hold up nothing else.
@@ -62,9 +96,7 @@ type job struct {
 func newQueue(t *tools, c *claims, who fleet.Who, a configs.Agent) *queue {
 	return &queue{
 		tools: t, claims: c, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
-		lines: map[string]*line{}, aside: map[protocol.Path]*fleet.Item{}, over: newHeldBack(),
-		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
-		pauses: map[protocol.Path]time.Time{}, unread: map[protocol.Path]int{}, at: map[protocol.Path]*atWork{},
+		tasks: map[protocol.Path]*task{}, lines: map[string]*line{}, running: map[string]int{},
 	}
 }
 
@@ -95,11 +127,11 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	if s.Talk.Reaches(it, q.who) && !s.Talk.Answerable(it) {
 		q.Notices.Once(it.Path.String(), "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, q.agent.Name)
 	}
-	if it.Type == protocol.TypeRead && len(q.expects) > 0 {
+	if it.Type == protocol.TypeRead && q.delayed[forReceipt] > 0 {
 		q.nudge() // it may be the receipt that a message waits for
 	}
 	q.reopened(s, it)
-	if q.held[it.Path] {
+	if q.tasks[it.Path] != nil {
 		return
 	}
 	switch s.Talk.Handle(it, q.who, q.limits()) {
@@ -114,35 +146,78 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, visible.Line(it.From), q.agent.Name, why)
 		return
 	}
-	q.held[it.Path] = true
+	t := &task{it: it}
+	q.tasks[it.Path] = t
+	q.count[t.state]++
 	if _, hole := s.Chains.GapBefore(it); hole {
-		q.holes[it.Path] = time.Now().Add(holePatience)
-		time.AfterFunc(holePatience, q.nudge)
+		q.delay(t, forHole, holePatience)
 	}
 	if s.Talk.AwaitsReceipt(it, q.who) {
-		q.expects[it.Path] = time.Now().Add(q.receiptPatience())
-		time.AfterFunc(q.receiptPatience(), q.nudge)
+		q.delay(t, forReceipt, q.receiptPatience())
 	}
-	q.put(s, it)
+	q.put(s, t)
 	q.steps.queued(q.agent.Name, it.Path)
 	q.nudge()
 }
 
-// put has a message wait for its tier. Authors whom a host vouches for take turns. All messages that nobody
+// delay has a task wait for at most so long.
+func (q *queue) delay(t *task, why delay, by time.Duration) {
+	q.goOn(t, why)
+	q.delayed[why]++
+	t.until[why] = q.Now().Add(by)
+	time.AfterFunc(by, q.nudge)
+}
+
+// goOn ends a delay.
+func (q *queue) goOn(t *task, why delay) {
+	if !t.until[why].IsZero() {
+		q.delayed[why]--
+		t.until[why] = time.Time{}
+	}
+}
+
+func (q *queue) set(t *task, to taskState) {
+	q.count[t.state]--
+	q.count[to]++
+	t.state = to
+}
+
+// in are the tasks in one of these states, in no order.
+func (q *queue) in(states ...taskState) (all []*task) {
+	number := 0
+	for _, state := range states {
+		number += q.count[state]
+	}
+	if number == 0 {
+		return nil
+	}
+	for _, t := range q.tasks {
+		if slices.Contains(states, t.state) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// put has a task wait for its tier. Authors whom a host vouches for take turns. All messages that nobody
 // vouches for have one turn together, because anybody can take their authors' names.
-func (q *queue) put(s *fleet.State, it *fleet.Item) {
-	tier := q.tierFor(s, it).Name
+func (q *queue) put(s *fleet.State, t *task) {
+	root := t.root
+	t.root, t.spent = protocol.Path{}, ""
+	q.set(t, inLine)
+	q.talkOver(root)
+	tier := q.tierFor(s, t.it).Name
 	l := q.lines[tier]
 	if l == nil {
-		l = turns.New[*fleet.Item, bond](func(a, b *fleet.Item) bool { return byPlace(a, b) < 0 })
+		l = turns.New[*task, bond](func(a, b *task) bool { return byPlace(a, b) < 0 })
 		q.lines[tier] = l
 	}
-	author := it.Author().Name
-	if !s.Talk.Vouched(it) {
-		l.Put(it, bond{s.Talk.Root(it), true}, "", author)
+	author := t.it.Author().Name
+	if !s.Talk.Vouched(t.it) {
+		l.Put(t, bond{s.Talk.Root(t.it), true}, "", author)
 		return
 	}
-	l.Put(it, bond{root: s.Talk.Root(it)}, author+"@"+it.Host.String(), author)
+	l.Put(t, bond{root: s.Talk.Root(t.it)}, author+"@"+t.it.Host.String(), author)
 }
 
 // serve gives the queue the settings with which the agent is served now.
@@ -151,8 +226,8 @@ func (q *queue) serve(s *fleet.State, a configs.Agent) {
 	lines := q.lines
 	q.lines = map[string]*line{}
 	for _, l := range lines {
-		for _, it := range l.All() {
-			q.put(s, it)
+		for _, t := range l.All() {
+			q.put(s, t)
 		}
 	}
 	q.nudge()
@@ -161,11 +236,8 @@ func (q *queue) serve(s *fleet.State, a configs.Agent) {
 // nudge has the worker look at the queue.
 func (q *queue) nudge() { wait.Nudge(q.wake) }
 
-func byPlace(a, b *fleet.Item) int {
-	if c := a.Place.Compare(b.Place); c != 0 {
-		return c
-	}
-	return a.Path.Compare(b.Path)
+func byPlace(a, b *task) int {
+	return cmp.Or(a.it.Place.Compare(b.it.Place), a.it.Path.Compare(b.it.Path))
 }
 
 // next returns the message to be handled next: its author has the turn, and its tier has a free
@@ -175,27 +247,27 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 		return job{}, false
 	}
 	awaited := q.awaited(s)
-	for p, it := range q.aside {
-		if q.at[p] == nil && !q.waits(s, it, awaited) { // a message to be tried again counts as at work until its attempt has ended
-			delete(q.aside, p)
-			q.put(s, it)
+	for _, t := range q.in(aside) {
+		if t.work == nil && !q.waits(s, t, awaited) { // a message to be tried again waits until its attempt has ended
+			q.put(s, t)
 		}
 	}
 	q.reopen(s)
 	for {
-		l, it := q.first()
-		if it == nil {
+		l, t := q.first()
+		if t == nil {
 			return job{}, false
 		}
-		if q.waits(s, it, awaited) {
+		if q.waits(s, t, awaited) {
 			l.Take()
-			q.aside[it.Path] = it
+			q.set(t, aside)
 			continue
 		}
+		it := t.it
 		j := job{it: it, agent: q.agent, tier: q.tierFor(s, it), handling: s.Talk.Handle(it, q.who, q.limits())}
 		if q.lines[j.tier.Name] != l && q.running[j.tier.Name] >= j.tier.Count {
 			l.Take()
-			q.put(s, it) // another tier was chosen for it after it came
+			q.put(s, t) // another tier was chosen for it after it came
 			continue
 		}
 		if j.handling != fleet.Run {
@@ -207,11 +279,11 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 			return j, true
 		case spent.only:
 			l.Take()
-			q.over.soon = append(q.over.soon, it)
+			q.set(t, soon)
 			q.budgets.waiting[q] = true
 		default:
 			l.Take()
-			if q.hold(spent, it) {
+			if q.hold(spent, t) {
 				j.tell = spent
 				return j, true
 			}
@@ -219,20 +291,20 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 	}
 }
 
-// first returns the message whose turn it is among the tiers that have a free worker, and the line
+// first returns the task whose turn it is among the tiers that have a free worker, and the line
 // in which it stands; nil if there is none.
-func (q *queue) first() (in *line, it *fleet.Item) {
+func (q *queue) first() (in *line, t *task) {
 	for tier, l := range q.lines {
 		next, ok := l.Next()
-		if ok && q.running[tier] < q.count(tier) && (it == nil || byPlace(next, it) < 0) {
-			in, it = l, next
+		if ok && q.running[tier] < q.workers(tier) && (t == nil || byPlace(next, t) < 0) {
+			in, t = l, next
 		}
 	}
-	return in, it
+	return in, t
 }
 
-// count is how many workers a tier has. A tier that no longer exists is replaced by the first one.
-func (q *queue) count(tier string) int {
+// workers is how many workers a tier has. A tier that no longer exists is replaced by the first one.
+func (q *queue) workers(tier string) int {
 	for _, t := range q.agent.Tiers {
 		if t.Name == tier {
 			return t.Count
@@ -241,34 +313,39 @@ func (q *queue) count(tier string) int {
 	return q.agent.Tiers[0].Count
 }
 
-// waits reports whether a message waits for anything but its turn.
-func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) bool {
+// waits reports whether a task waits for anything but its turn.
+func (q *queue) waits(s *fleet.State, t *task, awaited map[protocol.Name]protocol.Path) bool {
+	it := t.it
 	if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
 		return true
 	}
-	if time.Now().Before(q.pauses[it.Path]) || q.isQuiet() && q.restsFor(s, it) || q.isBusy(s, it) {
+	if q.isDelayed(t, forRetry) || q.isQuiet() && q.restsFor(s, it) || q.isBusy(s, it) {
 		return true
 	}
-	if until, expected := q.expects[it.Path]; expected {
-		if time.Now().Before(until) && s.Talk.AwaitsReceipt(it, q.who) {
-			return true
-		}
-		delete(q.expects, it.Path)
+	if q.isDelayed(t, forReceipt) && s.Talk.AwaitsReceipt(it, q.who) {
+		return true
 	}
+	q.goOn(t, forReceipt)
 	return s.Talk.Handle(it, q.who, q.limits()) == fleet.Run && q.claims.due(s, it, q.agent)
 }
+
+// isDelayed reports whether a delay is not over yet.
+func (q *queue) isDelayed(t *task, why delay) bool { return q.Now().Before(t.until[why]) }
 
 // awaited returns for each host its first message that waits for what the host wrote before it.
 func (q *queue) awaited(s *fleet.State) map[protocol.Name]protocol.Path {
 	awaited := map[protocol.Name]protocol.Path{}
-	for p, until := range q.holes {
+	if q.delayed[forHole] == 0 {
+		return awaited
+	}
+	for p, t := range q.tasks {
 		it, ok := s.Ledger.Item(p)
 		hole := false
-		if ok && time.Now().Before(until) {
+		if ok && q.isDelayed(t, forHole) {
 			_, hole = s.Chains.GapBefore(it)
 		}
 		if !hole {
-			delete(q.holes, p)
+			q.goOn(t, forHole)
 		} else if first, more := awaited[it.Host]; !more || p.Compare(first) < 0 {
 			awaited[it.Host] = p
 		}
@@ -290,15 +367,17 @@ func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 
 // begin takes out the message that is next. From then on it is at work.
 func (q *queue) begin(j job) {
+	t := q.tasks[j.it.Path]
 	for _, l := range q.lines {
-		if next, ok := l.Next(); ok && next == j.it {
+		if next, ok := l.Next(); ok && next == t {
 			l.Take()
 			break
 		}
 	}
-	delete(q.pauses, j.it.Path)
+	q.goOn(t, forRetry)
 	q.running[j.tier.Name]++
-	q.at[j.it.Path] = &atWork{j: j, done: make(chan struct{})}
+	q.set(t, taken)
+	t.work = &atWork{j: j, done: make(chan struct{})}
 	if j.caused {
 		q.budgets.begin(q.who, j.it)
 	}
@@ -306,58 +385,35 @@ func (q *queue) begin(j job) {
 
 // later puts a message that is at work back into the queue, for `pause`.
 func (q *queue) later(j job, pause time.Duration) {
-	q.pauses[j.it.Path] = time.Now().Add(pause)
-	q.aside[j.it.Path] = j.it
-	time.AfterFunc(pause, q.nudge)
+	t := q.tasks[j.it.Path]
+	q.delay(t, forRetry, pause)
+	q.set(t, aside)
 }
 
-// end removes a message that was handled.
+// end ends the handling of a message. Unless the message was put back, it is done.
 func (q *queue) end(j job) {
-	if q.aside[j.it.Path] == nil { // else it was put back
-		delete(q.held, j.it.Path)
-	}
+	t := q.tasks[j.it.Path]
 	q.running[j.tier.Name]--
-	close(q.at[j.it.Path].done)
-	delete(q.at, j.it.Path)
+	close(t.work.done)
+	if t.work = nil; t.state == taken {
+		q.drop(t)
+	}
 	if j.caused {
 		q.budgets.end(q.who, j.it)
 	}
 	q.nudge()
 }
 
+// drop removes a task that is done.
+func (q *queue) drop(t *task) {
+	for why := range delays {
+		q.goOn(t, why)
+	}
+	q.readable(t)
+	q.count[t.state]--
+	delete(q.tasks, t.it.Path)
+	q.talkOver(t.root)
+}
+
 // waiting is how many messages wait.
-func (q *queue) waiting() int {
-	n := len(q.aside) + q.over.len()
-	for _, l := range q.lines {
-		n += l.Len()
-	}
-	return n
-}
-
-// remove takes out a waiting message, wherever it is; nil if no message of that path waits.
-func (q *queue) remove(p protocol.Path) *fleet.Item {
-	if it := q.aside[p]; it != nil {
-		delete(q.aside, p)
-		return it
-	}
-	for _, l := range q.lines {
-		if it, ok := l.Remove(func(it *fleet.Item) bool { return it.Path == p }); ok {
-			return it
-		}
-	}
-	return q.over.remove(p)
-}
-
-// all returns what waits, in no order.
-func (q *queue) all() (all []*fleet.Item) {
-	for _, it := range q.aside {
-		all = append(all, it)
-	}
-	for _, l := range q.lines {
-		all = append(all, l.All()...)
-	}
-	return append(all, q.over.all()...)
-}
-
-// atWork is how many messages are handled at the moment.
-func (q *queue) atWork() int { return len(q.held) - q.waiting() }
+func (q *queue) waiting() int { return len(q.tasks) - q.count[taken] }

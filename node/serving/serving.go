@@ -233,10 +233,10 @@ func (sv *Serving) Counts(agent protocol.Name) (waiting, working int, oldest tim
 	if w == nil {
 		return 0, 0, oldest
 	}
-	for _, it := range w.queue.all() {
-		if date := it.Path.Time(); oldest.IsZero() || date.Before(oldest) {
+	for p, t := range w.queue.tasks {
+		if date := p.Time(); t.state != taken && (oldest.IsZero() || date.Before(oldest)) {
 			oldest = date
 		}
 	}
-	return w.queue.waiting(), w.queue.atWork(), oldest
+	return w.queue.waiting(), w.queue.count[taken], oldest
 }

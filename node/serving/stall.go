@@ -13,7 +13,7 @@ type stall struct {
 // stall puts a message back that is at work and could not be started. All messages of the agent
 // wait for a while.
 func (q *queue) stall(j job, why error) {
-	q.aside[j.it.Path] = j.it
+	q.set(q.tasks[j.it.Path], aside)
 	q.stalled.why = why.Error()
 	q.Notices.Wrong(q.stalls(), "%s is not run: %v; its mail waits, and it is tried again", q.agent.Name, why)
 	if q.isStalled() {
@@ -24,12 +24,12 @@ func (q *queue) stall(j job, why error) {
 		pause = min(2*pause, maxPause)
 	}
 	q.stalled.tries++
-	q.stalled.until = time.Now().Add(pause)
+	q.stalled.until = q.Now().Add(pause)
 	time.AfterFunc(pause, q.nudge)
 }
 
 // isStalled reports whether the pause is not over yet.
-func (q *queue) isStalled() bool { return time.Now().Before(q.stalled.until) }
+func (q *queue) isStalled() bool { return q.Now().Before(q.stalled.until) }
 
 // stalledNoMore notes that something could be started.
 func (q *queue) stalledNoMore() {

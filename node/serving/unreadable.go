@@ -21,32 +21,33 @@ const cannotRead = "cannot be read"
 func (w *worker) unreadable(ctx context.Context, j job, why error) {
 	var run runlog.Job
 	tries := 0
-	w.Folded(func(s *fleet.State) { run, tries = w.job(s, j.it.Path), w.queue.unreadable(j.it.Path, why) })
+	w.Folded(func(s *fleet.State) {
+		run, tries = w.job(s, j.it.Path), w.queue.unreadable(w.queue.tasks[j.it.Path], why)
+	})
 	if tries < mostReadings {
 		w.later(j, w.Now().Add(pauseAfter(w.pause(), tries)))
 		return
 	}
 	w.giveUp(ctx, j, run, protocol.Failure{Problem: why.Error(), Attempts: w.runs.Standing(run).Attempts})
-	w.Folded(func(*fleet.State) { w.queue.readable(j.it.Path) })
 }
 
 // unreadable notes that the text of a message cannot be read, and returns how often that has
 // happened.
-func (q *queue) unreadable(p protocol.Path, why error) (tries int) {
-	q.unread[p]++
-	q.Notices.Wrong(q.textOf(p), "a message waits for %s: %v; it is tried again", q.agent.Name, why)
-	return q.unread[p]
+func (q *queue) unreadable(t *task, why error) (tries int) {
+	t.unread++
+	q.Notices.Wrong(q.textOf(t), "a message waits for %s: %v; it is tried again", q.agent.Name, why)
+	return t.unread
 }
 
 // readable notes that the text of a message can be read, or is not needed any more.
-func (q *queue) readable(p protocol.Path) {
-	if q.unread[p] > 0 {
-		delete(q.unread, p)
-		q.Notices.Mended(q.textOf(p))
+func (q *queue) readable(t *task) {
+	if t.unread > 0 {
+		t.unread = 0
+		q.Notices.Mended(q.textOf(t))
 	}
 }
 
 // textOf names what the warning is about.
-func (q *queue) textOf(p protocol.Path) string {
-	return "the text of " + p.String() + " for " + q.who.Name
+func (q *queue) textOf(t *task) string {
+	return "the text of " + t.it.Path.String() + " for " + q.who.Name
 }

@@ -120,7 +120,7 @@ func (w *worker) run(ctx context.Context, j job) {
 	}
 	var run runlog.Job
 	w.Folded(func(s *fleet.State) {
-		w.queue.readable(it.Path)
+		w.queue.readable(w.queue.tasks[it.Path])
 		run = w.job(s, it.Path)
 	})
 	standing := w.runs.Standing(run)

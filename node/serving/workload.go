@@ -206,7 +206,9 @@ func (w *worker) cancel(ctx context.Context, p protocol.Path, c *cancellation) (
 // out of the queue. It returns the job that there was; nil if there was none.
 func (w *worker) cancelNow(p protocol.Path, c *cancellation) (jobs []control.Job, at *atWork, waited *fleet.Item) {
 	w.Folded(func(s *fleet.State) {
-		at = w.queue.at[p]
+		if t := w.queue.tasks[p]; t != nil {
+			at = t.work
+		}
 		if at == nil {
 			jobs = w.jobs(s, p)
 			if waited = w.queue.takeOut(s, p, c); waited == nil {
@@ -237,7 +239,7 @@ func (w *worker) dropWaiting(ctx context.Context, it *fleet.Item, c *cancellatio
 	ws, err := w.Act(ctx, w.canceledAnswer(it.Path, c, w.runs.Standing(run).Attempts), it.Path)
 	w.Folded(func(*fleet.State) {
 		if err != nil {
-			w.queue.putBack(it)
+			w.queue.putBack(it.Path)
 		} else {
 			w.queue.gone(it.Path)
 		}
