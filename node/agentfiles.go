@@ -54,7 +54,7 @@ func (f *AgentFiles) find(name string) (configs.Agent, error) {
 	return f.agents[i], nil
 }
 
-// SetAgent changes how an agent is served, as serving.Set does. Whether its profile exists is only
+// SetAgent changes how an agent is served, as Serving.Set does. Whether its profile exists is only
 // seen when the node runs.
 func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAgent, err error) {
 	was, err := f.find(r.Name)

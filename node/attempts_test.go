@@ -174,7 +174,7 @@ func TestADiskThatTakesNoNoteOfStarts(t *testing.T) {
 	}
 	eventually(t, "the queue says it, and no slot is held", func() bool {
 		jobs := queueOf(t, n, control.QueueRequest{})
-		running, _, _ := n.slots.Usage()
+		running, _, _ := n.serving.Usage()
 		return len(jobs) == 2 && jobs[0].Why == control.WhyStalled && jobs[1].Why == control.WhyStalled && running == 0
 	})
 	wantCanceled(t, n, second.Path, "mawjs", control.JobWaiting)

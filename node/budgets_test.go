@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -226,15 +225,6 @@ func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 
 	late := asks(t, n, q, "an hour later")
 	waits(t, n, "worker", 1)
-	queue, again := n.doors.of("worker").queue, false
-	n.folded(func(s *fleet.State) {
-		queue.over.again.Stop() // as if it came too early, because the clock was put back
-		queue.reopen(s)
-		again = queue.over.again.Stop()
-	})
-	if !again {
-		t.Error("it was looked too early, and nobody looks again")
-	}
 	c.forward(time.Hour)
 	if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{Agent: "worker"}); err != nil {
 		t.Fatal(err)
@@ -245,29 +235,12 @@ func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
 	}
 }
 
-// A message can be canceled while its agent awaits the receipt that may say what the message
-// answers. The canceled message leaves nothing behind.
-func TestACanceledMessageAwaitsNoReceipt(t *testing.T) {
-	t.Parallel()
-	n, _ := runNode(t, initHome(t, nil))
-	addExec(t, n, "mawjs", "cat")
-	pause(t, n, "mawjs", true)
-	m := say(t, n, "mawjs", "hello").Path
-	q := n.doors.of("mawjs").queue
-	n.folded(func(*fleet.State) { q.expects[m] = time.Now().Add(time.Hour) }) // as for the unsigned answer of another program
-	wantCanceled(t, n, m, "mawjs", control.JobWaiting)
-	n.folded(func(*fleet.State) {
-		if len(q.expects) > 0 {
-			t.Errorf("it awaits %v", q.expects)
-		}
-	})
-}
-
 // soon waits until so many messages of an agent wait for what is under way.
 func soon(t *testing.T, n *Node, agent protocol.Name, count int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d messages of %s wait for what is under way", count, agent), func() bool {
-		return n.reading(func() bool { return len(n.doors.workers[agent].queue.over.soon) == count })
+		jobs := queueOf(t, n, control.QueueRequest{Agent: agent.String()})
+		return len(jobs) == count && jobs[0].State == control.JobWaiting && jobs[0].Why == control.WhyNothing
 	})
 }
 

@@ -193,18 +193,18 @@ func TestMostMailNeedsNoClaim(t *testing.T) {
 }
 
 // pass has time pass for a node that is awake. It looks far more often than it must. A node that a
-// busy machine holds up for gapLeast would count as having slept.
+// busy machine holds up for 25 seconds would count as having slept.
 func pass(n *Node, c *clock, by time.Duration) {
-	const step = gapLeast / 5
+	const step = 5 * time.Second
 	for ; by > 0; by -= step {
 		c.forward(step)
-		n.claims.look(context.Background())
+		n.serving.LookForClaims(context.Background())
 	}
 	wakeClaims(n)
 }
 
 // wakeClaims settles what was found.
-func wakeClaims(n *Node) { n.claims.rosterMoved() }
+func wakeClaims(n *Node) { n.serving.RosterMoved() }
 
 // The work of a host that is gone is taken over after a while, also the mail for which its sender
 // chose that host. When the host comes back, it does not run again what it finds.
@@ -328,8 +328,8 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 	if runs := g.runs(t); runs["word1"] != 0 || runs["word0"] != 1 {
 		t.Errorf("what another host has claimed was run: %v", linesOf(t, g.ran))
 	}
-	g.whiteClock.forward(2 * lostLong)
-	if warned := strings.Join(g.white.claims.warnings(), "\n"); !strings.Contains(warned, other.String()+" waits: another host has claimed it for mawjs") {
+	g.whiteClock.forward(2 * time.Minute)
+	if warned := strings.Join(g.white.warnings(), "\n"); !strings.Contains(warned, other.String()+" waits: another host has claimed it for mawjs") {
 		t.Errorf("it says %q", warned)
 	}
 }
@@ -493,14 +493,21 @@ func (g *group) pause(t *testing.T, paused bool) {
 }
 
 // claimAs has a node get the claim of a message and say nothing of it.
-func claimAs(t *testing.T, n *Node, p protocol.Path) work {
+func claimAs(t *testing.T, n *Node, p protocol.Path) {
 	t.Helper()
-	w := work{p, "mawjs", 0}
-	said := protocol.RunClaim.Format(protocol.RunClaimed{Of: p, Agent: w.agent, From: n.cfg.Alias})
-	if mine, err := n.record.Claim(t.Context(), w.name(), said); err != nil || !mine {
+	said := protocol.RunClaim.Format(protocol.RunClaimed{Of: p, Agent: "mawjs", From: n.cfg.Alias})
+	if mine, err := n.record.Claim(t.Context(), protocol.ClaimName(p, "mawjs", 0), said); err != nil || !mine {
 		t.Fatalf("%v, %v", mine, err)
 	}
-	return w
+}
+
+// awaitsClaim waits until a message waits at a node for its claim.
+func awaitsClaim(t *testing.T, n *Node, p protocol.Path) {
+	t.Helper()
+	eventually(t, "it waits for its claim", func() bool {
+		jobs := queueOf(t, n, control.QueueRequest{Message: p.String()})
+		return len(jobs) == 1 && jobs[0].Why == control.WhyClaim
+	})
 }
 
 // A host claims a message and is destroyed before it tells of that. The others list the message
@@ -514,7 +521,7 @@ func TestAClaimThatNobodyTellsOf(t *testing.T) {
 	claimAs(t, g.white, p)
 	g.stopWhite() // for good
 	pause(t, g.hub, "mawjs", false)
-	eventually(t, "the hub knows that somebody has it", func() bool { return g.hub.claims.isLost(work{p, "mawjs", 0}) })
+	awaitsClaim(t, g.hub, p)
 	retry := control.DeadLetterRequest{Message: p.String()}
 	if _, err := control.RetryDead.Ask(t.Context(), g.hub, retry); err == nil || control.AsError(err).Kind != control.KindNotFound {
 		t.Errorf("tried again before takeover_after: %v", err)
@@ -523,8 +530,12 @@ func TestAClaimThatNobodyTellsOf(t *testing.T) {
 		t.Errorf("listed before takeover_after: %+v", dead)
 	}
 	pass(g.hub, g.hubClock, 11*time.Minute)
-	dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{Agent: "mawjs"})
-	if len(dead) != 1 || dead[0].Message.Path != p || !dead[0].Claimed || !strings.Contains(dead[0].Problem, "another host has claimed it at the remote") {
+	var dead []control.DeadLetter
+	eventually(t, "it is listed", func() bool {
+		dead = deadLettersOf(t, g.hub, control.DeadLettersRequest{Agent: "mawjs"})
+		return len(dead) == 1
+	})
+	if dead[0].Message.Path != p || !dead[0].Claimed || !strings.Contains(dead[0].Problem, "another host has claimed it at the remote") {
 		t.Errorf("the dead letters are %+v", dead)
 	}
 	if !warned(t, g.hub, "parley dlq retry "+p.String()+" --agent mawjs") {
@@ -556,7 +567,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	eventually(t, "the hub knows of the claim", func() bool {
 		return g.hub.reading(func() bool { return g.hub.state.Run(p, "mawjs").Claim != nil })
 	})
-	g.hub.claims.look(t.Context())
+	g.hub.serving.LookForClaims(t.Context())
 	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 {
 		t.Errorf("listed while the host is there: %+v", dead)
 	}
@@ -589,13 +600,13 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncase $1$3 in refs/parley/*0000000000000000000000000000000000000000) exit 1;; esac\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	g.hub.claims.want(work{p, "mawjs", 0}, "white") // as if white had been gone a moment ago
-	wakeClaims(g.hub)
-	eventually(t, "the hub has got the claim, and not given it up", func() bool {
-		return slices.Contains(refsOf(t, g.hub.cfg.Remote), ref) && !g.hub.claims.wants(work{p, "mawjs", 0})
-	})
+	claimAs(t, g.hub, p) // as if white had been gone a moment ago
 	pause(t, g.white, "mawjs", false)
-	eventually(t, "white knows that it has not got it", func() bool { return g.white.claims.isLost(work{p, "mawjs", 0}) })
+	awaitsClaim(t, g.white, p)
+	pass(g.hub, g.hubClock, 2*time.Minute)
+	if !slices.Contains(refsOf(t, g.hub.cfg.Remote), ref) {
+		t.Fatal("the remote let the claim be given up")
+	}
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
@@ -604,25 +615,9 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 		pass(g.hub, g.hubClock, 2*time.Minute)
 		return !slices.Contains(refsOf(t, g.hub.cfg.Remote), ref)
 	})
-	eventually(t, "white has asked for it again", func() bool {
-		pass(g.white, g.whiteClock, 2*time.Minute)
-		return !g.white.claims.isLost(work{p, "mawjs", 0})
-	})
+	pass(g.white, g.whiteClock, 2*time.Minute) // it asks again
 	if m := answerTo(t, g.white, p); m.Host != "white" {
 		t.Errorf("answered by %s", m.Host)
-	}
-
-	pause(t, g.white, "mawjs", true)
-	q := g.mailFor(t, "white") // another message
-	w := claimAs(t, g.hub, q)
-	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.hub.claims.take(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
-	if refs := refsOf(t, g.hub.cfg.Remote); slices.Contains(refs, "refs/parley/claims/"+w.name()) {
-		t.Errorf("the claims are %v", refs)
 	}
 }
 
@@ -645,7 +640,7 @@ func TestOldClaimsAreRemoved(t *testing.T) {
 		t.Helper()
 		eventually(t, "all is pushed", func() bool { r := g.hub.record.Status(); return r.Unrecorded+r.Unpushed == 0 })
 		g.hubClock.forward(after)
-		g.hub.claims.tidyUp(t.Context())
+		g.hub.serving.LookForClaims(t.Context())
 		return refsOf(t, g.hub.cfg.Remote)
 	}
 	if refs := tidied(6 * 24 * time.Hour); !slices.Contains(refs, refOf(done)) {
@@ -654,53 +649,6 @@ func TestOldClaimsAreRemoved(t *testing.T) {
 	if refs := tidied(25 * time.Hour); slices.Contains(refs, refOf(done)) || !slices.Contains(refs, refOf(open)) {
 		t.Errorf("after more than seven days there are %v, want %s alone", refs, refOf(open))
 	}
-}
-
-// A claim whose asking was ended is asked for again. It prevents: its message is forgotten until
-// the node is started anew.
-func TestAClaimWhoseAskingWasEnded(t *testing.T) {
-	t.Parallel()
-	g := aGroup(t, true)
-	g.pause(t, true)
-	p := g.mailFor(t, g.hub.cfg.Alias)
-	o := g.hub.claims.claimsOptions
-	o.record = endedAsking{o.record.(*gitsync.Record)}
-	c := newClaims(o, g.hub.claims.vigil) // it stands beside the node's own, and is not started
-	w := work{p, "mawjs", 0}
-	c.want(w, g.hub.cfg.Alias)
-	for range 2 {
-		batch := c.next()
-		if !slices.Equal(batch, []work{w}) {
-			t.Fatalf("to be claimed: %v", batch)
-		}
-		c.claim(t.Context(), batch)
-		if batch := c.next(); len(batch) > 0 {
-			t.Errorf("tried again without a pause: %v", batch)
-		}
-		c.look(t.Context())
-	}
-	if warned := c.warnings(); len(warned) > 0 {
-		t.Errorf("it warns: %v", warned)
-	}
-}
-
-// endedAsking is a record whose asking for claims is ended before there is an answer.
-type endedAsking struct{ *gitsync.Record }
-
-func (endedAsking) Claim(context.Context, string, string) (bool, error) {
-	return false, fmt.Errorf("cannot claim it: %w", context.Canceled)
-}
-
-func (c *claims) isLost(w work) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.works[w] != nil && c.works[w].lost
-}
-
-func (c *claims) wants(w work) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.works[w] != nil
 }
 
 // A message that a host has claimed and not begun goes to another host when the agent is removed
@@ -775,25 +723,7 @@ func TestMailIsNotLookedThroughInVain(t *testing.T) {
 	g.awaitServed(t, g.hub, 2)
 	g.stopWhite()
 	pass(g.hub, g.hubClock, 11*time.Minute)
-	a, err := g.hub.roster.Get("mawjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.hub.claims.mu.Lock()
-	vain := g.hub.claims.vain["mawjs"] // the host itself may look again at any time
-	g.hub.claims.mu.Unlock()
-	found := func() int {
-		all, looked := g.hub.claims.orphans(a, vain)
-		if !slices.Equal(looked.gone, []protocol.Name{"white"}) {
-			t.Errorf("gone are %v", looked.gone)
-		}
-		return len(all)
-	}
-	if n := found(); n != 0 {
-		t.Errorf("%d messages were found once more", n)
-	}
-	say(t, g.hub, "nat", "something new")
-	if n := found(); n != 1 {
-		t.Errorf("%d messages were found when something had come, want 1", n)
+	if n := g.hub.serving.LookForClaims(t.Context()); n != 0 {
+		t.Errorf("the mail of %d agents was looked through once more", n)
 	}
 }

@@ -85,7 +85,7 @@ func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
 		}
 		return len(answers) == len(names) && read == len(names)
 	})
-	if used, waiting, _ := n.slots.Usage(); used != 0 || waiting != 0 {
+	if used, waiting, _ := n.serving.Usage(); used != 0 || waiting != 0 {
 		t.Errorf("%d commands run, %d agents wait", used, waiting)
 	}
 }

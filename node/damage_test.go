@@ -61,8 +61,8 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"echo"}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	if j, ok := n.doors.of("echo").take(); ok {
-		t.Errorf("the agent was about to run %s", j.it.Path)
+	if jobs := queueOf(t, n, control.QueueRequest{Agent: "echo"}); len(jobs) != 1 || jobs[0].Why != control.WhyHalted {
+		t.Errorf("the agent has to do %+v", jobs)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestAMessageThatCannotBeReadIsSeen(t *testing.T) {
 	wantRows := func(why control.JobWhy) {
 		t.Helper()
 		jobs := queueOf(t, n, control.QueueRequest{Message: bad.String()})
-		if len(jobs) != 1 || jobs[0].Path != bad || jobs[0].Why != why || jobs[0].Problem != cannotRead {
+		if len(jobs) != 1 || jobs[0].Path != bad || jobs[0].Why != why || jobs[0].Problem != "cannot be read" {
 			t.Errorf("the queue is %+v", jobs)
 		}
 	}
@@ -130,9 +130,9 @@ func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
 func TestAMessageThatIsReadAgainIsAnswered(t *testing.T) {
 	n, _ := trying(t, initHome(t, nil))
 	var reads atomic.Int32
-	load := n.doors.worker.load
-	n.doors.worker.load = func(it *fleet.Item) (*protocol.Message, error) {
-		if reads.Add(1) < mostReadings {
+	load := n.serving.Load
+	n.serving.Load = func(it *fleet.Item) (*protocol.Message, error) {
+		if reads.Add(1) < 6 {
 			return nil, syscall.EIO
 		}
 		return load(it)

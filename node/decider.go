@@ -38,6 +38,12 @@ func (d *decider) act(ctx context.Context, c fleet.Command, about protocol.Path)
 	return d.writer.write(ctx, drafts)
 }
 
+// store is act for those who want only the paths of what is stored.
+func (d *decider) store(ctx context.Context, c fleet.Command, about protocol.Path) ([]protocol.Path, error) {
+	ws, err := d.act(ctx, c, about)
+	return writtenPaths(ws), err
+}
+
 // say is act for a command that is about no message.
 func (d *decider) say(ctx context.Context, c fleet.Command) error {
 	_, err := d.act(ctx, c, protocol.Path{})
@@ -68,9 +74,10 @@ func (d *decider) actOnEach(ctx context.Context, messages []protocol.Path, comma
 	return d.writer.write(ctx, all)
 }
 
+// isRefusal reports whether a rule refuses a command.
 func isRefusal(err error) bool {
-	var r *fleet.Refusal
-	return errors.As(err, &r)
+	_, is := errors.AsType[*fleet.Refusal](err)
+	return is
 }
 
 // onceEach is a lock for each key. The zero value is ready.

@@ -13,20 +13,16 @@ import (
 // do carries out a command of an affair. Commands of one affair take turns, from Decide until what
 // was decided is folded. So each is given the result of those before it. The error may also say why
 // a deed is void: another host may have been faster.
-func (d *decider) do(ctx context.Context, c affair.Command) ([]written, error) {
+func (d *decider) do(ctx context.Context, c affair.Command) ([]protocol.Path, error) {
 	return d.carryOut(ctx, c, fleet.Do{Command: c})
 }
 
 // doFor is do for a caller. It notes what is known of why the caller asks (R13).
-func (d *decider) doFor(ctx context.Context, by control.Caller, c affair.Command) (paths []protocol.Path, err error) {
-	deeds, err := d.carryOut(ctx, c, called(by, fleet.Do{Command: c}))
-	for _, w := range deeds {
-		paths = append(paths, w.message.Path)
-	}
-	return paths, err
+func (d *decider) doFor(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error) {
+	return d.carryOut(ctx, c, called(by, fleet.Do{Command: c}))
 }
 
-func (d *decider) carryOut(ctx context.Context, c affair.Command, decided fleet.Command) ([]written, error) {
+func (d *decider) carryOut(ctx context.Context, c affair.Command, decided fleet.Command) ([]protocol.Path, error) {
 	defer d.turns.lock(c.ID)()
 	deeds, err := d.act(ctx, decided, protocol.Path{})
 	if err != nil {
@@ -40,5 +36,5 @@ func (d *decider) carryOut(ctx context.Context, c affair.Command, decided fleet.
 			}
 		}
 	})
-	return deeds, err
+	return writtenPaths(deeds), err
 }

@@ -1,8 +1,6 @@
 package node
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +12,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/examiner"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -28,12 +25,12 @@ func working(n *Node, me, with string) topics.Speaker {
 func do(t testing.TB, n *Node, commands ...affair.Command) (last protocol.Path) {
 	t.Helper()
 	for _, c := range commands {
-		ws, err := n.decider.do(t.Context(), c)
+		paths, err := n.decider.do(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(ws) > 0 {
-			last = ws[len(ws)-1].message.Path
+		if len(paths) > 0 {
+			last = paths[len(paths)-1]
 		}
 	}
 	return last
@@ -163,11 +160,9 @@ func TestAnExaminationAfterAStart(t *testing.T) {
 	n.halts.breaks("a test holds it up")
 	skills := working(n, "skills", "mawjs")
 	check := do(t, n, skills.Open(""), skills.Agree("Panes are four", 0), skills.Check(nil, 0, 0))
-	n.folded(func(*fleet.State) {
-		if n.doors.workers["mawjs"].queue.held[check] {
-			t.Error("the check waits for the agent's command")
-		}
-	})
+	if jobs := queueOf(t, n, control.QueueRequest{Agent: "mawjs"}); len(jobs) > 0 {
+		t.Errorf("the check waits for the agent's command: %+v", jobs)
+	}
 	stop()
 	n, _ = runNode(t, home)
 	if got := rowsText(resultOf(t, n, check)); got != "P1 0.0 REJECT not in memory\nA1 0.0 REJECT not in memory\n" {
@@ -271,19 +266,5 @@ func TestNotesOfASharedFolderProveNothing(t *testing.T) {
 		if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, want) {
 			t.Errorf("%s:\n%s\nwant %s", who, got, want)
 		}
-	}
-}
-
-// It prevents: a ψ of many files keeps a node from ending until all of them are read.
-func TestReadingNotesEndsWithTheNode(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "keys.md"), []byte("Four."), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := readNotes(ctx, dir, false, func(examiner.Text) { t.Error("a note was read after the end") })
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

@@ -22,12 +22,12 @@ type hostParts struct {
 func (n *Node) newHostParts() (p hostParts) {
 	p.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
-		bus: n.currentBus, meet: n.cfg.Bus.URL != "", served: func() []control.Agent { return n.serving.views("") },
+		bus: n.currentBus, meet: n.cfg.Bus.URL != "", served: func() []control.Agent { return n.serving.Views("") },
 		waiting: func(s *fleet.State) map[string]int { return n.gatesWaiting(s) },
 	}
 	n.tracer = &tracer{
 		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, views: n.views, record: n.record, directory: p.directory, asker: n.asker,
-		trail: n.steps.trail, runs: n.runs, doors: n.doors,
+		trail: n.steps.trail, serving: n.serving,
 	}
 	p.reporter = &reporter{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,
@@ -42,7 +42,7 @@ func (n *Node) newHostParts() (p hostParts) {
 	}
 	p.remover = &remover{
 		revoker: p.revoker, remote: n.cfg.Remote, record: n.record, folded: n.folded, live: n.live, lookout: n.lookout, own: n.own, log: n.log,
-		act: n.decider.act, doors: n.doors,
+		act: n.decider.act, serving: n.serving,
 	}
 	p.rotator = &rotator{
 		host: n.cfg.Alias, home: n.home, recordID: n.record.ID(), limit: n.cfg.MessageLimit, now: n.now, log: n.log, folded: n.folded, signsWith: &n.signsWith,

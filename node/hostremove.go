@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -27,7 +28,7 @@ type remover struct {
 	own     *ownHost
 	log     zerolog.Logger
 	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // decides and stores
-	doors   *doors
+	serving *serving.Serving
 }
 
 // RemoveHost answers control.RemoveHost.
@@ -72,7 +73,7 @@ func (rm *remover) stayAfterAll() {
 		rm.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 	rm.lookout.Out.Store(false)
-	rm.doors.nudge()
+	rm.serving.Nudge()
 }
 
 // removal is the command for which a request asks, and what it does.
@@ -99,7 +100,7 @@ func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.H
 		}
 	})
 	if done.Here {
-		done.Running = rm.doors.atWork()
+		done.Running = rm.serving.AtWork()
 	}
 	return c, done, nil
 }
@@ -121,9 +122,9 @@ const drainLook = 20 * time.Millisecond
 
 // awaitAgents waits for the work of agents, for as long as a node that stops does.
 func (rm *remover) awaitAgents(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	ctx, cancel := context.WithTimeout(ctx, serving.DrainTime)
 	defer cancel()
-	for ctx.Err() == nil && rm.doors.atWork() > 0 {
+	for ctx.Err() == nil && rm.serving.AtWork() > 0 {
 		wait.Sleep(ctx, drainLook)
 	}
 }

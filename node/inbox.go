@@ -95,7 +95,7 @@ func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Pat
 		return b.look(who, take, r), nil
 	}
 	defer b.sessions.Waits(protocol.Name(who.Name))()
-	came := b.messages.Follow(maxFeed, nil)
+	came := b.messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
@@ -126,16 +126,10 @@ func (b *inbox) isNews(who fleet.Who, came *feed.Feed[protocol.Path]) bool {
 	b.folded(func(s *fleet.State) {
 		news = news || slices.ContainsFunc(paths, func(p protocol.Path) bool {
 			it, there := s.Ledger.Item(p)
-			return !there || makesMail(it) || s.Talk.Reaches(it, who)
+			return !there || feed.MakesMail(it.Act) || s.Talk.Reaches(it, who)
 		})
 	})
 	return news
-}
-
-// makesMail reports whether a message may make other messages mail that were none: a word of a
-// host, or a word that work is to be done anew or elsewhere.
-func makesMail(it *fleet.Item) bool {
-	return it.Act.HostWord() || it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim
 }
 
 // look lists the mail that waits, and takes it if that is asked for.

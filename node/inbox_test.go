@@ -138,7 +138,7 @@ func TestOnlyMailIsNews(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "mawjs")
 	addInbox(t, n, "volt")
-	came := n.inbox.messages.Follow(maxFeed, nil)
+	came := n.inbox.messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
 	few := n.inbox.messages.Follow(1, nil)
 	defer few.End()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // An inquiry of another host runs an agent of this one: what it asks stands in a fence, and each run
@@ -45,7 +46,7 @@ func TestInquiryOfAnotherHostIsBounded(t *testing.T) {
 	if !fenced || strings.Contains(before, "stores") || strings.Contains(before, "expert") || !strings.Contains(before, "The host oracle-world has you take part") {
 		t.Errorf("it is given:\n%s", given)
 	}
-	if err := left.runs.Grant("lens"); err != nil {
+	if _, err := control.PauseAgent.Ask(t.Context(), left, control.PauseRequest{Name: "lens"}); err != nil {
 		t.Fatal(err)
 	}
 	st.awaitRuns("Cost", 1)

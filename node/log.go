@@ -11,9 +11,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxFeed is how many messages may wait for a follower that does not keep up.
-const maxFeed = 100_000
-
 // logbook tells the messages of the record: those that are there, and those that come.
 type logbook struct {
 	folded   folded.State
@@ -27,7 +24,7 @@ func (lb *logbook) Log(ctx context.Context, r control.LogRequest, yield func(con
 	if err != nil {
 		return err
 	}
-	f := lb.messages.Follow(maxFeed, nil)
+	f := lb.messages.Follow(feed.MaxMessages, nil)
 	defer f.End()
 	if err := lb.past(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err

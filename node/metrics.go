@@ -56,7 +56,7 @@ func (w watched) Look() metrics.Snapshot {
 	if !r.WaitingSince.IsZero() {
 		s.Record.Lag = time.Since(r.WaitingSince)
 	}
-	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.Usage()
+	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.serving.Usage()
 	s.Hosts = w.hosts()
 	for _, a := range n.roster.All() {
 		s.Agents = append(s.Agents, w.agent(a))
@@ -115,17 +115,10 @@ func (w watched) hosts() (all []metrics.Host) {
 func (w watched) agent(a configs.Agent) metrics.Agent {
 	n := w.n
 	s := metrics.Agent{Name: a.Name, Paused: a.Paused}
-	first := time.Time{}
+	var first time.Time
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if at := n.doors.workers[a.Name]; at != nil {
-		s.Queued, s.Running = at.queue.waiting(), at.queue.atWork()
-		for _, it := range at.queue.all() {
-			if date := it.Path.Time(); first.IsZero() || date.Before(first) {
-				first = date
-			}
-		}
-	}
+	s.Queued, s.Running, first = n.serving.Counts(a.Name)
 	if a.Door == configs.DoorInbox {
 		for it := range n.state.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: n.cfg.Alias}, false) {
 			if s.Queued == 0 {

@@ -41,9 +41,8 @@ import (
 	"github.com/parleyfleet/parley/node/notify"
 	"github.com/parleyfleet/parley/node/party"
 	"github.com/parleyfleet/parley/node/presence"
-	"github.com/parleyfleet/parley/node/promptlog"
-	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
 	"github.com/parleyfleet/parley/node/trail"
@@ -112,7 +111,6 @@ type Node struct {
 	system      protocol.ChannelID             // the channel where the hosts and their keys are told
 	live        *presence.Live
 	roster      agents.Roster // the agents that are served here
-	slots       *agents.Slots // for commands of agents
 	lookout     *presence.Lookout
 	halts       halts
 	twins       *presence.Twins
@@ -125,14 +123,12 @@ type Node struct {
 	notices     *notices.Notices // what status warns of
 	books       *books.Books
 	shelves     *shelves
-	profiles    *profiles
 	events      *feed.Events
 	messages    feed.Feeds[protocol.Path] // as they enter the state
 	views       *views
 	actors      *actors
 	outbox      *outbox
 	inbox       *inbox
-	attendance  *attendance
 	sessions    *sessions.Book // the sessions of agents that ask for their mail
 	waiter      *waiter
 	logbook     *logbook
@@ -141,8 +137,6 @@ type Node struct {
 	refusals    *catchup.Refusals
 	entry       *catchup.Entry
 	mender      *catchup.Mender
-	retryPause  time.Duration // see Options
-	dead        *deadLetters
 	policies    *policies
 	humans      *humans
 	collab      *collab.Collab // what agents work on together
@@ -150,7 +144,6 @@ type Node struct {
 	inquiries   *inquiry.Inquiries
 	notify      *notify.Notifier // notifies the human of this host
 	notebook    *notebook.Keeper
-	workload    *workload
 	queueBytes  int          // bytes that may wait where messages come in from the bus; 0: the default of bus
 	storing     sync.RWMutex // held for reading from the storing of messages until they are folded
 	cache       *statecache.Cache
@@ -164,17 +157,10 @@ type Node struct {
 	metricsAt   string // the URL where metrics are read, "" for none; set before Run answers anybody
 
 	// What serves the agents of this host.
-	prompts   *prompts
-	given     *promptlog.Log // what commands of agents were given
-	tracer    *tracer
-	runs      *runlog.Log // what has become of runs of agents
-	trials    *trials
-	doors     *doors
-	claims    *claims // on work that several hosts could do
-	attention *attention
-	exams     *examinations
-	serving   *serving
-	brought   atomic.Int64 // messages that git has brought since the start
+	serving    *serving.Serving
+	attendance serving.Attendance
+	tracer     *tracer
+	brought    atomic.Int64 // messages that git has brought since the start
 
 	hosts hostParts // the parts about hosts and their keys
 
@@ -196,7 +182,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	events := feed.NewEvents(o.Now)
 	n := &Node{
 		home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
-		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes, retryPause: o.retryPause,
+		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
 		cache:   statecache.New(o.Home.StateCache(), o.kinds),
 		keys:    newKeyWork(),
 		events:  events,
@@ -208,7 +194,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		defer n.mu.Unlock()
 		read(n.state)
 	}
-	n.doors, n.decider = newDoors(n.folded), &decider{folded: n.folded, now: n.now}
+	n.decider, n.attendance = &decider{folded: n.folded, now: n.now}, serving.Attendance{Roster: &n.roster, Sessions: n.sessions}
 	n.asker = presence.NewAsker(n.currentBus, n.live, n.now)
 	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
@@ -223,7 +209,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.openRecord(ctx, o.remote != nil, o.Progress); err != nil {
 		return nil, err
 	}
-	n.openDoors()
+	if err := n.openServing(o); err != nil {
+		return nil, err
+	}
+	n.openAffairs()
 	n.hosts = n.newHostParts()
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
 	n.withholding = &withholding{
@@ -233,7 +222,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.keys.others = n.withholding.heed
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
-		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, profiles: n.profiles, roster: &n.roster, actor: n.actors.actor, now: n.now,
+		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, actor: n.actors.actor, now: n.now,
 	}}
 	n.losses.name()
 	if o.acceptLoss {
@@ -264,7 +253,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	})
 	n.decider.writer = n.writer
 	n.openTalk()
-	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
+	if n.verbs, err = control.BindAll(asError, append(n.bindings(), n.serving.Bindings()...)...); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -274,14 +263,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 func (n *Node) openTalk() {
 	n.outbox = &outbox{
 		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, decider: n.decider,
-		owe: func(s *fleet.State, it *fleet.Item) []string { return n.claims.owe(s, it) },
+		owe: n.serving.Owe,
 	}
 	n.inbox = &inbox{
 		folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, decider: n.decider,
 		now: n.now, claimFor: n.cfg.ClaimFor, sessions: n.sessions, messages: &n.messages,
 	}
 	n.waiter = &waiter{
-		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.doors.lend,
+		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.serving.Lend,
 	}
 	n.logbook = &logbook{folded: n.folded, views: n.views, messages: &n.messages}
 	n.narrator = &narrator{host: n.cfg.Alias, now: n.now, folded: n.folded, views: n.views, events: n.events,
@@ -307,7 +296,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.remote != nil {
 		cfg.Remote = *o.remote
 	}
-	n.cfg, n.slots, n.steps.log = cfg, agents.NewSlots(cfg.Commands()), n.log
+	n.cfg, n.steps.log = cfg, n.log
 	if cfg.Metrics != "" {
 		n.steps.metrics = metrics.New(n.version, watched{n}, door.Failures()...)
 	}
@@ -333,14 +322,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 	}
-	if n.runs, err = runlog.Open(n.home.Runs(), n.now, o.syncRuns); err != nil {
-		return nil, err
-	}
-	if n.given, err = promptlog.Open(n.home.Prompts(), n.now); err != nil {
-		return nil, err
-	}
 	n.roster.Set(served)
-	n.profiles = openProfiles(n.home, n.cfg, n.log)
 	if err := n.doorsteps.CheckAll(served); err != nil {
 		return nil, err
 	}
@@ -372,71 +354,31 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	return opened, nil
 }
 
-// receiptFetches is for how many fetches a message waits for a receipt. The receipt may say that
-// the message answers one of this agent's own. Without it, two programs that answer whatever they
-// get would never stop.
-const receiptFetches = 2
+// openServing makes what serves agents.
+func (n *Node) openServing(o Options) (err error) {
+	n.serving, err = serving.New(serving.Options{
+		Config: n.cfg, Home: n.home, Host: n.cfg.Alias, Human: n.cfg.Human, BegunIn: n.begunIn, Started: n.started, Now: n.now, Log: n.log,
+		RetryPause: o.retryPause, SyncRuns: o.syncRuns, Attendance: n.attendance, Folded: n.folded, Record: n.record, Books: n.books, Live: n.live,
+		Indexer: n.indexer, Messages: &n.messages, Events: n.events, Notices: n.notices, Metrics: n.steps.metrics, Trail: n.steps.trail, Keepers: n.keepers,
+		Callers: n.callers, Doorsteps: n.doorsteps, Key: n.signsWith.Load, Brought: &n.brought,
+		Act: n.decider.store, Do: n.decider.do, Find: n.views.item, Load: n.views.load, Shown: n.views.listed, Actor: n.actors.actor,
+		Busy: func(s *fleet.State, agent string, of protocol.ChannelID) bool { return n.parties.Busy(s, agent, of) },
+		There: func(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
+			return n.parties.There(ctx, by, agent, away)
+		},
+		Halted:  func() bool { return n.halts.any() || !n.lookout.MayRun() },
+		Publish: n.own.publish, Announce: n.presence.Announce, AnnounceSoon: n.presence.AnnounceSoon, Changed: func() { n.inquiries.Look() },
+	})
+	return err
+}
 
-// openDoors makes the parts that serve agents.
-func (n *Node) openDoors() {
-	n.prompts = &prompts{
-		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.signsWith.Load,
-		find:     func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
-		profiles: n.profiles, given: n.given, runs: n.runs, log: n.log,
-	}
-	commands := &runner{
-		home: n.home.Dir, begunIn: n.begunIn, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
-		maxOutput: n.cfg.MessageLimit / 2, // the other half is room for the frontmatter, and for what failures add
-		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
-		sessions: n.sessions, walled: map[string]bool{},
-	}
-	n.trials = &trials{
-		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,
-	}
-	budgets := newBudgets(n.cfg.MaxRuns, n.cfg.MaxConversationRuns, n.runs, n.now)
-	n.claims = newClaims(claimsOptions{
-		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, roster: &n.roster, record: n.record, do: n.decider.do,
-		limits: func(a configs.Agent) fleet.Limits { return limitsOf(a, n.cfg.MaxHops) },
-		attended: func(agent protocol.Name) bool {
-			state, _ := n.sessions.At(agent, n.roster.Asked(agent))
-			return state != control.AgentAway
-		},
-		working: func(agent protocol.Name) []protocol.Path {
-			return append(n.doors.working(agent), n.sessions.TakenOf(agent.String())...)
-		},
-		older: n.doors.older, fill: func() { n.doors.fillAll("") }, nudge: n.doors.nudge,
-	}, newVigil(n.now, n.live, n.started))
-	n.doors.doorsOptions = doorsOptions{
-		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record, attend: n.attendance.view,
-		queue: queueOptions{
-			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
-			budgets: budgets, now: n.now,
-			unclaimed: n.claims.due, claiming: n.claims.settling,
-			busy: func(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
-				return it.Act == protocol.ActTell && n.parties.Busy(s, a.Name.String(), it.Path.Channel())
-			},
-		},
-		worker: workerOptions{
-			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
-			runs: n.runs, now: n.now, pause: cmp.Or(n.retryPause, retryPause),
-			load: n.views.load, act: n.decider.act, prompts: n.prompts, profiles: n.profiles, runner: commands, steps: &n.steps,
-		},
-	}
-	n.attention = newAttention(attentionOptions{
-		host: n.cfg.Alias, folded: n.folded, roster: &n.roster, sessions: n.sessions, messages: &n.messages, slots: n.slots,
-		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, older: n.doors.older, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
-	})
-	n.exams = newExaminations(examinationsOptions{
-		host: n.cfg.Alias, recordID: n.record.ID(), folded: n.folded, roster: &n.roster, messages: &n.messages, indexer: n.indexer, record: n.record,
-		load: n.views.load, act: n.decider.act, older: n.doors.older, halted: n.doors.worker.halted, now: n.now, log: n.log,
-	})
-	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
-	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, act: n.decider.act, actor: n.actors.actor, claims: n.claims}
+// openAffairs makes the parts that carry out affairs, and those that tell humans of them.
+func (n *Node) openAffairs() {
 	n.humans = &humans{host: n.cfg.Alias, human: n.cfg.Human, recordID: n.record.ID(), folded: n.folded, act: n.decider.act}
 	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor, signed: n.humans.signed}
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
-		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
+		Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
 		Wrong: func(agent, text string) {
@@ -458,20 +400,15 @@ func (n *Node) openDoors() {
 		Seen: n.lastSeen,
 		At: func(host protocol.Name, agent string) control.AgentState {
 			if host == n.cfg.Alias {
-				return n.attendance.stateOf(agent)
+				return n.attendance.StateOf(agent)
 			}
 			return n.hosts.directory.presenceOf(host, protocol.Name(agent))
 		},
 	}, n.collab)
-	n.attendance.there = n.parties.There
 	n.inquiries = inquiry.New(inquiry.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
-		Find: func(message string) (*fleet.Item, error) {
-			f, err := n.views.find(message)
-			return f.item, err
-		},
-		Load: n.views.load, File: n.views.file, Signed: n.humans.signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
-		Call: commands.call, Count: budgets.count, Member: commands.member, Walls: commands.canWall, Owner: agents.OwnerOf,
+		Find: n.views.item, Load: n.views.load, File: n.views.file, Signed: n.humans.signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
+		Call: n.serving.Runner.Call, Count: n.serving.Count, Member: n.serving.Runner.Member, Walls: n.serving.Runner.CanWall, Owner: agents.OwnerOf,
 		Remember: func(ctx context.Context, r control.AddMemoryRequest, as string) error {
 			r.As = as
 			_, err := n.shelves.AddMemory(ctx, control.Itself(), r)
@@ -481,7 +418,7 @@ func (n *Node) openDoors() {
 			last, _ := n.live.PresenceOf(host)
 			return last.Lacks
 		},
-		Seen: n.lastSeen, Halted: n.doors.worker.halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
+		Seen: n.lastSeen, Halted: n.serving.Halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
 		Wrong: func(about, text string) {
 			if text == "" {
 				n.notices.Mended(about)
@@ -508,19 +445,6 @@ func (n *Node) openDoors() {
 			n.notices.Wrong(about, "the %s: %s", about, text)
 		},
 	})
-	n.workload = &workload{host: n.cfg.Alias, folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
-	n.serving = &serving{
-		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
-		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: func() { n.attention.look(); n.exams.look(); n.inquiries.Look() },
-		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
-			f, err := n.views.find(message)
-			if err != nil {
-				return protocol.Path{}, err
-			}
-			return f.item.Path, nil
-		},
-		say: n.decider.say, do: n.decider.do, grant: n.runs.Grant,
-	}
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
@@ -568,10 +492,9 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
-	n.attendance = &attendance{roster: &n.roster, actors: n.actors, sessions: n.sessions, tell: func() { n.presence.AnnounceSoon() }}
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
-		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.states,
+		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.States,
 		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.own.answerTwin,
 	})
 	n.tidings.presence = n.presence
@@ -668,11 +591,8 @@ func (n *Node) Close() error {
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
 	}
-	if n.runs != nil {
-		errs = append(errs, n.runs.Close())
-	}
-	if n.given != nil {
-		errs = append(errs, n.given.Close())
+	if n.serving != nil {
+		errs = append(errs, n.serving.Close())
 	}
 	errs = append(errs, n.cache.Close())
 	if n.lock != nil {

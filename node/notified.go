@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/notify"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
@@ -22,7 +23,7 @@ func (n *Node) watchForHuman() (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	came := n.messages.Follow(maxFeed, nil)
+	came := n.messages.Follow(feed.MaxMessages, nil)
 	var gates []control.Gate
 	if list, err := n.Gates(ctx, control.GatesRequest{}); err == nil {
 		gates = list.Gates
@@ -85,7 +86,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		g, gate = n.gateAt(s, p)
 		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
 		author := it.Author()
-		from = protocol.Address{Name: author.Name, Host: cmp.Or(author.Host, it.Host.String())}.Shown() + inParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
+		from = protocol.Address{Name: author.Name, Host: cmp.Or(author.Host, it.Host.String())}.Shown() + prompt.InParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
 		for _, a := range it.To {
 			whom = append(whom, a.Shown())
 		}

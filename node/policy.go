@@ -17,8 +17,8 @@ type policies struct {
 	recordID string
 	host     protocol.Name
 	folded   folded.State
-	do       func(ctx context.Context, c affair.Command) ([]written, error)
-	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see Node.actor
+	do       func(ctx context.Context, c affair.Command) ([]protocol.Path, error)
+	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts
 	signed   func(d protocol.HumanDecision, sig string) error      // returns an error if this host's human has a key and has not signed it
 }
 

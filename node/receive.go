@@ -98,12 +98,11 @@ func (n *Node) arriving(more bool) {
 // goOn has everything looked at again that waits while no command may run. It is called whenever
 // such a time ends: what came meanwhile was left out, and nothing else tells of it.
 func (n *Node) goOn() {
-	n.doors.nudge()
 	if n.inquiries == nil {
 		return // the record is opened before agents are served
 	}
-	n.attention.look()
-	n.exams.look()
+	n.serving.Nudge()
+	n.serving.Look()
 	n.inquiries.Look()
 }
 
@@ -195,7 +194,7 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 		wait.Nudge(n.hubs.moved)
 		wait.Nudge(n.keys.moved)
 		if it.Host != n.cfg.Alias {
-			n.claims.rosterMoved()
+			n.serving.RosterMoved()
 		}
 		if h, joined := n.state.Keys().Host(it.Host); joined {
 			n.books.SayUnread(h)
@@ -224,7 +223,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 // show brings a message that is new at its path to the doors, to the search index, and to all
 // followers. The caller holds mu.
 func (n *Node) show(it *fleet.Item) {
-	n.doors.bring(n.state, it)
+	n.serving.Bring(n.state, it)
 	n.indexer.Add(it)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)

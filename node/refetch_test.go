@@ -1,17 +1,14 @@
 package node
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
@@ -115,30 +112,5 @@ func setRemoteOf(t *testing.T, config, remote string) {
 	}
 	if err := os.WriteFile(config, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// It prevents: an agent is given nothing any more, because the commit at which it was added was
-// lost with record.git before it was pushed; and the log gets a line about that for each message.
-func TestMailOfALostCommitGoesByDate(t *testing.T) {
-	n, _ := runNode(t, initHome(t, nil))
-	addExec(t, n, "echo", "cat")
-	m := say(t, n, "echo", "hello")
-	for _, test := range []struct {
-		added time.Time
-		old   bool
-	}{{m.Timestamp.Add(time.Second), true}, {m.Timestamp.Add(-time.Second), false}} {
-		a := configs.Agent{Name: "echo", Added: test.added, DispatchSince: strings.Repeat("0123456789", 4)}
-		var log bytes.Buffer
-		d := doors{doorsOptions: doorsOptions{record: n.record, log: zerolog.New(&log)}}
-		old := d.older(a)
-		for range 2 {
-			if got := old(m.Path); got != test.old {
-				t.Errorf("added at %v, written at %v: old %v", test.added, m.Timestamp, got)
-			}
-		}
-		if lines := strings.Count(log.String(), "\n"); lines != 1 {
-			t.Errorf("%d lines in the log:\n%s", lines, &log)
-		}
 	}
 }

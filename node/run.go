@@ -19,10 +19,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// drainTime is how long commands that run when the node stops may go on. What is not answered by
-// then is run again at the next start.
-const drainTime = 3 * time.Second
-
 // stopTime is how long it may take in all until a node has stopped. What the last push has not sent
 // by then stays in the journal.
 const stopTime = 4500 * time.Millisecond
@@ -65,10 +61,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
 	n.watchSessions(&down)
-	down.push(n.claims.start())
-	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are still stored and sent
-	down.push(n.attention.start())
-	down.push(n.exams.start())
+	down.push(n.serving.Start()) // before the bus and the record, so that the last answers of agents are still stored and sent
 	down.push(n.collab.Start())
 	n.parties.Start(ctx)
 	down.push(n.inquiries.Start())
@@ -282,10 +275,10 @@ func (n *Node) openCatchup() {
 		Receive: func(messages []gitsync.MessageFile, examined []fleet.Examined) int {
 			return n.receive(messages, examined, byBus)
 		},
-		Judged: func() { n.doors.fillAll("") },
+		Judged: n.serving.Fill,
 	})
 	n.mender = catchup.NewMender(catchup.MenderOptions{
-		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.doors.nudge, Log: n.log,
+		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.serving.Nudge, Log: n.log,
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
@@ -31,9 +30,6 @@ type shelvesOptions struct {
 		ChangeFile(ctx context.Context, path string, update func(old []byte) ([]byte, error)) error
 	}
 	books *books.Books
-	// profiles are those that the operator has accepted.
-	profiles *profiles
-	roster   *agents.Roster
-	actor    func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
-	now      func() time.Time
+	actor func(by control.Caller, as string) (fleet.Who, error) // says who acts; see actors
+	now   func() time.Time
 }

@@ -30,7 +30,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		Bus:   n.busStatus(),
 		Hosts: n.hosts.directory.status(),
 	}
-	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.Usage()
+	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.serving.Usage()
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
@@ -42,7 +42,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		s.Refused = n.flaws.CountRefused()
 		s.Flags = flagsOf(state, n.flaws.List())
 	})
-	s.Agents, s.Passed = n.serving.views(""), []string{}
+	s.Agents, s.Passed = n.serving.Views(""), []string{}
 	for _, a := range n.roster.All() {
 		if len(s.Passed) == 0 {
 			s.Passed = agents.Passed(a)
@@ -53,8 +53,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 
 // warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
-	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.claims.warnings(), n.live.ClockWarnings())
-	n.folded(func(s *fleet.State) { all = append(all, n.profiles.warnings(s, n.roster.All())...) })
+	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
 	}

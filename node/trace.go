@@ -16,7 +16,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
-	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/node/trail"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -42,8 +42,7 @@ type tracer struct {
 	directory *directory
 	asker     *presence.Asker
 	trail     *trail.Trail
-	runs      *runlog.Log
-	doors     *doors
+	serving   *serving.Serving
 }
 
 // Trace answers control.Trace.
@@ -149,48 +148,11 @@ func (t *tracer) answer(_ context.Context, _ protocol.Name, question []byte) ([]
 // known is what this host alone knows of messages.
 func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 	traces := make([]protocol.Trace, len(paths))
-	histories := t.histories(paths)
+	worked := t.serving.Traces(paths)
 	for i, p := range paths {
-		traces[i] = protocol.Trace{Path: p, Steps: t.trail.Of(p)}
-		for _, e := range histories[i] {
-			if e.Step == runlog.Done {
-				continue // the outcome is in the record
-			}
-			traces[i].Steps = append(traces[i].Steps, protocol.TraceStep{
-				Time: e.Time, Step: string(e.Step), Agent: e.Agent, Retry: e.Retry, Attempt: e.Attempt, Tier: e.Tier,
-				Failure: e.Failure, Exit: e.Exit, Ran: e.Ran, Bytes: e.Bytes, Next: e.Next,
-			})
-		}
-		traces[i].Steps = append(traces[i].Steps, t.doors.standing(p, t.now())...)
+		traces[i] = protocol.Trace{Path: p, Steps: append(t.trail.Of(p), worked[i]...)}
 	}
 	return traces
-}
-
-func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
-	histories, err := t.runs.Histories(paths)
-	if err != nil {
-		t.log.Warn().Err(err).Msg("the runs of traced messages are not told")
-		return make([][]runlog.Entry, len(paths))
-	}
-	return histories
-}
-
-// standing says what the doors do with a message now.
-func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
-	d.folded(func(s *fleet.State) {
-		for _, w := range d.workers {
-			job, some := w.jobOn(s, p)
-			if !some {
-				continue
-			}
-			step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
-			if job.State == control.JobWaiting {
-				step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
-			}
-			steps = append(steps, step)
-		}
-	})
-	return steps
 }
 
 // traced is a message whose steps are told.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -103,7 +104,7 @@ func TestManyLongRunsOfOneAgentLeaveRoomForAnother(t *testing.T) {
 		asked = append(asked, say(t, n, "hog", fmt.Sprint(i)).Path)
 	}
 	eventually(t, "it has all that it may have", func() bool {
-		used, waiting, _ := n.slots.Usage()
+		used, waiting, _ := n.serving.Usage()
 		return used == 3 && waiting == 1 && len(linesOf(t, filepath.Join(dir, "ran"))) == 3
 	})
 	for range 3 {
@@ -129,7 +130,7 @@ func chosenTier(t *testing.T, n *Node, p protocol.Path) (at int) {
 	n.reading(func() bool {
 		it, ok := n.state.Ledger.Item(p)
 		if ok {
-			name, _ = n.state.Talk.ChosenTier(it, n.doors.workers["sage"].queue.who)
+			name, _ = n.state.Talk.ChosenTier(it, fleet.Who{Name: "sage", Host: n.cfg.Alias})
 		}
 		return ok
 	})

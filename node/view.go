@@ -181,6 +181,19 @@ func (vs *views) all(of []facts) []control.Message {
 	return messages
 }
 
+// item is find for those who want only the message.
+func (vs *views) item(text string) (*fleet.Item, error) {
+	f, err := vs.find(text)
+	return f.item, err
+}
+
+// listed returns a message as it is shown in lists at this moment.
+func (vs *views) listed(it *fleet.Item) control.Message {
+	var f facts
+	vs.folded(func(s *fleet.State) { f = factsOf(s, it) })
+	return vs.shown(f)
+}
+
 // find reads a path as a person gives it (R2). That is a whole path, a path below its channel or
 // below a channel's name, or the eight hex digits of its name, if only one message has them.
 func (vs *views) find(text string) (f facts, err error) {

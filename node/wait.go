@@ -39,7 +39,7 @@ func (w *waiter) Wait(ctx context.Context, by control.Caller, r control.WaitRequ
 	if err != nil {
 		return control.Message{}, err
 	}
-	f := w.messages.Follow(maxFeed, nil)
+	f := w.messages.Follow(feed.MaxMessages, nil)
 	defer f.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()

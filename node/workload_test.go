@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -51,18 +50,16 @@ func wantCanceled(t *testing.T, n control.Service, p protocol.Path, agent string
 // wantOneByOne checks that each of the jobs is told alone as it is told among all.
 func wantOneByOne(t *testing.T, n *Node, jobs []control.Job) {
 	t.Helper()
-	n.folded(func(s *fleet.State) {
-		for _, want := range jobs {
-			for agent, w := range n.doors.workers {
-				got, some := w.jobOn(s, want.Path)
-				if some != (agent == want.Agent) {
-					t.Errorf("%s has to work on %s: %v", agent, want.Path, some)
-				} else if some && (got.State != want.State || got.Why != want.Why || got.Attempt != want.Attempt || got.Problem != want.Problem || got.Next.IsZero() != want.Next.IsZero()) {
-					t.Errorf("got %+v, want %+v", got, want)
-				}
-			}
+	for _, want := range jobs {
+		steps := n.serving.Traces([]protocol.Path{want.Path})[0]
+		got, step := steps[len(steps)-1], protocol.TraceAtWork
+		if want.State == control.JobWaiting {
+			step = protocol.TraceWaits
 		}
-	})
+		if got.Agent != want.Agent || got.Step != step || got.By != string(want.Why) || got.Next.IsZero() != want.Next.IsZero() || step == protocol.TraceAtWork && got.Attempt != want.Attempt {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
 }
 
 // The messages on which an agent has to work are listed, with the reason why they wait. Such work

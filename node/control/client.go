@@ -168,8 +168,7 @@ func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) e
 
 // unreachable says why no answer came.
 func (c *Client) unreachable(ctx context.Context, verb string, err error) error {
-	dial := new(net.OpError)
-	if ctx.Err() == nil && (notThere(err) || errors.As(err, &dial) && dial.Op == "dial") {
+	if dial, is := errors.AsType[*net.OpError](err); ctx.Err() == nil && (notThere(err) || is && dial.Op == "dial") {
 		if !notThere(err) {
 			return Errorf(KindUnavailable, "", "cannot reach the node of %s: %v", filepath.Dir(c.path), dial.Err)
 		}

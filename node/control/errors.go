@@ -37,8 +37,7 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 
 // AsError is `err` as an Error. If it is none, the result has KindFailed and its text.
 func AsError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		return e
 	}
 	return &Error{Message: err.Error(), Kind: KindFailed}

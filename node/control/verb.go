@@ -156,12 +156,14 @@ func Bind(bindings ...Binding) Answers {
 	return answers
 }
 
-// BindAll makes a Service that answers every verb of the table. It returns an error if a verb is
-// not bound, is bound twice, or is not in the table.
-func BindAll(bindings ...Binding) (Answers, error) {
+// BindAll is Bind for every verb of the table, each bound once, with errors as `kind` makes them.
+func BindAll(kind func(error) error, bindings ...Binding) (Answers, error) {
 	bound := map[string]int{}
-	for _, b := range bindings {
+	for i, b := range bindings {
 		bound[b.verb]++
+		bindings[i].answer = func(ctx context.Context, by Caller, request any, yield func(any) error) error {
+			return kind(b.answer(ctx, by, request, yield))
+		}
 	}
 	for _, v := range Verbs() {
 		if bound[v.Name] != 1 {

@@ -8,8 +8,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// MaxEvents bounds how many events may wait for a follower that does not keep up.
-const MaxEvents = 10_000
+// MaxMessages and MaxEvents bound how much may wait for a follower that does not keep up.
+const (
+	MaxMessages = 100_000
+	MaxEvents   = 10_000
+)
 
 // Events tell what happens on a node. Any part may report something, whatever locks it holds:
 // reporting waits for nobody, and reads no state.
@@ -31,6 +34,12 @@ type Happening struct {
 // NewEvents makes Events whose times are from the clock `now`.
 func NewEvents(now func() time.Time) *Events {
 	return &Events{now: now, wrong: map[string]string{}}
+}
+
+// MakesMail reports whether a message of an act may make other messages mail that were none: it is a
+// word of a host, or a word that work is to be done anew or elsewhere.
+func MakesMail(a protocol.Act) bool {
+	return a.HostWord() || a == protocol.ActRunRetry || a == protocol.ActRunClaim
 }
 
 // Follow begins a feed of the events that are wanted, like Feeds.Follow.

@@ -126,3 +126,11 @@ func some(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+// InParentheses puts words behind a name; "" for none.
+func InParentheses(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
