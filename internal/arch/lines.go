@@ -21,8 +21,8 @@ func limits() []Limit {
 		{"fleet", 17548},
 		{"gitsync", 17843},
 		{"internal", 4181},
-		{"internal/testkit", 2499},
-		{"node", 40897},
+		{"internal/testkit", 2508},
+		{"node", 40906},
 		{"node/control", 4809},
 		{"protocol", 8716},
 	}
