@@ -72,7 +72,6 @@ type End struct {
 // EndAt is the end of a chain whose last message here is `it`.
 func EndAt(it *keys.File) End { return End{it.Path, it.Hash, it.Run, it.Seq} }
 
-// newGaps makes a gaps that knows of none.
 func newGaps() *gaps {
 	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
 }
