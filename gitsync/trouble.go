@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,12 +176,7 @@ func kindOfText(text, said string, pushing bool) (Kind, string) {
 }
 
 func containsAny(text string, signs []string) bool {
-	for _, sign := range signs {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 const (
