@@ -137,7 +137,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 				}
 			}
 			if c.keeps != nil {
-				if got := gitOut(t, remote, "show", "main:"+conflictPath(one.Path, c.keeps)); got != strings.TrimSpace(string(c.keeps)) {
+				if got := gitOut(t, remote, "show", "main:"+conflictPath(one.Path.String(), c.keeps)); got != strings.TrimSpace(string(c.keeps)) {
 					t.Errorf("the other version is kept as %q", got)
 				}
 			}
