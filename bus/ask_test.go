@@ -158,7 +158,7 @@ func TestRevokedAskerIsToldSo(t *testing.T) {
 		if err := conn.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		awaitTrue(t, "the refusal", func() bool { return hub.Refused() == uint64(i+1) })
+		awaitTrue(t, "the refusal", func() bool { return hub.Offences().Refused == uint64(i+1) })
 	}
 	if msg, err := answers.NextMsg(scratch.Patience()); err != nil || string(msg.Data) != answerError+toldRevoked {
 		t.Errorf("the answer is %v, %v", msg, err)
@@ -234,7 +234,7 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refusals := func(n uint64) func() bool { return func() bool { return hub.Refused() == n } }
+	refusals := func(n uint64) func() bool { return func() bool { return hub.Offences().Refused == n } }
 	answerAs(third, "oracle-world", sig, "ok\nforged") // signed with another host's key
 	awaitTrue(t, "the first refusal", refusals(1))
 	answerAs(third, "black", sig, "ok\nforged") // in another host's name
@@ -283,7 +283,7 @@ func TestQuestionWhoseAnswerWouldGoElsewhereIsRefused(t *testing.T) {
 		if err := conn.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		awaitTrue(t, "the refusal", func() bool { return hub.Refused() == uint64(i+1) })
+		awaitTrue(t, "the refusal", func() bool { return hub.Offences().Refused == uint64(i+1) })
 	}
 }
 

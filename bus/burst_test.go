@@ -168,7 +168,7 @@ func BenchmarkAcrossLink(b *testing.B) {
 	})
 	b.Run("ask", func(b *testing.B) {
 		hub.Serve("echo", echo)
-		hub.budget.left[leaf.alias] = &purse{rate.NewLimiter(rate.Inf, 0), rate.NewLimiter(1<<60, bytesAtOnce)}
+		hub.desk.budget.left[leaf.alias] = &purse{rate.NewLimiter(rate.Inf, 0), rate.NewLimiter(1<<60, bytesAtOnce)}
 		for b.Loop() {
 			if _, err := leaf.Ask(b.Context(), hub.alias, "echo", data); err != nil {
 				b.Fatal(err)

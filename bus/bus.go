@@ -39,21 +39,16 @@ type Bus struct {
 	queue      *queue
 	links      *links
 	system     *system // nil if the server is our own
-	questions  chan question
+	desk       *desk
 	waiting    waiting
-	services   services
 	discover   *discover
 	replays    *replays
-	budget     *budget
 	quiet      zerolog.Logger // for what others can make this host log
 	announcing sync.Mutex     // held from the numbering of a presence until it is sent; guards announced
 	announced  uint64         // number of presences sent
 
-	dropped   atomic.Uint64
-	malformed atomic.Uint64
-	refused   atomic.Uint64
-	offence   atomic.Pointer[string]    // what was last refused, and why
-	offended  atomic.Pointer[time.Time] // when something was last refused or unreadable
+	dropped atomic.Uint64
+	offences
 
 	ctx      context.Context // ends when Close begins
 	cancel   context.CancelFunc
@@ -97,19 +92,18 @@ func newBus(opts Options) (*Bus, error) {
 		return nil, fmt.Errorf("cannot make a key for the server: %w", err)
 	}
 	b := &Bus{
-		opts:      opts,
-		inner:     inner,
-		tree:      newTree(time.Now()),
-		subjects:  protocol.Subjects{Fleet: opts.Fleet},
-		inbox:     newInbox(opts.Login.InboxPrefix, opts.Fleet, opts.Alias),
-		queue:     newQueue(opts.QueueBytes),
-		questions: make(chan question, maxQuestions),
-		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
-		services:  newServices(opts.Services),
-		replays:   newReplays(),
-		budget:    newBudget(opts.Now),
-		quiet:     quiet(opts.Log),
+		opts:     opts,
+		inner:    inner,
+		tree:     newTree(time.Now()),
+		subjects: protocol.Subjects{Fleet: opts.Fleet},
+		inbox:    newInbox(opts.Login.InboxPrefix, opts.Fleet, opts.Alias),
+		queue:    newQueue(opts.QueueBytes),
+		waiting:  waiting{asks: map[string]chan *nats.Msg{}},
+		replays:  newReplays(),
+		quiet:    quiet(opts.Log),
+		offences: offences{now: opts.Now, log: opts.Log},
 	}
+	b.desk = &desk{Bus: b, questions: make(chan question, maxQuestions), services: newServices(opts.Services), budget: newBudget(opts.Now)}
 	if err := b.setIdentity(opts.Key); err != nil {
 		return nil, err
 	}
@@ -135,7 +129,7 @@ func (b *Bus) start(ctx context.Context) error {
 		return err
 	}
 	b.workers.Go(b.dispatch)
-	b.workers.Go(b.answerAll)
+	b.workers.Go(b.desk.answerAll)
 	b.workers.Go(b.watchLinks)
 	return nil
 }
@@ -174,16 +168,24 @@ func (b *Bus) subscribe(ctx context.Context) error {
 // wait waits up to closeWait for the workers to end and, through them, for a handler that still
 // runs.
 func (b *Bus) wait() error {
+	if !within(closeWait, b.workers.Wait) {
+		return errors.New("a handler is still running")
+	}
+	return nil
+}
+
+// within reports whether `what` ends in time. It goes on in any case.
+func within(limit time.Duration, what func()) bool {
 	done := make(chan struct{})
-	go func() { // ends with the last worker
-		b.workers.Wait()
+	go func() { // ends with what
+		what()
 		close(done)
 	}()
 	select {
 	case <-done:
-		return nil
-	case <-time.After(closeWait):
-		return errors.New("a handler is still running")
+		return true
+	case <-time.After(limit):
+		return false
 	}
 }
 
@@ -233,27 +235,4 @@ func (b *Bus) Dropped() uint64 {
 		lost += uint64(n)
 	}
 	return lost
-}
-
-// Malformed counts what arrived on the fleet's subjects and could not be read.
-func (b *Bus) Malformed() uint64 { return b.malformed.Load() }
-
-// Refused counts the letters, questions and answers whose signature or key does not prove their
-// sender, or whose time is too far from ours.
-func (b *Bus) Refused() uint64 { return b.refused.Load() }
-
-// Offended is when something was last refused or could not be read; zero if nothing was.
-func (b *Bus) Offended() time.Time {
-	if at := b.offended.Load(); at != nil {
-		return *at
-	}
-	return time.Time{}
-}
-
-// LastRefused says what was last refused, and why, in one line; "" if nothing was.
-func (b *Bus) LastRefused() string {
-	if last := b.offence.Load(); last != nil {
-		return *last
-	}
-	return ""
 }

@@ -37,7 +37,7 @@ func TestTwoHostsExchangeEverything(t *testing.T) {
 		}
 		to.await(t, "the bell", func() bool { return to.bells[from.alias] == 1 })
 	}
-	if n := hub.Dropped() + hub.Malformed() + hub.Refused() + leaf.Dropped() + leaf.Malformed() + leaf.Refused(); n != 0 {
+	if n := hub.Dropped() + hub.Offences().Malformed + hub.Offences().Refused + leaf.Dropped() + leaf.Offences().Malformed + leaf.Offences().Refused; n != 0 {
 		t.Errorf("%d things were dropped, malformed or refused", n)
 	}
 }

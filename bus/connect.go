@@ -44,7 +44,7 @@ func (b *Bus) connect(ctx context.Context) error {
 	if b.server != nil {
 		opts = append(opts, nats.InProcessServer(b.server), nats.Nkey(inner, b.inner.Sign))
 	} else {
-		existing, err := b.existingOptions()
+		existing, err := b.system.options()
 		if err != nil {
 			return fmt.Errorf("cannot connect to NATS: %w", err)
 		}
@@ -63,8 +63,9 @@ func (b *Bus) connect(ctx context.Context) error {
 	return nil
 }
 
-// existingOptions are the options for an existing system. They say who this host is there.
-func (b *Bus) existingOptions() ([]nats.Option, error) {
+// options are the options for an existing system. They say who this host is there.
+func (s *system) options() ([]nats.Option, error) {
+	b := s.bus
 	if err := b.opts.Login.Check(); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (b *Bus) existingOptions() ([]nats.Option, error) {
 	return append(opts,
 		nats.RetryOnFailedConnect(true),
 		nats.ConnectHandler(func(*nats.Conn) { b.connected() }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.system.disconnected(err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { s.disconnected(err) }),
 	), nil
 }
 

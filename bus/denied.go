@@ -30,7 +30,7 @@ func permissionOf(err error) []string {
 // it denies us a subject. It returns false for an error that does not concern the fleet. It is
 // logged once an hour.
 func (s *system) reported(err error) bool {
-	if m := permissionOf(err); m != nil && s.bus.needs(m[2]) {
+	if m := permissionOf(err); m != nil && s.needs(m[2]) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if strings.EqualFold(m[1], "publish") {
@@ -64,7 +64,8 @@ func (s *system) tell(problem string) {
 }
 
 // needs reports whether the bus does not work without that subject.
-func (b *Bus) needs(subject string) bool {
+func (s *system) needs(subject string) bool {
+	b := s.bus
 	return strings.HasPrefix(subject, strings.TrimSuffix(b.subjects.All(), ">")) ||
 		strings.HasPrefix(subject, strings.TrimSuffix(inboxes(b.opts.Fleet), ">")) || strings.HasPrefix(subject, b.inbox)
 }

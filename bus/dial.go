@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("cannot read the greeting of %s: %w", address, err)
 	}
-	return &greeted{Conn: conn, rest: withNonce(greeting)}, nil
+	return &greeted{conn, io.MultiReader(bytes.NewReader(withNonce(greeting)), conn)}, nil
 }
 
 // readGreeting reads up to the end of the first line, and what has come together with it.
@@ -84,15 +85,8 @@ func withNonce(greeting []byte) []byte {
 // greeted is a connection whose first bytes have been read already.
 type greeted struct {
 	net.Conn
-	rest []byte
+	in io.Reader
 }
 
 // Read first returns the bytes that have been read already.
-func (g *greeted) Read(p []byte) (int, error) {
-	if len(g.rest) > 0 {
-		n := copy(p, g.rest)
-		g.rest = g.rest[n:]
-		return n, nil
-	}
-	return g.Conn.Read(p)
-}
+func (g *greeted) Read(p []byte) (int, error) { return g.in.Read(p) }

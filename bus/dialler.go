@@ -125,9 +125,9 @@ func (d *dialler) serve(conn net.Conn) {
 	}
 	began := time.Now()
 	d.bus.links.poke()
-	d.passing.enter()
+	d.passing.Add(1)
 	d.pass(ctx, conn, hub)
-	d.passing.leave()
+	d.passing.Add(-1)
 	d.ended(hub, time.Since(began))
 }
 

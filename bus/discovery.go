@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,7 +21,7 @@ import (
 // .parley and .parley.<id> behind. These answers prove nothing. They are for tools and people, and
 // no part of parley relies on them.
 type Discovery struct {
-	Version string     // of the program
+	Version string     // of the program, in the form of semver.org
 	Agents  func() int // how many agents this host serves now; nil: the host does not answer
 }
 
@@ -37,13 +38,14 @@ const (
 type discover struct {
 	bus     *Bus
 	id      string
-	version string
 	started time.Time
-	asked   asked
+
+	mu    sync.Mutex // guards asked
+	asked map[protocol.Name]micro.EndpointStats
 }
 
 func newDiscover(b *Bus) *discover {
-	return &discover{bus: b, id: rand.Text(), version: semver(b.opts.Discovery.Version), started: b.opts.Now().UTC(), asked: newAsked()}
+	return &discover{bus: b, id: rand.Text(), started: b.opts.Now().UTC(), asked: map[protocol.Name]micro.EndpointStats{}}
 }
 
 // subscribe listens for requests. An existing system may forbid it. Then nobody finds this host in
@@ -85,7 +87,7 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 // another subject the answer would mean something else.
 func (d *discover) reply(msg *nats.Msg, answer func() any) {
 	root, _, _ := strings.Cut(msg.Reply, ".")
-	if !d.bus.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
+	if !d.bus.desk.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
 		return
 	}
 	data, err := json.Marshal(answer())
@@ -100,7 +102,7 @@ func (d *discover) reply(msg *nats.Msg, answer func() any) {
 func (d *discover) identity() micro.ServiceIdentity {
 	o := d.bus.opts
 	return micro.ServiceIdentity{
-		Name: serviceName, ID: d.id, Version: d.version,
+		Name: serviceName, ID: d.id, Version: o.Discovery.Version,
 		Metadata: map[string]string{
 			"host": o.Alias.String(), "fleet": o.Fleet.String(), "record": o.RecordID,
 			"version": o.Discovery.Version, "agents": strconv.Itoa(o.Discovery.Agents()),
@@ -110,7 +112,7 @@ func (d *discover) identity() micro.ServiceIdentity {
 
 func (d *discover) info() micro.Info {
 	info := micro.Info{ServiceIdentity: d.identity(), Type: micro.InfoResponseType, Description: serviceDescription, Endpoints: []micro.EndpointInfo{}}
-	for _, what := range d.bus.services.names() {
+	for _, what := range d.bus.desk.services.names() {
 		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{
 			Name: what.String(), Subject: d.bus.subjects.AskPattern(d.bus.opts.Alias, what), Metadata: map[string]string{}})
 	}
@@ -119,18 +121,30 @@ func (d *discover) info() micro.Info {
 
 func (d *discover) stats() micro.Stats {
 	stats := micro.Stats{ServiceIdentity: d.identity(), Type: micro.StatsResponseType, Started: d.started, Endpoints: []*micro.EndpointStats{}}
-	for _, what := range d.bus.services.names() {
-		n := d.asked.of(what)
-		e := &micro.EndpointStats{
-			Name: what.String(), Subject: d.bus.subjects.AskPattern(d.bus.opts.Alias, what),
-			NumRequests: n.requests, NumErrors: n.errors, LastError: n.last, ProcessingTime: n.took,
-		}
-		if n.requests > 0 {
-			e.AverageProcessingTime = n.took / time.Duration(n.requests)
-		}
-		stats.Endpoints = append(stats.Endpoints, e)
+	for _, what := range d.bus.desk.services.names() {
+		d.mu.Lock()
+		e := d.asked[what]
+		d.mu.Unlock()
+		e.Name, e.Subject = what.String(), d.bus.subjects.AskPattern(d.bus.opts.Alias, what)
+		stats.Endpoints = append(stats.Endpoints, &e)
 	}
 	return stats
+}
+
+// note counts one question. It must be of a kind that this host answers. So what strangers ask
+// takes no room.
+func (d *discover) note(what protocol.Name, took time.Duration, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.asked[what]
+	e.NumRequests++
+	e.ProcessingTime += took
+	e.AverageProcessingTime = e.ProcessingTime / time.Duration(e.NumRequests)
+	if err != nil {
+		e.NumErrors++
+		e.LastError = err.Error()
+	}
+	d.asked[what] = e
 }
 
 // forbidden reports whether `err` is the word of an existing system that this host may not answer

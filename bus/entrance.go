@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -192,7 +194,7 @@ func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
 	if asks.Probe {
 		return in, answer
 	}
-	if e.linksOf(host) >= maxOfHost {
+	if len(slices.DeleteFunc(e.links(), func(in *inlink) bool { return in.host != host })) >= maxOfHost {
 		return no(CauseBusy, "it has %d links of this host already", maxOfHost)
 	}
 	if in.up = asks.Takes && host < b.opts.Alias; in.up && !b.tree.takeUp(time.Now()) {
@@ -245,8 +247,8 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 		}
 	}()
 	e.bus.links.poke()
-	e.carrying.enter()
-	defer e.carrying.leave()
+	e.carrying.Add(1)
+	defer e.carrying.Add(-1)
 	entering := &firstLine{Conn: conn, host: in.host, like: e.bus.opts.ServerID}
 	if in.carries {
 		pass(ctx, entering, inner)
@@ -276,24 +278,9 @@ func (e *entrance) at(address string) *inlink {
 	return e.inside[address]
 }
 
-// linksOf is how many links a host has to this one.
-func (e *entrance) linksOf(host protocol.Name) int {
-	n := 0
-	for _, in := range e.links() {
-		if in.host == host {
-			n++
-		}
-	}
-	return n
-}
-
 // links are the links that exist.
 func (e *entrance) links() []*inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var all []*inlink
-	for _, in := range e.inside {
-		all = append(all, in)
-	}
-	return all
+	return slices.Collect(maps.Values(e.inside))
 }

@@ -105,7 +105,7 @@ func (s *system) link() Link {
 	link.Since = s.since
 	if !link.Up {
 		link.Since, link.Problem = s.down, s.problem
-		link.Young = s.bus.young(link, s.bus.opts.Now())
+		link.Young = link.young(s.bus.opts.Now())
 	} else if link.Problem = s.denial(); link.Problem != "" {
 		link.Up, link.HalfUp = false, true
 	} else if most := conn.MaxPayload(); most < maxPayload {

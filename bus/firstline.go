@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -19,38 +20,30 @@ const maxConnect = 8 << 10
 // of another host's server. And a server that dials must not say that it is the hub.
 type firstLine struct {
 	*tls.Conn
-	host    protocol.Name
-	like    string // an id of a server (Options.ServerID); all ids have the same form
-	checked bool
-	rest    []byte // what has been read and not returned yet
+	host protocol.Name
+	like string    // an id of a server (Options.ServerID); all ids have the same form
+	in   io.Reader // what was read to check the line, and the rest; nil before it is checked
 }
 
 // Read returns nothing before the first line is there and correct.
 func (f *firstLine) Read(p []byte) (int, error) {
-	for !f.checked {
+	for begin := []byte{}; f.in == nil; {
 		n, err := f.Conn.Read(p)
-		f.rest = append(f.rest, p[:n]...)
-		line, _, whole := bytes.Cut(f.rest, []byte("\n"))
-		if whole {
+		begin = append(begin, p[:n]...)
+		line, _, whole := bytes.Cut(begin, []byte("\n"))
+		switch {
+		case whole:
 			if err := checkConnect(line, f.host, f.like); err != nil {
 				return 0, err
 			}
-			f.checked = true
-			break
-		}
-		if err != nil {
+			f.in = io.MultiReader(bytes.NewReader(begin), f.Conn)
+		case err != nil:
 			return 0, err
-		}
-		if len(f.rest) > maxConnect {
+		case len(begin) > maxConnect:
 			return 0, fmt.Errorf("the first line is longer than %d bytes", maxConnect)
 		}
 	}
-	if len(f.rest) > 0 {
-		n := copy(p, f.rest)
-		f.rest = f.rest[n:]
-		return n, nil
-	}
-	return f.Conn.Read(p)
+	return f.in.Read(p)
 }
 
 // checkConnect checks the line with which a server of `host` enters. The part behind the host's

@@ -157,15 +157,6 @@ func decodePresence(data []byte) (Presence, error) {
 	if err := checkPresence(p); err != nil {
 		return Presence{}, fmt.Errorf("cannot read the presence letter: %w", err)
 	}
-	if len(p.Wants) == 0 {
-		p.Wants = nil
-	}
-	if len(p.Lost) == 0 {
-		p.Lost = nil
-	}
-	if len(p.At) == 0 {
-		p.At = nil
-	}
 	return p, nil
 }
 

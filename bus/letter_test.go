@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/nats-io/nats.go"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -55,10 +56,7 @@ func FuzzDecodePresence(f *testing.F) {
 		if err != nil {
 			t.Fatalf("cannot read %s again: %v", written, err)
 		}
-		if p.Agents == nil {
-			p.Agents = []string{}
-		}
-		if diff := cmp.Diff(p, again); diff != "" {
+		if diff := cmp.Diff(p, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("written and read again (-want +got):\n%s", diff)
 		}
 	})

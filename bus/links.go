@@ -52,7 +52,7 @@ func (l *links) failed() {
 	if !tell {
 		return
 	}
-	for _, link := range l.bus.missing(down, linked) {
+	for _, link := range l.missing(down, linked) {
 		l.mu.Lock()
 		l.told = true
 		l.mu.Unlock()
@@ -121,26 +121,16 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 		if link.Out {
 			l.down, l.told = now, false
 		}
-		if link.Host != "" && !hasHost(there, link.Host) {
+		if link.Host != "" && !slices.ContainsFunc(slices.Collect(maps.Values(there)), func(other Link) bool { return other.Host == link.Host }) {
 			l.bus.queue.unlinked(link.Host)
 		}
 	}
 }
 
-// hasHost reports whether one of the links goes to that host.
-func hasHost(links map[uint64]Link, host protocol.Name) bool {
-	for _, link := range links {
-		if link.Host == host {
-			return true
-		}
-	}
-	return false
-}
-
 // read is what the server tells about one link, and since when that holds. The caller holds l.mu.
 func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	link := Link{Peer: leaf.Name, Out: leaf.IsSpoke, Since: now}
-	link.Host, link.Address = l.bus.peerOf(leaf)
+	link.Host, link.Address = l.peerOf(leaf)
 	before, known := l.known[leaf.ID]
 	if known && link.Host == "" { // the link is ending, and the server does not know it yet
 		link.Host, link.Address = before.Host, before.Address
@@ -156,23 +146,23 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	if known && before.Up == link.Up {
 		link.Since = before.Since
 	}
-	link.Young = l.bus.young(link, now)
+	link.Young = link.young(now)
 	return link
 }
 
 // young reports whether a link that is not up may still be coming up, as links do for a moment.
 // That is no trouble yet.
-func (b *Bus) young(l Link, now time.Time) bool { return !l.Up && now.Sub(l.Since) < quietFor }
+func (l Link) young(now time.Time) bool { return !l.Up && now.Sub(l.Since) < quietFor }
 
 // peerOf is the host at the other end of a link, whose key was proved, and its address.
-func (b *Bus) peerOf(leaf *server.LeafInfo) (protocol.Name, string) {
+func (l *links) peerOf(leaf *server.LeafInfo) (protocol.Name, string) {
 	if leaf.IsSpoke {
-		if o := b.tree.dialled(); o != nil {
+		if o := l.bus.tree.dialled(); o != nil {
 			return o.host, o.address
 		}
 		return "", ""
 	}
-	if in := b.entrance.at(net.JoinHostPort(leaf.IP, strconv.Itoa(leaf.Port))); in != nil {
+	if in := l.bus.entrance.at(net.JoinHostPort(leaf.IP, strconv.Itoa(leaf.Port))); in != nil {
 		return in.host, in.address
 	}
 	return "", ""
@@ -185,7 +175,7 @@ func (l *links) list() []Link {
 	list, down := slices.Collect(maps.Values(l.known)), l.down
 	l.mu.Unlock()
 	if !slices.ContainsFunc(list, func(k Link) bool { return k.Out }) {
-		list = append(list, l.bus.missing(down, len(list) > 0)...)
+		list = append(list, l.missing(down, len(list) > 0)...)
 	}
 	slices.SortFunc(list, func(a, b Link) int { return cmp.Compare(a.Peer, b.Peer) })
 	return list

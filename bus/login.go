@@ -143,26 +143,23 @@ func (l Login) jwt() (string, error) {
 
 // credsKey is the key in the credentials file.
 func (l Login) credsKey() (nkeys.KeyPair, error) {
-	data, err := readSecret(l.Creds)
-	if err != nil {
-		return nil, fmt.Errorf("cannot use the credentials (creds): %w", err)
-	}
-	key, err := nkeys.ParseDecoratedUserNKey(data)
-	if err != nil {
-		return nil, fmt.Errorf("cannot use the credentials (creds): %s holds no seed of a user (SU…) after its JWT", l.Creds)
-	}
-	return key, nil
+	return readKey(l.Creds, "the credentials (creds)", " after its JWT")
 }
 
 // userKey is the key whose seed is in the nkey file.
 func (l Login) userKey() (nkeys.KeyPair, error) {
-	data, err := readSecret(l.NKey)
+	return readKey(l.NKey, "the nkey", ", as  nk -gen user  prints it")
+}
+
+// readKey reads the key in a file. `what` names the setting, and `where` says how the file has it.
+func readKey(path, what, where string) (nkeys.KeyPair, error) {
+	data, err := readSecret(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the nkey: %w", err)
+		return nil, fmt.Errorf("cannot use %s: %w", what, err)
 	}
 	key, err := nkeys.ParseDecoratedUserNKey(data)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the nkey: %s holds no seed of a user (SU…), as  nk -gen user  prints it", l.NKey)
+		return nil, fmt.Errorf("cannot use %s: %s holds no seed of a user (SU…)%s", what, path, where)
 	}
 	return key, nil
 }

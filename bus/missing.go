@@ -19,11 +19,12 @@ import (
 // does not know this host's key: the hub is about to read it in the record. `linked` says that the
 // server has a link. While a link up is on its way to this host, the link that it would dial
 // without it is still missing.
-func (b *Bus) missing(down time.Time, linked bool) []Link {
+func (l *links) missing(down time.Time, linked bool) []Link {
+	b := l.bus
 	if b.dialler == nil || linked && b.tree.linkedUp() {
 		return nil
 	}
-	young := b.young(Link{Since: down}, b.opts.Now())
+	young := Link{Since: down}.young(b.opts.Now())
 	if o := b.tree.dialled(); o != nil {
 		return []Link{{
 			Peer: hostAt(o.host, o.address), Host: o.host, Address: o.address, Out: true, HalfUp: true, Since: down, Young: young, Problem: halfUp,

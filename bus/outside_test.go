@@ -56,7 +56,7 @@ func converse(t *testing.T, one, two *host) {
 		}
 	}
 	for _, h := range []*host{one, two} {
-		if n := h.Refused() + h.Malformed() + h.Dropped(); n != 0 {
+		if n := h.Offences().Refused + h.Offences().Malformed + h.Dropped(); n != 0 {
 			t.Errorf("%s counts %d of what it could not use", h.alias, n)
 		}
 		awaitUp(t, h)

@@ -27,32 +27,13 @@ func (b *Bus) arrived(msg *nats.Msg) {
 		}
 		ok = b.queue.message(Incoming{Sender: s.Sender, Subject: msg.Subject, Path: path, Data: msg.Data})
 	case s.Kind == protocol.KindAsk:
-		ok = s.Rest[0] != b.opts.Alias.String() || b.asked(s, msg)
+		ok = s.Rest[0] != b.opts.Alias.String() || b.desk.asked(s, msg)
 	default:
 		ok = b.queue.letter(letterIn{subject: s, msg: msg})
 	}
 	if !ok && b.dropped.Add(1) == 1 {
 		b.opts.Log.Warn().Str("from", s.Sender.String()).Msg("the bus brings more than this host can handle; what is dropped is asked for again")
 	}
-}
-
-func (b *Bus) countMalformed(msg *nats.Msg, err error) {
-	b.malformed.Add(1)
-	b.offend()
-	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("something on the bus cannot be read")
-}
-
-func (b *Bus) countRefused(msg *nats.Msg, err error) {
-	b.refused.Add(1)
-	last := msg.Subject + ": " + err.Error()
-	b.offence.Store(&last)
-	b.offend()
-	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("a letter on the bus was refused")
-}
-
-func (b *Bus) offend() {
-	now := b.opts.Now()
-	b.offended.Store(&now)
 }
 
 // dispatch calls the handlers until the bus closes.

@@ -1,6 +1,8 @@
 package bus
 
 import (
+	"slices"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
@@ -71,10 +73,5 @@ func (b *Bus) recheckClients() {
 // carries reports whether the host may carry what the hosts behind it say: the fleet must know it
 // as one that takes links.
 func (b *Bus) carries(host protocol.Name) bool {
-	for _, hub := range b.hubs() {
-		if hub.Alias == host && len(hub.Addresses) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.hubs(), func(hub Hub) bool { return hub.Alias == host && len(hub.Addresses) > 0 })
 }

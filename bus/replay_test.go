@@ -45,7 +45,7 @@ func TestReplayedQuestionIsRefused(t *testing.T) {
 		if err := conn.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		awaitTrue(t, "the answer or the refusal", func() bool { return uint64(ran.Load())+hub.Refused() == uint64(i+1) })
+		awaitTrue(t, "the answer or the refusal", func() bool { return uint64(ran.Load())+hub.Offences().Refused == uint64(i+1) })
 	}
 	if _, err := answers.NextMsg(scratch.Patience()); err != nil || ran.Load() != 1 {
 		t.Errorf("the question was answered %d times, %v", ran.Load(), err)
@@ -84,7 +84,7 @@ func TestReplayedPresenceIsRefused(t *testing.T) {
 			hub.mu.Lock()
 			defer hub.mu.Unlock()
 			p, known := hub.presence[third.alias]
-			return hub.Refused() == step.refused && known && p.Live == step.live
+			return hub.Offences().Refused == step.refused && known && p.Live == step.live
 		})
 	}
 }
@@ -151,6 +151,6 @@ func TestRepeatedLettersAreHarmless(t *testing.T) {
 	awaitTrue(t, "all of them", func() bool {
 		hub.mu.Lock()
 		defer hub.mu.Unlock()
-		return hub.bells["black"] == 2 && len(hub.heard["black"]) == 2 && len(hub.heads["black"]) == 1 && hub.Refused() == 3
+		return hub.bells["black"] == 2 && len(hub.heard["black"]) == 2 && len(hub.heads["black"]) == 1 && hub.Offences().Refused == 3
 	})
 }

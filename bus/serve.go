@@ -27,6 +27,14 @@ type question struct {
 	msg        *nats.Msg
 }
 
+// desk answers the questions of other hosts.
+type desk struct {
+	*Bus
+	questions chan question
+	services  services
+	budget    *budget
+}
+
 // services are the functions that answer questions.
 type services struct {
 	mu     *sync.RWMutex // guards byName
@@ -62,49 +70,49 @@ func (b *Bus) MaxAnswer() int {
 // Serve lets `h` answer the question `what` of other hosts from now on. It replaces what answered
 // it before.
 func (b *Bus) Serve(what protocol.Name, h Service) {
-	b.services.mu.Lock()
-	defer b.services.mu.Unlock()
-	b.services.byName[what] = h
+	b.desk.services.mu.Lock()
+	defer b.desk.services.mu.Unlock()
+	b.desk.services.byName[what] = h
 }
 
 // asked queues a question to this host. It returns false if there is no room. It runs on the
 // connection's goroutine.
-func (b *Bus) asked(s protocol.Subject, msg *nats.Msg) bool {
+func (d *desk) asked(s protocol.Subject, msg *nats.Msg) bool {
 	what, err := protocol.ParseName(s.Rest[1])
 	if err != nil {
-		b.countMalformed(msg, err)
+		d.countMalformed(msg, err)
 		return true
 	}
-	if !b.budget.queue(s.Sender) {
+	if !d.budget.queue(s.Sender) {
 		return false
 	}
 	select {
-	case b.questions <- question{from: s.Sender, what: what, msg: msg}:
+	case d.questions <- question{from: s.Sender, what: what, msg: msg}:
 		return true
 	default:
-		b.budget.unqueue(s.Sender)
+		d.budget.unqueue(s.Sender)
 		return false
 	}
 }
 
 // answerAll takes the questions in their order, and answers maxAnswering at a time, until the bus
 // closes.
-func (b *Bus) answerAll() {
+func (d *desk) answerAll() {
 	places := make(chan struct{}, maxAnswering)
 	for {
 		select {
-		case <-b.ctx.Done():
+		case <-d.ctx.Done():
 			return
-		case q := <-b.questions:
+		case q := <-d.questions:
 			select {
-			case <-b.ctx.Done():
+			case <-d.ctx.Done():
 				return
 			case places <- struct{}{}:
 			}
-			b.budget.unqueue(q.from)
-			b.workers.Go(func() { // ends with its service
+			d.budget.unqueue(q.from)
+			d.workers.Go(func() { // ends with its service
 				defer func() { <-places }()
-				b.answer(q)
+				d.answer(q)
 			})
 		}
 	}
@@ -112,24 +120,24 @@ func (b *Bus) answerAll() {
 
 // answer checks one question and answers it. A question that no key proves gets no answer, with one
 // exception: if a revoked key proves it, the answer says that the key was revoked.
-func (b *Bus) answer(q question) {
+func (d *desk) answer(q question) {
 	l, err := readLetter(q.msg, q.msg.Subject)
 	if err != nil {
-		b.countMalformed(q.msg, err)
+		d.countMalformed(q.msg, err)
 		return
 	}
-	if !b.replyGoesTo(q.from, q.msg.Reply) || l.Re != q.msg.Reply {
+	if !d.replyGoesTo(q.from, q.msg.Reply) || l.Re != q.msg.Reply {
 		err = errors.New("the answer would not go to its sender")
-	} else if err = b.verify(l, q.from); err == nil {
-		err = b.replays.question(q.from, l.Sig)
-	} else if b.signedByRevoked(l, q.from) && b.budget.ask(allRevoked) == 0 {
-		b.say(q, l, []byte(answerError+toldRevoked))
+	} else if err = d.verify(l, q.from); err == nil {
+		err = d.replays.question(q.from, l.Sig)
+	} else if d.signedByRevoked(l, q.from) && d.budget.ask(allRevoked) == 0 {
+		d.say(q, l, []byte(answerError+toldRevoked))
 	}
 	if err != nil {
-		b.countRefused(q.msg, err)
+		d.countRefused(q.msg, err)
 		return
 	}
-	b.reply(q, l)
+	d.reply(q, l)
 }
 
 // allRevoked stands for the holders of all revoked keys when it is counted how much a host asks. So
@@ -138,58 +146,58 @@ const allRevoked = protocol.Name("")
 
 // signedByRevoked reports whether a question is new, and signed with a key that was its sender's
 // until it was revoked.
-func (b *Bus) signedByRevoked(l *protocol.Letter, from protocol.Name) bool {
-	return l.Host == from && b.revokedHost(l.Key) == from && l.Open(b.opts.RecordID) == nil && b.replays.question(allRevoked, l.Sig) == nil
+func (d *desk) signedByRevoked(l *protocol.Letter, from protocol.Name) bool {
+	return l.Host == from && d.revokedHost(l.Key) == from && l.Open(d.opts.RecordID) == nil && d.replays.question(allRevoked, l.Sig) == nil
 }
 
 // replyGoesTo reports whether `reply` is an inbox of the host `from`. An existing system may have
 // given that host a prefix of its own.
-func (b *Bus) replyGoesTo(from protocol.Name, reply string) bool {
-	return inboxOf(reply, b.opts.Fleet, from) || b.system != nil && foreignInboxOf(reply, b.opts.Fleet, from)
+func (d *desk) replyGoesTo(from protocol.Name, reply string) bool {
+	return inboxOf(reply, d.opts.Fleet, from) || d.system != nil && foreignInboxOf(reply, d.opts.Fleet, from)
 }
 
-func (b *Bus) reply(q question, l *protocol.Letter) {
-	if wait := b.budget.ask(q.from); wait > 0 {
-		b.say(q, l, append([]byte(answerBusy), encodeWait(wait)...))
+func (d *desk) reply(q question, l *protocol.Letter) {
+	if wait := d.budget.ask(q.from); wait > 0 {
+		d.say(q, l, append([]byte(answerBusy), encodeWait(wait)...))
 		return
 	}
-	data, err := b.serve(q, l)
+	data, err := d.serve(q, l)
 	text := append([]byte(answerOK), data...)
-	if limit := b.conn.MaxPayload() - answerSlack; err == nil && int64(len(text)) > limit {
+	if limit := d.conn.MaxPayload() - answerSlack; err == nil && int64(len(text)) > limit {
 		err = fmt.Errorf("the answer has %d bytes, more than %d", len(text), limit)
 	}
 	if err != nil {
 		text = append([]byte(answerError), err.Error()...)
 		text = text[:min(len(text), answerSlack)]
 	}
-	b.budget.answered(q.from, len(text))
-	b.say(q, l, text)
+	d.budget.answered(q.from, len(text))
+	d.say(q, l, text)
 }
 
 // say sends the answer to a question.
-func (b *Bus) say(q question, l *protocol.Letter, text []byte) {
-	msg, err := b.seal(b.letter(l.Subject, l.Sig, text), q.msg.Reply)
+func (d *desk) say(q question, l *protocol.Letter, text []byte) {
+	msg, err := d.seal(d.letter(l.Subject, l.Sig, text), q.msg.Reply)
 	if err == nil {
-		err = b.send(msg)
+		err = d.send(msg)
 	}
 	if err != nil && !errors.Is(err, ErrClosed) {
-		b.quiet.Warn().Err(err).Str("host", q.from.String()).Str("what", q.what.String()).Msg("cannot answer a question")
+		d.quiet.Warn().Err(err).Str("host", q.from.String()).Str("what", q.what.String()).Msg("cannot answer a question")
 	}
 }
 
-func (b *Bus) serve(q question, l *protocol.Letter) ([]byte, error) {
-	if err := b.checkTime(l, letterWindow); err != nil {
-		b.countRefused(q.msg, err)
+func (d *desk) serve(q question, l *protocol.Letter) ([]byte, error) {
+	if err := d.checkTime(l, letterWindow); err != nil {
+		d.countRefused(q.msg, err)
 		return nil, fmt.Errorf("the question is refused: %w", err)
 	}
-	h := b.services.get(q.what)
+	h := d.services.get(q.what)
 	if h == nil {
 		return nil, fmt.Errorf("this host does not know the question %q", q.what)
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, serviceTime)
+	ctx, cancel := context.WithTimeout(d.ctx, serviceTime)
 	defer cancel()
 	begin := time.Now()
 	data, err := h(ctx, q.from, l.Data)
-	b.discover.asked.note(q.what, time.Since(begin), err)
+	d.discover.note(q.what, time.Since(begin), err)
 	return data, err
 }

@@ -155,18 +155,10 @@ func awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string) e
 }
 
 func stopServer(srv *server.Server) error {
-	done := make(chan struct{})
-	go func() { // ends when the server has stopped
-		srv.Shutdown()
-		srv.WaitForShutdown()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-time.After(stopWait):
+	if !within(stopWait, func() { srv.Shutdown(); srv.WaitForShutdown() }) {
 		return fmt.Errorf("it has not stopped after %s", stopWait)
 	}
+	return nil
 }
 
 // quiet bounds how much others can make the server write into the log.

@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // stack is what must be undone, the last thing first. Start fills it, and it is unwound once.
@@ -18,9 +19,7 @@ func (s *stack) push(name string, undo func() error) { *s = append(*s, step{name
 // unwind undoes everything, whatever fails on the way.
 func (s *stack) unwind() error {
 	var errs []error
-	for len(*s) > 0 {
-		last := (*s)[len(*s)-1]
-		*s = (*s)[:len(*s)-1]
+	for _, last := range slices.Backward(*s) {
 		if err := last.undo(); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", last.name, err))
 		}

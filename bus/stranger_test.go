@@ -394,7 +394,7 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 	if got, err := letters.NextMsg(scratch.Patience()); err != nil || got.Subject != msg.Subject {
 		t.Errorf("the reader got %v, %v first, want the message", got, err)
 	}
-	if n := hub.Malformed(); n != 0 {
+	if n := hub.Offences().Malformed; n != 0 {
 		t.Errorf("%d things could not be read", n)
 	}
 	for { // the client of the strange server also gets what it published itself
@@ -447,11 +447,11 @@ func TestLettersThatProveNothingAreRefused(t *testing.T) {
 		"two days early":          sealed(t, third, letter(func(l *protocol.Letter) { l.Time = now.Add(48 * time.Hour) }), subject),
 	}
 	for name, msg := range refused {
-		before := hub.Refused()
+		before := hub.Offences().Refused
 		if err := conn.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		awaitTrue(t, name+" to be refused", func() bool { return hub.Refused() == before+1 })
+		awaitTrue(t, name+" to be refused", func() bool { return hub.Offences().Refused == before+1 })
 	}
 	if err := conn.PublishMsg(sealed(t, third, letter(same), subject)); err != nil {
 		t.Fatal(err)
@@ -483,10 +483,10 @@ func TestGarbageIsCounted(t *testing.T) {
 			Subject: "parley.dawn.black.presence", Host: "black", Time: now, Data: []byte("{"),
 		}, "parley.dawn.black.presence"),
 	} {
-		before := hub.Malformed()
+		before := hub.Offences().Malformed
 		if err := conn.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		awaitTrue(t, name+" to be counted", func() bool { return hub.Malformed() == before+1 })
+		awaitTrue(t, name+" to be counted", func() bool { return hub.Offences().Malformed == before+1 })
 	}
 }

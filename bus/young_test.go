@@ -67,7 +67,7 @@ func TestPresencesAreSentInOrder(t *testing.T) {
 		defer hub.mu.Unlock()
 		return hub.presence[protocol.Name("white")].Count == 8*each
 	})
-	if n := hub.Refused(); n != 0 {
-		t.Errorf("%d of %d letters were refused: %s", n, 8*each, hub.LastRefused())
+	if n := hub.Offences().Refused; n != 0 {
+		t.Errorf("%d of %d letters were refused: %s", n, 8*each, hub.Offences().Last)
 	}
 }

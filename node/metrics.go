@@ -74,7 +74,8 @@ func (w watched) bus() (s metrics.Bus) {
 	if b == nil {
 		return s
 	}
-	s.Dropped, s.Malformed, s.Refused = b.Dropped(), b.Malformed(), b.Refused()
+	offences := b.Offences()
+	s.Dropped, s.Malformed, s.Refused = b.Dropped(), offences.Malformed, offences.Refused
 	for _, l := range b.Links() {
 		s.Links++
 		if l.Up {

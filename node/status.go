@@ -81,9 +81,9 @@ func (n *Node) busStatus() control.BusStatus {
 	if b == nil {
 		return control.BusStatus{}
 	}
-	at := b.Addresses()
+	at, offences := b.Addresses(), b.Offences()
 	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Advertised: at.Advertised, Dropped: b.Dropped(),
-		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Offended: b.Offended(), Refused: n.refusals.List()}
+		Unreadable: offences.Malformed, Letters: offences.Refused, Letter: offences.Last, Offended: offences.At, Refused: n.refusals.List()}
 	s.Held, s.HeldDropped = n.held.Counts()
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()

@@ -131,10 +131,10 @@ func TestCheck(t *testing.T) {
 				"store/x.out": "not looked at",
 			},
 			want: []string{
-				"main.go is no known file of the top of the tree (why: a newcomer reads the rooms off the top folder; a new one is a decision, made in internal/arch/walls.go)",
-				"main.go lies in no room: no wall is drawn around . (why: code outside the rooms could import anything; draw its wall in internal/arch/walls.go)",
-				"stray is no known folder of the top of the tree (why: a newcomer reads the rooms off the top folder; a new one is a decision, made in internal/arch/walls.go)",
-				"stray/s.go lies in no room: no wall is drawn around stray (why: code outside the rooms could import anything; draw its wall in internal/arch/walls.go)",
+				"main.go is no known file of the top of the tree (why: a newcomer reads the rooms off the top folder; a new one is a decision, made in internal/arch/walls_test.go)",
+				"main.go lies in no room: no wall is drawn around . (why: code outside the rooms could import anything; draw its wall in internal/arch/walls_test.go)",
+				"stray is no known folder of the top of the tree (why: a newcomer reads the rooms off the top folder; a new one is a decision, made in internal/arch/walls_test.go)",
+				"stray/s.go lies in no room: no wall is drawn around stray (why: code outside the rooms could import anything; draw its wall in internal/arch/walls_test.go)",
 			},
 		},
 		{

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -192,14 +193,7 @@ func RunOf(pid string) string {
 }
 
 // within reports whether a path has `part` as one of its parts.
-func within(path, part string) bool {
-	for _, one := range strings.Split(path, "/") {
-		if one == part {
-			return true
-		}
-	}
-	return false
-}
+func within(path, part string) bool { return slices.Contains(strings.Split(path, "/"), part) }
 
 // groupOf is the path of a process's control group, below the root of all groups.
 func groupOf(pid string) (string, bool) {

@@ -137,18 +137,15 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 // decide is what the new node is to be: what somebody has prepared, or what the options and the
 // machine say.
 func (o Options) decide() (configs.Config, []configs.Agent, error) {
-	if o.From != "" {
-		p, err := o.readPrepared()
-		if err == nil {
-			err = storable(p.config, p.agents)
-		}
-		return p.config, p.agents, err
+	read := o.readPrepared
+	if o.From == "" {
+		read = o.config
 	}
-	cfg, err := o.config()
+	cfg, agents, err := read()
 	if err == nil {
-		err = storable(cfg, nil)
+		err = storable(cfg, agents)
 	}
-	return cfg, nil, err
+	return cfg, agents, err
 }
 
 // storable returns an error for names that cannot be those of files in the record on each system.
@@ -165,8 +162,8 @@ func storable(cfg configs.Config, agents []configs.Agent) error {
 	return nil
 }
 
-// config is the configuration that the options and the machine give.
-func (o Options) config() (configs.Config, error) {
+// config is the configuration that the options and the machine give. It has no agents.
+func (o Options) config() (configs.Config, []configs.Agent, error) {
 	cfg := configs.Default()
 	cfg.Bus = o.System
 	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Advertise, cfg.Bus.Hubs = o.Remote, o.Listen, o.Advertise, o.Hubs
@@ -190,14 +187,14 @@ func (o Options) config() (configs.Config, error) {
 			if near := NameFrom(text, ""); near != "" {
 				hint = "write it as: " + field.flag + " " + near
 			}
-			return cfg, control.Errorf(control.KindUsage, hint, "cannot make a node: %s: %v", field.flag, err)
+			return cfg, nil, control.Errorf(control.KindUsage, hint, "cannot make a node: %s: %v", field.flag, err)
 		}
 		*field.at = name
 	}
 	if err := cfg.Validate(); err != nil {
-		return cfg, o.wrong("", err)
+		return cfg, nil, o.wrong("", err)
 	}
-	return cfg, nil
+	return cfg, nil, nil
 }
 
 // NameFrom makes a Name from what the system, or a person, calls a machine or a user.

@@ -39,11 +39,7 @@ type Metrics struct {
 	took     *prometheus.HistogramVec
 	runs     *prometheus.CounterVec
 	runTook  *prometheus.HistogramVec
-	retries  *prometheus.CounterVec
-	dead     *prometheus.CounterVec
-	canceled *prometheus.CounterVec
-	stopped  *prometheus.CounterVec
-	held     *prometheus.CounterVec
+	fates    map[Fate]*prometheus.CounterVec
 
 	mu     sync.Mutex             // guards what follows
 	agents map[protocol.Name]bool // agents that have counts
@@ -65,11 +61,13 @@ func New(version string, s Source, failures ...string) *Metrics {
 		runs: counters("parley_agent_runs_total", "Commands of agents that ended, by outcome: answered, or why there was no answer.", "agent", "outcome"),
 		runTook: times("parley_agent_run_seconds", "How long commands of agents took.", "agent",
 			.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600),
-		retries:  counters("parley_agent_retries_total", "Attempts of agents' commands that failed and after which another one is due.", "agent"),
-		dead:     counters("parley_agent_dead_letters_total", "Messages that agents were given up for, their sender told: dead letters.", "agent"),
-		canceled: counters("parley_agent_canceled_messages_total", "Messages for which an agent's work was canceled, waiting or running.", "agent"),
-		stopped:  counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
-		held:     counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
+		fates: map[Fate]*prometheus.CounterVec{
+			Retried:  counters("parley_agent_retries_total", "Attempts of agents' commands that failed and after which another one is due.", "agent"),
+			GaveUp:   counters("parley_agent_dead_letters_total", "Messages that agents were given up for, their sender told: dead letters.", "agent"),
+			Canceled: counters("parley_agent_canceled_messages_total", "Messages for which an agent's work was canceled, waiting or running.", "agent"),
+			Stopped:  counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
+			Held:     counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
+		},
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
@@ -143,60 +141,31 @@ func (m *Metrics) Ran(agent protocol.Name, outcome string, took time.Duration) {
 	m.runTook.WithLabelValues(agent.String()).Observe(took.Seconds())
 }
 
-// Retried counts an attempt that failed, if another attempt follows.
-func (m *Metrics) Retried(agent protocol.Name) {
-	if m == nil {
-		return
-	}
-	m.counts(agent)
-	m.retries.WithLabelValues(agent.String()).Inc()
-}
+// Fate is what becomes of a message that an agent does not answer now.
+type Fate string
 
-// GaveUp counts a message that an agent will not answer: a dead letter.
-func (m *Metrics) GaveUp(agent protocol.Name) {
-	if m == nil {
-		return
-	}
-	m.counts(agent)
-	m.dead.WithLabelValues(agent.String()).Inc()
-}
-
-// Canceled counts a message on which somebody wants no more work of an agent.
-func (m *Metrics) Canceled(agent protocol.Name) {
-	if m == nil {
-		return
-	}
-	m.counts(agent)
-	m.canceled.WithLabelValues(agent.String()).Inc()
-}
-
-// Stopped counts a message for which an agent was not run, because agents had answered
-// each other too often.
-func (m *Metrics) Stopped(agent protocol.Name) {
-	if m == nil {
-		return
-	}
-	m.counts(agent)
-	m.stopped.WithLabelValues(agent.String()).Inc()
-}
-
-// Budget names a bound on the runs that agents cause.
-type Budget string
-
-// The budgets.
+// The fates.
 const (
-	OfAgent        Budget = "agent"        // the runs of one agent within an hour
-	OfConversation Budget = "conversation" // the runs in one conversation since a human spoke in it
+	Retried  Fate = "retried"  // an attempt failed, and another one follows
+	GaveUp   Fate = "gave up"  // the agent will not answer it: a dead letter
+	Canceled Fate = "canceled" // somebody wants no more work on it
+	Stopped  Fate = "stopped"  // the agent was not run, because agents had answered each other too often
+	Held     Fate = "held"     // it has to wait because agents have caused too many runs; the label is the bound
 )
 
-// Held counts a message that has to wait because agents have caused too many runs. `by` is the
-// budget that is used up.
-func (m *Metrics) Held(agent protocol.Name, by Budget) {
+// The bounds on the runs that agents cause: the label of Held.
+const (
+	OfAgent        = "agent"        // the runs of one agent within an hour
+	OfConversation = "conversation" // the runs in one conversation since a human spoke in it
+)
+
+// Count counts a message by its fate.
+func (m *Metrics) Count(agent protocol.Name, fate Fate, labels ...string) {
 	if m == nil {
 		return
 	}
 	m.counts(agent)
-	m.held.WithLabelValues(agent.String(), string(by)).Inc()
+	m.fates[fate].WithLabelValues(append([]string{agent.String()}, labels...)...).Inc()
 }
 
 // counts notes that an agent has counts.
@@ -207,14 +176,17 @@ func (m *Metrics) counts(agent protocol.Name) {
 }
 
 // ofEach are the counts that an agent has.
-func (m *Metrics) ofEach() []interface {
+func (m *Metrics) ofEach() []agentsCounts {
+	all := []agentsCounts{m.runs, m.runTook}
+	for _, of := range m.fates {
+		all = append(all, of)
+	}
+	return all
+}
+
+type agentsCounts interface {
 	prometheus.Collector
 	DeletePartialMatch(prometheus.Labels) int
-} {
-	return []interface {
-		prometheus.Collector
-		DeletePartialMatch(prometheus.Labels) int
-	}{m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held}
 }
 
 // keepTo begins the counts of each agent that is served at 0. A count that begins at 1 has not
@@ -229,11 +201,13 @@ func (m *Metrics) keepTo(served []Agent) {
 		for _, outcome := range m.outcomes {
 			m.runs.WithLabelValues(a.Name.String(), outcome)
 		}
-		for _, of := range []*prometheus.CounterVec{m.retries, m.dead, m.canceled, m.stopped} {
-			of.WithLabelValues(a.Name.String())
+		for fate, of := range m.fates {
+			if fate != Held {
+				of.WithLabelValues(a.Name.String())
+			}
 		}
-		for _, by := range []Budget{OfAgent, OfConversation} {
-			m.held.WithLabelValues(a.Name.String(), string(by))
+		for _, by := range []string{OfAgent, OfConversation} {
+			m.fates[Held].WithLabelValues(a.Name.String(), by)
 		}
 	}
 	for agent := range m.agents {

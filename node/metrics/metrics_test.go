@@ -41,11 +41,11 @@ func whole(t testing.TB) *Metrics {
 	m.Recorded(paths)
 	m.Pushed(paths)
 	m.Ran("mawjs", Answered, time.Second)
-	m.Retried("mawjs")
-	m.GaveUp("mawjs")
-	m.Canceled("mawjs")
-	m.Stopped("mawjs")
-	m.Held("mawjs", OfConversation)
+	m.Count("mawjs", Retried)
+	m.Count("mawjs", GaveUp)
+	m.Count("mawjs", Canceled)
+	m.Count("mawjs", Stopped)
+	m.Count("mawjs", Held, OfConversation)
 	return m
 }
 
@@ -178,11 +178,11 @@ func TestAgentsThatAreGone(t *testing.T) {
 	for _, agent := range []protocol.Name{"stays", "goes"} {
 		m.Ran(agent, Answered, time.Second)
 		m.Ran(agent, "timed-out", time.Second)
-		m.Retried(agent)
-		m.GaveUp(agent)
-		m.Canceled(agent)
-		m.Stopped(agent)
-		m.Held(agent, OfAgent)
+		m.Count(agent, Retried)
+		m.Count(agent, GaveUp)
+		m.Count(agent, Canceled)
+		m.Count(agent, Stopped)
+		m.Count(agent, Held, OfAgent)
 	}
 	if got := agentsIn(t, m); !slices.Equal(got, []string{"goes", "stays"}) {
 		t.Fatalf("agents %v", got)
@@ -221,9 +221,9 @@ func TestOff(t *testing.T) {
 	m.Recorded(nil)
 	m.Pushed(nil)
 	m.Ran("mawjs", Answered, time.Second)
-	m.Retried("mawjs")
-	m.GaveUp("mawjs")
-	m.Canceled("mawjs")
-	m.Stopped("mawjs")
-	m.Held("mawjs", OfAgent)
+	m.Count("mawjs", Retried)
+	m.Count("mawjs", GaveUp)
+	m.Count("mawjs", Canceled)
+	m.Count("mawjs", Stopped)
+	m.Count("mawjs", Held, OfAgent)
 }

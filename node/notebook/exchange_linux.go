@@ -37,7 +37,7 @@ func exchange(root *os.Root, half, name string) (displaced []byte, err error) {
 	case unsupported(err):
 		return renamed(root, half, name)
 	case errors.Is(err, unix.ENOENT): // somebody has removed it, and may be about to write it anew
-		return nil, place(root, half, name)
+		return nil, renameNew(root, half, name)
 	case err != nil:
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func settled(root *os.Root, name string) ([]byte, error) {
 }
 
 // renameNew gives a file a name that nothing has yet, in one step. What somebody saves meanwhile
-// goes with it, or is a file of its own.
+// goes with it, or is a file of its own. It returns fs.ErrExist if something has that name.
 func renameNew(root *os.Root, from, to string) error {
 	source, err := openDir(root, path.Dir(from))
 	if err != nil {
@@ -89,7 +89,7 @@ func renameNew(root *os.Root, from, to string) error {
 	defer target.Close()
 	err = unix.Renameat2(int(source.Fd()), path.Base(from), int(target.Fd()), path.Base(to), unix.RENAME_NOREPLACE)
 	if unsupported(err) {
-		return linked(root, from, to)
+		return unlessThere(root, from, to)
 	}
 	return err
 }

@@ -166,7 +166,7 @@ func replace(root *os.Root, name string, at, next []byte) (displaced []byte, err
 		return nil, err
 	}
 	if at == nil {
-		err = place(root, half, name)
+		err = renameNew(root, half, name)
 	} else {
 		displaced, err = exchange(root, half, name)
 	}
@@ -205,62 +205,23 @@ func drop(root *os.Root, half, name string, ours []byte) error {
 func setAside(root *os.Root, half, name string) (kept string, err error) {
 	for n := 1; n < maxSameDay; n++ {
 		kept = fmt.Sprintf("%s.saved-%d", name, n)
-		if err = place(root, half, kept); !errors.Is(err, fs.ErrExist) {
+		if err = renameNew(root, half, kept); !errors.Is(err, fs.ErrExist) {
 			return kept, err
 		}
 	}
 	return "", err
 }
 
-// place gives a file another name. It returns fs.ErrExist if something has that name already.
-func place(root *os.Root, from, to string) error {
-	err := renameNew(root, from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) || missing(err) {
+// unlessThere is renameNew for systems and file systems that cannot look and rename in one step. If
+// something gets the name between the two, which takes microseconds, it is lost.
+func unlessThere(root *os.Root, from, to string) error {
+	switch _, err := root.Lstat(to); {
+	case err == nil:
+		return fs.ErrExist
+	case !missing(err):
 		return err
 	}
-	return copied(root, from, to)
-}
-
-// linked is renameNew for systems that can only give a file a second name. If somebody saves by
-// renaming between the comparison and the removal, which takes microseconds, that version is lost.
-func linked(root *os.Root, from, to string) error {
-	if err := root.Link(from, to); err != nil {
-		return err
-	}
-	still, err := root.Lstat(from)
-	if err != nil {
-		return unlessMissing(err)
-	}
-	placed, err := root.Lstat(to)
-	if err != nil || !os.SameFile(still, placed) {
-		return err // somebody has saved another file under the name: that file stays
-	}
-	return root.Remove(from)
-}
-
-// copied is place for a file system without hard links. What somebody saves between the comparison
-// and the removal, which takes microseconds, is lost.
-func copied(root *os.Root, from, to string) error {
-	info, err := root.Lstat(from)
-	if err != nil {
-		return err
-	}
-	data, err := read(root, from)
-	if err != nil {
-		return err
-	}
-	f, err := root.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, root.Remove(to))
-	}
-	if now, err := read(root, from); err != nil || !bytes.Equal(now, data) {
-		return err // somebody has saved it in the meantime: that version stays
-	}
-	return root.Remove(from)
+	return root.Rename(from, to)
 }
 
 // halfName is the name of a file that is being written. It is made of the name of the file that it
@@ -295,7 +256,7 @@ func create(root *os.Root, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := place(root, half, name); err != nil {
+	if err := renameNew(root, half, name); err != nil {
 		return errors.Join(err, drop(root, half, name, data))
 	}
 	return nil

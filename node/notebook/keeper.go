@@ -495,7 +495,7 @@ func (w writer) putAway(stem, slug string, over time.Time) error {
 // move gives a file another name, if the file exists. It returns fs.ErrExist if another file has
 // that name.
 func (w writer) move(from, to string) error {
-	switch err := place(w.root, from, to); {
+	switch err := renameNew(w.root, from, to); {
 	case missing(err):
 		return nil
 	case err != nil:

@@ -41,14 +41,14 @@ func (s *steps) ended(agent protocol.Name, p protocol.Path, r door.Result) {
 
 // canceled tells that somebody wants no more work on a message.
 func (s *steps) canceled(agent protocol.Name, p protocol.Path, by string) {
-	s.metrics.Canceled(agent)
+	s.metrics.Count(agent, metrics.Canceled)
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Str("by", by).Msg("run canceled")
 }
 
 // halted tells that agents have answered each other too often.
 func (s *steps) halted(agent protocol.Name, p protocol.Path) {
 	s.trail.NoteOf(p, protocol.TraceStopped, agent)
-	s.metrics.Stopped(agent)
+	s.metrics.Count(agent, metrics.Stopped)
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Msg("conversation stopped")
 }
 
@@ -59,8 +59,8 @@ func (s *steps) held(agent protocol.Name, p protocol.Path, talk bool) {
 	if talk {
 		budget = metrics.OfConversation
 	}
-	s.metrics.Held(agent, budget)
-	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Str("budget", string(budget)).Msg("held")
+	s.metrics.Count(agent, metrics.Held, budget)
+	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Str("budget", budget).Msg("held")
 }
 
 // handled tells that the outcome of a message is stored: the answer, or a receipt.
@@ -72,12 +72,12 @@ func (s *steps) handled(agent protocol.Name, p protocol.Path, stored []protocol.
 
 // retried tells that an attempt failed and when the next one is due.
 func (s *steps) retried(agent protocol.Name, p protocol.Path, attempt int, next time.Time) {
-	s.metrics.Retried(agent)
+	s.metrics.Count(agent, metrics.Retried)
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Int("attempt", attempt).Time("next", next).Msg("agent is tried again")
 }
 
 // gaveUp tells that an agent will not answer: the message is a dead letter.
 func (s *steps) gaveUp(agent protocol.Name, p protocol.Path, f protocol.Failure) {
-	s.metrics.GaveUp(agent)
+	s.metrics.Count(agent, metrics.GaveUp)
 	s.log.Warn().Stringer("path", p).Stringer("agent", agent).Int("attempts", f.Attempts).Str("problem", f.Problem).Msg("dead letter")
 }

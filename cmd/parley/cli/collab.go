@@ -79,14 +79,19 @@ func ParseUntil(text string, here *time.Location) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if t, err := time.ParseInLocation(layout, text, here); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	t, err := protocol.ParseInstant(text)
+	t, err := ParseTime(text, here)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("--until: %w", err)
 	}
-	return t, nil
+	return t.UTC(), nil
+}
+
+// ParseTime reads a day or a time. Without a zone, it is one of `here`.
+func ParseTime(text string, here *time.Location) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
+		if t, err := time.ParseInLocation(layout, text, here); err == nil {
+			return t, nil
+		}
+	}
+	return protocol.ParseInstant(text)
 }

@@ -13,10 +13,11 @@ import (
 // completeWithin is how long a shell waits at most when somebody presses Tab.
 const completeWithin = 500 * time.Millisecond
 
-// complete asks the node for words. If the node does not answer, it says nothing.
-func (p *Program) complete(words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
+// complete asks the node for words, unless `args` holds one. If the node does not answer, it says
+// nothing.
+func (p *Program) complete(args []string, words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
 	client, err := p.Client()
-	if err != nil {
+	if len(args) > 0 || err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), completeWithin)
@@ -26,10 +27,7 @@ func (p *Program) complete(words func(ctx context.Context, client control.Servic
 
 // CompleteNames completes the first word with the names of all who can be reached.
 func (p *Program) CompleteNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(participants)
+	return p.complete(args, participants)
 }
 
 func participants(ctx context.Context, client control.Service) []string {
@@ -43,10 +41,7 @@ func participants(ctx context.Context, client control.Service) []string {
 
 // CompleteAddresses completes the first word with agents in the form that wormhole uses.
 func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(func(ctx context.Context, client control.Service) []string {
+	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
 		var words []string
 		for _, one := range all {
@@ -58,10 +53,7 @@ func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) (
 
 // CompleteAgents completes the first word with the agents served here.
 func (p *Program) CompleteAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(func(ctx context.Context, client control.Service) []string {
+	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.Agents.Ask(ctx, client)
 		var words []string
 		for _, a := range all {
@@ -73,10 +65,7 @@ func (p *Program) CompleteAgents(_ *cobra.Command, args []string, _ string) ([]s
 
 // CompleteChannels completes the first word with the channels that have a name.
 func (p *Program) CompleteChannels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(channelWords)
+	return p.complete(args, channelWords)
 }
 
 func channelWords(ctx context.Context, client control.Service) []string {
@@ -101,17 +90,14 @@ func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 		}
 		// It fails only if the command does not have the flag.
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return p.complete(words)
+			return p.complete(nil, words)
 		})
 	}
 }
 
 // CompleteHosts completes the first word with the hosts of the fleet.
 func (p *Program) CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(func(ctx context.Context, client control.Service) []string {
+	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.Hosts.Ask(ctx, client, control.HostsRequest{All: true})
 		var words []string
 		for _, h := range all {

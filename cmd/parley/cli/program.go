@@ -96,15 +96,7 @@ func (p *Program) command(words string) string {
 }
 
 // ShellWord quotes `s` if a shell would split it.
-func ShellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func ShellWord(s string) string { return term.Shell(s) }
 
 // ForPeople reports whether a person looks at the output. A program that reads the output gets all
 // there is. For a person, some of it is left out.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -24,13 +23,7 @@ revoked.`,
 		Example: `  parley host list
   parley host list --all --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runList(cmd.Context(), r, client, p.View())
-		},
+		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, showHosts),
 	}
 	AllFlag(cmd, &r)
 	p.JSONFlag(cmd, "print an array of hosts as JSON")
@@ -42,14 +35,7 @@ func AllFlag(cmd *cobra.Command, r *control.HostsRequest) {
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 }
 
-func runList(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
-	hosts, err := control.Hosts.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(hosts)
-	}
+func showHosts(v cli.View, hosts []control.Host) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
@@ -60,7 +46,6 @@ func runList(ctx context.Context, r control.HostsRequest, client control.Service
 	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay},
 		cli.Squeeze{Column: 6, Least: 20}, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 3},
 		cli.Squeeze{Column: 6, Least: 14}, cli.Squeeze{Column: 6})
-	return nil
 }
 
 // LastSeen is when a host was last heard, if it is away. It is "" for a host that is heard now.

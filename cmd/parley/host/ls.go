@@ -37,13 +37,9 @@ unless --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return RunLs(cmd.Context(), quiet, r, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return RunLs(cmd.Context(), quiet, r, client, v)
+		}),
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
 	AllFlag(cmd, &r)
@@ -55,40 +51,36 @@ unless --all is given.`,
 // names.
 func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
 	all, err := control.List.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(all)
-	case quiet:
-		seen := map[string]bool{}
-		for _, one := range all {
-			if name := one.Name.String(); !seen[name] {
-				seen[name] = true
-				v.Out.Printf("%s\n", term.Line(name))
+	return v.Show(all, err, func() {
+		if quiet {
+			seen := map[string]bool{}
+			for _, one := range all {
+				if name := one.Name.String(); !seen[name] {
+					seen[name] = true
+					v.Out.Printf("%s\n", term.Line(name))
+				}
 			}
+			return
 		}
-		return nil
-	}
-	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
-	for _, one := range all {
-		state := State(one.State)
-		if work := workOf(one); work != "" {
-			state += ", " + work
+		t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
+		for _, one := range all {
+			state := State(one.State)
+			if work := workOf(one); work != "" {
+				state += ", " + work
+			}
+			t.Rows = append(t.Rows, []string{
+				term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
+				term.Line(one.Address), RoundTripOrEmpty(one.RTT.Duration()),
+			})
 		}
-		t.Rows = append(t.Rows, []string{
-			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
-			term.Line(one.Address), RoundTripOrEmpty(one.RTT.Duration()),
-		})
-	}
-	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
-		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
-	if whom := someoneElse(all); whom != "" {
-		v.Next("parley hey "+whom+" hello", "say something")
-	} else {
-		v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
-	}
-	return nil
+		v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
+			cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
+		if whom := someoneElse(all); whom != "" {
+			v.Next("parley hey "+whom+" hello", "say something")
+		} else {
+			v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
+		}
+	})
 }
 
 // workOf says in a few words what an agent does. For an agent of this host, it also says what it

@@ -27,16 +27,12 @@ fails if one is not answered within two seconds.`,
 		Example: `  parley host ping white
   parley host ping white -n 100 --json`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if times < 1 || times > maxPings {
 				return cli.UsageErrorf(cmd, "-n takes a number from 1 to %d", maxPings)
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.View())
-		},
+			return runPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, v)
+		}),
 	}
 	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
 	p.JSONFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
@@ -70,13 +66,11 @@ func runPing(ctx context.Context, r control.PingRequest, times int, client contr
 	}
 	slices.Sort(took)
 	sum.Min, sum.Median, sum.Max = took[0], took[len(took)/2], took[len(took)-1]
-	if v.JSON {
-		return v.WriteJSON(sum)
-	}
-	v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
-		roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
-	v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
-	return nil
+	return v.Show(sum, nil, func() {
+		v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
+			roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
+		v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
+	})
 }
 
 func timesOver(n int) string {

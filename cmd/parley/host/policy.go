@@ -32,32 +32,18 @@ func newPolicyListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List what a fleet can settle, and what holds",
 		Example: `  parley policy list --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runPolicyList(cmd.Context(), client, p.View())
-		},
+		RunE:    cli.Asks(p, control.ListPolicy, nil, showPolicyList),
 	}
 	p.JSONFlag(cmd, "print an array of settings as JSON")
 	return cmd
 }
 
-func runPolicyList(ctx context.Context, client control.Service, v cli.View) error {
-	list, err := control.ListPolicy.Ask(ctx, client, control.PolicyRequest{})
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(list)
-	}
+func showPolicyList(v cli.View, list []control.PolicySetting) {
 	t := term.Table{Heading: []string{"KEY", "VALUE", "SETTLED", "WHAT IT IS"}, Flexible: 3}
 	for _, s := range list {
 		t.Rows = append(t.Rows, []string{s.Key, valueOf(s), settledBy(v, s), term.Line(s.Doc)})
 	}
 	v.Table(t)
-	return nil
 }
 
 // valueOf is the value that holds. A value that another version has settled has no meaning here.
@@ -108,22 +94,19 @@ value takes back what was settled.`,
 		Example: `  parley policy set reprompt=yes
   parley policy set window-issue=`,
 		Args: cli.Exactly(1, "KEY=VALUE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			key, value, ok := strings.Cut(args[0], "=")
 			if !ok || key == "" {
 				return cli.UsageErrorf(cmd, "%q is not of the form KEY=VALUE", args[0])
 			}
 			r.Key, r.Value = key, strings.TrimSpace(value)
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+			var err error
 			r.Hsig, err = hand.Sign(cmd.Context(), p, client, protocol.HumanDecision{Act: protocol.ActPolicy, Reason: r.Key + "=" + r.Value})
 			if err != nil {
 				return err
 			}
-			return runPolicySet(cmd.Context(), r, client, p.View())
-		},
+			return runPolicySet(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
 	p.JSONFlag(cmd, "print the setting as JSON")
@@ -132,15 +115,11 @@ value takes back what was settled.`,
 
 func runPolicySet(ctx context.Context, r control.SetPolicyRequest, client control.Service, v cli.View) error {
 	s, err := control.SetPolicy.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(s)
-	case s.Settled == "":
-		v.Out.Printf("%s is %s again, as where nothing is settled\n", s.Key, s.Value)
-		return nil
-	}
-	v.Out.Printf("%s is %s for the whole fleet, %s\n", s.Key, s.Value, settledBy(v, s))
-	return nil
+	return v.Show(s, err, func() {
+		if s.Settled == "" {
+			v.Out.Printf("%s is %s again, as where nothing is settled\n", s.Key, s.Value)
+			return
+		}
+		v.Out.Printf("%s is %s for the whole fleet, %s\n", s.Key, s.Value, settledBy(v, s))
+	})
 }

@@ -30,13 +30,9 @@ It exits with 1 if no address works. No link is changed.`,
 		Example: `  parley host probe white
   parley host probe white --json`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
 	cmd.ValidArgsFunction = p.CompleteHosts
@@ -47,34 +43,24 @@ func runProbe(ctx context.Context, r control.HostRequest, client control.Service
 	done := v.Busy("dialling " + term.Line(r.Alias))
 	probe, err := control.ProbeHost.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	works := slices.ContainsFunc(probe.Addresses, func(a control.ProbedAddress) bool { return a.Works })
-	if v.JSON {
-		if err := v.WriteJSON(probe); err != nil {
-			return err
-		}
-	} else {
+	err = v.Show(probe, err, func() {
 		for _, a := range probe.Addresses {
 			v.Out.Printf("%s  %s\n", term.Line(a.Address), probed(v, a))
 		}
-	}
-	if !works {
+	})
+	if err == nil && !slices.ContainsFunc(probe.Addresses, func(a control.ProbedAddress) bool { return a.Works }) {
 		return cli.ErrSaid
 	}
-	return nil
+	return err
 }
 
 // probed is the outcome at one address, in a line.
 func probed(v cli.View, a control.ProbedAddress) string {
 	switch {
-	case !a.Works:
-		return v.Out.Warn(a.Cause) + ": " + term.Line(a.Reason)
-	case a.Cause != "":
+	case !a.Works || a.Cause != "":
 		return v.Out.Warn(a.Cause) + ": " + term.Line(a.Reason)
 	case a.RTT == 0:
-		return "fine" + ", this host itself answers"
+		return "fine, this host itself answers"
 	}
-	return "fine" + ", round trip " + roundTrip(a.RTT.Duration()) + ", version " + term.Line(a.Version) + clockDifference(a.Clock.Duration(), "; ")
+	return "fine, round trip " + roundTrip(a.RTT.Duration()) + ", version " + term.Line(a.Version) + clockDifference(a.Clock.Duration(), "; ")
 }

@@ -30,18 +30,14 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 		Example: `  parley host remove white
   parley host remove white --yes`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
 				return cli.UsageErrorf(cmd, "cannot remove a host: %v", err)
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			r.Host = alias
 			return runRemove(cmd.Context(), r, yes, client, p)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	p.JSONFlag(cmd, "print what was done as JSON")
@@ -59,20 +55,15 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, clien
 		}
 		return about, control.RemovePhrase(r.Host)
 	})
-	if err != nil {
-		return err
-	}
 	v := p.View()
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	if done.Here {
-		v.Out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
-		return nil
-	}
-	v.Out.Printf("%s is removed from the fleet\n", done.Host)
-	v.Next("parley host list", "who is left; with --all also who was removed")
-	return nil
+	return v.Show(done, err, func() {
+		if done.Here {
+			v.Out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
+			return
+		}
+		v.Out.Printf("%s is removed from the fleet\n", done.Host)
+		v.Next("parley host list", "who is left; with --all also who was removed")
+	})
 }
 
 // removalText says what will become of a host that is removed.

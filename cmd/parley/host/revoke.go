@@ -33,18 +33,14 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
   parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
   parley host revoke white --key SHA256:2SWU…`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
 				return cli.UsageErrorf(cmd, "cannot revoke a key: %v", err)
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			r.Host = alias
 			return runRevoke(cmd.Context(), r, yes, client, p)
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
@@ -66,20 +62,15 @@ func runRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client co
 		}
 		return about, control.RevokePhrase(r.Host)
 	})
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
-	switch {
-	case done.Out && done.Here:
-		v.Out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
-	case done.Out:
-		v.Out.Printf("%s is out of the fleet\n", done.Host)
-	}
-	return nil
+	return v.Show(done, err, func() {
+		v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
+		switch {
+		case done.Out && done.Here:
+			v.Out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
+		case done.Out:
+			v.Out.Printf("%s is out of the fleet\n", done.Host)
+		}
+	})
 }
 
 // revocationText says what a revocation does, with or without a named last message.

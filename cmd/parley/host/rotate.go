@@ -28,13 +28,9 @@ revoke", which also refuses what a thief wrote before.`,
 		Example: `  parley host rotate
   parley host rotate --overlap 0`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			return runRotate(cmd.Context(), r, client, p)
-		},
+		}),
 	}
 	cli.DurationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
 	p.JSONFlag(cmd, "print what was done as JSON")
@@ -48,23 +44,17 @@ func runRotate(ctx context.Context, r control.RotateRequest, client control.Serv
 	}, func(plan control.Rotation) (about, want string) {
 		return "The host " + plan.Host.String() + " gets a new key.", control.RotatePhrase(plan.Host)
 	})
-	if err != nil {
-		return err
-	}
 	v := p.View()
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	v.Out.Printf("%s has a new key, %s\n", done.Host, done.Key)
-	field := func(name, value string) { v.Labelled(12, name, value) }
-	field("fingerprint", done.Fingerprint)
-	old := done.Old + ", counts until " + v.At(done.Until, cli.TimeForm)
-	if !done.Until.After(time.Now()) {
-		old = done.Old + ", counts no more"
-	}
-	field("old key", old)
-	if v.Out.Terminal { // not as the next step: it cannot be undone
-		v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
-	}
-	return nil
+	return v.Show(done, err, func() {
+		v.Out.Printf("%s has a new key, %s\n", done.Host, done.Key)
+		v.Labelled(12, "fingerprint", done.Fingerprint)
+		old := done.Old + ", counts until " + v.At(done.Until, cli.TimeForm)
+		if !done.Until.After(time.Now()) {
+			old = done.Old + ", counts no more"
+		}
+		v.Labelled(12, "old key", old)
+		if v.Out.Terminal { // not as the next step: it cannot be undone
+			v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -24,16 +23,15 @@ asked for it; it is checked to be made for that host's key.`,
 		Example: `  parley host show white
   parley host show white --cert > white.pem`,
 		Args: cli.Exactly(1, "the host's alias"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			r := control.HostRequest{Alias: args[0]}
 			if certificate {
-				return runCertificate(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
+				c, err := control.HostCertificate.Ask(cmd.Context(), client, r)
+				return v.Show(c, err, func() { v.Out.Printf("%s", v.Out.Body(c.PEM)) })
 			}
-			return runShow(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
-		},
+			h, err := control.ShowHost.Ask(cmd.Context(), client, r)
+			return v.Show(h, err, func() { showHost(v, h) })
+		}),
 	}
 	cmd.Flags().BoolVar(&certificate, "cert", false, "print its certificate for NATS clients, and nothing else")
 	p.JSONFlag(cmd, "print the host, or its certificate, as JSON")
@@ -41,14 +39,7 @@ asked for it; it is checked to be made for that host's key.`,
 	return cmd
 }
 
-func runShow(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
-	h, err := control.ShowHost.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(h)
-	}
+func showHost(v cli.View, h control.Host) {
 	field := func(name, value string) { v.Labelled(12, name, value) }
 	field("host", h.Alias.String()+", "+State(h.State))
 	field("key", h.Key)
@@ -71,19 +62,6 @@ func runShow(ctx context.Context, r control.HostRequest, client control.Service,
 	if h.State == control.HostLive {
 		v.Next("parley host ping "+h.Alias.String(), "how far away it is")
 	}
-	return nil
-}
-
-func runCertificate(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
-	c, err := control.HostCertificate.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(c)
-	}
-	v.Out.Printf("%s", v.Out.Body(c.PEM))
-	return nil
 }
 
 // showKeys shows the keys of a host if it had more than one, or has none that still counts.

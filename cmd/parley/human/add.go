@@ -93,18 +93,13 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error 
 		return control.Errorf(control.KindNotFound, "parley human add", "%s has no key that another one could follow", h.Name)
 	}
 	made, err := makeKey(ctx, p, client, all, h, m)
-	if err != nil {
-		return err
-	}
 	v := p.View()
-	if v.JSON {
-		return v.WriteJSON(made)
-	}
-	v.Out.Printf("%s signs decisions with %s\n", made.Name, made.Fingerprint)
-	if made.Open {
-		v.Out.Printf("Whoever may read the files of this host can sign in the name of %s: the key has no passphrase.\n", made.Name)
-	}
-	return nil
+	return v.Show(made, err, func() {
+		v.Out.Printf("%s signs decisions with %s\n", made.Name, made.Fingerprint)
+		if made.Open {
+			v.Out.Printf("Whoever may read the files of this host can sign in the name of %s: the key has no passphrase.\n", made.Name)
+		}
+	})
 }
 
 // makeKey makes a key, which follows the present key of a human if they have one, and tells the
@@ -147,12 +142,8 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 		Short:   "Give the key of this host's human another passphrase",
 		Example: `  parley human passphrase`,
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if err := p.ForOperator("change a passphrase"); err != nil {
-				return err
-			}
-			client, err := p.Client()
-			if err != nil {
 				return err
 			}
 			all, h, err := here(cmd.Context(), client)
@@ -171,6 +162,6 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 			}
 			p.Out.Printf("the key of %s has another passphrase; copies of the old file keep the old one\n", h.Name)
 			return nil
-		},
+		}),
 	}
 }

@@ -32,26 +32,13 @@ func NewListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the humans of the fleet and their keys",
 		Example: `  parley human list --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runList(cmd.Context(), client, p.View())
-		},
+		RunE:    cli.Asks(p, control.Humans, nil, showHumans),
 	}
 	p.JSONFlag(cmd, "print the humans and their keys as JSON")
 	return cmd
 }
 
-func runList(ctx context.Context, client control.Service, v cli.View) error {
-	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(all)
-	}
+func showHumans(v cli.View, all control.HumanList) {
 	t := term.Table{Heading: []string{"HUMAN", "HOST", "KEY", "KEPT", "SINCE"}, Flexible: 2}
 	for _, h := range all.Humans {
 		row := []string{h.Name.String(), h.Host.String(), "none", "-", "-"}
@@ -66,7 +53,6 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 		t.Rows = append(t.Rows, row)
 	}
 	v.Table(t)
-	return nil
 }
 
 // kept says how a key is kept.

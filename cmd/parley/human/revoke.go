@@ -28,14 +28,11 @@ is contested which one is theirs: --key names the one that ends.`,
 		Example: `  parley human revoke
   parley human revoke zoe --host white --none`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if err := p.ForOperator("revoke the key of a human"); err != nil {
 				return err
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+			var err error
 			r := control.EndHumanKeyRequest{Try: true, Key: key}
 			if len(args) > 0 {
 				if r.Human, err = protocol.ParseName(args[0]); err != nil {
@@ -48,7 +45,7 @@ is contested which one is theirs: --key names the one that ends.`,
 				}
 			}
 			return runRevoke(cmd.Context(), r, none, client, p)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&at, "host", "", "the `ALIAS` of the human's host, where it is another one")
 	cmd.Flags().StringVar(&key, "key", "", "the public `KEY` that ends, where it is not the last one")
@@ -99,14 +96,9 @@ func runRevoke(ctx context.Context, r control.EndHumanKeyRequest, none bool, cli
 		return fmt.Sprintf("The key of %s at %s signs nothing any more that counts. Of what it has signed so far %s.", plan.Human, plan.Of, stays(len(plan.Counts))),
 			"revoke " + plan.Human.String()
 	})
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
-	v.Out.Printf("the key of %s at %s is revoked; %s\n", done.Human, done.Of, stays(len(done.Counts)))
-	return nil
+	return v.Show(done, err, func() {
+		v.Out.Printf("the key of %s at %s is revoked; %s\n", done.Human, done.Of, stays(len(done.Counts)))
+	})
 }
 
 func stays(decisions int) string {

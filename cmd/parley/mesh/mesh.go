@@ -82,11 +82,8 @@ func now(ctx context.Context, client control.Service) (m control.Mesh, err error
 
 // WriteJSON prints the mesh as JSON (seed, "--mesh-json").
 func WriteJSON(ctx context.Context, client control.Service, v cli.View) error {
-	m, err := now(ctx, client)
-	if err != nil {
-		return err
-	}
-	return v.WriteJSON(m)
+	v.JSON = true
+	return runMesh(ctx, client, v)
 }
 
 func runWatch(ctx context.Context, client control.Service, v cli.View) error {

@@ -47,13 +47,9 @@ counts no more.`,
 		Example: `  parley team fleet-core
   parley team fleet-core --json`,
 		Args: cli.Exactly(1, "the tag of a team"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return ShowTeam(cmd.Context(), args[0], client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return ShowTeam(cmd.Context(), args[0], client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print the team as JSON")
 	return cmd

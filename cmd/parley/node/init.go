@@ -2,9 +2,7 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -44,24 +42,7 @@ and the agents to serve.`,
   parley init --listen 0.0.0.0:4222 --advertise white.example:4223`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.ForOperator("make a host"); err != nil {
-				return err
-			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			o.Home, o.Ask = home, p.Err.Terminal && term.IsTerminal(p.Stdin)
-			if err := cli.RefuseEmpty(cmd); err != nil {
-				return err
-			}
-			if o.Remote, err = absoluteRemote(o.Remote); err != nil {
-				return err
-			}
-			if o.System, err = absoluteSystem(o.System); err != nil {
-				return err
-			}
-			if o.From, err = readyFrom(cmd, o.From); err != nil {
+			if err := making(cmd, p, &o); err != nil {
 				return err
 			}
 			if adopt.yes && !adopt.on {
@@ -78,12 +59,8 @@ and the agents to serve.`,
 	f.BoolVar(&adopt.on, "adopt", false, "take over a record that another program of the Crosstalk format began")
 	f.BoolVar(&adopt.yes, "yes", false, "with --adopt: do not ask")
 	f.StringVar(&o.Fleet, "fleet", "", "name of the fleet (default: that of the remote's record, else the human's name)")
-	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
-	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
-	linkFlags(f, &o)
-	systemFlags(f, &o.System)
-	fromFlag(cmd, &o.From)
+	makingFlags(cmd, &o)
 	return cmd
 }
 
@@ -93,11 +70,8 @@ func absoluteRemote(remote string) (string, error) {
 	if _, err := os.Stat(remote); err != nil && !looksLikePath(remote) {
 		return remote, nil
 	}
-	abs, err := filepath.Abs(remote)
-	if err != nil {
-		return "", fmt.Errorf("cannot find the remote %s: %w", remote, err)
-	}
-	return abs, nil
+	err := absolute(&remote)
+	return remote, err
 }
 
 // looksLikePath reports whether a remote that does not exist is a path and no URL.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/spf13/cobra"
 )
@@ -26,37 +25,16 @@ others by a signed message in the record.`,
   parley join /srv/record.git --listen 192.0.2.8:4222`,
 		Args: cli.Between(0, 1, "the URL or path of the shared record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.ForOperator("make a host"); err != nil {
+			o.Remote = strings.Join(args, "")
+			if err := making(cmd, p, &o); err != nil {
 				return err
 			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			o.Home, o.Ask = home, p.Err.Terminal && term.IsTerminal(p.Stdin)
-			if err := cli.RefuseEmpty(cmd); err != nil {
-				return err
-			}
-			if strings.Join(args, "") == "" && o.From == "" {
+			if o.Remote == "" && o.From == "" {
 				return cli.UsageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
-			}
-			if o.Remote, err = absoluteRemote(strings.Join(args, "")); err != nil {
-				return err
-			}
-			if o.System, err = absoluteSystem(o.System); err != nil {
-				return err
-			}
-			if o.From, err = readyFrom(cmd, o.From); err != nil {
-				return err
 			}
 			return runInit(cmd.Context(), o, p.View())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
-	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
-	linkFlags(f, &o)
-	systemFlags(f, &o.System)
-	fromFlag(cmd, &o.From)
+	makingFlags(cmd, &o)
 	return cmd
 }

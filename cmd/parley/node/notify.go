@@ -27,13 +27,9 @@ your decision, mail came, an agent failed. They stand in config.yaml.`,
 		Short:   "Run each of them with a text that says it is a test",
 		Example: `  parley notify test`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runNotifyTest(cmd.Context(), client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return runNotifyTest(cmd.Context(), client, v)
+		}),
 	}
 	p.JSONFlag(test, "print an array of what came of each as JSON")
 	cmd.AddCommand(test)

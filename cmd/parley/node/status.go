@@ -34,19 +34,15 @@ are out of the fleet are left out, unless --all is given.`,
 		Example: `  parley status --json
   parley status --fleet`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			if r.All && !fleet {
 				return cli.UsageErrorf(cmd, "--all goes with --fleet")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			if fleet {
-				return runFleetStatus(cmd.Context(), r, client, p.View())
+				return runFleetStatus(cmd.Context(), r, client, v)
 			}
-			return runStatus(cmd.Context(), client, p.View())
-		},
+			return runStatus(cmd.Context(), client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
 	host.AllFlag(cmd, &r)
@@ -56,27 +52,22 @@ are out of the fleet are left out, unless --all is given.`,
 
 func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.ShowStatus.Ask(ctx, client)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(s)
-	}
-	ShowStatusLine(v, s)
-	showStatusFields(v, s)
-	if s.Gates > 0 {
-		v.Labelled(statusLabel, "gates", fmt.Sprintf("%d for %s to decide: parley gates", s.Gates, s.Human))
-	}
-	showWarnings(v, s)
-	if len(s.Hosts) > 0 {
-		v.Out.Printf("\n")
-		hostTable(v, s.Hosts)
-	}
-	if len(s.Agents) > 0 {
-		v.Out.Printf("\n")
-		agent.Table(v, s.Agents)
-	}
-	return nil
+	return v.Show(s, err, func() {
+		ShowStatusLine(v, s)
+		showStatusFields(v, s)
+		if s.Gates > 0 {
+			v.Labelled(statusLabel, "gates", fmt.Sprintf("%d for %s to decide: parley gates", s.Gates, s.Human))
+		}
+		showWarnings(v, s)
+		if len(s.Hosts) > 0 {
+			v.Out.Printf("\n")
+			hostTable(v, s.Hosts)
+		}
+		if len(s.Agents) > 0 {
+			v.Out.Printf("\n")
+			agent.Table(v, s.Agents)
+		}
+	})
 }
 
 // showWarnings shows what the operator should know.

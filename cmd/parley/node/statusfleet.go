@@ -16,22 +16,17 @@ import (
 
 func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
 	f, err := control.AskFleet.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(f)
-	}
-	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP", "VERSION", "CLOCK", "MESSAGES"}, Flexible: 7}
-	for _, h := range f.Hosts {
-		t.Rows = append(t.Rows, fleetRow(v, f, h))
-	}
-	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3}, cli.Squeeze{Column: 7, Least: 18},
-		cli.Squeeze{Column: 2})
-	for _, note := range fleetNotes(v, f) {
-		v.Note(note)
-	}
-	return nil
+	return v.Show(f, err, func() {
+		t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP", "VERSION", "CLOCK", "MESSAGES"}, Flexible: 7}
+		for _, h := range f.Hosts {
+			t.Rows = append(t.Rows, fleetRow(v, f, h))
+		}
+		v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3}, cli.Squeeze{Column: 7, Least: 18},
+			cli.Squeeze{Column: 2})
+		for _, note := range fleetNotes(v, f) {
+			v.Note(note)
+		}
+	})
 }
 
 func fleetRow(v cli.View, f control.FleetStatus, h control.FleetHost) []string {

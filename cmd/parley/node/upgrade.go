@@ -22,13 +22,9 @@ To replace the program itself, install the new version and start the node again.
 		Example: `  parley upgrade --check
   parley upgrade`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runUpgrade(cmd.Context(), r, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return runUpgrade(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Check, "check", false, "only say what would change")
 	p.JSONFlag(cmd, "print an array of files and their states as JSON")
@@ -37,28 +33,23 @@ To replace the program itself, install the new version and start the node again.
 
 func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v cli.View) error {
 	files, err := control.Upgrade.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(files)
-	}
-	changed := 0
-	t := term.Table{Heading: []string{"FILE", "STATE"}}
-	for _, f := range files {
-		if f.State != "current" {
-			changed++
+	return v.Show(files, err, func() {
+		changed := 0
+		t := term.Table{Heading: []string{"FILE", "STATE"}}
+		for _, f := range files {
+			if f.State != "current" {
+				changed++
+			}
+			t.Rows = append(t.Rows, []string{term.Line(f.Path), f.State})
 		}
-		t.Rows = append(t.Rows, []string{term.Line(f.Path), f.State})
-	}
-	v.Out.Table(t)
-	switch {
-	case changed == 0:
-		v.Out.Printf("everything is as it comes with parley %s\n", cli.Version)
-	case r.Check:
-		v.Next("parley upgrade", "write what has changed")
-	default:
-		v.Out.Printf("%s brought up to parley %s\n", cli.Count(changed, "file"), cli.Version)
-	}
-	return nil
+		v.Out.Table(t)
+		switch {
+		case changed == 0:
+			v.Out.Printf("everything is as it comes with parley %s\n", cli.Version)
+		case r.Check:
+			v.Next("parley upgrade", "write what has changed")
+		default:
+			v.Out.Printf("%s brought up to parley %s\n", cli.Count(changed, "file"), cli.Version)
+		}
+	})
 }

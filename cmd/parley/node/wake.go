@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -21,17 +22,9 @@ mail that waits for an agent (for all of them where none is named).`,
 		Example: `  parley wake
   git push && parley wake mawjs`,
 		Args: cli.Between(0, 1, "one agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var r control.WakeRequest
-			if len(args) > 0 {
-				r.Agent = args[0]
-			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runWake(cmd.Context(), r, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runWake(cmd.Context(), control.WakeRequest{Agent: strings.Join(args, "")}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print what was found as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
@@ -42,23 +35,16 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 	done := v.Busy("looking at the remote")
 	woken, err := control.Wake.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		if err := v.WriteJSON(woken); err != nil {
-			return err
-		}
-	} else {
+	err = v.Show(woken, err, func() {
 		v.Out.Printf("%s\n", foundAtRemote(v, woken))
 		if len(woken.Agents) > 0 {
 			agent.Table(v, woken.Agents)
 		}
-	}
-	if woken.RemoteError != "" {
+	})
+	if err == nil && woken.RemoteError != "" {
 		return control.Errorf(control.KindFailed, "parley status", "cannot look at the remote: %s", woken.RemoteError)
 	}
-	return nil
+	return err
 }
 
 func foundAtRemote(v cli.View, w control.Woken) string {

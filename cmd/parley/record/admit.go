@@ -22,13 +22,9 @@ files. "parley status" names the commit and who made it. Look at it before.
 Each host decides for itself, and only until its node stops.`,
 		Example: `  parley record admit 3f786850e387550fdab836ed7e6dc881de23001b`,
 		Args:    cli.Exactly(1, "a commit"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runAdmit(cmd.Context(), control.AdmitRequest{Commit: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runAdmit(cmd.Context(), control.AdmitRequest{Commit: args[0]}, client, v)
+		}),
 	}
 }
 

@@ -21,17 +21,13 @@ are written; then the exit code is 1. With git, "git clone" of record.git in
 the home does the same and brings the history along.`,
 		Example: `  parley record export ~/record-2026`,
 		Args:    cli.Exactly(1, "a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
 				return fmt.Errorf("cannot find the folder %s: %w", args[0], err)
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.View())
-		},
+			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print what was written as JSON")
 	return cmd
@@ -41,14 +37,7 @@ func runExport(ctx context.Context, r control.ExportRequest, client control.Serv
 	done := v.Busy("writing the files")
 	e, err := control.Export.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		err = v.WriteJSON(e)
-	} else {
-		showExported(v, e)
-	}
+	err = v.Show(e, err, func() { showExported(v, e) })
 	if err == nil && len(e.Lost) > 0 {
 		return control.Errorf(control.KindFailed, "what may bring them back: parley status", "%s of the record cannot be read", cli.Count(len(e.Lost), "file or folder"))
 	}

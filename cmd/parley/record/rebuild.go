@@ -90,17 +90,16 @@ func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.V
 	for _, entry := range done.Entries {
 		done.Lost = append(done.Lost, "journal/"+entry)
 	}
-	if v.JSON {
-		return v.WriteJSON(Rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
-	}
-	for _, path := range done.Lost {
-		v.Out.Printf("%s: %s\n", term.Line(path), v.Out.Warn("the disk has lost it, and there is no copy"))
-	}
-	v.Out.Printf("%s read from the record, %d of them indexed, in %s\n",
-		cli.Count(done.Messages, "message"), done.Indexed, done.Elapsed.Round(10*time.Millisecond))
-	if len(done.Lost) > 0 {
-		v.Out.Printf("Put what a backup has of objects/pack into that of record.git and start the node; or go on without: %s\n",
-			v.Command("parley record rebuild --accept-loss"))
-	}
-	return nil
+	rebuilt := Rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)}
+	return v.Show(rebuilt, nil, func() {
+		for _, path := range done.Lost {
+			v.Out.Printf("%s: %s\n", term.Line(path), v.Out.Warn("the disk has lost it, and there is no copy"))
+		}
+		v.Out.Printf("%s read from the record, %d of them indexed, in %s\n",
+			cli.Count(done.Messages, "message"), done.Indexed, done.Elapsed.Round(10*time.Millisecond))
+		if len(done.Lost) > 0 {
+			v.Out.Printf("Put what a backup has of objects/pack into that of record.git and start the node; or go on without: %s\n",
+				v.Command("parley record rebuild --accept-loss"))
+		}
+	})
 }

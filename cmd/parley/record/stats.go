@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -17,26 +16,13 @@ func newStatsCommand(p *cli.Program) *cobra.Command {
 		Short:   "Count what is in the record, and how much room it takes",
 		Example: `  parley record stats --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runStats(cmd.Context(), client, p.View())
-		},
+		RunE:    cli.Asks(p, control.CountRecord.Verb, nil, showStats),
 	}
 	p.JSONFlag(cmd, "print the numbers as JSON")
 	return cmd
 }
 
-func runStats(ctx context.Context, client control.Service, v cli.View) error {
-	s, err := control.CountRecord.Ask(ctx, client)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(s)
-	}
+func showStats(v cli.View, s control.RecordStats) {
 	field := func(name, value string) {
 		v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 11)), value)
 	}
@@ -55,18 +41,13 @@ func runStats(ctx context.Context, client control.Service, v cli.View) error {
 	messages, receipts := s.Messages, s.Receipts // those of participants who use plain git
 	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
 	for _, h := range s.Hosts {
-		last := ""
-		if !h.Last.IsZero() {
-			last = v.At(h.Last, cli.TimeForm)
-		}
-		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), last})
+		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), v.AtOrEmpty(h.Last, cli.TimeForm)})
 		messages, receipts = messages-h.Messages, receipts-h.Receipts
 	}
 	if messages > 0 || receipts > 0 {
 		t.Rows = append(t.Rows, []string{"(no host)", strconv.Itoa(messages), strconv.Itoa(receipts)})
 	}
 	v.Out.Table(t)
-	return nil
 }
 
 // bytesOf shows a size for people.

@@ -35,13 +35,9 @@ text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runVerify(cmd.Context(), all, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return runVerify(cmd.Context(), all, client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
 	p.JSONFlag(cmd, "print what was found as JSON")
@@ -66,11 +62,7 @@ func runVerify(ctx context.Context, all bool, client control.Service, v cli.View
 		}
 	}
 	found.Findings = shown
-	if v.JSON {
-		err = v.WriteJSON(found)
-	} else {
-		showVerified(v, found, notes, all)
-	}
+	err = v.Show(found, nil, func() { showVerified(v, found, notes, all) })
 	if err == nil && found.Wrong > 0 {
 		return cli.ErrSaid
 	}
@@ -113,29 +105,17 @@ func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 
 // whatToDo says what a kind of finding means, and what can be done about it.
 func whatToDo(kind control.FindingKind) string {
-	switch kind {
-	case control.FindingUnreadable:
-		return "every node passes it over; its author can write it again, as a new message or file"
-	case control.FindingRefused:
-		return "nobody's word: it is shown to nobody and run nowhere; ask who pushed it"
-	case control.FindingTime:
-		return "it stands where its timestamp says; its author should name files after their timestamps"
-	case control.FindingDangling:
-		return "what it refers to may come with the next push of another host; else it was named wrongly or removed"
-	case control.FindingChain:
-		return "a message was removed, or is still on its host alone (parley wake there), the host went on from an older backup of its home, or one key is used in two places"
-	case control.FindingDamaged:
-		return "the disk lost it, and neither the journal nor the remote gave it back: put what a backup has of objects/pack into that of record.git and start the node again; or give it up: parley stop, then parley record rebuild --accept-loss"
-	case control.FindingUnsigned:
-		return "mail like any other, from whoever may push; it decides nothing"
-	case control.FindingFuture:
-		return "it stands at the end of the record; signed: look at the clock of its host, whose next messages are dated after it"
-	case control.FindingConflict:
-		return "two files claimed one path; both are kept, one counts"
-	case control.FindingStray:
-		return "it harms nothing; whoever put it there can remove it"
-	case control.FindingMended:
-		return "the disk had lost it; a good copy is in its place: have an eye on this disk"
-	}
-	return ""
+	return map[control.FindingKind]string{
+		control.FindingUnreadable: "every node passes it over; its author can write it again, as a new message or file",
+		control.FindingRefused:    "nobody's word: it is shown to nobody and run nowhere; ask who pushed it",
+		control.FindingTime:       "it stands where its timestamp says; its author should name files after their timestamps",
+		control.FindingDangling:   "what it refers to may come with the next push of another host; else it was named wrongly or removed",
+		control.FindingChain:      "a message was removed, or is still on its host alone (parley wake there), the host went on from an older backup of its home, or one key is used in two places",
+		control.FindingDamaged:    "the disk lost it, and neither the journal nor the remote gave it back: put what a backup has of objects/pack into that of record.git and start the node again; or give it up: parley stop, then parley record rebuild --accept-loss",
+		control.FindingUnsigned:   "mail like any other, from whoever may push; it decides nothing",
+		control.FindingFuture:     "it stands at the end of the record; signed: look at the clock of its host, whose next messages are dated after it",
+		control.FindingConflict:   "two files claimed one path; both are kept, one counts",
+		control.FindingStray:      "it harms nothing; whoever put it there can remove it",
+		control.FindingMended:     "the disk had lost it; a good copy is in its place: have an eye on this disk",
+	}[kind]
 }

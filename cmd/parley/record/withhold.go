@@ -1,8 +1,6 @@
 package record
 
 import (
-	"context"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -28,26 +26,13 @@ What the remote has already cannot be withheld. Take a password that stood in a
 message for known all the same: every host has read it.`,
 		Example: `  parley record withhold 2026/05/23/190100000Z-b2c3d4e5.md`,
 		Args:    cli.AtLeast(1, "the path of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runWithhold(cmd.Context(), control.WithholdRequest{Files: args}, client, p.View())
-		},
+		RunE:    cli.Asks(p, control.Withhold, func(args []string) control.WithholdRequest { return control.WithholdRequest{Files: args} }, showWithhold),
 	}
 	p.JSONFlag(cmd, "print what is withheld as JSON")
 	return cmd
 }
 
-func runWithhold(ctx context.Context, r control.WithholdRequest, client control.Service, v cli.View) error {
-	done, err := control.Withhold.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(done)
-	}
+func showWithhold(v cli.View, done control.Withheld) {
 	for _, f := range done.Files {
 		name := v.Path(f.Path)
 		if f.Path.IsZero() {
@@ -62,5 +47,4 @@ func runWithhold(ctx context.Context, r control.WithholdRequest, client control.
 			v.Out.Printf("%s is not pushed by this host; it was written elsewhere, so others decide for themselves\n", name)
 		}
 	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"context"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -22,14 +20,10 @@ canceled it.`,
 		Example: `  parley cancel b2c3d4e5
   parley cancel b2c3d4e5 --agent mawjs --reason 'asked by mistake'`,
 		Args: cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Asks(p, control.Cancel, func(args []string) control.CancelRequest {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runCancel(cmd.Context(), r, client, p.View())
-		},
+			return r
+		}, showCanceled),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only the work of the agent `NAME`")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, for the sender")
@@ -37,16 +31,8 @@ canceled it.`,
 	return cmd
 }
 
-func runCancel(ctx context.Context, r control.CancelRequest, client control.Service, v cli.View) error {
-	ended, err := control.Cancel.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(ended)
-	}
+func showCanceled(v cli.View, ended []control.Job) {
 	for _, j := range ended {
 		v.Out.Printf("%s no longer works on %s; %s is told\n", j.Agent, v.ID(j.Path), term.Line(j.From))
 	}
-	return nil
 }

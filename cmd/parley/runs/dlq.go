@@ -53,34 +53,20 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the dead letters of the fleet, oldest first",
 		Example: `  parley dlq list --json`,
 		Args:    cli.Between(0, 1, "the name of an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				r.Agent = args[0]
-			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runDLQList(cmd.Context(), r, client, p.View())
-		},
+		RunE: cli.Asks(p, control.DeadLetters, func(args []string) control.DeadLettersRequest {
+			r.Agent = strings.Join(args, "")
+			return r
+		}, showDLQ),
 	}
 	cmd.Flags().BoolVar(&r.Dropped, "all", false, "those too that were put away")
 	p.JSONFlag(cmd, "print an array of dead letters as JSON")
 	return cmd
 }
 
-func runDLQList(ctx context.Context, r control.DeadLettersRequest, client control.Service, v cli.View) error {
-	dead, err := control.DeadLetters.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(dead)
-	case len(dead) == 0:
-		if v.Out.Terminal {
-			v.Out.Printf("There are no dead letters.\n")
-		}
-		return nil
+func showDLQ(v cli.View, dead []control.DeadLetter) {
+	if len(dead) == 0 {
+		v.None("There are no dead letters.")
+		return
 	}
 	t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
 	for _, d := range dead {
@@ -97,7 +83,6 @@ func runDLQList(ctx context.Context, r control.DeadLettersRequest, client contro
 	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
 		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
 	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
-	return nil
 }
 
 // agentOf is the agent, with the host where it failed.
@@ -115,14 +100,10 @@ func newDLQShowCommand(p *cli.Program) *cobra.Command {
 		Short:   "Show a dead letter: the message, and how agents failed on it",
 		Example: `  parley dlq show b2c3d4e5`,
 		Args:    cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runDLQShow(cmd.Context(), r, client, p.View())
-		},
+			return runDLQShow(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only as far as the agent `NAME` is concerned")
 	p.JSONFlag(cmd, "print an array of dead letters as JSON, one for each agent")
@@ -133,24 +114,22 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 	dead, err := control.DeadLetters.Ask(ctx, client, r)
 	switch {
 	case err != nil:
-		return err
 	case len(dead) == 0 && r.Agent != "":
-		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
+		err = control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
 	case len(dead) == 0:
-		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
-	case v.JSON:
-		return v.WriteJSON(dead)
+		err = control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
 	}
-	for i, d := range dead {
-		if i > 0 {
-			v.Out.Printf("\n")
+	return v.Show(dead, err, func() {
+		for i, d := range dead {
+			if i > 0 {
+				v.Out.Printf("\n")
+			}
+			showDead(v, d)
 		}
-		showDead(v, d)
-	}
-	if d := dead[0]; d.Dropped == nil {
-		v.Next("parley dlq retry "+v.ID(d.Message.Path), "have it tried again")
-	}
-	return nil
+		if d := dead[0]; d.Dropped == nil {
+			v.Next("parley dlq retry "+v.ID(d.Message.Path), "have it tried again")
+		}
+	})
 }
 
 func showDead(v cli.View, d control.DeadLetter) {
@@ -197,29 +176,15 @@ func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 		Long:    w.long,
 		Example: fmt.Sprintf("  parley dlq %s b2c3d4e5", w.use),
 		Args:    cli.Exactly(1, "the id of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: cli.Asks(p, w.verb, func(args []string) control.DeadLetterRequest {
 			r.Message = args[0]
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return w.run(cmd.Context(), r, client, p.View())
-		},
+			return r
+		}, func(v cli.View, d control.DeadLetter) {
+			v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
+		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "the agent `NAME`, where several failed on it")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
 	p.JSONFlag(cmd, "print the dead letter, as it was, as JSON")
 	return cmd
-}
-
-func (w dlqWord) run(ctx context.Context, r control.DeadLetterRequest, client control.Service, v cli.View) error {
-	d, err := w.verb.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(d)
-	}
-	v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
-	return nil
 }

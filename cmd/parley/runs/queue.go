@@ -1,9 +1,9 @@
 package runs
 
 import (
-	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -48,20 +48,13 @@ failing and "budget" for over budget.`,
 		Example: `  parley queue
   parley queue mawjs --json`,
 		Args: cli.Between(0, 1, "the name of an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if most < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
 			}
-			var r control.QueueRequest
-			if len(args) > 0 {
-				r.Agent = args[0]
-			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runQueue(cmd.Context(), r, most, client, p.View())
-		},
+			jobs, err := control.Queue.Ask(cmd.Context(), client, control.QueueRequest{Agent: strings.Join(args, "")})
+			return v.Show(jobs, err, func() { jobTable(v, jobs, most) })
+		}),
 	}
 	cmd.Flags().IntVarP(&most, "count", "n", shownWaiting, "show `N` at most of what waits for each agent; 0: all")
 	p.JSONFlag(cmd, "print an array of all jobs as JSON")
@@ -69,24 +62,11 @@ failing and "budget" for over budget.`,
 	return cmd
 }
 
-func runQueue(ctx context.Context, r control.QueueRequest, most int, client control.Service, v cli.View) error {
-	jobs, err := control.Queue.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(jobs)
-	case len(jobs) == 0:
-		if v.Out.Terminal {
-			v.Out.Printf("No agent of this host has anything to do.\n")
-		}
-		return nil
-	}
-	jobTable(v, jobs, most)
-	return nil
-}
-
 func jobTable(v cli.View, jobs []control.Job, most int) {
+	if len(jobs) == 0 {
+		v.None("No agent of this host has anything to do.")
+		return
+	}
 	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "TRIED", "NEXT TRY", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 8}
 	more := map[protocol.Name]int{}
 	for _, j := range jobs {

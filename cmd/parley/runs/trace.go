@@ -37,17 +37,13 @@ of 64 at most; a last step "more" counts the others.`,
 		Example: `  parley trace b2c3d4e5
   parley trace b2c3d4e5 --here --json`,
 		Args: cli.Exactly(1, "the id or path of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if most < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			r.Path = args[0]
-			return runTrace(cmd.Context(), r, most, client, p.View())
-		},
+			return runTrace(cmd.Context(), r, most, client, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Here, "here", false, "only what this node knows: ask no other host")
 	cmd.Flags().IntVarP(&most, "count", "n", shownSent, "show `N` at most of the messages that were sent because of it; 0: all")
@@ -59,23 +55,18 @@ func runTrace(ctx context.Context, r control.TraceRequest, most int, client cont
 	done := v.Busy("asking the hosts")
 	steps, err := control.Trace.Ask(ctx, client, r)
 	done()
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(steps)
-	}
-	lines := traceLines{v: v}
-	for _, s := range steps {
-		lines.host = max(lines.host, min(term.Width(hostOf(s)), 20))
-	}
-	tree := treeOf(steps)
-	for _, s := range tree.steps {
-		lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
-	}
-	tree.showSent(&lines, most)
-	traceNext(v, steps)
-	return nil
+	return v.Show(steps, err, func() {
+		lines := traceLines{v: v}
+		for _, s := range steps {
+			lines.host = max(lines.host, min(term.Width(hostOf(s)), 20))
+		}
+		tree := treeOf(steps)
+		for _, s := range tree.steps {
+			lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
+		}
+		tree.showSent(&lines, most)
+		traceNext(v, steps)
+	})
 }
 
 // The forms of the times of a trace: for a terminal, which shows a day that is not today in a line

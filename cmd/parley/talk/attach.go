@@ -29,17 +29,13 @@ once a terminal has shown it; what others write to each other does not.
 		Example: `  parley attach sprint
   parley attach adfe0356-0f71-49a9-80a0-fb76883cd974 --json`,
 		Args: cli.Exactly(1, "a channel, by name or id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if r.Last < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			r.Channel = args[0]
-			return runAttach(cmd.Context(), r, as, client, p.View())
-		},
+			return runAttach(cmd.Context(), r, as, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &as, "who watches")
 	cmd.Flags().IntVarP(&r.Last, "last", "n", attachLast, "begin with the last `N` messages; 0: all")

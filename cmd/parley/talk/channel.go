@@ -39,7 +39,7 @@ says whom "--to all" means there, instead of everybody.`,
   parley channel new release --member mawjs --member volt
   parley channel new pi-estimation --parent sprint --about - < purpose.md`,
 		Args: cli.Exactly(1, "a name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if r.About == "-" {
 				text, err := p.Text(cmd, []string{"-"})
 				if err != nil {
@@ -47,13 +47,9 @@ says whom "--to all" means there, instead of everybody.`,
 				}
 				r.About = text
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			r.Name, r.Members = args[0], cli.SplitNames(r.Members)
-			return runChannelNew(cmd.Context(), r, client, p.View())
-		},
+			return runChannelNew(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "who makes it")
 	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
@@ -67,15 +63,10 @@ says whom "--to all" means there, instead of everybody.`,
 func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v cli.View) error {
 	v.Acting(ctx, r.As, client)
 	c, err := control.NewChannel.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(c)
-	}
-	v.Out.Printf("%s  %s\n", c.ID, term.Line(c.Name))
-	v.Next("parley send --channel "+cli.ShellWord(c.Name)+" --to all TEXT", "say something there")
-	return nil
+	return v.Show(c, err, func() {
+		v.Out.Printf("%s  %s\n", c.ID, term.Line(c.Name))
+		v.Next("parley send --channel "+cli.ShellWord(c.Name)+" --to all TEXT", "say something there")
+	})
 }
 
 func newChannelListCommand(p *cli.Program) *cobra.Command {
@@ -84,43 +75,25 @@ func newChannelListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the channels of the record",
 		Example: `  parley channel list`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runChannelList(cmd.Context(), client, p.View())
-		},
+		RunE:    cli.Asks(p, control.Channels.Verb, nil, showChannelList),
 	}
 	p.JSONFlag(cmd, "print an array of channels as JSON")
 	return cmd
 }
 
-func runChannelList(ctx context.Context, client control.Service, v cli.View) error {
-	channels, err := control.Channels.Ask(ctx, client)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(channels)
-	}
+func showChannelList(v cli.View, channels []control.Channel) {
 	if len(channels) == 0 {
 		v.Err.Printf("nobody has said anything yet\n")
 		v.Next("parley channel new NAME", "make a channel with a name")
-		return nil
+		return
 	}
 	names := channelNames(channels)
 	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF", "MEMBERS"}, Flexible: 0}
 	for _, c := range channels {
-		last := ""
-		if !c.Last.IsZero() {
-			last = v.Stamp(c.Last, cli.ShortForm)
-		}
-		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent], memberNames(c)})
+		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), v.StampOrEmpty(c.Last), names[c.Parent], memberNames(c)})
 	}
 	v.Table(t, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 0, Least: 20}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3})
 	v.Next("parley channel show "+cli.ShellWord(nameOrID(channels[0])), "what it is for and who takes part")
-	return nil
 }
 
 // channelNames are the names that people use for channels: their own names, or else the names of
@@ -148,13 +121,9 @@ func newChannelShowCommand(p *cli.Program) *cobra.Command {
 		Short:   "Say what a channel is for and who takes part",
 		Example: `  parley channel show sprint`,
 		Args:    cli.Exactly(1, "a channel, by name or id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runChannelShow(cmd.Context(), control.ChannelRequest{Channel: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runChannelShow(cmd.Context(), control.ChannelRequest{Channel: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print the channel as JSON")
 	cmd.ValidArgsFunction = p.CompleteChannels
@@ -163,34 +132,29 @@ func newChannelShowCommand(p *cli.Program) *cobra.Command {
 
 func runChannelShow(ctx context.Context, r control.ChannelRequest, client control.Service, v cli.View) error {
 	c, err := control.ShowChannel.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(c)
-	}
-	field := func(name, value string) { v.Labelled(9, name, value) }
-	field("name", c.Name)
-	field("id", c.ID.String())
-	field("part of", channelNameOf(ctx, client, c.Parent.String(), v))
-	for _, child := range c.Children {
-		field("has", channelNameOf(ctx, client, child.String(), v))
-	}
-	if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
-		field("made by", strings.TrimSpace(c.CreatedBy+", "+v.At(c.CreatedAt, cli.TimeForm)))
-	}
-	field("members", memberNames(c))
-	field("with", strings.Join(c.Participants, ", "))
-	messages := cli.Count(c.Messages, "message")
-	if c.Messages > 0 {
-		messages += ", the last " + v.At(c.Last, cli.TimeForm)
-	}
-	field("holds", messages)
-	if c.About != "" {
-		v.Out.Printf("\n%s\n", v.Out.Body(c.About))
-	}
-	v.Next("parley attach "+cli.ShellWord(nameOrID(c)), "watch it live")
-	return nil
+	return v.Show(c, err, func() {
+		field := func(name, value string) { v.Labelled(9, name, value) }
+		field("name", c.Name)
+		field("id", c.ID.String())
+		field("part of", channelNameOf(ctx, client, c.Parent.String(), v))
+		for _, child := range c.Children {
+			field("has", channelNameOf(ctx, client, child.String(), v))
+		}
+		if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
+			field("made by", strings.TrimSpace(c.CreatedBy+", "+v.At(c.CreatedAt, cli.TimeForm)))
+		}
+		field("members", memberNames(c))
+		field("with", strings.Join(c.Participants, ", "))
+		messages := cli.Count(c.Messages, "message")
+		if c.Messages > 0 {
+			messages += ", the last " + v.At(c.Last, cli.TimeForm)
+		}
+		field("holds", messages)
+		if c.About != "" {
+			v.Out.Printf("\n%s\n", v.Out.Body(c.About))
+		}
+		v.Next("parley attach "+cli.ShellWord(nameOrID(c)), "watch it live")
+	})
 }
 
 // channelNameOf is the name that people use for the channel with an id; "" if the id is "".

@@ -40,21 +40,17 @@ sent. No answer within --timeout: exit code 3.`,
   parley chat mawjs@white --channel sprint
   printf '1 + 1\n2 * 3\n' | parley chat calc`,
 		Args: cli.Exactly(1, "an agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if r.within <= 0 {
 				return cli.UsageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
-			}
-			client, err := p.Client()
-			if err != nil {
-				return err
 			}
 			r.agent = args[0]
 			in, isFile := p.Stdin.(*os.File)
 			if isFile && p.Out.Terminal && term.IsTerminal(p.Stdin) && !p.JSON {
-				return runChat(cmd.Context(), r, in, client, p.View())
+				return runChat(cmd.Context(), r, in, client, v)
 			}
-			return runPipedChat(cmd.Context(), r, p.Stdin, client, p.View())
-		},
+			return runPipedChat(cmd.Context(), r, p.Stdin, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.as, "who talks")
 	cmd.Flags().StringVar(&r.channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")

@@ -41,16 +41,12 @@ of whatever happens after that event.`,
   parley events --kind run --kind trouble
   parley events --agent mawjs --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			for _, k := range kinds {
 				r.Kinds = append(r.Kinds, control.EventKind(k))
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runEvents(cmd.Context(), r, client, p.View())
-		},
+			return runEvents(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only events of this `KIND`; may be repeated")
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only messages from or to this agent or human, and its runs")

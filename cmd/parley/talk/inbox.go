@@ -30,7 +30,7 @@ the session. Its claims end with time, or by "parley presence away".`,
   parley inbox --as mawjs --all --json
   parley inbox --wait 10m --claim -n 1`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			switch waits := cmd.Flags().Changed("wait"); {
 			case r.Limit < 0:
 				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
@@ -49,12 +49,8 @@ the session. Its claims end with time, or by "parley presence away".`,
 			if !cmd.Flags().Changed("limit") && p.ForPeople() {
 				r.Limit = inboxLimit
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return RunInbox(cmd.Context(), r, client, p.View())
-		},
+			return RunInbox(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "whose mail")
 	cmd.Flags().BoolVar(&r.All, "all", false, "what was read already too")
@@ -95,16 +91,12 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		return v.WriteJSON(mail)
 	}
 	if len(mail) == 0 && r.Claim { // what others have taken still waits
-		if v.Out.Terminal {
-			v.Out.Printf("Nothing is waiting that is not taken.\n")
-		}
+		v.None("Nothing is waiting that is not taken.")
 		v.Next("parley inbox"+cli.SayAs(r.As), "what is taken, and by whom")
 		return nil
 	}
 	if len(mail) == 0 {
-		if v.Out.Terminal {
-			v.Out.Printf("Nothing is waiting.\n")
-		}
+		v.None("Nothing is waiting.")
 		v.Next("parley inbox --all"+cli.SayAs(r.As), "what was read already")
 		return nil
 	}

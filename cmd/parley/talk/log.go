@@ -29,7 +29,7 @@ func NewLogCommand(p *cli.Program) *cobra.Command {
   parley log --follow
   parley log --channel sprint --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			if r.Last < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
 			}
@@ -40,12 +40,8 @@ func NewLogCommand(p *cli.Program) *cobra.Command {
 			case p.ForPeople():
 				r.Last = logLast
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runLog(cmd.Context(), r, client, p.View())
-		},
+			return runLog(cmd.Context(), r, client, v)
+		}),
 	}
 	cmd.Flags().BoolVarP(&r.Follow, "follow", "f", false, "begin with the last 10 and go on with those to come")
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "only this channel, by name or id")

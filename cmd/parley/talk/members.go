@@ -23,14 +23,10 @@ everybody.`,
 		Example: `  parley channel members sprint
   parley channel members sprint --add mawjs,volt --remove neo`,
 		Args: cli.Exactly(1, "a channel, by name or id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Channel, r.Add, r.Remove = args[0], cli.SplitNames(r.Add), cli.SplitNames(r.Remove)
-			return runChannelMembers(cmd.Context(), r, client, p.View())
-		},
+			return runChannelMembers(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "who changes them")
 	cmd.Flags().StringArrayVar(&r.Add, "add", nil, "new members, separated by commas (repeatable)")
@@ -50,19 +46,14 @@ func runChannelMembers(ctx context.Context, r control.MembersRequest, client con
 		v.Acting(ctx, r.As, client)
 		c, err = control.ChangeMembers.Ask(ctx, client, r)
 	}
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(c)
-	}
-	if len(c.Members) == 0 {
-		v.Err.Printf("%s has no members: a message to all there is for everybody\n", channelName(c))
-		return nil
-	}
-	for _, m := range c.Members {
-		v.Out.Printf("%s\n", term.Line(m))
-	}
-	v.Next("parley send --channel "+cli.ShellWord(nameOrID(c))+" --to all TEXT", "say something to "+strings.Join(c.Members, ", "))
-	return nil
+	return v.Show(c, err, func() {
+		if len(c.Members) == 0 {
+			v.Err.Printf("%s has no members: a message to all there is for everybody\n", channelName(c))
+			return
+		}
+		for _, m := range c.Members {
+			v.Out.Printf("%s\n", term.Line(m))
+		}
+		v.Next("parley send --channel "+cli.ShellWord(nameOrID(c))+" --to all TEXT", "say something to "+strings.Join(c.Members, ", "))
+	})
 }

@@ -92,15 +92,10 @@ given.`,
 func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v cli.View) error {
 	v.Acting(ctx, r.As, client)
 	m, err := control.AddMemory.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(m)
-	}
-	v.Out.Printf("%s  recorded\n", m.File)
-	v.Next("parley memory list", "what is remembered")
-	return nil
+	return v.Show(m, err, func() {
+		v.Out.Printf("%s  recorded\n", m.File)
+		v.Next("parley memory list", "what is remembered")
+	})
 }
 
 func newMemoryListCommand(p *cli.Program) *cobra.Command {
@@ -111,13 +106,9 @@ func newMemoryListCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley memory list --scope sprint
   parley memory list --tag tools --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runMemoryList(cmd.Context(), r, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
+			return runMemoryList(cmd.Context(), r, client, v)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Scope, "scope", "", "only those of this scope: global, or a channel by name or id")
@@ -132,31 +123,26 @@ func newMemoryListCommand(p *cli.Program) *cobra.Command {
 
 func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v cli.View) error {
 	memories, err := control.Memories.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(memories)
-	}
-	if len(memories) == 0 {
-		v.Err.Printf("nothing is remembered\n")
-		v.Next("parley memory add --subject LINE TEXT", "write the first")
-		return nil
-	}
-	t := term.Table{Heading: []string{"TIME", "FROM", "ID", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
-	for _, m := range memories {
-		gone := ""
-		if m.SupersededBy != "" {
-			gone = "superseded"
+	return v.Show(memories, err, func() {
+		if len(memories) == 0 {
+			v.Err.Printf("nothing is remembered\n")
+			v.Next("parley memory add --subject LINE TEXT", "write the first")
+			return
 		}
-		t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp, cli.ShortForm), term.Line(m.From), memoryID(m.File),
-			scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
-	}
-	v.Table(t, cli.Squeeze{Column: 6, Least: 16}, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay},
-		cli.Squeeze{Column: 3, Least: 12}, cli.Squeeze{Column: 4, Least: 8}, cli.Squeeze{Column: 1, Least: 10},
-		cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3})
-	v.Next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
-	return nil
+		t := term.Table{Heading: []string{"TIME", "FROM", "ID", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
+		for _, m := range memories {
+			gone := ""
+			if m.SupersededBy != "" {
+				gone = "superseded"
+			}
+			t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp, cli.ShortForm), term.Line(m.From), memoryID(m.File),
+				scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
+		}
+		v.Table(t, cli.Squeeze{Column: 6, Least: 16}, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay},
+			cli.Squeeze{Column: 3, Least: 12}, cli.Squeeze{Column: 4, Least: 8}, cli.Squeeze{Column: 1, Least: 10},
+			cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3})
+		v.Next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
+	})
 }
 
 func scopeName(ctx context.Context, client control.Service, scope string, v cli.View) string {
@@ -182,13 +168,9 @@ func newMemoryShowCommand(p *cli.Program) *cobra.Command {
 		Long:    "Show a memory, named by its file or by the hex digits at its end.",
 		Example: `  parley memory show b2c3d4e5`,
 		Args:    cli.Exactly(1, "a memory"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print the memory as JSON")
 	return cmd
@@ -196,30 +178,25 @@ func newMemoryShowCommand(p *cli.Program) *cobra.Command {
 
 func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v cli.View) error {
 	m, err := control.ShowMemory.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(m)
-	}
-	field := func(name, value string) { v.Labelled(14, name, value) }
-	field("subject", m.Subject)
-	field("from", m.From)
-	field("via", m.Via)
-	field("time", v.At(m.Timestamp, cli.TimeForm))
-	scope := m.Scope
-	if scope != "global" {
-		scope = channelNameOf(ctx, client, scope, v)
-	}
-	field("scope", scope)
-	field("tags", strings.Join(m.Tags, ", "))
-	field("session", m.Session)
-	field("file", m.File)
-	field("supersedes", m.Supersedes)
-	field("superseded by", m.SupersededBy)
-	v.Out.Printf("\n%s\n", v.Out.Body(m.Body))
-	if m.SupersededBy == "" {
-		v.Next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
-	}
-	return nil
+	return v.Show(m, err, func() {
+		field := func(name, value string) { v.Labelled(14, name, value) }
+		field("subject", m.Subject)
+		field("from", m.From)
+		field("via", m.Via)
+		field("time", v.At(m.Timestamp, cli.TimeForm))
+		scope := m.Scope
+		if scope != "global" {
+			scope = channelNameOf(ctx, client, scope, v)
+		}
+		field("scope", scope)
+		field("tags", strings.Join(m.Tags, ", "))
+		field("session", m.Session)
+		field("file", m.File)
+		field("supersedes", m.Supersedes)
+		field("superseded by", m.SupersededBy)
+		v.Out.Printf("\n%s\n", v.Out.Body(m.Body))
+		if m.SupersededBy == "" {
+			v.Next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
+		}
+	})
 }

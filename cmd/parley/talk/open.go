@@ -35,14 +35,10 @@ The exit code is that of the program.`,
   parley open claude --channel sprint
   parley open claude --print`,
 		Args: cli.Exactly(1, "the agent's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Agent = args[0]
-			return runOpen(cmd.Context(), r, show, client, p.View())
-		},
+			return runOpen(cmd.Context(), r, show, client, v)
+		}),
 	}
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
 	cmd.Flags().BoolVar(&show, "print", false, "print the context and the command instead of running it")

@@ -40,14 +40,10 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
   parley presence idle --as mawjs`,
 		Args:      cli.Exactly(1, "a state: "+strings.Join(append(states(), partyStates()...), ", ")),
 		ValidArgs: append(states(), partyStates()...),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if slices.Contains(partyStates(), args[0]) {
-				client, err := p.Client()
-				if err != nil {
-					return err
-				}
 				said.As, said.State = r.As, protocol.Presence(args[0])
-				return runPartyPresence(cmd.Context(), said, client, p.View())
+				return runPartyPresence(cmd.Context(), said, client, v)
 			}
 			if !slices.Contains(states(), args[0]) {
 				return cli.UsageErrorf(cmd, "%q is none of %s", args[0], strings.Join(append(states(), partyStates()...), ", "))
@@ -59,12 +55,8 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 			if r.Session == "" {
 				r.Session = p.Getenv("PARLEY_SESSION")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runPresence(cmd.Context(), r, client, p.View())
-		},
+			return runPresence(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "which agent")
 	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of its session (default: the program that calls)")
@@ -85,17 +77,12 @@ func states() (words []string) {
 func runPresence(ctx context.Context, r control.PresenceRequest, client control.Service, v cli.View) error {
 	v.Acting(ctx, r.As, client)
 	at, err := control.SetPresence.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(at)
-	}
-	v.Out.Printf("%s", at.Digest)
-	if at.State != r.State && v.Out.Terminal {
-		v.Out.Printf("%s is %s, by another session of it\n", at.Agent, at.State)
-	}
-	return nil
+	return v.Show(at, err, func() {
+		v.Out.Printf("%s", at.Digest)
+		if at.State != r.State && v.Out.Terminal {
+			v.Out.Printf("%s is %s, by another session of it\n", at.Agent, at.State)
+		}
+	})
 }
 
 // partyStates are what an agent can say only of how reachable it is in its parties.
@@ -105,18 +92,15 @@ func partyStates() []string {
 
 func runPartyPresence(ctx context.Context, r control.SayPresenceRequest, client control.Service, v cli.View) error {
 	said, err := control.SayPresence.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(said)
-	case len(said.Parties) == 0 && len(said.Failed) == 0:
-		v.Out.Printf("%s is %s already\n", said.Me, said.State)
-	case len(said.Parties) > 0:
-		v.Out.Printf("%s is %s in %s\n", said.Me, said.State, term.Line(strings.Join(said.Parties, ", ")))
-	}
-	for _, failed := range said.Failed {
-		v.Out.Printf("%s\n", v.Out.Warn("not said in "+term.Line(failed)))
-	}
-	return nil
+	return v.Show(said, err, func() {
+		switch {
+		case len(said.Parties) == 0 && len(said.Failed) == 0:
+			v.Out.Printf("%s is %s already\n", said.Me, said.State)
+		case len(said.Parties) > 0:
+			v.Out.Printf("%s is %s in %s\n", said.Me, said.State, term.Line(strings.Join(said.Parties, ", ")))
+		}
+		for _, failed := range said.Failed {
+			v.Out.Printf("%s\n", v.Out.Warn("not said in "+term.Line(failed)))
+		}
+	})
 }

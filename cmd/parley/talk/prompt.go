@@ -28,14 +28,10 @@ What was given is kept by this host, 64 MiB of it; the oldest is let go.`,
   parley prompt b2c3d4e5 --agent mawjs --attempt 1
   parley prompt b2c3d4e5 --json`,
 		Args: cli.Exactly(1, "the id or path of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Path = args[0]
-			return runPrompt(cmd.Context(), r, client, p.View())
-		},
+			return runPrompt(cmd.Context(), r, client, v)
+		}),
 	}
 	const agent = "the agent `NAME` (default: the one that was run last, else the one that it is for)"
 	cmd.Flags().StringVar(&r.As, "agent", "", agent)

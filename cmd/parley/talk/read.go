@@ -27,21 +27,17 @@ receipts for all that waits, without showing it.`,
 			}
 			return cli.Exactly(1, "the path of a message, or --all")(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if !all && (which.Channel != "" || which.From != "") {
 				return cli.UsageErrorf(cmd, "--channel and --from go with --all")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
 			if all {
 				which.As = r.As
-				return runReadAll(cmd.Context(), which, client, p.View())
+				return runReadAll(cmd.Context(), which, client, v)
 			}
 			r.Path = args[0]
-			return runRead(cmd.Context(), r, client, p.View())
-		},
+			return runRead(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.AsFlag(cmd, &r.As, "who reads")
 	cmd.Flags().BoolVar(&all, "all", false, "mark all that waits as read")
@@ -55,18 +51,13 @@ receipts for all that waits, without showing it.`,
 func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v cli.View) error {
 	v.Acting(ctx, r.As, client)
 	m, err := control.Read.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(m)
-	}
-	showLetter(v, m)
-	if v.Out.Terminal {
-		v.Out.Printf("\n")
-	}
-	v.Next("parley reply "+v.ID(m.Path)+cli.SayAs(r.As)+" TEXT", "answer it")
-	return nil
+	return v.Show(m, err, func() {
+		showLetter(v, m)
+		if v.Out.Terminal {
+			v.Out.Printf("\n")
+		}
+		v.Next("parley reply "+v.ID(m.Path)+cli.SayAs(r.As)+" TEXT", "answer it")
+	})
 }
 
 func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Service, v cli.View) error {
@@ -74,13 +65,8 @@ func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Se
 	done := v.Busy("marking what waits as read")
 	marked, err := control.ReadAll.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(marked)
-	}
-	v.Out.Printf("%s marked as read\n", cli.Count(marked.Read, "message"))
-	v.Next("parley inbox"+cli.SayAs(r.As), "what still waits")
-	return nil
+	return v.Show(marked, err, func() {
+		v.Out.Printf("%s marked as read\n", cli.Count(marked.Read, "message"))
+		v.Next("parley inbox"+cli.SayAs(r.As), "what still waits")
+	})
 }

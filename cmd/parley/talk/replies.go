@@ -15,13 +15,9 @@ func NewRepliesCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the answers to a message, oldest first",
 		Example: `  parley replies b2c3d4e5`,
 		Args:    cli.Exactly(1, "the path of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print an array of messages as JSON")
 	return cmd
@@ -29,18 +25,13 @@ func NewRepliesCommand(p *cli.Program) *cobra.Command {
 
 func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
 	answers, err := control.Replies.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(answers)
-	}
-	if len(answers) == 0 {
-		v.Err.Printf("nobody has answered yet\n")
-		v.Next("parley wait --re "+v.Named(r.Path), "wait for the first answer")
-		return nil
-	}
-	mailTable(v, answers, unmarked)
-	v.Next("parley thread "+v.Named(r.Path), "the whole conversation")
-	return nil
+	return v.Show(answers, err, func() {
+		if len(answers) == 0 {
+			v.Err.Printf("nobody has answered yet\n")
+			v.Next("parley wait --re "+v.Named(r.Path), "wait for the first answer")
+			return
+		}
+		mailTable(v, answers, unmarked)
+		v.Next("parley thread "+v.Named(r.Path), "the whole conversation")
+	})
 }

@@ -3,11 +3,11 @@ package talk
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -32,7 +32,7 @@ whatever their case and accents; "two words" in quotes must stand together,
   parley search '"release notes"' --from mawjs --since 7d
   parley search --channel sprint --since 2026-05-01`,
 		Args: cli.Between(0, -1, "words"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Words = strings.Join(args, " ")
 			if since != "" {
 				at, err := parseSince(since, time.Now(), p.Zone)
@@ -47,12 +47,8 @@ whatever their case and accents; "two words" in quotes must stand together,
 			if strings.TrimSpace(r.Words) == "" && r.From == "" && r.Channel == "" && since == "" {
 				return cli.UsageErrorf(cmd, "%s needs words, or one of --from, --channel and --since", cmd.CommandPath())
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runSearch(cmd.Context(), r, client, p.View())
-		},
+			return runSearch(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.TakesText(cmd, 0)
 	f := cmd.Flags()
@@ -67,20 +63,10 @@ whatever their case and accents; "two words" in quotes must stand together,
 
 // parseSince reads a day, a time, or a span before now.
 func parseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+	if ago, err := span.Parse(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
-		}
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
+	if at, err := cli.ParseTime(text, zone); err == nil {
 		return at, nil
 	}
 	return time.Time{}, fmt.Errorf("%q is neither a day such as 2026-05-23 nor how long ago, such as 12h or 7d", text)
@@ -90,28 +76,23 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 	done := v.Busy("searching")
 	found, err := control.Search.Ask(ctx, client, r)
 	done()
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(found)
-	}
-	if found.Pending > 0 {
-		v.Err.Printf("%s\n", v.Err.Warn(fmt.Sprintf("%s are still being indexed: ask again in a moment", cli.Count(found.Pending, "message"))))
-	}
-	if len(found.Hits)+len(found.Memories) == 0 {
-		v.Err.Printf("nothing was found\n")
-		return nil
-	}
-	hitTable(ctx, client, found, v)
-	noteMoreHits(v, found.Total-len(found.Hits), "messages", found.Total)
-	noteMoreHits(v, found.MemoriesTotal-len(found.Memories), "memories", found.MemoriesTotal)
-	if len(found.Hits) > 0 {
-		v.Next("parley thread "+v.ID(found.Hits[0].Path), "the conversation of the first")
-	} else {
-		v.Next("parley memory show "+memoryID(found.Memories[0].File), "the first, whole")
-	}
-	return nil
+	return v.Show(found, err, func() {
+		if found.Pending > 0 {
+			v.Err.Printf("%s\n", v.Err.Warn(fmt.Sprintf("%s are still being indexed: ask again in a moment", cli.Count(found.Pending, "message"))))
+		}
+		if len(found.Hits)+len(found.Memories) == 0 {
+			v.Err.Printf("nothing was found\n")
+			return
+		}
+		hitTable(ctx, client, found, v)
+		noteMoreHits(v, found.Total-len(found.Hits), "messages", found.Total)
+		noteMoreHits(v, found.MemoriesTotal-len(found.Memories), "memories", found.MemoriesTotal)
+		if len(found.Hits) > 0 {
+			v.Next("parley thread "+v.ID(found.Hits[0].Path), "the conversation of the first")
+		} else {
+			v.Next("parley memory show "+memoryID(found.Memories[0].File), "the first, whole")
+		}
+	})
 }
 
 // noteMoreHits says how many were found in addition to those that are listed.

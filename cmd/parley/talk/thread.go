@@ -20,13 +20,9 @@ each message its answers. After each stands whether it was read and answered.`,
 		Example: `  parley thread b2c3d4e5
   parley thread b2c3d4e5 --json`,
 		Args: cli.Exactly(1, "the path of a message"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
-		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, v)
+		}),
 	}
 	p.JSONFlag(cmd, "print an array of messages with their depth as JSON")
 	return cmd
@@ -34,29 +30,24 @@ each message its answers. After each stands whether it was read and answered.`,
 
 func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
 	tree, err := control.Thread.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(tree)
-	}
-	lines := branches(tree)
-	who := make([]string, len(tree))
-	width := 0
-	for i, m := range tree {
-		who[i] = lines[i] + term.Line(Sender(m.Message))
-		if m.Depth > 0 && m.Re == "" { // it is no answer: its author asked somebody because of the message above
-			who[i] += " → " + term.Line(strings.Join(m.To, ", "))
+	return v.Show(tree, err, func() {
+		lines := branches(tree)
+		who := make([]string, len(tree))
+		width := 0
+		for i, m := range tree {
+			who[i] = lines[i] + term.Line(Sender(m.Message))
+			if m.Depth > 0 && m.Re == "" { // it is no answer: its author asked somebody because of the message above
+				who[i] += " → " + term.Line(strings.Join(m.To, ", "))
+			}
+			width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
 		}
-		width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
-	}
-	for i, m := range tree {
-		showThreadLine(v, who[i], width, m.Message)
-	}
-	if len(tree) > 0 {
-		v.Next("parley reply "+v.ID(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
-	}
-	return nil
+		for i, m := range tree {
+			showThreadLine(v, who[i], width, m.Message)
+		}
+		if len(tree) > 0 {
+			v.Next("parley reply "+v.ID(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+		}
+	})
 }
 
 // showThreadLine shows one message of a tree: the author, the time, its id, its text, and how far

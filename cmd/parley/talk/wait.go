@@ -30,7 +30,7 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 		Example: `  parley wait --re b2c3d4e5 --timeout 5m
   parley wait --to nat --timeout 1h && parley inbox`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			given := 0
 			for _, flag := range []string{"re", "from", "to"} {
 				if cmd.Flags().Changed(flag) {
@@ -43,12 +43,8 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 			if r.Within <= 0 {
 				return cli.UsageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runWait(cmd.Context(), r, as, client, p.View())
-		},
+			return runWait(cmd.Context(), r, as, client, v)
+		}),
 	}
 	f := cmd.Flags()
 	cli.AsFlag(cmd, &as, "who reads it")
