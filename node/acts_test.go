@@ -29,7 +29,7 @@ func TestNobodySendsWhatANodeSays(t *testing.T) {
 	}
 	for act, body := range words {
 		for _, by := range []control.Caller{agent, human} {
-			m, err := n.outbox.Send(t.Context(), by, control.SendRequest{To: []string{host.String()}, Channel: string(system), Act: act, Body: body, Anyway: true})
+			m, err := n.talk.Outbox.Send(t.Context(), by, control.SendRequest{To: []string{host.String()}, Channel: string(system), Act: act, Body: body, Anyway: true})
 			if err == nil {
 				t.Errorf("%s is sent for the %s: %s", act, by.Kind, m.Path)
 			} else if control.AsError(err).Kind != control.KindRefused {

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
 )
 
 // AgentFiles are the agents of a host whose node does not run. A change counts from the next start
@@ -99,7 +100,7 @@ func (f *AgentFiles) RemoveAgent(r control.AgentRequest) error {
 		return err
 	}
 	if err := configs.RemoveAgent(f.home.Agents(), a.Name, time.Now()); err != nil {
-		return asError(err)
+		return writing.AsError(err)
 	}
 	f.agents = slices.DeleteFunc(f.agents, func(b configs.Agent) bool { return b.Name == a.Name })
 	return nil
@@ -107,7 +108,7 @@ func (f *AgentFiles) RemoveAgent(r control.AgentRequest) error {
 
 func (f *AgentFiles) write(was, a configs.Agent) (none control.ChangedAgent, err error) {
 	if err := configs.WriteAgent(f.home.Agents(), a); err != nil {
-		return none, asError(err)
+		return none, writing.AsError(err)
 	}
 	f.agents = replaced(f.agents, a)
 	return control.ChangedAgent{Agent: agents.View(a), Changed: agents.Differences(was, a)}, nil

@@ -172,7 +172,7 @@ func TestQuietHoursHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	cause := say(t, n, "mawjs", "first")
-	byAgent, err := n.outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: cause.Path}, control.SendRequest{To: []string{"echo"}, Body: "by an agent"})
+	byAgent, err := n.talk.Outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: cause.Path}, control.SendRequest{To: []string{"echo"}, Body: "by an agent"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestWakesEnd(t *testing.T) {
 	from := []string{"volt", "mawjs"}
 	isAt(t, n, "left", control.AgentRunning)
 	for hop := range n.cfg.MaxHops + 2 {
-		m, err := n.outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "volt", Because: cause.Path},
+		m, err := n.talk.Outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "volt", Because: cause.Path},
 			control.SendRequest{To: []string{from[(hop+1)%2]}, Body: "on and on", As: from[hop%2]})
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +255,7 @@ func TestWakesEnd(t *testing.T) {
 	if _, err := control.ReadAll.Ask(t.Context(), n, control.ReadAllRequest{As: "mawjs"}); err != nil {
 		t.Fatal(err)
 	}
-	late, err := n.outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "volt", Because: cause.Path}, control.SendRequest{To: []string{"mawjs"}, Body: "too late"})
+	late, err := n.talk.Outbox.Send(t.Context(), control.Caller{Kind: control.ByAgent, Name: "volt", Because: cause.Path}, control.SendRequest{To: []string{"mawjs"}, Body: "too late"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/writing"
 )
 
 // progress is how far a long task has come.
@@ -39,7 +40,7 @@ func (as *audits) Verify(ctx context.Context) (control.Verification, error) {
 	a.far = as.begin(total)
 	defer as.end(a.far)
 	err := a.run(ctx)
-	return a.found, asError(err)
+	return a.found, writing.AsError(err)
 }
 
 func (as *audits) begin(total int) *progress {

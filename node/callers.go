@@ -5,6 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
@@ -17,7 +18,7 @@ func (n *Node) openCallers() error {
 		return err
 	}
 	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.roster.Since, Now: n.now})
-	n.actors = &actors{host: n.cfg.Alias, human: n.cfg.Human, now: n.now, roster: &n.roster, callers: n.callers}
+	n.actors = &agents.Actors{Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Roster: &n.roster, Callers: n.callers}
 	return nil
 }
 

@@ -451,7 +451,7 @@ func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := g.mailFor(t, "white")
-	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+	if _, err := g.white.decider.Do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the hub knows of the claim", func() bool {
@@ -561,7 +561,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	g := aGroup(t, true)
 	pause(t, g.white, "mawjs", true)
 	p := g.mailFor(t, "white")
-	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+	if _, err := g.white.decider.Do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the hub knows of the claim", func() bool {
@@ -631,7 +631,7 @@ func TestOldClaimsAreRemoved(t *testing.T) {
 	answerTo(t, g.hub, done)
 	pause(t, g.hub, "mawjs", true)
 	open := g.mailFor(t, g.hub.cfg.Alias)
-	if _, err := g.hub.decider.do(t.Context(), affairs.Take(g.hub.cfg.Alias, open, "mawjs", 0, g.hub.cfg.Alias)); err != nil {
+	if _, err := g.hub.decider.Do(t.Context(), affairs.Take(g.hub.cfg.Alias, open, "mawjs", 0, g.hub.cfg.Alias)); err != nil {
 		t.Fatal(err)
 	}
 	claimAs(t, g.hub, open)
@@ -659,7 +659,7 @@ func TestWhatARemovedAgentHadClaimed(t *testing.T) {
 	g := aGroup(t, true)
 	pause(t, g.white, "mawjs", true)
 	p := say(t, g.white, "mawjs", "word0").Path // chosen for white
-	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+	if _, err := g.white.decider.Do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
 		t.Fatal(err)
 	}
 	awaitHas(t, g.hub, p)

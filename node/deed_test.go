@@ -26,7 +26,7 @@ func TestCommandsOfAnAffairTakeTurns(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range people {
 		all.Go(func() {
-			_, opened[i] = n.decider.do(t.Context(), ballot.Open("nat", c, ballot.Proposal{Question: fmt.Sprint("question ", i), For: time.Hour}))
+			_, opened[i] = n.decider.Do(t.Context(), ballot.Open("nat", c, ballot.Proposal{Question: fmt.Sprint("question ", i), For: time.Hour}))
 		})
 	}
 	all.Wait()
@@ -40,7 +40,7 @@ func TestCommandsOfAnAffairTakeTurns(t *testing.T) {
 			t.Errorf("proposal %d: %v", i, err)
 		}
 	}
-	if _, err := n.decider.do(t.Context(), ballot.Choose("nat", c, "yes")); err != nil {
+	if _, err := n.decider.Do(t.Context(), ballot.Choose("nat", c, "yes")); err != nil {
 		t.Fatal(err)
 	}
 	stop()

@@ -78,7 +78,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	defer n.Close()
 	publish := func(agents ...configs.Agent) {
 		n.roster.Set(agents)
-		if err := n.own.publish(t.Context()); err != nil {
+		if err := n.hosts.Own.Publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,7 +25,7 @@ func working(n *Node, me, with string) topics.Speaker {
 func do(t testing.TB, n *Node, commands ...affair.Command) (last protocol.Path) {
 	t.Helper()
 	for _, c := range commands {
-		paths, err := n.decider.do(t.Context(), c)
+		paths, err := n.decider.Do(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

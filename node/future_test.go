@@ -89,7 +89,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 	say(t, n, protocol.All, "first") // of two hosts with one key, the host that wrote first stays
 	thief := newGhost(t, n, n.cfg.Alias)
 	thief.key, thief.now = n.signsWith.Load().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
-	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16
+	thief.head.Last, thief.head.Suffix = thief.now, math.MaxUint32-1<<16
 	n.Receive([]gitsync.MessageFile{thief.say("nat", "mine")}, byBus)
 	stop()
 

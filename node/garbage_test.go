@@ -84,7 +84,7 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "its key counts", func() bool { _, ok := hub.trusted(public); return ok })
+	eventually(t, "its key counts", func() bool { _, ok := hub.hosts.Trusted(public); return ok })
 	g.conn, err = nats.Connect(hub.currentBus().Addresses().Clients, nats.Nkey(public, g.key.Sign),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {

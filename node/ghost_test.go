@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -21,7 +22,7 @@ type ghost struct {
 	record string
 	alias  protocol.Name
 	key    nkeys.KeyPair
-	head   head
+	head   writing.Head
 	now    time.Time
 }
 
@@ -32,18 +33,18 @@ func newGhost(t testing.TB, n *Node, alias protocol.Name) *ghost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: head{run: random.Hex(4)}, now: time.Now()}
+	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: writing.Head{Run: random.Hex(4)}, now: time.Now()}
 }
 
 func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.MessageFile {
 	g.t.Helper()
-	m.Path, m.Timestamp = g.head.next(channel, g.now)
-	m.Type, m.Host, m.Run, m.Seq, m.Prev = protocol.TypeText, g.alias, g.head.run, g.head.seq, g.head.prev
+	m.Path, m.Timestamp = g.head.Next(channel, g.now)
+	m.Type, m.Host, m.Run, m.Seq, m.Prev = protocol.TypeText, g.alias, g.head.Run, g.head.Seq, g.head.Prev
 	data, err := protocol.Sign(&m, g.record, g.key)
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.head.prev = protocol.Hash(data)
+	g.head.Prev = protocol.Hash(data)
 	return gitsync.MessageFile{Path: m.Path, Data: data, Peer: true}
 }
 

@@ -183,7 +183,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)
 	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.signsWith.Load().Public}}
-	if _, err := hub.decider.act(t.Context(), revoke, protocol.Path{}); err != nil {
+	if _, err := hub.decider.Act(t.Context(), revoke, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
 	h := seenAs(t, hub, "white", control.HostRevoked)
@@ -191,10 +191,10 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 		t.Errorf("white: %+v, want who revoked its key and when", h)
 	}
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindRefused, "its key is revoked")
-	if alias, revoked := hub.revoked(white.signsWith.Load().Public); alias != "white" || !revoked {
+	if alias, revoked := hub.hosts.Revoked(white.signsWith.Load().Public); alias != "white" || !revoked {
 		t.Errorf("the revoked key is that of %q: %v", alias, revoked)
 	}
-	if alias, revoked := hub.revoked(hub.signsWith.Load().Public); revoked {
+	if alias, revoked := hub.hosts.Revoked(hub.signsWith.Load().Public); revoked {
 		t.Errorf("the key of %q is revoked", alias)
 	}
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {
@@ -232,7 +232,7 @@ func TestSeniorHubsAreDialledFirst(t *testing.T) {
 		})
 	}
 	var order []protocol.Name
-	for _, hub := range n.hubs.list() {
+	for _, hub := range n.hosts.Hubs.List() {
 		order = append(order, hub.Alias)
 	}
 	if want := []protocol.Name{"white", "a-stranger", "black"}; !slices.Equal(order, want) {

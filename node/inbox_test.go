@@ -138,13 +138,13 @@ func TestOnlyMailIsNews(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addInbox(t, n, "mawjs")
 	addInbox(t, n, "volt")
-	came := n.inbox.messages.Follow(feed.MaxMessages, nil)
+	came := n.messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
-	few := n.inbox.messages.Follow(1, nil)
+	few := n.messages.Follow(1, nil)
 	defer few.End()
 	news := func(what string, of *feed.Feed[protocol.Path], want bool) {
 		t.Helper()
-		if got := n.inbox.isNews(fleet.Who{Name: "mawjs", Host: n.cfg.Alias}, of); got != want {
+		if got := n.talk.Inbox.IsNews(fleet.Who{Name: "mawjs", Host: n.cfg.Alias}, of); got != want {
 			t.Errorf("%s is news: %v", what, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,8 +31,8 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	if err := n.stampAgents(); err != nil {
 		return err
 	}
-	if err := n.own.publish(ctx); err != nil {
-		return asError(err)
+	if err := n.hosts.Own.Publish(ctx); err != nil {
+		return writing.AsError(err)
 	}
 	failpoint.Hit(failpoint.JoinStored)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -42,8 +43,8 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 		}
 	}
 	failpoint.Hit(failpoint.JoinPushed)
-	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
-	result.Notes = append(result.Notes, n.hubs.unknown()...)
+	result.Reached, result.Hosts = n.hosts.Hubs.Addresses(), n.others()
+	result.Notes = append(result.Notes, n.hosts.Hubs.Unknown()...)
 	n.freezer.FreezeLong() // so that the first start need not read everything again
 	return n.twins.Out()   // another host may have just joined with the same name
 }
@@ -73,7 +74,7 @@ func (n *Node) stampAgents() error {
 		}
 		a.Added, a.DispatchSince = n.now(), n.record.Tip()
 		if err := configs.WriteAgent(n.home.Agents(), *a); err != nil {
-			return asError(err)
+			return writing.AsError(err)
 		}
 	}
 	n.roster.Set(agents)

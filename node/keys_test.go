@@ -150,7 +150,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	thief.key, thief.now = n.signsWith.Load().Pair, own.Timestamp.Add(time.Second) // if the thief were earlier, this host would have to stay out
 	n.reading(func() bool {
 		it, _ := n.state.Ledger.Item(own.Path)
-		thief.head.prev = it.Hash
+		thief.head.Prev = it.Hash
 		return true
 	})
 	theirs := thief.say("nat", "the thief's")
@@ -233,7 +233,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if err := n.own.publish(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
+	if err := n.hosts.Own.Publish(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("the next start says %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	messages := []gitsync.MessageFile{g.join("alice"), g.say("alice", "the last word")}
 	own := messages[1].Path
 	for range 200 {
-		g.head.run, g.head.seq = random.Hex(4), 0
+		g.head.Run, g.head.Seq = random.Hex(4), 0
 		messages = append(messages, g.say("alice", "the thief's"))
 	}
 	n.Receive(messages, byGit)
@@ -318,7 +318,7 @@ func TestMailThatComesToCountIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := protocol.RunEnd{Run: last.Run, Seq: last.Seq, Hash: protocol.Hash(all[2].Data)}
-	if _, err := n.decider.act(t.Context(), fleet.Revoke{By: n.cfg.Alias, Human: "nat", Of: protocol.HostKey{Host: "gone", Key: key}, Last: []protocol.RunEnd{end}}, protocol.Path{}); err != nil {
+	if _, err := n.decider.Act(t.Context(), fleet.Revoke{By: n.cfg.Alias, Human: "nat", Of: protocol.HostKey{Host: "gone", Key: key}, Last: []protocol.RunEnd{end}}, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
 	n.Receive(all[1:2], byBus)

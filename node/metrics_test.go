@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -16,8 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -233,7 +236,9 @@ func TestMetricsPortIsTaken(t *testing.T) {
 		t.Errorf("%v, %+v", err, wrong)
 	}
 	second.Close()
-	awaited(t, "the end of the writer of a node that did not run", second.writer.closed)
+	if _, err := second.writer.Write(t.Context(), []fleet.Draft{{}}); !errors.Is(err, writing.ErrDraining) {
+		t.Errorf("the writer of a node that did not run goes on: %v", err)
+	}
 }
 
 // lines is a log that is read while it is written.

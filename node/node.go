@@ -34,6 +34,7 @@ import (
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/hosts"
 	"github.com/parleyfleet/parley/node/inquiry"
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/notebook"
@@ -41,11 +42,12 @@ import (
 	"github.com/parleyfleet/parley/node/notify"
 	"github.com/parleyfleet/parley/node/party"
 	"github.com/parleyfleet/parley/node/presence"
-	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
+	"github.com/parleyfleet/parley/node/talk"
 	"github.com/parleyfleet/parley/node/trail"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -100,11 +102,10 @@ type Node struct {
 	doorsteps *agents.Doorsteps // sockets of agents that run as other users
 	record    *gitsync.Record
 	anchor    keys.Anchor
-	keys      keyWork
 
 	withholding *withholding
-	writer      *writer
-	decider     *decider
+	writer      *writing.Writer
+	decider     *writing.Decider
 	bus         atomic.Pointer[bus.Bus]        // nil until Run starts it
 	natsBus     atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
 	stop        context.CancelFunc             // ends Run; nil until then
@@ -116,29 +117,17 @@ type Node struct {
 	twins       *presence.Twins
 	asker       *presence.Asker
 	presence    *presence.Presence
-	hubs        *hubs
-	own         *ownHost // what this host says of itself
-	resender    *resender
 	held        *catchup.Held
 	notices     *notices.Notices // what status warns of
 	books       *books.Books
-	shelves     *shelves
 	events      *feed.Events
 	messages    feed.Feeds[protocol.Path] // as they enter the state
-	views       *views
-	actors      *actors
-	outbox      *outbox
-	inbox       *inbox
+	actors      *agents.Actors
 	sessions    *sessions.Book // the sessions of agents that ask for their mail
-	waiter      *waiter
-	logbook     *logbook
-	narrator    *narrator
-	flaws       *books.Flaws // of files of the record that are no messages
+	flaws       *books.Flaws   // of files of the record that are no messages
 	refusals    *catchup.Refusals
 	entry       *catchup.Entry
 	mender      *catchup.Mender
-	policies    *policies
-	humans      *humans
 	collab      *collab.Collab // what agents work on together
 	parties     *party.Parties
 	inquiries   *inquiry.Inquiries
@@ -148,10 +137,8 @@ type Node struct {
 	storing     sync.RWMutex // held for reading from the storing of messages until they are folded
 	cache       *statecache.Cache
 	freezer     *statecache.Freezer
-	indexer     *search.Indexer
 	hearing     *hearing
 	tidings     *tidings
-	finder      *finder
 	losses      *losses
 	steps       steps  // of messages, as followers are told of them
 	metricsAt   string // the URL where metrics are read, "" for none; set before Run answers anybody
@@ -159,10 +146,10 @@ type Node struct {
 	// What serves the agents of this host.
 	serving    *serving.Serving
 	attendance serving.Attendance
-	tracer     *tracer
 	brought    atomic.Int64 // messages that git has brought since the start
 
-	hosts hostParts // the parts about hosts and their keys
+	hosts *hosts.Hosts // the parts about hosts, their keys and humans
+	talk  *talk.Talk   // the parts with which people and agents of this host talk
 
 	// The parts about the record as a whole.
 	audits     *audits
@@ -184,7 +171,6 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
 		cache:   statecache.New(o.Home.StateCache(), o.kinds),
-		keys:    newKeyWork(),
 		events:  events,
 		notices: notices.New(o.Log, o.Now, events), sessions: sessions.New(o.Now, nil),
 	}
@@ -194,7 +180,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		defer n.mu.Unlock()
 		read(n.state)
 	}
-	n.decider, n.attendance = &decider{folded: n.folded, now: n.now}, serving.Attendance{Roster: &n.roster, Sessions: n.sessions}
+	n.attendance = serving.Attendance{Roster: &n.roster, Sessions: n.sessions}
 	n.asker = presence.NewAsker(n.currentBus, n.live, n.now)
 	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
@@ -213,17 +199,12 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.openAffairs()
-	n.hosts = n.newHostParts()
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
 	n.withholding = &withholding{
-		host: n.cfg.Alias, system: n.system, record: n.record, shared: n.cfg.Remote != "", folded: n.folded, views: n.views, say: n.decider.say, log: n.log,
+		host: n.cfg.Alias, system: n.system, record: n.record, shared: n.cfg.Remote != "", folded: n.folded, views: n.talk.Views, say: n.decider.Say, log: n.log,
 		heeded: map[protocol.Path]bool{}, logged: map[protocol.Path]string{},
 	}
-	n.keys.others = n.withholding.heed
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
-	n.shelves = &shelves{shelvesOptions: shelvesOptions{
-		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, actor: n.actors.actor, now: n.now,
-	}}
 	n.losses.name()
 	if o.acceptLoss {
 		if err := n.record.AcceptLoss(ctx); err != nil {
@@ -239,44 +220,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.fold(ctx, o.Progress); err != nil {
 		return nil, err
 	}
-	if err := n.hosts.rotator.finish(); err != nil {
+	if err := n.hosts.Rotator.Finish(); err != nil {
 		return nil, err
 	}
 	n.notices.Opened(opened)
-	n.writer = newWriter(writerOptions{
-		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
-		signsWith: &n.signsWith, storing: &n.storing,
-		last: func() (last *keys.File, ok bool) {
-			n.folded(func(s *fleet.State) { last, ok = s.Chains.LastOf(n.cfg.Alias) })
-			return last, ok
-		},
-	})
-	n.decider.writer = n.writer
-	n.openTalk()
-	if n.verbs, err = control.BindAll(asError, append(n.bindings(), n.serving.Bindings()...)...); err != nil {
+	if n.verbs, err = control.BindAll(writing.AsError, append(n.bindings(), n.serving.Bindings()...)...); err != nil {
 		return nil, err
 	}
 	return n, nil
-}
-
-// openTalk makes the parts with which people and agents of this host talk.
-func (n *Node) openTalk() {
-	n.outbox = &outbox{
-		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, decider: n.decider,
-		owe: n.serving.Owe,
-	}
-	n.inbox = &inbox{
-		folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, decider: n.decider,
-		now: n.now, claimFor: n.cfg.ClaimFor, sessions: n.sessions, messages: &n.messages,
-	}
-	n.waiter = &waiter{
-		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.serving.Lend,
-	}
-	n.logbook = &logbook{folded: n.folded, views: n.views, messages: &n.messages}
-	n.narrator = &narrator{host: n.cfg.Alias, now: n.now, folded: n.folded, views: n.views, events: n.events,
-		gates: func(s *fleet.State, it *fleet.Item) *control.GateChange {
-			return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
-		}}
 }
 
 // openHome checks the home, takes its lock, and reads what the operator decided. It returns the
@@ -344,13 +295,6 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
 	}
 	n.signsWith.Store(key)
-	n.hubs = &hubs{host: cfg.Alias, says: cfg.Bus, folded: n.folded, bus: n.currentBus, now: n.now, log: n.log, moved: make(chan struct{}, 1)}
-	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
-	n.keys.say = n.decider.say
-	n.own = &ownHost{
-		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.signsWith.Load,
-		say: n.decider.say,
-	}
 	return opened, nil
 }
 
@@ -359,25 +303,23 @@ func (n *Node) openServing(o Options) (err error) {
 	n.serving, err = serving.New(serving.Options{
 		Config: n.cfg, Home: n.home, Host: n.cfg.Alias, Human: n.cfg.Human, BegunIn: n.begunIn, Started: n.started, Now: n.now, Log: n.log,
 		RetryPause: o.retryPause, SyncRuns: o.syncRuns, Attendance: n.attendance, Folded: n.folded, Record: n.record, Books: n.books, Live: n.live,
-		Indexer: n.indexer, Messages: &n.messages, Events: n.events, Notices: n.notices, Metrics: n.steps.metrics, Trail: n.steps.trail, Keepers: n.keepers,
+		Indexer: n.talk.Indexer, Messages: &n.messages, Events: n.events, Notices: n.notices, Metrics: n.steps.metrics, Trail: n.steps.trail, Keepers: n.keepers,
 		Callers: n.callers, Doorsteps: n.doorsteps, Key: n.signsWith.Load, Brought: &n.brought,
-		Act: n.decider.store, Do: n.decider.do, Find: n.views.item, Load: n.views.load, Shown: n.views.listed, Actor: n.actors.actor,
+		Act: n.decider.Store, Do: n.decider.Do, Find: n.talk.Views.Item, Load: n.talk.Views.Load, Shown: n.talk.Views.Listed, Actor: n.actors.Actor,
 		Busy: func(s *fleet.State, agent string, of protocol.ChannelID) bool { return n.parties.Busy(s, agent, of) },
 		There: func(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
 			return n.parties.There(ctx, by, agent, away)
 		},
 		Halted:  func() bool { return n.halts.any() || !n.lookout.MayRun() },
-		Publish: n.own.publish, Announce: n.presence.Announce, AnnounceSoon: n.presence.AnnounceSoon, Changed: func() { n.inquiries.Look() },
+		Publish: n.hosts.Own.Publish, Announce: n.presence.Announce, AnnounceSoon: n.presence.AnnounceSoon, Changed: func() { n.inquiries.Look() },
 	})
 	return err
 }
 
 // openAffairs makes the parts that carry out affairs, and those that tell humans of them.
 func (n *Node) openAffairs() {
-	n.humans = &humans{host: n.cfg.Alias, human: n.cfg.Human, recordID: n.record.ID(), folded: n.folded, act: n.decider.act}
-	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor, signed: n.humans.signed}
 	n.collab = collab.New(collab.Options{
-		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,
 		Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
@@ -391,10 +333,10 @@ func (n *Node) openAffairs() {
 		},
 	})
 	n.parties = party.New(party.Options{
-		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
-		File: n.views.file, Signed: n.humans.signed,
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,
+		File: n.talk.Views.File, Signed: n.hosts.Humans.Signed,
 		Send: func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
-			return n.outbox.Send(ctx, by, r)
+			return n.talk.Outbox.Send(ctx, by, r)
 		},
 		Messages: &n.messages, Events: n.events, Current: n.home.Current(), Log: n.log.With().Str("part", "parties").Logger(),
 		Seen: n.lastSeen,
@@ -402,16 +344,16 @@ func (n *Node) openAffairs() {
 			if host == n.cfg.Alias {
 				return n.attendance.StateOf(agent)
 			}
-			return n.hosts.directory.presenceOf(host, protocol.Name(agent))
+			return n.hosts.Directory.PresenceOf(host, protocol.Name(agent))
 		},
 	}, n.collab)
 	n.inquiries = inquiry.New(inquiry.Options{
-		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
-		Find: n.views.item, Load: n.views.load, File: n.views.file, Signed: n.humans.signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,
+		Find: n.talk.Views.Item, Load: n.talk.Views.Load, File: n.talk.Views.File, Signed: n.hosts.Humans.Signed, Messages: &n.messages, Log: n.log.With().Str("part", "inquiries").Logger(),
 		Call: n.serving.Runner.Call, Count: n.serving.Count, Member: n.serving.Runner.Member, Walls: n.serving.Runner.CanWall, Owner: agents.OwnerOf,
 		Remember: func(ctx context.Context, r control.AddMemoryRequest, as string) error {
 			r.As = as
-			_, err := n.shelves.AddMemory(ctx, control.Itself(), r)
+			_, err := n.talk.Shelves.AddMemory(ctx, control.Itself(), r)
 			return err
 		},
 		LackedBy: func(host protocol.Name) string {
@@ -482,12 +424,30 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	if err != nil {
 		return err
 	}
-	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
-	n.record, n.own.record = record, record
+	n.record = record
+	n.writer = writing.New(writing.Options{
+		Host: n.cfg.Alias, Limit: n.cfg.MessageLimit, RecordID: record.ID(), Record: record, Publish: n.publish, SignsWith: &n.signsWith, Storing: &n.storing,
+		Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.ExamineOwn(p, data) },
+		Last: func() (last *keys.File, ok bool) {
+			n.folded(func(s *fleet.State) { last, ok = s.Chains.LastOf(n.cfg.Alias) })
+			return last, ok
+		},
+	})
+	n.decider = writing.NewDecider(n.folded, n.now, n.writer)
+	n.hosts = hosts.New(hosts.Options{
+		Home: n.home, Config: n.cfg, Version: n.version, Started: n.started, Now: n.now, Log: n.log, Folded: n.folded, Record: record,
+		Writer: n.writer, Decider: n.decider, SignsWith: &n.signsWith, Bus: n.currentBus, NatsBus: &n.natsBus, Live: n.live, Lookout: n.lookout,
+		Asker: n.asker, Announce: func() { n.presence.Announce() }, Notices: n.notices, Roster: &n.roster, Actor: n.actors.Actor,
+		Find: func(message string) (*fleet.Item, error) { return n.talk.Views.Item(message) },
+		Trace: func(ctx context.Context, host protocol.Name, question []byte) ([]byte, error) {
+			return n.talk.Tracer.Answer(ctx, host, question)
+		},
+		Heed: func(ctx context.Context) { n.withholding.heed(ctx) }, Served: func() []control.Agent { return n.serving.Views("") }, Waiting: n.gatesWaiting,
+		AtWork: func() int { return n.serving.AtWork() }, Nudge: func() { n.serving.Nudge() }, Drain: serving.DrainTime,
+	})
 	if err := books.NoteIdentity(record); err != nil {
 		return err
 	}
-	n.views = &views{folded: n.folded, record: record, live: n.live}
 	start, err := homes.NextStart(n.home, n.started)
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
@@ -495,7 +455,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
 		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.States,
-		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.own.answerTwin,
+		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.hosts.Own.AnswerTwin,
 	})
 	n.tidings.presence = n.presence
 	n.hearing = &hearing{
@@ -503,7 +463,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
-		RenderOwn: n.own.render,
+		RenderOwn: n.hosts.Own.Render,
 		Lost: func(paths []string) {
 			if err := record.NoteLost(paths); err != nil {
 				n.log.Error().Err(err).Msg("the next start does not know all that was lost")
@@ -515,10 +475,16 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		return err
 	}
 	n.state, n.system = n.cache.Empty(n.anchor), protocol.SystemChannel(record.ID())
-	n.indexer = search.NewIndexer(search.IndexerOptions{
-		Dir: n.home.SearchIndex(), RecordID: record.ID(), Folded: n.folded, Load: n.views.loadAt, Log: n.log,
+	n.talk = talk.New(talk.Options{
+		Config: n.cfg, Words: n.home.SearchIndex(), Now: n.now, Log: n.log, Folded: n.folded, Record: record, Decider: n.decider, Books: n.books, Live: n.live,
+		Asker: n.asker, Hosts: n.hosts.Directory, Actors: n.actors, Sessions: n.sessions, Messages: &n.messages, Happened: n.events, Trail: n.steps.trail,
+		Worked: func(paths []protocol.Path) [][]protocol.TraceStep { return n.serving.Traces(paths) },
+		Lend:   func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
+		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
+		Gates: func(s *fleet.State, it *fleet.Item) *control.GateChange {
+			return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
+		},
 	})
-	n.finder = &finder{folded: n.folded, indexer: n.indexer, views: n.views}
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
 		Cache: n.cache, Record: record, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.notWhole, Notices: n.notices, Log: n.log,
 	})
@@ -586,7 +552,7 @@ func (n *Node) Close() error {
 		n.keepers.Close()
 	}
 	if n.writer != nil { // the node did not get as far as running
-		n.writer.close()
+		n.writer.Close()
 	}
 	if n.record != nil {
 		errs = append(errs, n.record.Close())

@@ -219,12 +219,12 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 	old := plainMail(t, clone, "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "20260523T190000000", "alice", "shout", "old")
 	push(t, clone)
 	n.record.Ring()
-	eventually(t, "the mail has arrived", func() bool { _, err := n.views.find(old.String()); return err == nil })
+	eventually(t, "the mail has arrived", func() bool { _, err := n.talk.Views.Item(old.String()); return err == nil })
 	addExec(t, n, "shout", "tr a-z A-Z")
 	fresh := plainMail(t, clone, "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "20260523T180000000", "alice", "shout", "older date, newer push")
 	push(t, clone)
 	n.record.Ring()
-	eventually(t, "the new mail has arrived", func() bool { _, err := n.views.find(fresh.String()); return err == nil })
+	eventually(t, "the new mail has arrived", func() bool { _, err := n.talk.Views.Item(fresh.String()); return err == nil })
 	if answer := answerTo(t, n, fresh); answer.Body != "OLDER DATE, NEWER PUSH" {
 		t.Errorf("the answer is %q", answer.Body)
 	}

@@ -111,7 +111,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	default:
 		return
 	}
-	if whole, err := n.views.load(it); err == nil && m.More == "" {
+	if whole, err := n.talk.Views.Load(it); err == nil && m.More == "" {
 		m.More = whole.Body
 		if line, _, _ := strings.Cut(strings.TrimSpace(whole.Body), "\n"); !gate && line != "" {
 			m.Text += ": " + line
@@ -126,7 +126,7 @@ func (n *Node) stops(it *fleet.Item) bool {
 	if it.From != it.Host.String() {
 		return false
 	}
-	whole, err := n.views.load(it)
+	whole, err := n.talk.Views.Load(it)
 	if err != nil {
 		return false
 	}

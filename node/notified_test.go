@@ -20,7 +20,7 @@ func TestStoppedOrFailed(t *testing.T) {
 		failed:  fleet.Answer{As: as, To: failed, Body: failure, Act: protocol.ActFailed, ByAgent: true},
 		stopped: fleet.Stop{As: as, At: stopped, Human: n.cfg.Human, Body: "FAILED | the conversation was stopped: 9 answers."},
 	} {
-		if _, err := n.decider.act(t.Context(), c, at); err != nil {
+		if _, err := n.decider.Act(t.Context(), c, at); err != nil {
 			t.Fatal(err)
 		}
 		answer := answerTo(t, n, at)

@@ -136,7 +136,7 @@ func (s *sitting) wishesToTell(agent protocol.Name, party control.Party, things 
 	actor := parties.Actor{Record: s.record.ID(), Me: agent.String(), Host: s.cfg.Alias}
 	for _, thing := range things {
 		w := protocol.Wish{For: protocol.WishBroadcast, Text: thing}
-		if _, err := s.decider.doFor(s.Context(), control.Caller{Kind: control.ByAgent, Name: agent}, actor.Wish(party.Channel, w, []protocol.Name{s.cfg.Human})); err != nil {
+		if _, err := s.decider.DoFor(s.Context(), control.Caller{Kind: control.ByAgent, Name: agent}, actor.Wish(party.Channel, w, []protocol.Name{s.cfg.Human})); err != nil {
 			s.Fatal(err)
 		}
 	}

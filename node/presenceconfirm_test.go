@@ -15,7 +15,7 @@ import (
 // presence is a letter that says that the host is there, dated at that time.
 func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
 	g.t.Helper()
-	data, err := json.Marshal(bus.Presence{Host: g.alias, Live: live, Agents: []string{}, Run: g.head.run, Start: 1, Count: count})
+	data, err := json.Marshal(bus.Presence{Host: g.alias, Live: live, Agents: []string{}, Run: g.head.Run, Start: 1, Count: count})
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
 		}
 	}
-	if done.Indexed, err = n.indexer.IndexAll(ctx, indexing); err != nil {
+	if done.Indexed, err = n.talk.Indexer.IndexAll(ctx, indexing); err != nil {
 		return Rebuilt{}, fmt.Errorf("cannot make the index of words: %w", err)
 	}
 	done.Elapsed = time.Since(began)

@@ -17,7 +17,7 @@ func TestManyAreMarkedOnce(t *testing.T) {
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
-	const many = receiptBatch + 44
+	const many = 300 // of which 256 are stored together
 	var paths []protocol.Path
 	var work sync.WaitGroup
 	var mu sync.Mutex

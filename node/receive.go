@@ -7,8 +7,9 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
-	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/catchup"
+	"github.com/parleyfleet/parley/node/hosts"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -67,7 +68,7 @@ func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined
 }
 
 // check returns the files that are messages and that this node does not have yet.
-func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (fresh []gitsync.MessageFile, arrived []written) {
+func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (fresh []gitsync.MessageFile, arrived []writing.Written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i, l := range messages {
@@ -75,7 +76,7 @@ func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, 
 		switch {
 		case err == nil:
 			fresh = append(fresh, l)
-			arrived = append(arrived, written{message: &protocol.Message{Path: l.Path}, examined: examined[i], data: l.Data})
+			arrived = append(arrived, writing.Written{Message: &protocol.Message{Path: l.Path}, Examined: examined[i], Data: l.Data})
 		case !errors.Is(err, fleet.ErrKnown):
 			n.flaws.Complain(l, err, by == byGit)
 		}
@@ -107,17 +108,17 @@ func (n *Node) goOn() {
 }
 
 // publish takes in what the writer has stored, and tells the other hosts.
-func (n *Node) publish(ws []written) {
-	n.twins.Wrote(ws[0].message)
+func (n *Node) publish(ws []writing.Written) {
+	n.twins.Wrote(ws[0].Message)
 	n.steps.wrote(ws)
 	defer n.mender.Wrote()
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
-			if err := b.Publish(w.message, w.data); errors.Is(err, bus.ErrNotConnected) {
-				n.log.Debug().Stringer("path", w.message.Path).Msg("the bus is away; git will carry it")
+			if err := b.Publish(w.Message, w.Data); errors.Is(err, bus.ErrNotConnected) {
+				n.log.Debug().Stringer("path", w.Message.Path).Msg("the bus is away; git will carry it")
 			} else if err != nil {
-				n.log.Warn().Err(err).Stringer("path", w.message.Path).Msg("cannot publish; git will carry it")
+				n.log.Warn().Err(err).Stringer("path", w.Message.Path).Msg("cannot publish; git will carry it")
 			}
 		}
 	}
@@ -125,23 +126,23 @@ func (n *Node) publish(ws []written) {
 
 // takeIn takes durable messages that were examined into the state. It brings each of them to the
 // doors and to all followers. It asks for what is found missing.
-func (n *Node) takeIn(ws []written) {
+func (n *Node) takeIn(ws []writing.Written) {
 	n.mender.Missed(n.takeEach(ws))
 }
 
 // takeEach does that for takeIn while it holds mu. It returns what is missing in the chains.
-func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
+func (n *Node) takeEach(ws []writing.Written) (holes []catchup.Missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ends := map[protocol.Name]catchup.End{} // where each chain ended before
 	for i := range ws {
-		if host := ws[i].examined.Host(); ends[host].Path.IsZero() {
+		if host := ws[i].Examined.Host(); ends[host].Path.IsZero() {
 			ends[host] = catchup.EndOf(n.state, host)
 		}
 	}
 	examined := make([]fleet.Examined, len(ws))
 	for i := range ws {
-		examined[i] = ws[i].examined
+		examined[i] = ws[i].Examined
 	}
 	version := n.state.Keys().Version()
 	taken := n.state.TakeAll(examined)
@@ -165,7 +166,7 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 		if ends[it.Host].Path.Compare(it.Path) < 0 {
 			ends[it.Host] = catchup.EndAt(&it.File)
 		}
-		ws[i].item = it
+		ws[i].Item = it
 		holes = append(holes, n.taken(it, before)...)
 		n.show(it)
 	}
@@ -178,7 +179,7 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 // the message came. The caller holds mu.
 func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missing) {
 	if it.Act == protocol.ActHostRevoke {
-		if why := outOfFleet(n.state, n.cfg.Alias); why != nil {
+		if why := hosts.OutOfFleet(n.state, n.cfg.Alias); why != nil {
 			n.twins.StayOut(why)
 		}
 	}
@@ -191,8 +192,7 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
 		n.entry.KeysMoved()
-		wait.Nudge(n.hubs.moved)
-		wait.Nudge(n.keys.moved)
+		n.hosts.Moved()
 		if it.Host != n.cfg.Alias {
 			n.serving.RosterMoved()
 		}
@@ -224,7 +224,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 // followers. The caller holds mu.
 func (n *Node) show(it *fleet.Item) {
 	n.serving.Bring(n.state, it)
-	n.indexer.Add(it)
+	n.talk.Indexer.Add(it)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)
 }

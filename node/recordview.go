@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,7 +31,7 @@ func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, err
 	s := control.RecordStats{ID: rv.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
 	var err error
 	if s.Disk, err = diskUse(rv.dir); err != nil {
-		return s, asError(err)
+		return s, writing.AsError(err)
 	}
 	var state *fleet.State
 	var t fleet.Totals
@@ -51,7 +52,7 @@ func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, err
 	if t.Unsure {
 		s.Unverified, err = rv.countUnverified(ctx, state)
 	}
-	return s, asError(err)
+	return s, writing.AsError(err)
 }
 
 // countUnverified looks at every single message: only that shows whether a revocation still lets it
@@ -98,11 +99,11 @@ func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (cont
 		return done, control.Errorf(control.KindConflict, "name a folder that is empty or not there", "cannot export: %s is not empty", r.Dir)
 	}
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
-		return done, asError(err)
+		return done, writing.AsError(err)
 	}
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
-		return done, asError(err)
+		return done, writing.AsError(err)
 	}
 	defer root.Close()
 	done.Tip, err = rv.record.Export(ctx, func(path string, data []byte) error {
@@ -119,7 +120,7 @@ func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (cont
 	}, func(path string, err error) {
 		done.Lost = append(done.Lost, control.LostFile{Path: path, Why: err.Error()})
 	})
-	return done, asError(err)
+	return done, writing.AsError(err)
 }
 
 // exportable reports whether a file of the record may be written below a folder. Its path was
@@ -147,7 +148,7 @@ func (rv *recordView) Admit(ctx context.Context, r control.AdmitRequest) (contro
 		return control.None{}, control.Errorf(control.KindUsage, "parley status", "%v", err)
 	}
 	if err := rv.record.Fetch(ctx); err != nil {
-		return control.None{}, asError(err)
+		return control.None{}, writing.AsError(err)
 	}
 	return control.None{}, nil
 }

@@ -14,6 +14,7 @@ import (
 // what the asker has, if that is known. Otherwise it goes back from what the asker wants. It never
 // has more than one answer may bring.
 func TestChainIsWalkedInSteps(t *testing.T) {
+	const chainStep = 64 // of the walk
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "gone")
 	all := g.words(3*chainStep + 5)
@@ -30,7 +31,7 @@ func TestChainIsWalkedInSteps(t *testing.T) {
 		"beyond what is had": {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(nil), AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
 		"of another host":    {protocol.ResendRequest{Host: "white", Want: protocol.Hash(last.Data)}, nil},
 	} {
-		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.resender.chainTo(c.asks))); diff != "" {
+		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.hosts.Reporter.ChainTo(c.asks))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -54,12 +55,12 @@ func itemPaths(chain []*fleet.Item) (all []string) {
 func TestChainOfOneAnswerIsBounded(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "gone")
-	all := g.words(protocol.MaxResent + chainStep)
+	all := g.words(protocol.MaxResent + 64)
 	n.Receive(all[:1], byBus)
 	hear(t, n, all[1:])
 	last := protocol.Hash(all[len(all)-1].Data)
 	for after, first := range map[string]int{"": len(all) - protocol.MaxResent, protocol.Hash(all[3].Data): 4} {
-		chain := n.resender.chainTo(protocol.ResendRequest{Host: "gone", Want: last, AfterHash: after})
+		chain := n.hosts.Reporter.ChainTo(protocol.ResendRequest{Host: "gone", Want: last, AfterHash: after})
 		if len(chain) != protocol.MaxResent || chain[0].Path != all[first].Path {
 			t.Errorf("after %q: %d messages from %s", after, len(chain), chain[0].Path)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,11 +34,11 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	defer down.run()
 
 	n.lookFirst(ctx)
-	if err := n.own.publish(ctx); err != nil {
-		why := control.AsError(asError(err))
+	if err := n.hosts.Own.Publish(ctx); err != nil {
+		why := control.AsError(writing.AsError(err))
 		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
 	}
-	n.own.retireLeft(n.record.ReadFile)
+	n.hosts.Own.RetireLeft(n.record.ReadFile)
 	gone := n.watchHome(ctx)
 	open := make(chan struct{})
 	served, err := n.serveControl(open, &down)
@@ -54,7 +55,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	n.startCatchup(&down)
-	if err := n.own.publish(ctx); err != nil { // now it is known at which addresses the host is reached
+	if err := n.hosts.Own.Publish(ctx); err != nil { // now it is known at which addresses the host is reached
 		if why := n.twins.Out(); why != nil { // a fetch has told meanwhile to whom the name belongs
 			return why
 		}
@@ -69,10 +70,10 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.notebook.Start())
 	close(open)
 	go n.presence.AnnounceAlways(ctx)
-	go n.hubs.watch(ctx)
+	go n.hosts.Hubs.Watch(ctx)
 	go n.lookAround(ctx)
-	n.keys.start(&down)
-	n.hubs.sayUnknown()
+	down.push(n.hosts.Keys.Start())
+	n.hosts.Hubs.SayUnknown()
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
 	ready()
 	select {
@@ -194,7 +195,7 @@ func (n *Node) runRecord(down *teardown) <-chan error {
 		}
 	})
 	down.push(func() {
-		n.writer.close()
+		n.writer.Close()
 		cancel()
 		running.Wait()
 	})
@@ -216,8 +217,8 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
-		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.signsWith.Load().Pair, Trusted: n.trusted, Revoked: n.revoked,
-		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.reporter.services(),
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.signsWith.Load().Pair, Trusted: n.hosts.Trusted, Revoked: n.hosts.Revoked,
+		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.Reporter.Services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.entry.LetIn,
@@ -232,7 +233,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	}
 	o.Heard = func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
-		o.Hubs = n.hubs.list // without these there is never anybody to dial
+		o.Hubs = n.hosts.Hubs.List // without these there is never anybody to dial
 	}
 	b, err := bus.Start(ctx, o)
 	if err != nil {
@@ -257,7 +258,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 
 // startIndex lets messages be found by their words. Without an index, everything else works.
 func (n *Node) startIndex(down *teardown) {
-	stop, err := n.indexer.Start()
+	stop, err := n.talk.Indexer.Start()
 	if err != nil {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
 		n.notices.Wrong("search", "messages cannot be searched: %v", err)
@@ -310,7 +311,7 @@ func (n *Node) watchSessions(down *teardown) {
 
 // lookAround lets agents run once another node with this node's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
-	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
+	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hosts.Hubs.List()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
 	n.goOn()
 }
 
@@ -322,25 +323,6 @@ func (n *Node) linked() {
 }
 
 func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }
-
-// trusted looks up a key in the record's history of keys, for the bus. An unknown key may belong to
-// a host that has just joined. So the remote is looked at, and that host tries again by itself.
-func (n *Node) trusted(key string) (protocol.Name, bool) {
-	n.mu.Lock()
-	alias, ok := n.state.Keys().HostOfKey(key, n.now())
-	n.mu.Unlock()
-	if !ok && key != n.signsWith.Load().Public {
-		n.record.Ring()
-	}
-	return alias, ok
-}
-
-// revoked returns the host to which a key belonged, by the record, until the key was revoked.
-func (n *Node) revoked(key string) (protocol.Name, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.state.Keys().RevokedHost(key)
-}
 
 // Stop answers control.Stop.
 func (n *Node) Stop(context.Context) (control.None, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
 )
 
 // RemoteOptions say through which repository the record of a home is to be shared. Home, Version
@@ -95,7 +96,7 @@ func (n *Node) carryOver(ctx context.Context) error {
 
 // cannotSet returns the error that says why config.yaml names no other remote.
 func cannotSet(hint string, err error) error {
-	why := control.AsError(asError(err))
+	why := control.AsError(writing.AsError(err))
 	if hint == "" {
 		hint = why.Hint
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -28,15 +29,15 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
-		Hosts: n.hosts.directory.status(),
+		Hosts: n.hosts.Directory.Status(),
 	}
 	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.serving.Usage()
 	if r.StoreError != nil {
-		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
+		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), writing.DiskHint(r.StoreError)
 	}
 	s.Warned, s.Metrics = n.warnings(), n.metricsAt
 	n.folded(func(state *fleet.State) {
-		s.Speaker = n.actors.speaker(by)
+		s.Speaker = n.actors.Speaker(by)
 		s.Record.Messages = state.Ledger.Len()
 		s.Gates = n.gatesWaiting(state)[n.cfg.Human.String()+"@"+n.cfg.Alias.String()]
 		s.Refused = n.flaws.CountRefused()
@@ -53,7 +54,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 
 // warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
-	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
+	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/trail"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,8 +21,8 @@ type steps struct {
 }
 
 // wrote tells of messages of this host that were stored.
-func (s *steps) wrote(ws []written) {
-	paths := writtenPaths(ws)
+func (s *steps) wrote(ws []writing.Written) {
+	paths := writing.Paths(ws)
 	s.trail.Note(paths, protocol.TraceStored, "")
 	s.stored(paths, metrics.Own)
 }
@@ -31,10 +32,6 @@ func (s *steps) came(messages []gitsync.MessageFile, by way) {
 	paths := pathOfEach(messages, func(l gitsync.MessageFile) protocol.Path { return l.Path })
 	s.trail.Note(paths, protocol.TraceCame, by.String())
 	s.stored(paths, metrics.Way(by.String()))
-}
-
-func writtenPaths(ws []written) []protocol.Path {
-	return pathOfEach(ws, func(w written) protocol.Path { return w.message.Path })
 }
 
 func pathOfEach[T any](of []T, path func(T) protocol.Path) []protocol.Path {

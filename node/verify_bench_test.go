@@ -36,7 +36,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Fatal(err)
 	}
 	n, _ = runNode(b, home)
-	eventually(b, "all is indexed", func() bool { return n.indexer.Pending() == 0 })
+	eventually(b, "all is indexed", func() bool { return n.talk.Indexer.Pending() == 0 })
 	var ours, gits time.Duration
 	for b.Loop() {
 		began := time.Now()

@@ -11,6 +11,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/talk"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,7 +24,7 @@ type withholding struct {
 	record *gitsync.Record
 	shared bool // with a remote
 	folded folded.State
-	views  *views
+	views  *talk.Views
 	say    func(context.Context, fleet.Command) error
 	log    zerolog.Logger
 
@@ -41,8 +43,8 @@ func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (
 	for _, name := range r.Files {
 		file, host := name, protocol.Name("")
 		var path protocol.Path
-		if f, err := w.views.find(name); err == nil {
-			path, host = f.item.Path, f.item.Host
+		if it, err := w.views.Item(name); err == nil {
+			path, host = it.Path, it.Host
 			file = path.RepoPath()
 		}
 		kept, err := w.record.Withhold(ctx, file)
@@ -57,7 +59,7 @@ func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (
 	}
 	if len(own) > 0 {
 		if err := w.say(ctx, fleet.Withhold{Host: w.host, Paths: own}); err != nil {
-			return done, asError(err)
+			return done, writing.AsError(err)
 		}
 	}
 	return done, failed
@@ -71,7 +73,7 @@ func notWithheld(err error) error {
 	case errors.Is(err, gitsync.ErrNotFound):
 		return control.Errorf(control.KindNotFound, "give the path of a message, or of a file from the top of the record", "%v", err)
 	}
-	return asError(err)
+	return writing.AsError(err)
 }
 
 // heed withholds the messages that their own hosts have named. A message that is not here yet is

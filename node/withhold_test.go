@@ -48,7 +48,7 @@ func TestHeedLogsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.decider.say(t.Context(), fleet.Withhold{Host: n.cfg.Alias, Paths: []protocol.Path{gone}}); err != nil {
+	if err := n.decider.Say(t.Context(), fleet.Withhold{Host: n.cfg.Alias, Paths: []protocol.Path{gone}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, shared := range []bool{true, false} {

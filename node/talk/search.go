@@ -1,0 +1,80 @@
+package talk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/node/writing"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// finder finds messages and memories by their words.
+type finder struct {
+	*tools
+	indexer *search.Indexer
+}
+
+// Search answers control.Search.
+func (fi *finder) Search(ctx context.Context, r control.SearchRequest) (control.SearchResult, error) {
+	if r.Limit < 0 || r.Limit > control.MaxHits {
+		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", control.MaxHits)
+	}
+	from := addressOf(r.From)
+	q := search.Query{Words: r.Words, From: from.String(), Since: r.Since, Limit: r.Limit}
+	if r.Channel != "" {
+		var err error
+		if fi.Folded(func(s *fleet.State) { q.Channel, err = s.Channels.Find(r.Channel) }); err != nil {
+			return control.SearchResult{}, writing.AsError(err)
+		}
+	}
+	found, broken, err := fi.indexer.Search(ctx, q)
+	switch {
+	case errors.Is(err, search.ErrNoIndex):
+		return control.SearchResult{}, control.Errorf(control.KindFailed, "see: parley status", "%v", err)
+	case errors.Is(err, search.ErrNothingAsked):
+		return control.SearchResult{}, control.Errorf(control.KindUsage, "parley search --help", "%v", err)
+	case broken:
+		return control.SearchResult{}, control.Errorf(control.KindFailed, "it is made anew: try again in a few seconds", "%v", err)
+	case err != nil:
+		return control.SearchResult{}, writing.AsError(err)
+	}
+	words := q.Matcher()
+	result := control.SearchResult{Total: found.Total, Pending: fi.indexer.Pending()}
+	for _, m := range fi.views.all(fi.present(found.Hits)) {
+		result.Hits = append(result.Hits, control.MessageHit{Message: m, Excerpt: excerpt(words, m.Body)})
+	}
+	result.Memories, result.MemoriesTotal = fi.searchMemories(q, from.Name, words)
+	return result, nil
+}
+
+// addressOf reads the address that a person gave. A text that is no address counts as a name.
+func addressOf(text string) protocol.Address {
+	a, err := protocol.ParseAddress(text)
+	if err != nil {
+		return protocol.Address{Name: text}
+	}
+	return a
+}
+
+func excerpt(words search.Matcher, text string) []control.Fragment {
+	var all []control.Fragment
+	for _, f := range words.Excerpt(text) {
+		all = append(all, control.Fragment{Text: f.Text, Hit: f.Hit})
+	}
+	return all
+}
+
+// present returns the hits that the record still holds with the same bytes.
+func (fi *finder) present(hits []search.Hit) (all []facts) {
+	fi.Folded(func(s *fleet.State) {
+		for _, hit := range hits {
+			if it, ok := s.Ledger.Item(hit.Path); ok && it.Hash == hit.Hash {
+				all = append(all, factsOf(s, it))
+			}
+		}
+	})
+	return all
+}
