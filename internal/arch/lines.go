@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5314},
-		{"cmd", 20777},
-		{"configs", 3493},
-		{"fleet", 17548},
-		{"gitsync", 17843},
-		{"internal", 4181},
+		{"bus", 5295},
+		{"cmd", 20759},
+		{"configs", 3489},
+		{"fleet", 17536},
+		{"gitsync", 17790},
+		{"internal", 4176},
 		{"internal/testkit", 2508},
-		{"node", 40906},
+		{"node", 40765},
 		{"node/control", 4809},
-		{"protocol", 8716},
+		{"protocol", 8707},
 	}
 }
