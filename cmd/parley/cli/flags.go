@@ -6,9 +6,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// JSONFlag gives a command the flag --json.
-func (p *Program) JSONFlag(cmd *cobra.Command, usage string) {
+// JSONFlag gives a command the flag --json, and returns it.
+func (p *Program) JSONFlag(cmd *cobra.Command, usage string) *cobra.Command {
 	cmd.Flags().BoolVar(&p.JSON, "json", false, usage)
+	return cmd
 }
 
 // AsFlag gives a command the flag --as. If it is left out, the caller acts (R14).

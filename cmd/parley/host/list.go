@@ -26,8 +26,7 @@ revoked.`,
 		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, showHosts),
 	}
 	AllFlag(cmd, &r)
-	p.JSONFlag(cmd, "print an array of hosts as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of hosts as JSON")
 }
 
 // AllFlag gives the flag --all to a command that lists hosts.

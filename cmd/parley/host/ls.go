@@ -43,8 +43,7 @@ unless --all is given.`,
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
 	AllFlag(cmd, &r)
-	p.JSONFlag(cmd, "print an array of participants as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of participants as JSON")
 }
 
 // RunLs lists everybody who can be reached, as parley ls does. With `quiet`, it lists only their

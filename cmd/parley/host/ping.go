@@ -33,11 +33,10 @@ fails if one is not answered within two seconds.`,
 			}
 			return runPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, v)
 		}),
+		ValidArgsFunction: p.CompleteHosts,
 	}
 	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
-	p.JSONFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
-	cmd.ValidArgsFunction = p.CompleteHosts
-	return cmd
+	return p.JSONFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
 }
 
 // Pinged is the outcome of several pings of a host.

@@ -27,15 +27,13 @@ what holds, who settled it and when; the record keeps what held before.`,
 }
 
 func newPolicyListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List what a fleet can settle, and what holds",
 		Example: `  parley policy list --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.ListPolicy, nil, showPolicyList),
-	}
-	p.JSONFlag(cmd, "print an array of settings as JSON")
-	return cmd
+	}, "print an array of settings as JSON")
 }
 
 func showPolicyList(v cli.View, list []control.PolicySetting) {
@@ -108,8 +106,7 @@ value takes back what was settled.`,
 		}),
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
-	p.JSONFlag(cmd, "print the setting as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the setting as JSON")
 }
 
 func runPolicySet(ctx context.Context, r control.SetPolicyRequest, client control.Service, v cli.View) error {

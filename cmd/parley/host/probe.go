@@ -11,7 +11,7 @@ import (
 )
 
 func newProbeCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "probe ALIAS",
 		Short: "Say how far a link to a host gets, and what keeps it",
 		Long: `Dial each address of a host from here, up to where a link would begin, and say
@@ -33,10 +33,8 @@ It exits with 1 if no address works. No link is changed.`,
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
-	cmd.ValidArgsFunction = p.CompleteHosts
-	return cmd
+		ValidArgsFunction: p.CompleteHosts,
+	}, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
 }
 
 func runProbe(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {

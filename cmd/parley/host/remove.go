@@ -38,11 +38,10 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 			r.Host = alias
 			return runRemove(cmd.Context(), r, yes, client, p)
 		}),
+		ValidArgsFunction: p.CompleteHosts,
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
-	p.JSONFlag(cmd, "print what was done as JSON")
-	cmd.ValidArgsFunction = p.CompleteHosts
-	return cmd
+	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
 func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *cli.Program) error {

@@ -41,14 +41,13 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 			r.Host = alias
 			return runRevoke(cmd.Context(), r, yes, client, p)
 		}),
+		ValidArgsFunction: p.CompleteHosts,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
 	f.BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
-	p.JSONFlag(cmd, "print what was done as JSON")
-	cmd.ValidArgsFunction = p.CompleteHosts
-	return cmd
+	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
 func runRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *cli.Program) error {

@@ -33,8 +33,7 @@ revoke", which also refuses what a thief wrote before.`,
 		}),
 	}
 	cli.DurationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
-	p.JSONFlag(cmd, "print what was done as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
 func runRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *cli.Program) error {

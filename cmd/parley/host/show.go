@@ -32,11 +32,10 @@ asked for it; it is checked to be made for that host's key.`,
 			h, err := control.ShowHost.Ask(cmd.Context(), client, r)
 			return v.Show(h, err, func() { showHost(v, h) })
 		}),
+		ValidArgsFunction: p.CompleteHosts,
 	}
 	cmd.Flags().BoolVar(&certificate, "cert", false, "print its certificate for NATS clients, and nothing else")
-	p.JSONFlag(cmd, "print the host, or its certificate, as JSON")
-	cmd.ValidArgsFunction = p.CompleteHosts
-	return cmd
+	return p.JSONFlag(cmd, "print the host, or its certificate, as JSON")
 }
 
 func showHost(v cli.View, h control.Host) {

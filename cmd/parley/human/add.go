@@ -40,8 +40,7 @@ answer on either what the other asks you.`,
 	}
 	cmd.Flags().StringVar(&file, "key", "", "the `FILE` of your key on another host")
 	cmd.Flags().BoolVar(&open, "open", false, openUsage)
-	p.JSONFlag(cmd, "print the human and the key as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the human and the key as JSON")
 }
 
 func newRotateCommand(p *cli.Program) *cobra.Command {
@@ -59,8 +58,7 @@ has signed counts still.`,
 		},
 	}
 	cmd.Flags().BoolVar(&open, "open", false, openUsage)
-	p.JSONFlag(cmd, "print the human and the key as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the human and the key as JSON")
 }
 
 // making says how a key is made.

@@ -27,15 +27,13 @@ human has one, what they decide counts only with its signature.`,
 
 // NewListCommand is parley human list.
 func NewListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the humans of the fleet and their keys",
 		Example: `  parley human list --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.Humans, nil, showHumans),
-	}
-	p.JSONFlag(cmd, "print the humans and their keys as JSON")
-	return cmd
+	}, "print the humans and their keys as JSON")
 }
 
 func showHumans(v cli.View, all control.HumanList) {

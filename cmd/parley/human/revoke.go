@@ -50,8 +50,7 @@ is contested which one is theirs: --key names the one that ends.`,
 	cmd.Flags().StringVar(&at, "host", "", "the `ALIAS` of the human's host, where it is another one")
 	cmd.Flags().StringVar(&key, "key", "", "the public `KEY` that ends, where it is not the last one")
 	cmd.Flags().BoolVar(&none, "none", false, "no decision counts that the key has signed")
-	p.JSONFlag(cmd, "print what was done as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
 func runRevoke(ctx context.Context, r control.EndHumanKeyRequest, none bool, client control.Service, p *cli.Program) error {

@@ -67,8 +67,7 @@ half-lives.`,
 	}
 	cmd.Flags().BoolVar(&svg, "svg", false, "draw it, into FILE or to standard output")
 	cmd.Flags().BoolVar(&watch, "watch", false, "print it as JSON and go on with what changes, one a line")
-	p.JSONFlag(cmd, "print the graph as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the graph as JSON")
 }
 
 func now(ctx context.Context, client control.Service) (m control.Mesh, err error) {

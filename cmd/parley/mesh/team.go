@@ -36,7 +36,7 @@ type TeamParty struct {
 
 // NewTeamCommand is parley team.
 func NewTeamCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "team NAME",
 		Short: "What the parties with one tag come to",
 		Long: `What the parties with one tag (parley organize --team NAME) come to, of all
@@ -50,9 +50,7 @@ counts no more.`,
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return ShowTeam(cmd.Context(), args[0], client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print the team as JSON")
-	return cmd
+	}, "print the team as JSON")
 }
 
 // ShowTeam shows the sum of the parties with a tag (seed, "Team Aggregate View").

@@ -38,7 +38,7 @@ type ConfigProblem struct {
 }
 
 func newConfigCheckCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "check",
 		Short: "Say all that is wrong with the configuration; 1 if anything is",
 		Long: `Say all that is wrong with the configuration, with lines; the exit code is 1 if
@@ -53,9 +53,7 @@ this machine can read, are warned of: they keep no node from starting.`,
 			}
 			return runConfigCheck(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 		},
-	}
-	p.JSONFlag(cmd, "print an array of problems as JSON")
-	return cmd
+	}, "print an array of problems as JSON")
 }
 
 func runConfigCheck(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
@@ -170,7 +168,7 @@ func noteChangedSince(ctx context.Context, home configs.Home, client control.Ser
 }
 
 func newConfigShowCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "show",
 		Short:   "Show the configuration with all defaults filled in",
 		Example: `  parley config show --json`,
@@ -182,9 +180,7 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 			}
 			return runConfigShow(home, p.View())
 		},
-	}
-	p.JSONFlag(cmd, "print the configuration as JSON")
-	return cmd
+	}, "print the configuration as JSON")
 }
 
 // ConfigInfo is the configuration as "config show --json" prints it.

@@ -61,8 +61,7 @@ them whatever the process said itself.`,
 	}
 	cmd.Flags().BoolVarP(&r.follow, "follow", "f", false, "go on with what is logged from now on")
 	cmd.Flags().IntVarP(&r.last, "last", "n", 0, "only the last `N` lines; 0: all (default at a terminal: 50)")
-	p.JSONFlag(cmd, "print the lines as they are")
-	return cmd
+	return p.JSONFlag(cmd, "print the lines as they are")
 }
 
 func runLogs(ctx context.Context, home configs.Home, r logsRequest, v cli.View) error {

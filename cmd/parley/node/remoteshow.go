@@ -13,7 +13,7 @@ import (
 )
 
 func newRemoteShowCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "show",
 		Short: "Show the repository through which the record is shared",
 		Long: `Show the repository through which the record is shared, without what gets one
@@ -27,9 +27,7 @@ in: what config.yaml says of it and, where a node runs, how it gets on with it.`
 			}
 			return runRemoteShow(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 		},
-	}
-	p.JSONFlag(cmd, "print the remote as JSON")
-	return cmd
+	}, "print the remote as JSON")
 }
 
 // RemoteInfo is the remote as "remote show --json" prints it.

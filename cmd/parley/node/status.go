@@ -46,8 +46,7 @@ are out of the fleet are left out, unless --all is given.`,
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
 	host.AllFlag(cmd, &r)
-	p.JSONFlag(cmd, "print the status as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the status as JSON")
 }
 
 func runStatus(ctx context.Context, client control.Service, v cli.View) error {

@@ -27,8 +27,7 @@ To replace the program itself, install the new version and start the node again.
 		}),
 	}
 	cmd.Flags().BoolVar(&r.Check, "check", false, "only say what would change")
-	p.JSONFlag(cmd, "print an array of files and their states as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of files and their states as JSON")
 }
 
 func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v cli.View) error {

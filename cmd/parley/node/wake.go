@@ -14,7 +14,7 @@ import (
 
 // NewWakeCommand is parley wake.
 func NewWakeCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "wake [AGENT]",
 		Short: "Have the node look at the remote and at what waits, at once",
 		Long: `Have the node look at the remote now instead of at its next turn, and at the
@@ -25,10 +25,8 @@ mail that waits for an agent (for all of them where none is named).`,
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runWake(cmd.Context(), control.WakeRequest{Agent: strings.Join(args, "")}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print what was found as JSON")
-	cmd.ValidArgsFunction = p.CompleteAgents
-	return cmd
+		ValidArgsFunction: p.CompleteAgents,
+	}, "print what was found as JSON")
 }
 
 func runWake(ctx context.Context, r control.WakeRequest, client control.Service, v cli.View) error {

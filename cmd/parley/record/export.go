@@ -12,7 +12,7 @@ import (
 )
 
 func newExportCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "export DIR",
 		Short: "Write all files of the record into an empty folder",
 		Long: `Write all files of the record, as they stand in main, into a folder that is
@@ -28,9 +28,7 @@ the home does the same and brings the history along.`,
 			}
 			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print what was written as JSON")
-	return cmd
+	}, "print what was written as JSON")
 }
 
 func runExport(ctx context.Context, r control.ExportRequest, client control.Service, v cli.View) error {

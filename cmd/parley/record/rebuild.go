@@ -46,8 +46,7 @@ until it is back, because what is lost may say what the agent has done already.
 		},
 	}
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "go on without what the disk has lost")
-	p.JSONFlag(cmd, "print what was made as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print what was made as JSON")
 }
 
 // Rebuilt is what "record rebuild --json" prints: what was made anew.

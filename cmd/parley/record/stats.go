@@ -11,15 +11,13 @@ import (
 )
 
 func newStatsCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "stats",
 		Short:   "Count what is in the record, and how much room it takes",
 		Example: `  parley record stats --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.CountRecord.Verb, nil, showStats),
-	}
-	p.JSONFlag(cmd, "print the numbers as JSON")
-	return cmd
+	}, "print the numbers as JSON")
 }
 
 func showStats(v cli.View, s control.RecordStats) {

@@ -40,8 +40,7 @@ text.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
-	p.JSONFlag(cmd, "print what was found as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print what was found as JSON")
 }
 
 func runVerify(ctx context.Context, all bool, client control.Service, v cli.View) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func newWithholdCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "withhold PATH…",
 		Short: "Keep a message from the remote that the remote refuses",
 		Long: `Take messages out of what is pushed, so that everything else is. It is for a
@@ -27,9 +27,7 @@ message for known all the same: every host has read it.`,
 		Example: `  parley record withhold 2026/05/23/190100000Z-b2c3d4e5.md`,
 		Args:    cli.AtLeast(1, "the path of a message"),
 		RunE:    cli.Asks(p, control.Withhold, func(args []string) control.WithholdRequest { return control.WithholdRequest{Files: args} }, showWithhold),
-	}
-	p.JSONFlag(cmd, "print what is withheld as JSON")
-	return cmd
+	}, "print what is withheld as JSON")
 }
 
 func showWithhold(v cli.View, done control.Withheld) {

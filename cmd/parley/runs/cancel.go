@@ -27,8 +27,7 @@ canceled it.`,
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only the work of the agent `NAME`")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, for the sender")
-	p.JSONFlag(cmd, "print an array of the jobs that were ended as JSON, as they stood")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of the jobs that were ended as JSON, as they stood")
 }
 
 func showCanceled(v cli.View, ended []control.Job) {

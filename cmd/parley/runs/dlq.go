@@ -59,8 +59,7 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		}, showDLQ),
 	}
 	cmd.Flags().BoolVar(&r.Dropped, "all", false, "those too that were put away")
-	p.JSONFlag(cmd, "print an array of dead letters as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of dead letters as JSON")
 }
 
 func showDLQ(v cli.View, dead []control.DeadLetter) {
@@ -106,8 +105,7 @@ func newDLQShowCommand(p *cli.Program) *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only as far as the agent `NAME` is concerned")
-	p.JSONFlag(cmd, "print an array of dead letters as JSON, one for each agent")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of dead letters as JSON, one for each agent")
 }
 
 func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client control.Service, v cli.View) error {
@@ -185,6 +183,5 @@ func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "the agent `NAME`, where several failed on it")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
-	p.JSONFlag(cmd, "print the dead letter, as it was, as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the dead letter, as it was, as JSON")
 }

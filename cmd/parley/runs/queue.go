@@ -55,11 +55,10 @@ failing and "budget" for over budget.`,
 			jobs, err := control.Queue.Ask(cmd.Context(), client, control.QueueRequest{Agent: strings.Join(args, "")})
 			return v.Show(jobs, err, func() { jobTable(v, jobs, most) })
 		}),
+		ValidArgsFunction: p.CompleteAgents,
 	}
 	cmd.Flags().IntVarP(&most, "count", "n", shownWaiting, "show `N` at most of what waits for each agent; 0: all")
-	p.JSONFlag(cmd, "print an array of all jobs as JSON")
-	cmd.ValidArgsFunction = p.CompleteAgents
-	return cmd
+	return p.JSONFlag(cmd, "print an array of all jobs as JSON")
 }
 
 func jobTable(v cli.View, jobs []control.Job, most int) {

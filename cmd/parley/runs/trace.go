@@ -47,8 +47,7 @@ of 64 at most; a last step "more" counts the others.`,
 	}
 	cmd.Flags().BoolVar(&r.Here, "here", false, "only what this node knows: ask no other host")
 	cmd.Flags().IntVarP(&most, "count", "n", shownSent, "show `N` at most of the messages that were sent because of it; 0: all")
-	p.JSONFlag(cmd, "print an array of steps as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of steps as JSON")
 }
 
 func runTrace(ctx context.Context, r control.TraceRequest, most int, client control.Service, v cli.View) error {

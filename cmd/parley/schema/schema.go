@@ -40,7 +40,7 @@ history of scores, and where the agreements of a topic stand.`,
 }
 
 func newListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the schemas",
 		Example: `  parley schema list`,
@@ -59,9 +59,7 @@ func newListCommand(p *cli.Program) *cobra.Command {
 			v.Table(t)
 			return nil
 		},
-	}
-	p.JSONFlag(cmd, "print an array of schemas as JSON")
-	return cmd
+	}, "print an array of schemas as JSON")
 }
 
 func newShowCommand(p *cli.Program) *cobra.Command {
@@ -105,8 +103,7 @@ the reason, and the exit code is 1.`,
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "the `NAME` of the schema")
-	p.JSONFlag(cmd, "print an array of what was found as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of what was found as JSON")
 }
 
 func runCheck(files []string, as string, v cli.View) error {

@@ -114,8 +114,7 @@ writes the new one. What parley itself wrote before is brought up to date.`,
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
 	cmd.Flags().BoolVar(&project, "project", false, "for the project in the current folder alone")
 	cmd.Flags().BoolVar(&replace, "replace", false, "put a file aside that somebody has changed")
-	p.JSONFlag(cmd, "print what became of each skill as a JSON array")
-	return cmd
+	return p.JSONFlag(cmd, "print what became of each skill as a JSON array")
 }
 
 func newRemoveCommand(p *cli.Program) *cobra.Command {
@@ -140,8 +139,7 @@ them. A file that somebody has changed is left, and named.`,
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
 	cmd.Flags().BoolVar(&project, "project", false, "from the project in the current folder")
-	p.JSONFlag(cmd, "print what became of each skill as a JSON array")
-	return cmd
+	return p.JSONFlag(cmd, "print what became of each skill as a JSON array")
 }
 
 // runRemove removes what parley wrote and nobody has changed since.
@@ -410,7 +408,7 @@ func ours(file []byte) bool {
 }
 
 func newListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the programs that read skills, and what they have",
 		Example: `  parley skill list --json`,
@@ -436,9 +434,7 @@ func newListCommand(p *cli.Program) *cobra.Command {
 			}
 			return runList(infos, p.View())
 		},
-	}
-	p.JSONFlag(cmd, "print an array of files as JSON")
-	return cmd
+	}, "print an array of files as JSON")
 }
 
 func runList(infos []SkillFile, v cli.View) error {

@@ -36,12 +36,11 @@ once a terminal has shown it; what others write to each other does not.
 			r.Channel = args[0]
 			return runAttach(cmd.Context(), r, as, client, v)
 		}),
+		ValidArgsFunction: p.CompleteChannels,
 	}
 	cli.AsFlag(cmd, &as, "who watches")
 	cmd.Flags().IntVarP(&r.Last, "last", "n", attachLast, "begin with the last `N` messages; 0: all")
-	p.JSONFlag(cmd, "print messages as JSON, one a line")
-	cmd.ValidArgsFunction = p.CompleteChannels
-	return cmd
+	return p.JSONFlag(cmd, "print messages as JSON, one a line")
 }
 
 func runAttach(ctx context.Context, r control.LogRequest, as string, client control.Service, v cli.View) error {

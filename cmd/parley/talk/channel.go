@@ -55,9 +55,8 @@ says whom "--to all" means there, instead of everybody.`,
 	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
 	cmd.Flags().StringVar(&r.About, "about", "", "what it is for; - reads it from standard input")
 	cmd.Flags().StringArrayVar(&r.Members, "member", nil, "whom \"--to all\" means there, separated by commas (repeatable; default: everybody)")
-	p.JSONFlag(cmd, "print the channel as JSON")
 	p.CompleteFlags(cmd, "parent", "member")
-	return cmd
+	return p.JSONFlag(cmd, "print the channel as JSON")
 }
 
 func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v cli.View) error {
@@ -70,15 +69,13 @@ func runChannelNew(ctx context.Context, r control.NewChannelRequest, client cont
 }
 
 func newChannelListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the channels of the record",
 		Example: `  parley channel list`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.Channels.Verb, nil, showChannelList),
-	}
-	p.JSONFlag(cmd, "print an array of channels as JSON")
-	return cmd
+	}, "print an array of channels as JSON")
 }
 
 func showChannelList(v cli.View, channels []control.Channel) {
@@ -116,7 +113,7 @@ func channelName(c control.Channel) string {
 }
 
 func newChannelShowCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "show NAME",
 		Short:   "Say what a channel is for and who takes part",
 		Example: `  parley channel show sprint`,
@@ -124,10 +121,8 @@ func newChannelShowCommand(p *cli.Program) *cobra.Command {
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runChannelShow(cmd.Context(), control.ChannelRequest{Channel: args[0]}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print the channel as JSON")
-	cmd.ValidArgsFunction = p.CompleteChannels
-	return cmd
+		ValidArgsFunction: p.CompleteChannels,
+	}, "print the channel as JSON")
 }
 
 func runChannelShow(ctx context.Context, r control.ChannelRequest, client control.Service, v cli.View) error {

@@ -51,15 +51,14 @@ sent. No answer within --timeout: exit code 3.`,
 			}
 			return runPipedChat(cmd.Context(), r, p.Stdin, client, v)
 		}),
+		ValidArgsFunction: p.CompleteNames,
 	}
 	cli.AsFlag(cmd, &r.as, "who talks")
 	cmd.Flags().StringVar(&r.channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
 	r.within = time.Minute
 	cli.DurationFlag(cmd.Flags(), &r.within, "timeout", "from a pipe: how long each line waits for its answer")
-	p.JSONFlag(cmd, "from a pipe: print the answers as JSON, one a line")
-	cmd.ValidArgsFunction = p.CompleteNames
 	p.CompleteFlags(cmd, "channel")
-	return cmd
+	return p.JSONFlag(cmd, "from a pipe: print the answers as JSON, one a line")
 }
 
 // say makes the request that sends one message of the chat.

@@ -51,7 +51,6 @@ of whatever happens after that event.`,
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only events of this `KIND`; may be repeated")
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "only messages from or to this agent or human, and its runs")
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "only messages of this channel, by name or id, and runs for them")
-	p.JSONFlag(cmd, "print events as JSON, one a line")
 	p.CompleteFlags(cmd, "agent", "channel")
 	// It fails only if the command does not have the flag.
 	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
@@ -60,7 +59,7 @@ of whatever happens after that event.`,
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	})
-	return cmd
+	return p.JSONFlag(cmd, "print events as JSON, one a line")
 }
 
 func runEvents(ctx context.Context, r control.EventsRequest, client control.Service, v cli.View) error {

@@ -59,8 +59,7 @@ the session. Its claims end with time, or by "parley presence away".`,
 	cli.DurationFlag(cmd.Flags(), &r.ClaimFor, "claim-for", "how long, at most (default: claim_for of config.yaml)")
 	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of the session that takes it (default: the program that calls)")
 	cmd.Flags().IntVarP(&r.Limit, "limit", "n", 0, "only the first `N` messages; 0: all (default at a terminal: 100)")
-	p.JSONFlag(cmd, "print an array of messages as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of messages as JSON")
 }
 
 // inboxLimit is how many messages inbox lists at a terminal if no number is given. A program gets

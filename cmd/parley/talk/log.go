@@ -47,9 +47,8 @@ func NewLogCommand(p *cli.Program) *cobra.Command {
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
 	cmd.Flags().IntVarP(&r.Last, "last", "n", 0, "only the last `N` messages; 0: all (default at a terminal: 50)")
 	cmd.Flags().BoolVar(&r.Everything, "all", false, "receipts and the fleet's book-keeping too")
-	p.JSONFlag(cmd, "print messages as JSON, one a line")
 	p.CompleteFlags(cmd, "channel")
-	return cmd
+	return p.JSONFlag(cmd, "print messages as JSON, one a line")
 }
 
 func runLog(ctx context.Context, r control.LogRequest, client control.Service, v cli.View) error {

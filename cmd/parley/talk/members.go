@@ -27,14 +27,13 @@ everybody.`,
 			r.Channel, r.Add, r.Remove = args[0], cli.SplitNames(r.Add), cli.SplitNames(r.Remove)
 			return runChannelMembers(cmd.Context(), r, client, v)
 		}),
+		ValidArgsFunction: p.CompleteChannels,
 	}
 	cli.AsFlag(cmd, &r.As, "who changes them")
 	cmd.Flags().StringArrayVar(&r.Add, "add", nil, "new members, separated by commas (repeatable)")
 	cmd.Flags().StringArrayVar(&r.Remove, "remove", nil, "who is to be none any more, separated by commas (repeatable)")
-	p.JSONFlag(cmd, "print the channel as JSON")
 	p.CompleteFlags(cmd, "add", "remove")
-	cmd.ValidArgsFunction = p.CompleteChannels
-	return cmd
+	return p.JSONFlag(cmd, "print the channel as JSON")
 }
 
 func runChannelMembers(ctx context.Context, r control.MembersRequest, client control.Service, v cli.View) error {

@@ -115,9 +115,8 @@ func newMemoryListCommand(p *cli.Program) *cobra.Command {
 	f.StringArrayVar(&r.Tags, "tag", nil, "only those with this tag (repeatable)")
 	f.StringVar(&r.From, "from", "", "only those that this participant wrote")
 	f.BoolVar(&r.All, "all", false, "those that were superseded too")
-	p.JSONFlag(cmd, "print an array of memories as JSON")
 	p.CompleteFlags(cmd, "scope", "from")
-	return cmd
+	return p.JSONFlag(cmd, "print an array of memories as JSON")
 }
 
 func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v cli.View) error {
@@ -161,7 +160,7 @@ func memoryID(file string) string {
 }
 
 func newMemoryShowCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "show FILE",
 		Short:   "Show a memory",
 		Long:    "Show a memory, named by its file or by the hex digits at its end.",
@@ -170,9 +169,7 @@ func newMemoryShowCommand(p *cli.Program) *cobra.Command {
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print the memory as JSON")
-	return cmd
+	}, "print the memory as JSON")
 }
 
 func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v cli.View) error {

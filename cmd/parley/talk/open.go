@@ -39,13 +39,12 @@ The exit code is that of the program.`,
 			r.Agent = args[0]
 			return runOpen(cmd.Context(), r, show, client, v)
 		}),
+		ValidArgsFunction: p.CompleteAgents,
 	}
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
 	cmd.Flags().BoolVar(&show, "print", false, "print the context and the command instead of running it")
-	p.JSONFlag(cmd, "with --print: print them as JSON")
-	cmd.ValidArgsFunction = p.CompleteAgents
 	p.CompleteFlags(cmd, "channel")
-	return cmd
+	return p.JSONFlag(cmd, "with --print: print them as JSON")
 }
 
 func runOpen(ctx context.Context, r control.OpenRequest, show bool, client control.Service, v cli.View) error {

@@ -62,8 +62,7 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of its session (default: the program that calls)")
 	cmd.Flags().StringVar(&said.Party, "party", "", "only in the party `SLUG`")
 	cmd.Flags().StringVar(&said.Note, "note", "", "`WHY`, shown in parley who")
-	p.JSONFlag(cmd, "print what the agent is at as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print what the agent is at as JSON")
 }
 
 // states are what an agent can say that it does.

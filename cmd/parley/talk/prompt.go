@@ -39,8 +39,7 @@ What was given is kept by this host, 64 MiB of it; the oldest is let go.`,
 	_ = cmd.Flags().MarkHidden("as") // the earlier name of --agent, which still works; it was registered above
 	cmd.Flags().IntVar(&r.Attempt, "attempt", 0, "what was given in attempt `N` (default: the last)")
 	cmd.Flags().BoolVar(&r.Now, "now", false, "what it would be given now, whatever it was given")
-	p.JSONFlag(cmd, "print the prompt, its hash, its parts and when it was given as JSON")
-	return cmd
+	return p.JSONFlag(cmd, "print the prompt, its hash, its parts and when it was given as JSON")
 }
 
 func runPrompt(ctx context.Context, r control.PromptRequest, client control.Service, v cli.View) error {

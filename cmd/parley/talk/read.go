@@ -43,9 +43,8 @@ receipts for all that waits, without showing it.`,
 	cmd.Flags().BoolVar(&all, "all", false, "mark all that waits as read")
 	cmd.Flags().StringVar(&which.Channel, "channel", "", "with --all: only what stands in this channel, by name or id")
 	cmd.Flags().StringVar(&which.From, "from", "", "with --all: only what this participant wrote")
-	p.JSONFlag(cmd, "print the message, or how many were marked, as JSON")
 	p.CompleteFlags(cmd, "channel", "from")
-	return cmd
+	return p.JSONFlag(cmd, "print the message, or how many were marked, as JSON")
 }
 
 func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v cli.View) error {

@@ -10,7 +10,7 @@ import (
 
 // NewRepliesCommand is parley replies.
 func NewRepliesCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "replies PATH",
 		Short:   "List the answers to a message, oldest first",
 		Example: `  parley replies b2c3d4e5`,
@@ -18,9 +18,7 @@ func NewRepliesCommand(p *cli.Program) *cobra.Command {
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print an array of messages as JSON")
-	return cmd
+	}, "print an array of messages as JSON")
 }
 
 func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {

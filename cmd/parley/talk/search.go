@@ -56,9 +56,8 @@ whatever their case and accents; "two words" in quotes must stand together,
 	f.StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
 	f.StringVar(&since, "since", "", "only what was said since: a day such as 2026-05-23, a time, or how long ago, such as 12h or 7d")
 	f.IntVarP(&r.Limit, "last", "n", searchLimit, "at most `N` messages, and as many memories")
-	p.JSONFlag(cmd, "print what was found as JSON")
 	p.CompleteFlags(cmd, "from", "channel")
-	return cmd
+	return p.JSONFlag(cmd, "print what was found as JSON")
 }
 
 // parseSince reads a day, a time, or a span before now.

@@ -12,7 +12,7 @@ import (
 
 // NewThreadCommand is parley thread.
 func NewThreadCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:   "thread PATH",
 		Short: "Show the whole conversation that a message is in, as a tree",
 		Long: `Show the whole conversation that a message is in: the first message, and below
@@ -23,9 +23,7 @@ each message its answers. After each stands whether it was read and answered.`,
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, v)
 		}),
-	}
-	p.JSONFlag(cmd, "print an array of messages with their depth as JSON")
-	return cmd
+	}, "print an array of messages with their depth as JSON")
 }
 
 func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {

@@ -53,9 +53,8 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
 	r.Within = waitDefault
 	cli.DurationFlag(f, &r.Within, "timeout", "how long")
-	p.JSONFlag(cmd, "print the message as JSON")
 	p.CompleteFlags(cmd, "from", "to")
-	return cmd
+	return p.JSONFlag(cmd, "print the message as JSON")
 }
 
 func runWait(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) error {
