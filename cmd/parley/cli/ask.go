@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -16,6 +17,17 @@ func (p *Program) Asking(run func(cmd *cobra.Command, args []string, client cont
 			return err
 		}
 		return run(cmd, args, client, p.View())
+	}
+}
+
+// AtHome is the run of a command that works on the files of a home.
+func (p *Program) AtHome(run func(cmd *cobra.Command, args []string, home configs.Home, v View) error) Run {
+	return func(cmd *cobra.Command, args []string) error {
+		home, err := p.HomeDir()
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, home, p.View())
 	}
 }
 

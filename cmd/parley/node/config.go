@@ -46,13 +46,9 @@ anything is. A password that stands in config.yaml, and a file that others on
 this machine can read, are warned of: they keep no node from starting.`,
 		Example: `  parley config check`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runConfigCheck(cmd.Context(), home, p.Connect(home.Socket()), p.View())
-		},
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
+			return runConfigCheck(cmd.Context(), home, p.Connect(home.Socket()), v)
+		}),
 	}, "print an array of problems as JSON")
 }
 
@@ -173,13 +169,9 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 		Short:   "Show the configuration with all defaults filled in",
 		Example: `  parley config show --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(*cobra.Command, []string) error {
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runConfigShow(home, p.View())
-		},
+		RunE: p.AtHome(func(_ *cobra.Command, _ []string, home configs.Home, v cli.View) error {
+			return runConfigShow(home, v)
+		}),
 	}, "print the configuration as JSON")
 }
 

@@ -45,19 +45,15 @@ them whatever the process said itself.`,
   parley logs -f
   parley logs -n 0 --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			if r.last < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number of lines, 0 for all")
 			}
 			if !cmd.Flags().Changed("last") && (r.follow || p.ForPeople()) {
 				r.last = logsLast
 			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runLogs(cmd.Context(), home, r, p.View())
-		},
+			return runLogs(cmd.Context(), home, r, v)
+		}),
 	}
 	cmd.Flags().BoolVarP(&r.follow, "follow", "f", false, "go on with what is logged from now on")
 	cmd.Flags().IntVarP(&r.last, "last", "n", 0, "only the last `N` lines; 0: all (default at a terminal: 50)")

@@ -29,11 +29,8 @@ hosts go on with it until they are told the same.`,
 		Example: `  parley remote set git@example.org:fleet/record.git
   parley remote set /srv/record.git`,
 		Args: cli.Exactly(1, "the URL or path of the repository"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.ForOperator("set the remote"); err != nil {
-				return err
-			}
-			home, err := p.HomeDir()
+		RunE: p.AtHome(func(cmd *cobra.Command, args []string, home configs.Home, v cli.View) error {
+			err := p.ForOperator("set the remote")
 			if err != nil {
 				return err
 			}
@@ -46,8 +43,8 @@ hosts go on with it until they are told the same.`,
 			if url, err = absoluteRemote(strings.TrimSpace(url)); err != nil {
 				return err
 			}
-			return runRemoteSet(cmd.Context(), home, url, p.View())
-		},
+			return runRemoteSet(cmd.Context(), home, url, v)
+		}),
 	}
 }
 

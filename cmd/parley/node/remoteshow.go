@@ -20,13 +20,9 @@ func newRemoteShowCommand(p *cli.Program) *cobra.Command {
 in: what config.yaml says of it and, where a node runs, how it gets on with it.`,
 		Example: `  parley remote show --json`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runRemoteShow(cmd.Context(), home, p.Connect(home.Socket()), p.View())
-		},
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
+			return runRemoteShow(cmd.Context(), home, p.Connect(home.Socket()), v)
+		}),
 	}, "print the remote as JSON")
 }
 

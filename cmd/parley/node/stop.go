@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -24,13 +25,9 @@ it has begun; what it has stored stays. If no node is running, that is an error
 (1).`,
 		Example: `  parley stop && parley up`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), p.View())
-		},
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
+			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v)
+		}),
 	}
 }
 

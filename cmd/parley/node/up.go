@@ -43,19 +43,15 @@ Renaming the folder needs nothing.`,
   parley up --moved
   parley --home /srv/white up`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			if err := p.ForOperator("start a node"); err != nil {
 				return err
 			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
 			if detach {
-				return runDetached(cmd.Context(), home, moved, p.Connect(home.Socket()), p.View())
+				return runDetached(cmd.Context(), home, moved, p.Connect(home.Socket()), v)
 			}
-			return runUp(cmd.Context(), home, background, moved, p.View())
-		},
+			return runUp(cmd.Context(), home, background, moved, v)
+		}),
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
 	cmd.Flags().BoolVar(&moved, "moved", false, "this home was moved or restored, and runs nowhere else any more")

@@ -34,16 +34,12 @@ until it is back, because what is lost may say what the agent has done already.
 		Example: `  parley stop
   parley record rebuild`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			if err := p.ForOperator("rebuild"); err != nil {
 				return err
 			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runRebuild(cmd.Context(), home, acceptLoss, p.View())
-		},
+			return runRebuild(cmd.Context(), home, acceptLoss, v)
+		}),
 	}
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "go on without what the disk has lost")
 	return p.JSONFlag(cmd, "print what was made as JSON")
