@@ -199,14 +199,7 @@ func (b *builtin) FixHead(ctx context.Context) (note string, err error) {
 	if folder := gitremote.Folder(b.remote); folder != "" {
 		return fixLocalHead(folder)
 	}
-	head, err := b.Head(ctx)
-	if err != nil {
-		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
-	}
-	if head != MainRef {
-		note = headNote
-	}
-	return note, nil
+	return noteHead(ctx, b)
 }
 
 // Head implements Carrier.

@@ -245,13 +245,6 @@ func (n *netSide) push(ctx context.Context, ref string, old, next objects.Hash) 
 // lostRace reports whether a push was refused only because another one came first, and not because
 // it will never be let in.
 func lostRace(status string) bool {
-	for _, sign := range []string{
-		"non-fast-forward", "fetch first", "failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value",
-		"reference already exists", "stale info",
-	} {
-		if strings.Contains(status, sign) {
-			return true
-		}
-	}
-	return false
+	return hasAny(status, "non-fast-forward", "fetch first", "failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value",
+		"reference already exists", "stale info")
 }

@@ -87,7 +87,7 @@ func (g *gitProgram) FetchMain(ctx context.Context) error {
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
 		return ErrNoMain
-	case failed != nil && g.memory.Load() > 0 && slices.ContainsFunc(outOfMemory, func(said string) bool { return strings.Contains(strings.ToLower(SaidHere(failed.output)), said) }):
+	case failed != nil && g.memory.Load() > 0 && hasAny(strings.ToLower(SaidHere(failed.output)), outOfMemory...):
 		return fmt.Errorf("%w: git needs more than %d MiB of memory for it: %w", objects.ErrHuge, g.memory.Load()>>20, err)
 	case err != nil:
 		return fitting(g.remote, err)
@@ -207,18 +207,13 @@ func (e *gitError) explain(hide func(string) string) {
 // wasRace reports whether a push was refused only because another one came first, and not because
 // it will never be let in.
 func wasRace(output string) bool {
-	for _, line := range strings.Split(output, "\n") {
-		if !strings.HasPrefix(line, "!") {
-			continue
-		}
-		for _, sign := range []string{
-			"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "failed to lock",
-			"reference already exists", "stale info",
-		} {
-			if strings.Contains(line, sign) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(output, "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "!") && hasAny(line, "[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "failed to lock",
+			"reference already exists", "stale info")
+	})
+}
+
+// hasAny reports whether one of some signs stands in a text.
+func hasAny(text string, signs ...string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }

@@ -26,14 +26,19 @@ func (g *gitProgram) FixHead(ctx context.Context) (note string, err error) {
 		}
 		return headSet(folder), nil
 	}
-	ref, err := g.Head(ctx)
-	if err != nil {
+	return noteHead(ctx, g)
+}
+
+// noteHead says what to do if the HEAD of a remote that is not on this machine does not name main.
+func noteHead(ctx context.Context, c Carrier) (note string, err error) {
+	ref, err := c.Head(ctx)
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
+	case ref != MainRef:
+		return headNote, nil
 	}
-	if ref == MainRef {
-		return "", nil
-	}
-	return headNote, nil
+	return "", nil
 }
 
 // Head implements Carrier.
