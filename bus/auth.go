@@ -67,7 +67,6 @@ func (g *guard) admit(c server.ClientAuthentication, remote string) (*server.Use
 	return nil, errors.New("it is neither a client nor a link")
 }
 
-// admitLink admits a link that the entrance has let in.
 func (g *guard) admitLink(remote string) (*server.User, error) {
 	if g.bus.entrance == nil {
 		return nil, errors.New("this host takes no links")

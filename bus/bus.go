@@ -218,7 +218,6 @@ func (b *Bus) Linked() bool {
 	return slices.ContainsFunc(b.Links(), func(l Link) bool { return l.Up })
 }
 
-// watchLinks watches the links until the bus closes.
 func (b *Bus) watchLinks() {
 	if b.system != nil {
 		b.system.watch()

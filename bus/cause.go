@@ -42,7 +42,6 @@ func (e *DialError) Error() string {
 	return fmt.Sprintf("%s: %s", hostAt(e.Host, e.Address), e.Reason)
 }
 
-// hostAt names a host at an address.
 func hostAt(host protocol.Name, address string) string {
 	if host == "" {
 		return address

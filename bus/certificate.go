@@ -56,7 +56,6 @@ func hostCertificate(key nkeys.KeyPair, alias protocol.Name, addresses []string)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, nil
 }
 
-// addName adds the host of an address to the names of the certificate.
 func addName(template *x509.Certificate, address string) {
 	host, _, err := protocol.SplitHostPort(address)
 	if err != nil {
@@ -69,7 +68,6 @@ func addName(template *x509.Certificate, address string) {
 	}
 }
 
-// privateKey is the ed25519 key in an nkey that has its seed.
 func privateKey(key nkeys.KeyPair) (ed25519.PrivateKey, error) {
 	seed, err := key.Seed()
 	if err != nil {

@@ -66,7 +66,6 @@ func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error)
 	return e, nil
 }
 
-// address is the bound address.
 func (e *entrance) address() string { return asAsked(e.asked, e.listener.Addr().String()) }
 
 // open begins to take links for the server, whose leaf port is `leafPort`.
@@ -278,7 +277,6 @@ func (e *entrance) at(address string) *inlink {
 	return e.inside[address]
 }
 
-// links are the links that exist.
 func (e *entrance) links() []*inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -41,7 +41,6 @@ func newSystem(b *Bus) *system {
 	return &system{bus: b, came: make(chan struct{}, 1), down: b.opts.Now()}
 }
 
-// connected notes that the system is connected.
 func (s *system) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +83,6 @@ func (s *system) up() bool {
 	return s.bus.conn.IsConnected() && s.denial() == ""
 }
 
-// link is the connection as a link.
 func (s *system) link() Link {
 	conn := s.bus.conn
 	link := Link{Peer: redact.URLs(s.bus.opts.URL), Out: true, Up: conn.IsConnected()}
@@ -132,7 +130,6 @@ func (s *system) watch() {
 	}
 }
 
-// tellDown logs why the system is not connected, if it is not.
 func (s *system) tellDown() {
 	if s.bus.conn.IsConnected() {
 		return

@@ -44,7 +44,6 @@ func (d *dialler) targets(lonely bool) []target {
 	return all
 }
 
-// linkedHere are the hosts that have a link to this one.
 func (b *Bus) linkedHere() map[protocol.Name]bool {
 	if b.entrance == nil {
 		return nil
@@ -56,7 +55,6 @@ func (b *Bus) linkedHere() map[protocol.Name]bool {
 	return hosts
 }
 
-// hubs are the present hubs.
 func (b *Bus) hubs() []Hub {
 	if b.opts.Hubs == nil {
 		return nil
@@ -107,7 +105,6 @@ func literal(host string) []net.IP {
 	return nil
 }
 
-// machineAddresses are the addresses of this machine's interfaces.
 func machineAddresses() []net.IP {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

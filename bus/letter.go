@@ -107,7 +107,6 @@ func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	return nil
 }
 
-// encodeHeard writes paths, one on each line.
 func encodeHeard(paths []protocol.Path) []byte {
 	lines := make([]string, len(paths))
 	for i, p := range paths {
@@ -116,7 +115,6 @@ func encodeHeard(paths []protocol.Path) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// decodeHeard reads what encodeHeard writes.
 func decodeHeard(data []byte) ([]protocol.Path, error) {
 	if n := strings.Count(string(data), "\n") + 1; n > maxHeard {
 		return nil, fmt.Errorf("cannot read the heard letter: %d paths are more than %d", n, maxHeard)

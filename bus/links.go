@@ -168,7 +168,6 @@ func (l *links) peerOf(leaf *server.LeafInfo) (protocol.Name, string) {
 	return "", ""
 }
 
-// list is what Links returns.
 func (l *links) list() []Link {
 	l.look()
 	l.mu.Lock()

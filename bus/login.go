@@ -141,7 +141,6 @@ func (l Login) jwt() (string, error) {
 	return jwt, nil
 }
 
-// credsKey is the key in the credentials file.
 func (l Login) credsKey() (nkeys.KeyPair, error) {
 	return readKey(l.Creds, "the credentials (creds)", " after its JWT")
 }

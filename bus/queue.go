@@ -99,7 +99,6 @@ func (q *queue) add(from protocol.Name, size int, put func(*batch)) bool {
 
 func (q *queue) signal() { wait.Nudge(q.wake) }
 
-// take empties the queue and returns what was in it.
 func (q *queue) take() batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -174,7 +174,6 @@ func (d *desk) reply(q question, l *protocol.Letter) {
 	d.say(q, l, text)
 }
 
-// say sends the answer to a question.
 func (d *desk) say(q question, l *protocol.Letter, text []byte) {
 	msg, err := d.seal(d.letter(l.Subject, l.Sig, text), q.msg.Reply)
 	if err == nil {

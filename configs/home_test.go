@@ -62,7 +62,7 @@ func TestHomeCreate(t *testing.T) {
 	for _, dir := range []string{h.Dir, h.Agents(), h.Keys(), h.Journal(), h.Cache()} {
 		wantPrivate(t, dir)
 	}
-	if err := WriteConfig(h.Config(), full()); err != nil {
+	if err := os.WriteFile(h.Config(), Render(full()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(h.Dir, "notes.txt"), nil, 0o600); err != nil {

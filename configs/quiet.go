@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,12 +76,7 @@ func (q QuietHours) Texts() []string {
 // Hold reports whether a moment is in quiet hours, by the clock of its location.
 func (q QuietHours) Hold(at time.Time) bool {
 	minute := at.Hour()*60 + at.Minute()
-	for _, s := range q {
-		if s.holds(minute) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q, func(s QuietSpan) bool { return s.holds(minute) })
 }
 
 // Until is when the quiet hours end that contain the moment `at`. It is zero if none contains it.

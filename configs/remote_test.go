@@ -28,7 +28,7 @@ func TestSetRemoteKeepsWhatPeopleWrote(t *testing.T) {
 		"lines of windows":   {"remote: /srv/x\r\nfleet: demo\r\nalias: white\r\nhuman: nat\r\n", said + "\r\nfleet: demo\r\nalias: white\r\nhuman: nat\r\n"},
 		"a hash in the path": {"remote: /srv/x#y\n" + threeNames, said + "\n" + threeNames},
 		"between sections":   {"bus:\n  listen: \"\" # mine\nremote: \"\"\n" + threeNames, "bus:\n  listen: \"\" # mine\n" + said + "\n" + threeNames},
-		"the example":        {Example(), strings.Replace(Example(), "remote: \"\"", said, 1)},
+		"the example":        {example, strings.Replace(example, "remote: \"\"", said, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "config.yaml")

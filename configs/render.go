@@ -2,21 +2,18 @@ package configs
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
+// example is the documented example file. It is the reference of all keys, and has their defaults
+// as values. Its fleet, alias and human are made up.
+//
 //go:embed config.example.yaml
 var example string
-
-// Example is the documented example file. It is the reference of all keys, and has their defaults
-// as values. Its fleet, alias and human are made up.
-func Example() string { return example }
 
 // Render is the text of a config.yaml with the values of `c` and the comments of the example. Load
 // reads it back if `c` is valid.
@@ -66,23 +63,4 @@ func (h Home) TakeDraft() error {
 		return fmt.Errorf("cannot write %s: %w", h.Config(), err)
 	}
 	return durable.Folder(h.Dir)
-}
-
-// WriteConfig writes config.yaml once, readable only by its owner. It does not replace a file (then
-// the error matches fs.ErrExist), and does not write a configuration that is not valid. The caller
-// holds the home's lock.
-func WriteConfig(path string, c Config) error {
-	if err := c.Validate(); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		return fmt.Errorf("cannot write %s: %w", path, fs.ErrExist)
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := writeAtomic(path, Render(c)); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
 }

@@ -29,17 +29,17 @@ func loadText(t *testing.T, text []byte) Config {
 // The example is the reference. It has every key, in the order of the struct, with the defaults as
 // values, and a comment explains each key.
 func TestExample(t *testing.T) {
-	got := loadText(t, []byte(Example()))
+	got := loadText(t, []byte(example))
 	want := Default()
 	want.Fleet, want.Alias, want.Human = got.Fleet, got.Alias, got.Human
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("not the defaults (-want +got):\n%s", diff)
 	}
-	root, problems := document([]byte(Example()))
+	root, problems := document([]byte(example))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	lines, text := keyLines(root), strings.Split(Example(), "\n")
+	lines, text := keyLines(root), strings.Split(example, "\n")
 	previous := 0
 	for _, s := range Settings(&Config{}) {
 		line := lines[s.Key]
@@ -58,7 +58,7 @@ func TestExample(t *testing.T) {
 		t.Errorf("keys of no setting: %v", lines)
 	}
 	sizes := "From " + size.Exact(protocol.MinMessageLimit) + " to " + size.Exact(protocol.MaxMessageLimit)
-	if !strings.Contains(Example(), sizes) {
+	if !strings.Contains(example, sizes) {
 		t.Errorf("what message_limit may be is not said: %q", sizes)
 	}
 }
@@ -101,40 +101,36 @@ func TestRender(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	example := loadText(t, []byte(Example()))
-	if diff := cmp.Diff(Example(), string(Render(example))); diff != "" {
+	if diff := cmp.Diff(example, string(Render(loadText(t, []byte(example))))); diff != "" {
 		t.Errorf("the example is not as it would be rendered (-want +got):\n%s", diff)
 	}
 }
 
-func TestWriteConfig(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := WriteConfig(path, full()); err != nil {
+// A draft that is taken is config.yaml. What could not be read is not written.
+func TestWriteDraft(t *testing.T) {
+	h := Home{Dir: t.TempDir()}
+	if err := h.WriteDraft(full()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Load(path)
+	if err := h.TakeDraft(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(h.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(full(), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	wantPrivate(t, path)
-	if err := WriteConfig(path, loadText(t, []byte(Example()))); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("the second time: %v", err)
-	}
-	if again, _ := Load(path); !cmp.Equal(got, again) {
-		t.Error("the second time changed the file")
-	}
-	other := filepath.Join(t.TempDir(), "config.yaml")
-	if err := WriteConfig(other, Default()); err == nil || !strings.Contains(err.Error(), "fleet: is missing") {
+	wantPrivate(t, h.Config())
+	if err := h.WriteDraft(Default()); err == nil || !strings.Contains(err.Error(), "fleet: is missing") {
 		t.Errorf("without names: %v", err)
 	}
-	if _, err := os.Stat(other); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(h.Draft()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a file was written that could not be read")
 	}
-	gone := filepath.Join(t.TempDir(), "gone", "config.yaml")
-	if err := WriteConfig(gone, full()); err == nil || !strings.HasPrefix(err.Error(), "cannot write "+gone) {
+	gone := Home{Dir: filepath.Join(t.TempDir(), "gone")}
+	if err := gone.WriteDraft(full()); err == nil || !strings.HasPrefix(err.Error(), "cannot write "+gone.Draft()) {
 		t.Errorf("without its folder: %v", err)
 	}
 }
@@ -142,7 +138,7 @@ func TestWriteConfig(t *testing.T) {
 // Any bytes are read without a panic. What is accepted means the same when it is written and read
 // again.
 func FuzzLoad(f *testing.F) {
-	f.Add([]byte(Example()))
+	f.Add([]byte(example))
 	f.Add(Render(full()))
 	f.Add([]byte("fleet: f\nalias: a\nhuman: h\nbus:\n  hubs: [127.0.0.1:1, \"[::1]:2\"]\n"))
 	f.Add([]byte("fleet: f\nalias: a\nhuman: h\nremote: \"host:\\u00e4\\u2028'\\\"#x\"\nbus: {url: 'tls://a#b'}"))

@@ -92,12 +92,7 @@ func (it *Item) addressed() []string {
 }
 
 func addressedBefore(to []protocol.Address, name string) bool {
-	for _, a := range to {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(to, func(a protocol.Address) bool { return a.Name == name })
 }
 
 // Len is the number of messages and receipts.

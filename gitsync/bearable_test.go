@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -92,6 +93,7 @@ func TestUnsignedFloodIsRefused(t *testing.T) {
 // never weighed, and each was inflated whole to see that it is too large. Now the commit is refused
 // and named, and what is too large is not inflated even where it is let in.
 func TestFewLargeFilesAreWeighed(t *testing.T) {
+	scratch.Unraced(t)
 	remote := bareRemote(t)
 	b := newHome(t, "b", remote)
 	b.sync(t)

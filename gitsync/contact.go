@@ -160,14 +160,14 @@ func (c *contact) report(s *Status) {
 // the name of the remote, which says nothing about it.
 func (c *contact) kindOf(err error) (Kind, string) {
 	if unusable := new(UnusableError); errors.As(err, &unusable) {
-		return KindUnusable, strings.NewReplacer("URL", redact.Remote(c.remote), "COMMIT", unusable.Commit).Replace(KindUnusable.advice())
+		return KindUnusable, strings.NewReplacer("URL", redact.Remote(c.remote), "COMMIT", unusable.Commit).Replace(advices[KindUnusable])
 	}
 	for _, known := range []struct {
 		err  error
 		kind Kind
 	}{{ErrForeign, KindForeign}, {objects.ErrHuge, KindHuge}, {ErrUnfit, KindUnfit}} {
 		if errors.Is(err, known.err) {
-			advice := known.kind.advice()
+			advice := advices[known.kind]
 			if much := new(tooMuch); errors.As(err, &much) {
 				advice = strings.NewReplacer("RECORD", visible.Shell(c.dir), "COMMIT", much.commit.String()).Replace(advice)
 			}
@@ -175,7 +175,7 @@ func (c *contact) kindOf(err error) (Kind, string) {
 		}
 	}
 	if renamed := new(renamedError); errors.As(err, &renamed) {
-		return KindRenamed, strings.Replace(KindRenamed.advice(), "BRANCH", visible.Shell(renamed.branch), 1)
+		return KindRenamed, strings.Replace(advices[KindRenamed], "BRANCH", visible.Shell(renamed.branch), 1)
 	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")

@@ -18,14 +18,9 @@ const conflictsPrefix = "data/conflicts/"
 // path.
 const conflictHex = 16
 
-// conflictPath is the path at which a content is kept that lost its path to another one.
-func conflictPath(p protocol.Path, data []byte) string {
-	return conflictsPrefix + p.String() + "-" + protocol.Hash(data)[:conflictHex]
-}
-
-// fileConflictPath is the path at which a version of a file is kept that another version has
-// replaced.
-func fileConflictPath(path string, data []byte) string {
+// conflictPath is the path at which a content is kept that lost its path to another one, or a version
+// of a file that another version has replaced.
+func conflictPath(path string, data []byte) string {
 	return conflictsPrefix + path + "-" + protocol.Hash(data)[:conflictHex]
 }
 
@@ -85,9 +80,9 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 	}
 	failpoint.Hit(failpoint.Conflicting)
 	wins := d.m.opts.Prefer(p, data, other)
-	kept := conflictPath(p, data)
+	kept := conflictPath(p.String(), data)
 	if wins {
-		kept = conflictPath(p, other)
+		kept = conflictPath(p.String(), other)
 	}
 	d.m.tell.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
 	if wins {

@@ -118,11 +118,7 @@ func (t *teller) arrived(arrivals []arrival) {
 	}
 }
 
-func (t *teller) arriving(more bool) {
-	if t.events.Arriving != nil {
-		t.queue.add(func() { t.events.Arriving(more) })
-	}
-}
+func (t *teller) arriving(more bool) { tell(t, t.events.Arriving, more) }
 
 // loadArrivals reads messages that came with main, until they have arrivedBytes bytes. `rest` are
 // the others. It uses a reader that leaves packs open: opening a pack for each message takes longer
@@ -169,23 +165,14 @@ func (t *teller) waiting() news {
 	return t.news
 }
 
-func (t *teller) files(paths []string) {
-	if t.events.Files != nil && len(paths) > 0 {
-		t.queue.add(func() { t.events.Files(paths) })
-	}
-}
-
-func (t *teller) recorded(paths []protocol.Path) {
-	if t.events.Recorded != nil && len(paths) > 0 {
-		t.queue.add(func() { t.events.Recorded(paths) })
-	}
-}
+func (t *teller) files(paths []string)           { tellMany(t, t.events.Files, paths) }
+func (t *teller) recorded(paths []protocol.Path) { tellMany(t, t.events.Recorded, paths) }
+func (t *teller) trouble(now Trouble)            { tell(t, t.events.Trouble, now) }
+func (t *teller) damaged(why string)             { tell(t, t.events.Damaged, why) }
 
 func (t *teller) pushed(paths []protocol.Path) {
-	if t.events.Pushed != nil && len(paths) > 0 {
-		slices.SortFunc(paths, protocol.Path.Compare)
-		t.queue.add(func() { t.events.Pushed(paths) })
-	}
+	slices.SortFunc(paths, protocol.Path.Compare)
+	tellMany(t, t.events.Pushed, paths)
 }
 
 func (t *teller) moved() {
@@ -194,21 +181,22 @@ func (t *teller) moved() {
 	}
 }
 
-func (t *teller) trouble(now Trouble) {
-	if t.events.Trouble != nil {
-		t.queue.add(func() { t.events.Trouble(now) })
-	}
-}
-
-func (t *teller) damaged(why string) {
-	if t.events.Damaged != nil {
-		t.queue.add(func() { t.events.Damaged(why) })
-	}
-}
-
 func (t *teller) stuck(s Step, why error) {
 	if t.events.Stuck != nil {
 		t.queue.add(func() { t.events.Stuck(s, why) })
+	}
+}
+
+// tell queues a call of an event, if somebody wants it.
+func tell[T any](t *teller, event func(T), what T) {
+	if event != nil {
+		t.queue.add(func() { event(what) })
+	}
+}
+
+func tellMany[T any](t *teller, event func([]T), all []T) {
+	if len(all) > 0 {
+		tell(t, event, all)
 	}
 }
 

@@ -181,7 +181,7 @@ func wantOnceEach(t *testing.T, repo string, tried, stored []step) {
 	for _, s := range tried {
 		l := stepsMessage(s.home, s.n)
 		places := at[objects.BlobHash(l.Data).String()]
-		ok := len(places) == 1 && (places[0] == l.Path.RepoPath() || places[0] == conflictPath(l.Path, l.Data))
+		ok := len(places) == 1 && (places[0] == l.Path.RepoPath() || places[0] == conflictPath(l.Path.String(), l.Data))
 		if !ok {
 			t.Errorf("message %d of %s (acknowledged: %v) is at %q in %s", s.n, s.home, acknowledged[s], places, repo)
 		}

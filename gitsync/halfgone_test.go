@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -124,6 +125,7 @@ func wantMessages(t *testing.T, h *home, from, to int) {
 // TestHalfARecord prevents three failures of a node without a remote whose record loses its files
 // underneath. The node says recorded, lets go of its journal, and cannot start again.
 func TestHalfARecord(t *testing.T) {
+	scratch.Unraced(t)
 	for name, breaks := range halves() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,6 +272,7 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 // TestHalfARecordWithARemote prevents that the node stays cut off from its remote, or loses what
 // was only in its journal.
 func TestHalfARecordWithARemote(t *testing.T) {
+	scratch.Unraced(t)
 	whole := bareRemote(t)
 	a, b := severalPacks(t, whole), newHome(t, "b", whole)
 	a.close(t)

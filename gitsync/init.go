@@ -185,14 +185,20 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	if err := carrier.SetRemote(f.dir, f.opts.Remote); err != nil {
 		return Found{}, err
 	}
+	found.Notes = f.fixHead(ctx)
+	return found, nil
+}
+
+// fixHead has the HEAD of the remote name main. It returns what the operator should know of that.
+func (f *founding) fixHead(ctx context.Context) (notes []string) {
 	note, err := f.git.FixHead(ctx)
 	if err != nil {
 		note = err.Error()
 	}
 	if note != "" {
-		found.Notes = append(found.Notes, note)
+		notes = []string{note}
 	}
-	return found, nil
+	return notes
 }
 
 // branches are the branches of the remote; none if it is empty. A remote that has branches but no

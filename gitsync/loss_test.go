@@ -45,6 +45,7 @@ func (v *vandal) remove(path string) {
 // with its bytes. This holds though two hosts notice at the same time. Both are told what was done.
 // It prevents: loss by the right to push.
 func TestWhateverIsDoneToTheRemote(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	if scratch.Longer() {
 		t.Run("builtin", testWhateverIsDoneToTheRemote)
@@ -136,7 +137,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 				}
 			}
 			if c.keeps != nil {
-				if got := gitOut(t, remote, "show", "main:"+conflictPath(one.Path, c.keeps)); got != strings.TrimSpace(string(c.keeps)) {
+				if got := gitOut(t, remote, "show", "main:"+conflictPath(one.Path.String(), c.keeps)); got != strings.TrimSpace(string(c.keeps)) {
 					t.Errorf("the other version is kept as %q", got)
 				}
 			}

@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -172,15 +173,7 @@ const (
 
 // String returns the word that people read.
 func (p Place) String() string {
-	switch p {
-	case Stored:
-		return "stored"
-	case Recorded:
-		return "recorded"
-	case Pushed:
-		return "pushed"
-	}
-	return "absent"
+	return [...]string{"absent", "stored", "recorded", "pushed"}[p]
 }
 
 // Found is what Init made or adopted.
@@ -233,15 +226,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, err
 	}
 	o.Remote = remote
-	if o.FetchInterval <= 0 {
-		o.FetchInterval = defaultFetchInterval
-	}
-	if o.PushInterval <= 0 {
-		o.PushInterval = defaultPushInterval
-	}
-	if o.Grace <= 0 {
-		o.Grace = defaultGrace
-	}
+	o.FetchInterval = cmp.Or(max(o.FetchInterval, 0), defaultFetchInterval)
+	o.PushInterval = cmp.Or(max(o.PushInterval, 0), defaultPushInterval)
+	o.Grace = cmp.Or(max(o.Grace, 0), defaultGrace)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -43,15 +43,7 @@ func Inspect(ctx context.Context, opts Options, id string) (_ Prospect, err erro
 			return Prospect{}, fmt.Errorf("cannot use the remote: %w", err)
 		}
 	}
-	p := Prospect{Empty: len(heads) == 0}
-	note, err := f.git.FixHead(ctx)
-	if err != nil {
-		note = err.Error()
-	}
-	if note != "" {
-		p.Notes = append(p.Notes, note)
-	}
-	return p, nil
+	return Prospect{Empty: len(heads) == 0, Notes: f.fixHead(ctx)}, nil
 }
 
 // isRecord returns an error for a tip that does not belong to the record with that id. A tip that

@@ -110,7 +110,7 @@ func (g *progress) inTree(tree objects.Hash, h *heldMessage) (bool, error) {
 			return false, err
 		}
 	}
-	e, ok, err = g.store.Lookup(tree, conflictPath(h.path, data))
+	e, ok, err = g.store.Lookup(tree, conflictPath(h.path.String(), data))
 	return err == nil && ok && e.Hash == h.blob, err
 }
 

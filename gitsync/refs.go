@@ -29,16 +29,23 @@ type refs struct {
 
 // moveMain moves main from current to next.
 func (f *refs) moveMain(current, next objects.Hash) error {
-	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(next.String()+"\n")); err != nil {
-		return fmt.Errorf("cannot note where main goes: %w", err)
+	if err := f.noteTip(next); err != nil {
+		return err
 	}
 	failpoint.Hit(failpoint.TipNoted)
 	return f.store.MoveRef(carrier.MainRef, current, next)
 }
 
+func (f *refs) noteTip(tip objects.Hash) error {
+	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(tip.String()+"\n")); err != nil {
+		return fmt.Errorf("cannot note where main goes: %w", err)
+	}
+	return nil
+}
+
 // resetMain moves main to a commit, wherever main is and even if its ref is broken.
 func (f *refs) resetMain(tip objects.Hash) error {
-	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(tip.String()+"\n")); err != nil {
+	if err := f.noteTip(tip); err != nil {
 		return err
 	}
 	if err := f.store.ResetRef(carrier.MainRef, tip); err != nil {

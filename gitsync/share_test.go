@@ -375,7 +375,7 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 		if err != nil || string(data) != string(winner) {
 			t.Errorf("at the path: %q, %v", data, err)
 		}
-		kept, ok, err := h.ReadFile(conflictPath(p, loser))
+		kept, ok, err := h.ReadFile(conflictPath(p.String(), loser))
 		if err != nil || !ok || string(kept) != string(loser) {
 			t.Errorf("kept: %q, %v, %v", kept, ok, err)
 		}

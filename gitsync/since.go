@@ -74,7 +74,7 @@ func (r *Reader) since(main objects.Hash, d objects.Difference) (p protocol.Path
 	if err != nil {
 		return p, false, err
 	}
-	e, kept, err := r.store.Lookup(main, conflictPath(p, old))
+	e, kept, err := r.store.Lookup(main, conflictPath(p.String(), old))
 	if err == nil && (!kept || e.Hash != d.Old.Hash) {
 		err = fmt.Errorf("%w: %s was changed", ErrNotSince, d.Path)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // found is one thing that a crash, a killed program or a failing disk leaves in a home: what makes
@@ -221,6 +222,7 @@ func foundAtStart() map[string]found {
 // TestFoundAtStart prevents that a home does not start, or not without a person, after what killed
 // programs and failing disks leave behind.
 func TestFoundAtStart(t *testing.T) {
+	scratch.Unraced(t)
 	whole := newHome(t, "a", bareRemote(t))
 	whole.append(t, testMessage(1, 1))
 	whole.sync(t)

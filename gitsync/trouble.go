@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,54 +55,30 @@ type Trouble struct {
 	Next    time.Time // when it is tried again; zero if that is not known yet
 }
 
-// advice is what to do about a trouble of this kind, if what was said has no better advice.
-func (k Kind) advice() string {
-	switch k {
-	case KindAuthentication:
-		return "check the key or password with: git ls-remote URL"
-	case KindPermission:
-		return "give this host's account the right to push to it"
-	case KindUntrusted:
-		return "connect once by hand and check who answers: git ls-remote URL"
-	case KindNotFound:
-		return "check remote in config.yaml, and that the repository is there"
-	case KindHook:
-		return "ask who runs the remote, or mend its hook"
-	case KindContent:
-		return "take it out of what is pushed with parley record withhold PATH, or have the remote let it in"
-	case KindProtected:
-		return "allow this host's account to push to main there"
-	case KindWorkTree:
-		return "share a bare repository: git clone --bare"
-	case KindFull:
-		return "make room on the remote"
-	case KindTooLarge:
-		return "have the remote take larger pushes"
-	case KindForeign:
-		return "check remote in config.yaml: it must hold this fleet's record"
-	case KindRenamed:
-		return "name it main again there: git branch -m BRANCH main, or in the settings of the hosting service"
-	case KindUnusable:
-		return "undo that commit: git clone URL mend && cd mend && git revert COMMIT && git push"
-	case KindHuge:
-		return "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
-			"or let it in with parley record admit COMMIT"
-	case KindUnfit:
-		return "mend it there, or name another with parley remote set"
-	case KindObject:
-		return "set main of the remote back to the commit before it, or have git let it in (fetch.fsck and receive.fsck in git help config)"
-	case KindSettings:
-		return "find that setting with: git config --show-origin --list"
-	case KindShortage:
-		return "give this machine more memory, or end what else takes it"
-	case KindNeedsGit:
-		return "install the git program"
-	case KindDisk:
-		return "make room on this machine"
-	case KindReadOnly:
-		return "mount the disk for writing again, that of the home or that of the remote; dmesg there says why it is read-only"
-	}
-	return ""
+// advices are what to do about troubles of a kind, if what was said has no better advice.
+var advices = map[Kind]string{
+	KindAuthentication: "check the key or password with: git ls-remote URL",
+	KindPermission:     "give this host's account the right to push to it",
+	KindUntrusted:      "connect once by hand and check who answers: git ls-remote URL",
+	KindNotFound:       "check remote in config.yaml, and that the repository is there",
+	KindHook:           "ask who runs the remote, or mend its hook",
+	KindContent:        "take it out of what is pushed with parley record withhold PATH, or have the remote let it in",
+	KindProtected:      "allow this host's account to push to main there",
+	KindWorkTree:       "share a bare repository: git clone --bare",
+	KindFull:           "make room on the remote",
+	KindTooLarge:       "have the remote take larger pushes",
+	KindForeign:        "check remote in config.yaml: it must hold this fleet's record",
+	KindRenamed:        "name it main again there: git branch -m BRANCH main, or in the settings of the hosting service",
+	KindUnusable:       "undo that commit: git clone URL mend && cd mend && git revert COMMIT && git push",
+	KindHuge: "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
+		"or let it in with parley record admit COMMIT",
+	KindUnfit:    "mend it there, or name another with parley remote set",
+	KindObject:   "set main of the remote back to the commit before it, or have git let it in (fetch.fsck and receive.fsck in git help config)",
+	KindSettings: "find that setting with: git config --show-origin --list",
+	KindShortage: "give this machine more memory, or end what else takes it",
+	KindNeedsGit: "install the git program",
+	KindDisk:     "make room on this machine",
+	KindReadOnly: "mount the disk for writing again, that of the home or that of the remote; dmesg there says why it is read-only",
 }
 
 // signs are what the git program, ssh, hosting services and our own carrier say when something
@@ -179,12 +156,12 @@ func kindOfText(text, said string, pushing bool) (Kind, string) {
 	text = strings.ToLower(text + "\n" + said)
 	if containsAny(text, noSpace) {
 		if pushing {
-			return KindFull, KindFull.advice()
+			return KindFull, advices[KindFull]
 		}
-		return KindDisk, KindDisk.advice()
+		return KindDisk, advices[KindDisk]
 	}
 	if strings.Contains(text, "read-only file system") {
-		return KindReadOnly, KindReadOnly.advice()
+		return KindReadOnly, advices[KindReadOnly]
 	}
 	for _, s := range signs {
 		by := text
@@ -192,19 +169,14 @@ func kindOfText(text, said string, pushing bool) (Kind, string) {
 			by = here
 		}
 		if containsAny(by, s.said) {
-			return s.kind, cmp.Or(s.advice, s.kind.advice())
+			return s.kind, cmp.Or(s.advice, advices[s.kind])
 		}
 	}
 	return KindOther, ""
 }
 
 func containsAny(text string, signs []string) bool {
-	for _, sign := range signs {
-		if strings.Contains(text, sign) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
 const (

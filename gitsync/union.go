@@ -161,7 +161,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	if len(clashes) == 0 {
 		return nil
 	}
-	kept := fileConflictPath(d.Path, two)
+	kept := conflictPath(d.Path, two)
 	u.draft.changes[kept] = objects.Change{Hash: second.Hash, Mode: second.Mode}
 	u.m.tell.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
 		d.Path, strings.Join(clashes, ", "), where, kept)

@@ -68,6 +68,7 @@ func conflicts(t *testing.T, h *home) []string {
 }
 
 func TestFilesChangedOnTwoSides(t *testing.T) {
+	scratch.Unraced(t)
 	if scratch.Longer() {
 		t.Run("builtin", testFilesChangedOnTwoSides)
 	}
@@ -98,7 +99,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 			}
 			h.sync(t)
 			wantFile(t, h, file, mine)
-			kept := fileConflictPath(file, []byte(theirs))
+			kept := conflictPath(file, []byte(theirs))
 			wantFile(t, h, kept, theirs)
 			if log := h.log.String(); !strings.Contains(log, kept) || !strings.Contains(log, "(role)") {
 				t.Errorf("it is not said: %s", log)
@@ -126,7 +127,7 @@ func TestAnEditByHandThatGivesWayIsKept(t *testing.T) {
 	pushEdit(t, byHand, file, edited("role: one", "role: ours"))
 	h.sync(t)
 	wantFile(t, h, file, edited("role: one", "role: theirs"))
-	wantFile(t, h, fileConflictPath(file, []byte(edited("role: one", "role: ours"))), edited("role: one", "role: ours"))
+	wantFile(t, h, conflictPath(file, []byte(edited("role: one", "role: ours"))), edited("role: one", "role: ours"))
 	if n := strings.Count(h.log.String(), "that from elsewhere stays"); n != 1 {
 		t.Errorf("said %d times: %s", n, h.log)
 	}

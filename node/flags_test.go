@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -21,6 +22,7 @@ import (
 // hosts that were there, also after a start, and on a host that joins afterwards. It prevents:
 // something wrong in the record of which only one host tells, or none.
 func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })

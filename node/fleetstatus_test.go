@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/presence"
@@ -71,6 +72,7 @@ func TestFleetStatus(t *testing.T) {
 
 // A host that was killed a moment ago does not keep the others from being shown.
 func TestFleetStatusSaysWhoIsSilent(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")

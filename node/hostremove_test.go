@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -101,6 +102,7 @@ func wantOnlyHere(t *testing.T, n *Node) {
 // A machine that is gone is removed on the host that began the record, and the answer says what
 // waits for it. Another host says where to remove it.
 func TestAHostThatIsGoneIsRemoved(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	white, stop, _ := linkedTo(t, hub, "white")

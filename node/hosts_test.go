@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -125,6 +126,7 @@ func TestAKilledHostIsAway(t *testing.T) {
 // A host that is killed is soon away also for hosts that heard it through another host. Their clock
 // stands still, so that no time passes that could do it.
 func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	stands := time.Now()

@@ -207,6 +207,7 @@ func (s *sitting) wrapsUp(id string) control.Frame {
 // ended.
 // Frame F39, F40, F41, F42, F43.
 func TestInquiryLosesAHost(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, ahead := aHub(t)
@@ -387,6 +388,7 @@ func TestInquiryEscLeavesNothingOfALateWriter(t *testing.T) {
 // writes nothing that counts any more.
 // Frame F82, R54.
 func TestInquiryResumedElsewhere(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, _ := aHub(t)
@@ -459,6 +461,7 @@ func TestInquiryResumedElsewhereLosesAHost(t *testing.T) {
 // Without a bus, git alone carries an inquiry over two hosts. Without a remote, the bus alone does.
 // Gates are answered at the host whose human has the decider's key.
 func TestInquiryByOneWayAlone(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	for name, way := range map[string]func(t *testing.T) (a, b *Node){
 		"git": func(t *testing.T) (a, b *Node) {
@@ -532,6 +535,7 @@ func TestInquiryGoesOnAfterAHalt(t *testing.T) {
 // A gate that opens while a member works does not have the member run again. The member is also not
 // taken for one that was cut short.
 func TestInquiryGateDisturbsNoMember(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, ahead := aHub(t)
@@ -563,6 +567,7 @@ func TestInquiryGateDisturbsNoMember(t *testing.T) {
 // Members are made on the hosts that have what the fleet's policy names. It prevents: a member
 // fails at once on a host that does not have it, and its human has to say what becomes of it.
 func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, _ := aHub(t)

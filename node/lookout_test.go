@@ -77,6 +77,7 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 // again, runs once more what it has answered long ago; or it never runs anything again, although no
 // other node has its name.
 func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	other, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "other", remote }))
@@ -116,6 +117,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 // Two nodes were started from one image, and meet by git alone. The second runs nothing before it
 // has asked the record, and there the first answers.
 func TestTwinsByGitAnswerOnce(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	for trial := range scratch.Rounds(1, 3) {
 		leaf := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })

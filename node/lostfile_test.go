@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -91,6 +92,7 @@ func homeOfBooks(t *testing.T, remote string) (configs.Home, protocol.Path) {
 // One object of a file that is no message is lost, or a folder of such files. It prevents: the node
 // does not start again, or runs no agent for ever, or makes nothing anew of what it can.
 func TestStartWithoutAFileThatIsNoMessage(t *testing.T) {
+	scratch.Unraced(t)
 	home, said := homeOfBooks(t, "")
 	explode(t, home.Record())
 	for path, hash := range noMessages(t, home.Record()) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,6 +16,7 @@ import (
 // Thousands of channels are fetched, listed and written to, and a node starts with them. It
 // prevents: work for each channel that looks at all channels.
 func TestThousandsOfChannels(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	const count = 2000
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })

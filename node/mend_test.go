@@ -89,6 +89,27 @@ func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 	}
 }
 
+// A chain has more holes than are remembered, and nothing follows. It prevents: holes of a burst that
+// stay until git brings the messages, here with the remote out of reach.
+func TestManyHolesOfOneChainAreFilled(t *testing.T) {
+	t.Parallel()
+	a, b := linkedPair(t)
+	g := newGhost(t, a, "gone")
+	all := g.words(60)
+	if err := os.Rename(a.cfg.Remote, a.cfg.Remote+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	a.Receive(all[:1], byBus)
+	hear(t, a, all[1:])
+	b.Receive(all[:1], byBus)
+	heard := slices.Clone(all[1:2])
+	for i := 3; i < len(all); i += 2 {
+		heard = append(heard, all[i])
+	}
+	hear(t, b, heard)
+	awaitAll(t, b, all[:len(all)-1])
+}
+
 // Messages that a revocation lets in and that are not here are asked for, and let in. It prevents:
 // the last messages of a host, and with them all before, are refused until git brings them.
 func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {

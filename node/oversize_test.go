@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,6 +16,7 @@ import (
 // is judged alike on every host, whatever the hosts' limits are. Up to 1 MiB it is a message. A
 // larger file is no message, and is named.
 func TestMessagesOverTheLimit(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)

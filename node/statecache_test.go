@@ -219,6 +219,7 @@ func closeNode(t *testing.T, n *Node) {
 // A state from the cache, with what came since, gives the same answers as a state that is read from
 // the whole record, whatever happened to the cache in between.
 func TestStateFromTheCacheIsTheSame(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)

@@ -122,10 +122,7 @@ func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config))
 		t.Fatal(err)
 	}
 	change(&c)
-	if err := os.Remove(home.Config()); err != nil {
-		t.Fatal(err)
-	}
-	if err := configs.WriteConfig(home.Config(), c); err != nil {
+	if err := os.WriteFile(home.Config(), configs.Render(c), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

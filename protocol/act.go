@@ -43,6 +43,16 @@ type ActSpec struct {
 	example func() string
 }
 
+// deed is an act that changes what is agreed, and wakes nobody.
+func deed(act Act, heading, doc string) ActSpec {
+	return ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}
+}
+
+// wordOfHost is an act of the fleet's own book-keeping.
+func wordOfHost(act Act, doc string) ActSpec {
+	return ActSpec{Act: act, Heading: strings.ToUpper(string(act)), Class: ClassHostWord, Doc: doc}
+}
+
 // Example is a body of the act as it is written, or "" if the body is free text. It is written only
 // when somebody asks for it: to write all examples took a quarter of the start of each command.
 func (s ActSpec) Example() string {

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"strings"
 	"time"
 )
@@ -28,13 +27,12 @@ type Acceptance struct {
 }
 
 // Accept is the act by which somebody commits.
-var Accept = NewAct(ActSpec{
-	Act: ActAccept, Heading: "ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item.",
-}, parseAcceptance, formatAcceptance, Acceptance{exampleCommit, exampleItem, "I send these four keys only."})
-
-func formatAcceptance(a Acceptance) string {
-	return writeForm("ACCEPT", a.FormHead).put("ITEM", a.Item.String()).put("COMMITMENT", commits(a.Commitment)).String()
-}
+var Accept = formAct(deed(ActAccept, "ACCEPT", "Commits its author to an item."), Acceptance{exampleCommit, exampleItem, "I send these four keys only."}, func(a *Acceptance) []part {
+	return []part{itemPart(&a.Item), {
+		key: "COMMITMENT", read: func(f *form) error { a.Commitment = changeBy(f.text("COMMITMENT")); return nil },
+		write: func() string { return commits(a.Commitment) },
+	}}
+})
 
 // The words of a commitment in the seed. What the commitment changes stands between them.
 const (
@@ -58,11 +56,6 @@ func changeBy(commitment string) string {
 	return commitment
 }
 
-func parseAcceptance(body string) (Acceptance, error) {
-	f := readForm("ACCEPT", body, "ITEM", "COMMITMENT")
-	return Acceptance{f.FormHead, ParseItemRef(f.flat("ITEM")), changeBy(f.text("COMMITMENT"))}, nil
-}
-
 // Rejection declines an item, with a reason.
 type Rejection struct {
 	FormHead
@@ -71,22 +64,12 @@ type Rejection struct {
 }
 
 // Reject is the act by which somebody declines.
-var Reject = NewAct(ActSpec{
-	Act: ActReject, Heading: "REJECT", Class: ClassDeed, Doc: "Declines an item, and says why.",
-}, parseRejection, formatRejection, Rejection{exampleCommit, exampleItem, "STUCK is no state of its own."})
+var Reject = formAct(deed(ActReject, "REJECT", "Declines an item, and says why."), Rejection{exampleCommit, exampleItem, "STUCK is no state of its own."}, func(r *Rejection) []part {
+	return []part{itemPart(&r.Item), textPart("REASON", &r.Reason), needs(&r.Reason, noReason)}
+})
 
-func formatRejection(r Rejection) string {
-	return writeForm("REJECT", r.FormHead).put("ITEM", r.Item.String()).put("REASON", r.Reason).String()
-}
-
-func parseRejection(body string) (Rejection, error) {
-	f := readForm("REJECT", body, "ITEM", "REASON")
-	r := Rejection{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("REASON")}
-	if r.Reason == "" {
-		return r, errors.New("it gives no reason")
-	}
-	return r, nil
-}
+// noReason is what is wrong with words that lack their reason.
+const noReason = "it gives no reason"
 
 // Deferral asks to be asked again later. It is neither yes nor no.
 type Deferral struct {
@@ -97,19 +80,10 @@ type Deferral struct {
 }
 
 // Defer is the act by which somebody puts a decision off.
-var Defer = NewAct(ActSpec{
-	Act: ActDefer, Heading: "DEFER", Class: ClassDeed, Doc: "Puts the decision on an item off.",
-}, parseDeferral, formatDeferral, Deferral{exampleCommit, exampleItem, exampleTime.Add(48 * time.Hour), "After mawjs ships #222"})
-
-func formatDeferral(d Deferral) string {
-	return writeForm("DEFER", d.FormHead).put("ITEM", d.Item.String()).put("UNTIL", formatInstant(d.Until)).put("REASON", d.Reason).String()
-}
-
-func parseDeferral(body string) (Deferral, error) {
-	f := readForm("DEFER", body, "ITEM", "UNTIL", "REASON")
-	until, err := f.instant("UNTIL")
-	return Deferral{f.FormHead, ParseItemRef(f.flat("ITEM")), until, f.text("REASON")}, err
-}
+var Defer = formAct(deed(ActDefer, "DEFER", "Puts the decision on an item off."),
+	Deferral{exampleCommit, exampleItem, exampleTime.Add(48 * time.Hour), "After mawjs ships #222"}, func(d *Deferral) []part {
+		return []part{itemPart(&d.Item), timePart("UNTIL", &d.Until), textPart("REASON", &d.Reason)}
+	})
 
 // Withdrawal takes back what its author has decided on an item. The item is open again.
 type Withdrawal struct {
@@ -122,23 +96,10 @@ type Withdrawal struct {
 }
 
 // Revoke is the act by which a decision is taken back.
-var Revoke = NewAct(ActSpec{
-	Act: ActRevoke, Heading: "REVOKE", Class: ClassDeed, Doc: "Takes back what its author decided on an item, and says why.",
-}, parseWithdrawal, formatWithdrawal, Withdrawal{exampleCommit, exampleItem, "The panes are gone.", exampleTime.Add(7 * 24 * time.Hour)})
-
-func formatWithdrawal(w Withdrawal) string {
-	return writeForm("REVOKE", w.FormHead).put("ITEM", w.Item.String()).put("REASON", w.Reason).put("ANSWER-BY", formatInstant(w.AnswerBy)).String()
-}
-
-func parseWithdrawal(body string) (Withdrawal, error) {
-	f := readForm("REVOKE", body, "ITEM", "REASON", "ANSWER-BY")
-	by, err := f.instant("ANSWER-BY")
-	w := Withdrawal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("REASON"), by}
-	if w.Reason == "" {
-		return w, errors.New("it gives no reason")
-	}
-	return w, err
-}
+var Revoke = formAct(deed(ActRevoke, "REVOKE", "Takes back what its author decided on an item, and says why."),
+	Withdrawal{exampleCommit, exampleItem, "The panes are gone.", exampleTime.Add(7 * 24 * time.Hour)}, func(w *Withdrawal) []part {
+		return []part{itemPart(&w.Item), textPart("REASON", &w.Reason), needs(&w.Reason, noReason), timePart("ANSWER-BY", &w.AnswerBy)}
+	})
 
 // Renewal commits its author to an item again: to the words that the item has, or to other words,
 // which are then put to the other participant.
@@ -155,17 +116,7 @@ type Renewal struct {
 }
 
 // ReAccept is the act by which somebody commits anew.
-var ReAccept = NewAct(ActSpec{
-	Act: ActReAccept, Heading: "RE-ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item anew, in other words or the same.",
-}, parseRenewal, formatRenewal, Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key.", exampleTime.Add(7 * 24 * time.Hour)})
-
-func formatRenewal(r Renewal) string {
-	return writeForm("RE-ACCEPT", r.FormHead).put("ITEM", r.Item.String()).put("PREVIOUS", flatText(r.Previous)).put("CHANGES", r.Changes).
-		put("ANSWER-BY", formatInstant(r.AnswerBy)).String()
-}
-
-func parseRenewal(body string) (Renewal, error) {
-	f := readForm("RE-ACCEPT", body, "ITEM", "PREVIOUS", "CHANGES", "ANSWER-BY")
-	by, err := f.instant("ANSWER-BY")
-	return Renewal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.flat("PREVIOUS"), f.text("CHANGES"), by}, err
-}
+var ReAccept = formAct(deed(ActReAccept, "RE-ACCEPT", "Commits its author to an item anew, in other words or the same."),
+	Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key.", exampleTime.Add(7 * 24 * time.Hour)}, func(r *Renewal) []part {
+		return []part{itemPart(&r.Item), flatPart("PREVIOUS", &r.Previous), textPart("CHANGES", &r.Changes), timePart("ANSWER-BY", &r.AnswerBy)}
+	})

@@ -5,12 +5,21 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nkeys"
+)
+
+// The acts of hosts and their keys, and what their bodies say.
+const (
+	ActHostRotate   Act = "host-rotate"   // Rotation
+	ActHostRevoke   Act = "host-revoke"   // Revocation
+	ActHostVouch    Act = "host-vouch"    // Vouch
+	ActHostWithhold Act = "host-withhold" // Withholding
 )
 
 // rotateContext begins the text that a new key signs to prove itself.
@@ -29,64 +38,36 @@ type Rotation struct {
 	Last []RunEnd
 }
 
-// ActHostRotate is the act of a Rotation.
-const ActHostRotate Act = "host-rotate"
-
 // HostRotate is the act by which a host takes another key. Whether the proof in it holds
 // is for Rotation.Check to say.
-var HostRotate = NewAct(ActSpec{
-	Act: ActHostRotate, Heading: "HOST-ROTATE", Class: ClassHostWord,
-	Doc: "Puts a new key in the place of a host's old one.",
-}, parseRotation, formatRotation, Rotation{
+var HostRotate = hostAct(wordOfHost(ActHostRotate, "Puts a new key in the place of a host's old one."), Rotation{
 	Host: "white", Key: exampleKey, Until: time.Date(2026, 5, 24, 19, 1, 0, 0, time.UTC), Proof: "n0Nhy…",
 	Last: []RunEnd{{Run: "0badcafe", Seq: 7, Hash: strings.Repeat("5f", 32)}},
-})
-
-func formatRotation(r Rotation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%skey: %s\nuntil: %s\nproof: %s\n", wordHead(ActHostRotate, r.Host), oneLine(r.Key),
-		r.Until.UTC().Format(TimestampLayout), oneLine(r.Proof))
-	writeRunEnds(&b, r.Last)
-	return NormalBody(b.String())
-}
-
-func parseRotation(body string) (Rotation, error) {
-	var r Rotation
-	host, err := readWord(body, r.take)
-	switch {
-	case err != nil:
-	case r.Key == "" || r.Proof == "":
-		err = errors.New("it names no new key, or gives no proof of it")
-	case r.Until.IsZero():
-		err = errors.New("it does not say until when the old key counts")
-	}
-	slices.SortFunc(r.Last, CompareRunEnds)
-	r.Last = slices.Compact(r.Last)
-	r.Host = host
-	return r, err
-}
-
-func (r *Rotation) take(key, value string) (err error) {
-	switch key {
-	case "key":
-		r.Key = value
-		return CheckKey(value)
-	case "until":
-		r.Until, err = time.Parse(TimestampLayout, value)
-		if err != nil {
+}, func(r *Rotation) (*Name, []hostLine) {
+	return &r.Host, []hostLine{keyLine("key", &r.Key), {"until", func(value string) (err error) {
+		if r.Until, err = time.Parse(TimestampLayout, value); err != nil {
 			return errors.New("it is no time such as 2026-05-24T19:01:00.000Z")
 		}
-	case "proof":
-		r.Proof = oneLine(value)
-	case "last":
+		return nil
+	}, func() []string { return []string{formatInstant(r.Until)} }}, textLine("proof", &r.Proof), {"last", func(value string) error {
 		// Earlier versions skip this line. So what cannot be read is skipped too: else the host would
 		// have one key here, and another one there.
 		if e, err := parseRunEnd(value); err == nil {
 			r.Last = append(r.Last, e)
 		}
+		return nil
+	}, func() []string { return runEnds(r.Last) }}}
+}, func(r *Rotation) error {
+	switch {
+	case r.Key == "" || r.Proof == "":
+		return errors.New("it names no new key, or gives no proof of it")
+	case r.Until.IsZero():
+		return errors.New("it does not say until when the old key counts")
 	}
+	slices.SortFunc(r.Last, CompareRunEnds)
+	r.Last = slices.Compact(r.Last)
 	return nil
-}
+})
 
 // Prove sets r.Key to the public key of `next`, and r.Proof to the signature of `next`. It proves
 // that the holder of `next` takes the place of the key `old`, in the record whose id is recordID.
@@ -151,81 +132,49 @@ func CompareRunEnds(a, b RunEnd) int {
 // maxRunEnds bounds how many runs one revocation may name. A run is one start of a node.
 const maxRunEnds = 100_000
 
-// ActHostRevoke is the act of a Revocation.
-const ActHostRevoke Act = "host-revoke"
-
 // HostRevoke is the act by which a key is revoked.
-var HostRevoke = NewAct(ActSpec{
-	Act: ActHostRevoke, Heading: "HOST-REVOKE", Class: ClassHostWord,
-	Doc: "Ends a key: it counts no more, but for what is named.",
-}, parseRevocation, formatRevocation, Revocation{
+var HostRevoke = hostAct(wordOfHost(ActHostRevoke, "Ends a key: it counts no more, but for what is named."), Revocation{
 	Host: "oracle-world", Revokes: HostKey{"white", exampleKey}, Removed: true,
 	Last: []RunEnd{{Run: "0badcafe", Seq: 7, Hash: strings.Repeat("5f", 32)}},
-})
-
-func formatRevocation(r Revocation) string {
-	var b strings.Builder
-	b.WriteString(wordHead(ActHostRevoke, r.Host))
-	fmt.Fprintf(&b, "revokes: %s %s\n", r.Revokes.Host, r.Revokes.Key)
-	if r.Removed {
-		b.WriteString("removed: yes\n")
-	}
-	writeRunEnds(&b, r.Last)
-	return NormalBody(b.String())
-}
-
-// writeRunEnds writes a line for each end.
-func writeRunEnds(b *strings.Builder, ends []RunEnd) {
-	for _, e := range ends {
-		fmt.Fprintf(b, "last: %s %d %s\n", e.Run, e.Seq, e.Hash)
-	}
-}
-
-func parseRevocation(body string) (Revocation, error) {
-	var r Revocation
-	host, err := readWord(body, r.take)
-	if err == nil && r.Revokes.Key == "" {
-		err = errors.New("it names no key")
-	}
-	r.Host = host
-	if err != nil {
-		return Revocation{}, err
-	}
-	slices.SortFunc(r.Last, CompareRunEnds)
-	for i := range r.Last[min(1, len(r.Last)):] {
-		if r.Last[i] == r.Last[i+1] {
-			return Revocation{}, fmt.Errorf("the end %d of the run %s stands twice", r.Last[i].Seq, r.Last[i].Run)
-		}
-	}
-	return r, nil
-}
-
-func (r *Revocation) take(key, value string) (err error) {
-	switch key {
-	case "revokes":
+}, func(r *Revocation) (*Name, []hostLine) {
+	return &r.Host, []hostLine{{"revokes", func(value string) (err error) {
 		if r.Revokes.Key != "" {
 			return errors.New("one message revokes one key")
 		}
 		r.Revokes, err = parseHostKey(value)
 		return err
-	case "removed":
-		r.Removed = value == "yes"
-	case "last":
+	}, func() []string { return []string{r.Revokes.String()} }}, yesLine("removed", &r.Removed), {"last", func(value string) error {
 		e, err := parseRunEnd(value)
-		if err != nil {
-			return err
-		}
-		if len(r.Last) == maxRunEnds {
-			return fmt.Errorf("more than %d runs", maxRunEnds)
+		if err == nil && len(r.Last) == maxRunEnds {
+			err = fmt.Errorf("more than %d runs", maxRunEnds)
 		}
 		r.Last = append(r.Last, e)
+		return err
+	}, func() []string { return runEnds(r.Last) }}}
+}, func(r *Revocation) error {
+	if r.Revokes.Key == "" {
+		return errors.New("it names no key")
+	}
+	slices.SortFunc(r.Last, CompareRunEnds)
+	for i := range r.Last[min(1, len(r.Last)):] {
+		if r.Last[i] == r.Last[i+1] {
+			return fmt.Errorf("the end %d of the run %s stands twice", r.Last[i].Seq, r.Last[i].Run)
+		}
 	}
 	return nil
+})
+
+func runEnds(ends []RunEnd) []string {
+	lines := make([]string, len(ends))
+	for i, e := range ends {
+		lines[i] = fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Hash)
+	}
+	return lines
 }
 
 func parseRunEnd(s string) (RunEnd, error) {
 	words := strings.Split(s, " ")
-	if len(words) != 3 || !isHex(words[0], 8) || !isHex(words[2], 64) {
+	if len(words) != 3 || !isHex(words[0], 8) || !IsHash(words[2]) {
 		return RunEnd{}, errors.New("it does not name a run, a number and a hash")
 	}
 	seq, err := strconv.ParseUint(words[1], 10, 63)
@@ -233,11 +182,6 @@ func parseRunEnd(s string) (RunEnd, error) {
 		return RunEnd{}, fmt.Errorf("%q is not the number of a message", words[1])
 	}
 	return RunEnd{Run: words[0], Seq: seq, Hash: words[2]}, nil
-}
-
-// isHex reports whether s is n lower-case hex digits.
-func isHex(s string, n int) bool {
-	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // Vouch is what a host says of the keys of others, in the body of host-vouch: it has seen them
@@ -252,48 +196,15 @@ type Vouch struct {
 // MaxVouched is how many keys one message may vouch for.
 const MaxVouched = 1000
 
-// ActHostVouch is the act of a Vouch.
-const ActHostVouch Act = "host-vouch"
-
 // HostVouch is the act by which a host vouches for keys.
-var HostVouch = NewAct(ActSpec{
-	Act: ActHostVouch, Heading: "HOST-VOUCH", Class: ClassHostWord,
-	Doc: "Says which keys of other hosts a host has seen first.",
-}, parseVouch, formatVouch, Vouch{Host: "oracle-world", Knows: []HostKey{{"white", exampleKey}}})
-
-func formatVouch(v Vouch) string {
-	var b strings.Builder
-	b.WriteString(wordHead(ActHostVouch, v.Host))
-	for _, k := range v.Knows {
-		fmt.Fprintf(&b, "knows: %s %s\n", k.Host, k.Key)
+var HostVouch = hostAct(wordOfHost(ActHostVouch, "Says which keys of other hosts a host has seen first."), Vouch{Host: "oracle-world", Knows: []HostKey{{"white", exampleKey}}}, func(v *Vouch) (*Name, []hostLine) {
+	return &v.Host, []hostLine{listLine("knows", &v.Knows, MaxVouched, parseHostKey, HostKey.String)}
+}, func(v *Vouch) error {
+	if len(v.Knows) == 0 {
+		return errors.New("it vouches for nobody")
 	}
-	return NormalBody(b.String())
-}
-
-func parseVouch(body string) (Vouch, error) {
-	var v Vouch
-	host, err := readWord(body, func(key, value string) error {
-		if key != "knows" {
-			return nil
-		}
-		k, err := parseHostKey(value)
-		switch {
-		case err != nil:
-			return err
-		case slices.Contains(v.Knows, k):
-			return nil
-		case len(v.Knows) == MaxVouched:
-			return fmt.Errorf("a message vouches for at most %d keys", MaxVouched)
-		}
-		v.Knows = append(v.Knows, k)
-		return nil
-	})
-	if err == nil && len(v.Knows) == 0 {
-		err = errors.New("it vouches for nobody")
-	}
-	v.Host = host
-	return v, err
-}
+	return nil
+})
 
 // Withholding is what a host says of messages of its own in the body of host-withhold: the shared
 // repository refuses what they say, so no host is to push them. Hosts that have heard them keep
@@ -306,38 +217,12 @@ type Withholding struct {
 // Speaker is the host.
 func (w Withholding) Speaker() Name { return w.Host }
 
-// ActHostWithhold is the act of a Withholding.
-const ActHostWithhold Act = "host-withhold"
-
 // HostWithhold is the act by which a host has no host push some messages of its own.
-var HostWithhold = NewAct(ActSpec{
-	Act: ActHostWithhold, Heading: "HOST-WITHHOLD", Class: ClassHostWord,
-	Doc: "Says which messages of a host go to no shared repository.",
-}, parseWithholding, formatWithholding, Withholding{Host: "white", Paths: []Path{exampleRun}})
-
-func formatWithholding(w Withholding) string {
-	text := wordHead(ActHostWithhold, w.Host)
-	for _, p := range w.Paths {
-		text += fmt.Sprintf("message: %s\n", p)
+var HostWithhold = hostAct(wordOfHost(ActHostWithhold, "Says which messages of a host go to no shared repository."), Withholding{Host: "white", Paths: []Path{exampleRun}}, func(w *Withholding) (*Name, []hostLine) {
+	return &w.Host, []hostLine{listLine("message", &w.Paths, math.MaxInt, ParsePath, Path.String)}
+}, func(w *Withholding) error {
+	if len(w.Paths) == 0 {
+		return errors.New("it names no message")
 	}
-	return NormalBody(text)
-}
-
-func parseWithholding(body string) (Withholding, error) {
-	var w Withholding
-	host, err := readWord(body, func(key, value string) error {
-		if key != "message" {
-			return nil
-		}
-		p, err := ParsePath(value)
-		if err == nil && !slices.Contains(w.Paths, p) {
-			w.Paths = append(w.Paths, p)
-		}
-		return err
-	})
-	if err == nil && len(w.Paths) == 0 {
-		err = errors.New("it names no message")
-	}
-	w.Host = host
-	return w, err
-}
+	return nil
+})

@@ -77,14 +77,8 @@ const (
 // HostJoin and HostAgents are the acts by which a host enters the fleet, and by which it later says
 // whom it serves.
 var (
-	HostJoin = hostState(ActSpec{
-		Act: ActHostJoin, Heading: "HOST-JOIN", Class: ClassHostWord,
-		Doc: "A host and its key enter the fleet.",
-	}, HostState{Host: "white", Key: exampleKey, Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}})
-	HostAgents = hostState(ActSpec{
-		Act: ActHostAgents, Heading: "HOST-AGENTS", Class: ClassHostWord,
-		Doc: "Says who is served on a host, who its humans are and where it is reached.",
-	}, HostState{Host: "white", Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}, Agents: []HostedAgent{
+	HostJoin   = hostState(wordOfHost(ActHostJoin, "A host and its key enter the fleet."), HostState{Host: "white", Key: exampleKey, Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}})
+	HostAgents = hostState(wordOfHost(ActHostAgents, "Says who is served on a host, who its humans are and where it is reached."), HostState{Host: "white", Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}, Agents: []HostedAgent{
 		{Name: "mawjs", Tiers: []Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 5}}},
 		{Name: "codex", Tiers: []Tier{{Name: "gpt-4.1", Count: 1}}, TakeoverAfter: time.Hour, AsksRerun: true},
 	}})

@@ -11,6 +11,12 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
+// The acts of the keys of humans, and what their bodies say.
+const (
+	ActHumanKey    Act = "human-key"    // HumanKey
+	ActHumanRevoke Act = "human-revoke" // HumanEnd
+)
+
 // humanKeyContext begins the text that keys of humans sign to prove themselves.
 const humanKeyContext = "parley-human-key-v1"
 
@@ -32,67 +38,21 @@ type HumanKey struct {
 // Speaker is the host.
 func (h HumanKey) Speaker() Name { return h.Host }
 
-// ActHumanKey is the act of a HumanKey.
-const ActHumanKey Act = "human-key"
-
 // SayHumanKey is the act by which a host says which key one of its humans has. HumanKey.Check says
 // whether the proofs in it hold.
-var SayHumanKey = NewAct(ActSpec{
-	Act: ActHumanKey, Heading: "HUMAN-KEY", Class: ClassHostWord,
-	Doc: "Says with which key a human of the host signs decisions.",
-}, parseHumanKey, formatHumanKey, HumanKey{Host: "white", Human: "nat", Key: exampleKey, Proof: "n0Nhy…"})
-
-func formatHumanKey(h HumanKey) string {
-	var b strings.Builder
-	b.WriteString(wordHead(ActHumanKey, h.Host))
-	fmt.Fprintf(&b, "human: %s\nkey: %s\n", h.Human, oneLine(h.Key))
-	if h.After != "" {
-		fmt.Fprintf(&b, "after: %s\n", oneLine(h.After))
+var SayHumanKey = hostAct(wordOfHost(ActHumanKey, "Says with which key a human of the host signs decisions."), HumanKey{Host: "white", Human: "nat", Key: exampleKey, Proof: "n0Nhy…"}, func(h *HumanKey) (*Name, []hostLine) {
+	return &h.Host, []hostLine{
+		nameLine("human", &h.Human), keyLine("key", &h.Key), keyLine("after", &h.After), yesLine("open", &h.Open), textLine("proof", &h.Proof), textLine("agreed", &h.Agreed),
 	}
-	if h.Open {
-		b.WriteString("open: yes\n")
-	}
-	fmt.Fprintf(&b, "proof: %s\n", oneLine(h.Proof))
-	if h.Agreed != "" {
-		fmt.Fprintf(&b, "agreed: %s\n", oneLine(h.Agreed))
-	}
-	return NormalBody(b.String())
-}
-
-func parseHumanKey(body string) (HumanKey, error) {
-	var h HumanKey
-	host, err := readWord(body, h.take)
+}, func(h *HumanKey) error {
 	switch {
-	case err != nil:
 	case h.Human == "" || h.Key == "" || h.Proof == "":
-		err = errors.New("it names no human, no key or gives no proof of it")
+		return errors.New("it names no human, no key or gives no proof of it")
 	case (h.After == "") != (h.Agreed == ""):
-		err = errors.New("it names a key before without its word, or the other way about")
-	}
-	h.Host = host
-	return h, err
-}
-
-func (h *HumanKey) take(key, value string) (err error) {
-	switch key {
-	case "human":
-		h.Human, err = ParseName(value)
-		return err
-	case "key":
-		h.Key = value
-		return CheckKey(value)
-	case "after":
-		h.After = value
-		return CheckKey(value)
-	case "open":
-		h.Open = value == "yes"
-	case "proof":
-		h.Proof = oneLine(value)
-	case "agreed":
-		h.Agreed = oneLine(value)
+		return errors.New("it names a key before without its word, or the other way about")
 	}
 	return nil
-}
+})
 
 // Prove sets key and proof for the record with the id recordID. If `before` is not nil, it also
 // sets the agreement of that key, the one before.
@@ -164,69 +124,25 @@ type HumanEnd struct {
 // Speaker is the host that says it.
 func (h HumanEnd) Speaker() Name { return h.Host }
 
-// ActHumanRevoke is the act of a HumanEnd.
-const ActHumanRevoke Act = "human-revoke"
-
 // RevokeHuman is the act by which the key of a human ends. HumanEnd.Check says whether the
 // signature in it holds.
-var RevokeHuman = NewAct(ActSpec{
-	Act: ActHumanRevoke, Heading: "HUMAN-REVOKE", Class: ClassHostWord,
-	Doc: "Ends the key of a human: it counts no more, but for the decisions that are named.",
-}, parseHumanEnd, formatHumanEnd, HumanEnd{
+var RevokeHuman = hostAct(wordOfHost(ActHumanRevoke, "Ends the key of a human: it counts no more, but for the decisions that are named."), HumanEnd{
 	Host: "white", Of: "white", Human: "nat", Key: exampleKey, By: exampleKey, Agreed: "n0Nhy…", Counts: []string{strings.Repeat("5f", 32)},
-})
-
-func formatHumanEnd(h HumanEnd) string {
-	var b strings.Builder
-	b.WriteString(wordHead(ActHumanRevoke, h.Host))
-	fmt.Fprintf(&b, "human: %s\nof: %s\nkey: %s\nby: %s\nagreed: %s\n", h.Human, h.Of, oneLine(h.Key), oneLine(h.By), oneLine(h.Agreed))
-	for _, c := range h.Counts {
-		fmt.Fprintf(&b, "counts: %s\n", oneLine(c))
+}, func(h *HumanEnd) (*Name, []hostLine) {
+	return &h.Host, []hostLine{
+		nameLine("human", &h.Human), nameLine("of", &h.Of), keyLine("key", &h.Key), keyLine("by", &h.By), textLine("agreed", &h.Agreed),
+		listLine("counts", &h.Counts, maxCounting, func(value string) (string, error) { return value, checkHash(value) }, oneLine),
 	}
-	return NormalBody(b.String())
-}
-
-func parseHumanEnd(body string) (HumanEnd, error) {
-	var h HumanEnd
-	host, err := readWord(body, h.take)
-	switch {
-	case err != nil:
-		return HumanEnd{}, err
-	case h.Human == "" || h.Of == "" || h.Key == "" || h.By == "" || h.Agreed == "":
-		return HumanEnd{}, errors.New("it does not say whose key ends, or who agrees")
+}, func(h *HumanEnd) error {
+	if h.Human == "" || h.Of == "" || h.Key == "" || h.By == "" || h.Agreed == "" {
+		return errors.New("it does not say whose key ends, or who agrees")
 	}
-	h.Host = host
 	slices.Sort(h.Counts)
-	h.Counts = slices.Compact(h.Counts)
-	return h, nil
-}
+	return nil
+})
 
 // maxCounting bounds how many decisions one revocation may name.
 const maxCounting = 10_000
-
-func (h *HumanEnd) take(key, value string) (err error) {
-	switch key {
-	case "human":
-		h.Human, err = ParseName(value)
-	case "of":
-		h.Of, err = ParseName(value)
-	case "key":
-		h.Key, err = value, CheckKey(value)
-	case "by":
-		h.By, err = value, CheckKey(value)
-	case "agreed":
-		h.Agreed = oneLine(value)
-	case "counts":
-		switch {
-		case !isHex(value, 64):
-			return errors.New("it is not the SHA-256 of a file")
-		case len(h.Counts) == maxCounting:
-			return fmt.Errorf("more than %d decisions", maxCounting)
-		}
-		h.Counts = append(h.Counts, value)
-	}
-	return err
-}
 
 // Agree sets By and Agreed with `key`, for the record with the id recordID.
 func (h *HumanEnd) Agree(recordID string, key nkeys.KeyPair) (err error) {

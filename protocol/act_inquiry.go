@@ -11,6 +11,13 @@ import (
 	"unicode/utf8"
 )
 
+// The acts that begin, take over and end an inquiry, and what their bodies say.
+const (
+	ActFrame       Act = "frame-open"   // InquiryOpening
+	ActFrameResume Act = "frame-resume" // InquiryEpoch
+	ActFrameEsc    Act = "frame-esc"    // InquiryEsc
+)
+
 // InquiryWords is what the words of all deeds of an inquiry have: a first line as in the seeds'
 // forms, a text as it was written, and a block of JSON with the rest. Words of the coordinator also
 // name the epoch in which they were written. Words of an older epoch are void (R54).
@@ -138,9 +145,6 @@ type InquiryOpening struct {
 	Receivers    []string `json:"receivers,omitempty"`    // who may be given it, as AGENT@HOST: the coordinator, agents, and what members are made after
 }
 
-// ActFrame is the act of an InquiryOpening.
-const ActFrame Act = "frame-open"
-
 // OpenInquiry is the act by which an inquiry begins.
 var OpenInquiry = inquiryAct(ActSpec{Act: ActFrame, Heading: "FRAME OPEN", Doc: "Begins an inquiry into a question."}, InquiryOpening{
 	InquiryWords: InquiryWords{FormHead: exampleFrame, Text: "Which of the two stores should we keep?"}, Hash: Hash([]byte("Which of the two stores should we keep?")),
@@ -219,9 +223,6 @@ type InquiryEpoch struct {
 	Coordinator  string `json:"coordinator"` // the agent that makes the calls
 }
 
-// ActFrameResume is the act of an InquiryEpoch.
-const ActFrameResume Act = "frame-resume"
-
 // ResumeInquiry is the act by which another host takes over an inquiry.
 var ResumeInquiry = inquiryAct(ActSpec{Act: ActFrameResume, Heading: "FRAME RESUME", Doc: "Has the author's host coordinate an inquiry from now on, by a human."},
 	InquiryEpoch{InquiryWords{FormHead: exampleFrame, Epoch: 2}, "mawui"})
@@ -238,9 +239,6 @@ func (e InquiryEpoch) Decides() string { return fmt.Sprintf("epoch %d by %s", e.
 
 // InquiryEsc ends an inquiry at once, by a human (R50). Its text is the reason, if there is one.
 type InquiryEsc struct{ InquiryWords }
-
-// ActFrameEsc is the act of an InquiryEsc.
-const ActFrameEsc Act = "frame-esc"
 
 // EscInquiry is the act by which a human ends an inquiry at once.
 var EscInquiry = inquiryAct(ActSpec{Act: ActFrameEsc, Heading: "FRAME ESC", Doc: "Ends an inquiry at once, by a human."},

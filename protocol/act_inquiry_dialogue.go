@@ -7,6 +7,16 @@ import (
 	"slices"
 )
 
+// The acts of results and dialogues, and what their bodies say.
+const (
+	ActFramePreview   Act = "frame-preview"   // InquiryPreview
+	ActFrameDetection Act = "frame-detection" // InquiryDetection
+	ActFrameTopic     Act = "frame-topic"     // InquiryTopic
+	ActFrameExchange  Act = "frame-exchange"  // InquiryExchange
+	ActFrameReport    Act = "frame-report"    // InquiryReport
+	ActFrameOutcomes  Act = "frame-outcomes"  // InquiryOutcomes
+)
+
 // InquiryGlance is one result, summed up.
 type InquiryGlance struct {
 	Perspective string   `json:"perspective"`
@@ -21,9 +31,6 @@ type InquiryPreview struct {
 	InquiryWords
 	Results []InquiryGlance `json:"results"`
 }
-
-// ActFramePreview is the act of an InquiryPreview.
-const ActFramePreview Act = "frame-preview"
 
 // PreviewResults is the act by which results are shown.
 var PreviewResults = inquiryAct(ActSpec{Act: ActFramePreview, Heading: "FRAME PREVIEW", Doc: "Sums up the results of an inquiry, each by itself."}, InquiryPreview{
@@ -68,9 +75,6 @@ type InquiryDetection struct {
 	InquiryWords
 	Triggers []InquiryTrigger `json:"triggers,omitempty"`
 }
-
-// ActFrameDetection is the act of an InquiryDetection.
-const ActFrameDetection Act = "frame-detection"
 
 // DetectTensions is the act by which tensions are found.
 var DetectTensions = inquiryAct(ActSpec{Act: ActFrameDetection, Heading: "FRAME DETECTION", Doc: "Says where the results of an inquiry are in tension."}, InquiryDetection{
@@ -123,10 +127,6 @@ func InquiryOf(m *Message) (ChannelID, bool) {
 	return c, err == nil
 }
 
-func (t *InquiryTalk) check() error {
-	return filled("inquiry", t.Inquiry.String(), "tension", t.Tension)
-}
-
 // InquiryTopic connects two peers. Its text is what the peers are told. It does not name the kind
 // of tension.
 type InquiryTopic struct {
@@ -134,9 +134,6 @@ type InquiryTopic struct {
 	Peers []string `json:"peers"` // agent@host, exactly as they are addressed
 	Form  []string `json:"form"`  // the fields of their reports
 }
-
-// ActFrameTopic is the act of an InquiryTopic.
-const ActFrameTopic Act = "frame-topic"
 
 // SignalTopic is the act by which two peers are connected.
 var SignalTopic = inquiryAct(ActSpec{Act: ActFrameTopic, Heading: "FRAME TOPIC", Doc: "Tells two peers of an inquiry what to talk about."}, InquiryTopic{
@@ -168,9 +165,6 @@ type InquiryExchange struct {
 	Done        bool   `json:"done,omitempty"` // they have no more to say
 }
 
-// ActFrameExchange is the act of an InquiryExchange.
-const ActFrameExchange Act = "frame-exchange"
-
 // ExchangeWords is the act by which peers talk.
 var ExchangeWords = inquiryAct(ActSpec{Act: ActFrameExchange, Heading: "FRAME EXCHANGE", Doc: "What a peer of an inquiry says to another."},
 	InquiryExchange{exampleTalk("mawui", 0, "It needs a restart a week."), "Operations", 1, false})
@@ -192,9 +186,6 @@ type InquiryReport struct {
 	Divergence  string `json:"remaining_divergence"`
 	Rationale   string `json:"rationale"`
 }
-
-// ActFrameReport is the act of an InquiryReport.
-const ActFrameReport Act = "frame-report"
 
 // ReportDialogue is the act by which a peer reports.
 var ReportDialogue = inquiryAct(ActSpec{Act: ActFrameReport, Heading: "FRAME REPORT", Doc: "What a peer of an inquiry reports of a dialogue."},
@@ -241,9 +232,6 @@ type InquiryOutcomes struct {
 	InquiryWords
 	Outcomes []InquiryOutcome `json:"outcomes"`
 }
-
-// ActFrameOutcomes is the act of InquiryOutcomes.
-const ActFrameOutcomes Act = "frame-outcomes"
 
 // ShowOutcomes is the act that shows what came of dialogues.
 var ShowOutcomes = inquiryAct(ActSpec{Act: ActFrameOutcomes, Heading: "FRAME OUTCOMES", Doc: "Shows what came of the dialogues of an inquiry."},

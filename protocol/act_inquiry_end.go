@@ -6,6 +6,13 @@ import (
 	"slices"
 )
 
+// The acts of the end of an inquiry, and what their bodies say.
+const (
+	ActFrameSynthesis Act = "frame-synthesis" // InquirySynthesis
+	ActFrameTrace     Act = "frame-trace"     // InquiryTrace
+	ActFrameFindings  Act = "frame-findings"  // InquiryFindings
+)
+
 // What a claim of a synthesis rests on.
 const (
 	BasisResult     = "result"              // words of a result
@@ -45,9 +52,6 @@ type InquirySynthesis struct {
 	Agreements []InquiryAgreement `json:"agreements,omitempty"`
 	Basis      []InquiryBasis     `json:"basis"`
 }
-
-// ActFrameSynthesis is the act of an InquirySynthesis.
-const ActFrameSynthesis Act = "frame-synthesis"
 
 // Synthesize is the act by which the results are joined.
 var Synthesize = inquiryAct(ActSpec{Act: ActFrameSynthesis, Heading: "FRAME SYNTHESIS", Doc: "Joins what the perspectives of an inquiry found."}, InquirySynthesis{
@@ -92,9 +96,6 @@ type InquiryTrace struct {
 	Rows []InquiryTraceRow `json:"rows"`
 	Gaps []string          `json:"gaps,omitempty"` // the limits that nobody addressed, of all rows
 }
-
-// ActFrameTrace is the act of an InquiryTrace.
-const ActFrameTrace Act = "frame-trace"
 
 // ShowTrace is the act that shows what perspectives gave.
 var ShowTrace = inquiryAct(ActSpec{Act: ActFrameTrace, Heading: "FRAME TRACE", Doc: "Shows what each perspective gave to an inquiry, and what none saw."}, InquiryTrace{
@@ -150,9 +151,6 @@ type InquiryFindings struct {
 	Findings []InquiryFinding `json:"findings,omitempty"`
 	Gaps     []string         `json:"gaps,omitempty"`
 }
-
-// ActFrameFindings is the act of InquiryFindings.
-const ActFrameFindings Act = "frame-findings"
 
 // KeepFindings is the act by which an inquiry is wrapped up.
 var KeepFindings = inquiryAct(ActSpec{Act: ActFrameFindings, Heading: "FRAME FINDINGS", Doc: "Says what is kept of an inquiry, and ends it."},

@@ -10,6 +10,12 @@ import (
 	"unicode"
 )
 
+// The acts of the gates of inquiries, and what their bodies say.
+const (
+	ActFrameGate   Act = "frame-gate"   // InquiryGate
+	ActFrameAnswer Act = "frame-answer" // InquiryAnswer
+)
+
 // The gates of an inquiry: what humans alone decide.
 const (
 	GateBrief        = "brief"
@@ -91,9 +97,6 @@ func (g InquiryGate) Opens() string {
 	return text
 }
 
-// ActFrameGate is the act of an InquiryGate.
-const ActFrameGate Act = "frame-gate"
-
 // AskInquiry is the act by which an inquiry asks humans.
 var AskInquiry = inquiryAct(ActSpec{Act: ActFrameGate, Heading: "FRAME GATE", Doc: "Asks the humans of an inquiry to decide."}, exampleGate())
 
@@ -153,9 +156,6 @@ type InquiryAnswer struct {
 	TakesBack string          `json:"takes_back,omitempty"` // hex SHA-256 of the file of the human's own answer that counts no more
 	Sight
 }
-
-// ActFrameAnswer is the act of an InquiryAnswer.
-const ActFrameAnswer Act = "frame-answer"
 
 // AnswerInquiry is the act by which a human answers a gate of an inquiry.
 var AnswerInquiry = inquiryAct(ActSpec{Act: ActFrameAnswer, Heading: "FRAME ANSWER", Doc: "Says what a human decides at a gate of an inquiry."}, InquiryAnswer{

@@ -7,6 +7,19 @@ import (
 	"strings"
 )
 
+// The acts of briefs, perspectives and members, and what their bodies say.
+const (
+	ActFrameBrief       Act = "frame-brief"       // InquiryBrief
+	ActFrameContext     Act = "frame-context"     // InquiryContext
+	ActFrameProposals   Act = "frame-proposals"   // InquiryProposals
+	ActFrameEstablished Act = "frame-established" // InquiryEstablished
+	ActFrameMap         Act = "frame-map"         // InquiryMapping
+	ActFrameStart       Act = "frame-start"       // InquiryStart
+	ActFrameTask        Act = "frame-task"        // InquiryTask
+	ActFrameSignal      Act = "frame-signal"      // InquirySignal
+	ActFrameReveal      Act = "frame-reveal"      // InquiryReveal
+)
+
 // InquiryBrief is the mission brief: how the question is understood.
 type InquiryBrief struct {
 	InquiryWords
@@ -17,9 +30,6 @@ type InquiryBrief struct {
 	Why         string `json:"why"`                // why the mode is recommended
 	Abstract    bool   `json:"abstract,omitempty"` // the question asks for general patterns: no evidence is needed
 }
-
-// ActFrameBrief is the act of an InquiryBrief.
-const ActFrameBrief Act = "frame-brief"
 
 // DraftBrief is the act by which the mission brief is shown.
 var DraftBrief = inquiryAct(ActSpec{Act: ActFrameBrief, Heading: "FRAME BRIEF", Doc: "Shows the mission brief of an inquiry."}, InquiryBrief{
@@ -45,9 +55,6 @@ type InquiryContext struct {
 	Sources []string `json:"sources,omitempty"`
 }
 
-// ActFrameContext is the act of an InquiryContext.
-const ActFrameContext Act = "frame-context"
-
 // GatherContext is the act that says that the context was gathered.
 var GatherContext = inquiryAct(ActSpec{Act: ActFrameContext, Heading: "FRAME CONTEXT", Doc: "Says that the context of an inquiry was gathered."}, InquiryContext{
 	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Digest: Hash([]byte("context")), Sources: []string{"stores/README.md"},
@@ -62,7 +69,7 @@ func (c *InquiryContext) check() error {
 
 // checkHash returns an error if a text is no SHA-256 in hex.
 func checkHash(s string) error {
-	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+	if !IsHash(s) {
 		return fmt.Errorf("%.80q is no SHA-256 in hex", s)
 	}
 	return nil
@@ -81,9 +88,6 @@ type InquiryProposals struct {
 	InquiryWords
 	Perspectives []InquiryPerspective `json:"perspectives,omitempty"`
 }
-
-// ActFrameProposals is the act of InquiryProposals.
-const ActFrameProposals Act = "frame-proposals"
 
 // ProposePerspectives is the act by which perspectives are proposed.
 var ProposePerspectives = inquiryAct(ActSpec{Act: ActFrameProposals, Heading: "FRAME PROPOSALS", Doc: "Proposes the perspectives of an inquiry."}, InquiryProposals{
@@ -130,9 +134,6 @@ type InquiryEstablished struct {
 	Tier   string        `json:"tier"` // modifier, narrowing or escalate
 	Note   string        `json:"note"` // how to have them investigated
 }
-
-// ActFrameEstablished is the act of an InquiryEstablished.
-const ActFrameEstablished Act = "frame-established"
 
 // EstablishLens is the act that ends an inquiry which recommends.
 var EstablishLens = inquiryAct(ActSpec{Act: ActFrameEstablished, Heading: "FRAME ESTABLISHED", Doc: "Recommends perspectives, and ends an inquiry that was to do that."}, InquiryEstablished{
@@ -181,9 +182,6 @@ type InquiryMapping struct {
 	InquiryWords
 	Fits []InquiryFit `json:"fits"`
 }
-
-// ActFrameMap is the act of an InquiryMapping.
-const ActFrameMap Act = "frame-map"
 
 // MapAgents is the act that says which agents fit.
 var MapAgents = inquiryAct(ActSpec{Act: ActFrameMap, Heading: "FRAME MAP", Doc: "Says which agents fit the perspectives of an inquiry."}, InquiryMapping{
@@ -238,9 +236,6 @@ const (
 // Grades are all grades of isolation.
 func Grades() []string { return []string{GradeProcess, GradeUser, GradeWalls, GradeHost} }
 
-// ActFrameStart is the act of an InquiryStart.
-const ActFrameStart Act = "frame-start"
-
 // StartMember is the act that says that a member was started.
 var StartMember = inquiryAct(ActSpec{Act: ActFrameStart, Heading: "FRAME START", Doc: "Says that a member of an inquiry was started."}, InquiryStart{
 	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Perspective: "Operations", Attempt: 1, Member: "mawui@white", Orientation: []string{"stores/"},
@@ -269,9 +264,6 @@ type InquiryTask struct {
 	Scope       string `json:"scope"`
 }
 
-// ActFrameTask is the act of an InquiryTask.
-const ActFrameTask Act = "frame-task"
-
 // NoteTask is the act that notes what a member has to do.
 var NoteTask = inquiryAct(ActSpec{Act: ActFrameTask, Heading: "FRAME TASK", Doc: "Notes what a member of an inquiry has to do."}, InquiryTask{
 	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Perspective: "Operations", Attempt: 1, Question: Hash([]byte("question")), Scope: "stores/ only, no rewrite",
@@ -299,9 +291,6 @@ type InquirySignal struct {
 	Grade       string `json:"grade"`              // how the member was isolated: one of Grades
 	Degraded    string `json:"degraded,omitempty"` // what is worse than it should be, and why (R52)
 }
-
-// ActFrameSignal is the act of an InquirySignal.
-const ActFrameSignal Act = "frame-signal"
 
 // SignalEnd is the act by which a member's host says that its run has ended.
 var SignalEnd = inquiryAct(ActSpec{Act: ActFrameSignal, Heading: "FRAME SIGNAL", Doc: "Says that the run of a member of an inquiry has ended, and the hash of its result."}, InquirySignal{
@@ -333,9 +322,6 @@ type InquiryReveal struct {
 	Perspective string `json:"perspective"`
 	Attempt     int    `json:"attempt"`
 }
-
-// ActFrameReveal is the act of an InquiryReveal.
-const ActFrameReveal Act = "frame-reveal"
 
 // RevealResult is the act by which a member's host tells its result.
 var RevealResult = inquiryAct(ActSpec{Act: ActFrameReveal, Heading: "FRAME REVEAL", Doc: "Tells the result of a member of an inquiry."}, InquiryReveal{

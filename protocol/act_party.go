@@ -8,6 +8,16 @@ import (
 	"time"
 )
 
+// The acts of parties, and what their bodies say.
+const (
+	ActOrganize Act = "organize"       // Organizing
+	ActWish     Act = "party-wish"     // Wish
+	ActRules    Act = "party-rules"    // RuleChange
+	ActLeave    Act = "leave"          // Leaving
+	ActRemove   Act = "party-remove"   // Removal
+	ActPresence Act = "party-presence" // PresenceNote
+)
+
 // PartyChannel is the channel of a party. It follows from the record, the host where the party was
 // organized, the short form of its name, and the time of that. So no party takes the place of
 // another one, and two parties with the same name have two channels (R24).
@@ -26,49 +36,31 @@ type Organizing struct {
 	Rules    PartyRules
 }
 
-// ActOrganize is the act of an Organizing.
-const ActOrganize Act = "organize"
-
 // Organize is the act by which a party begins.
-var Organize = NewAct(ActSpec{
-	Act: ActOrganize, Heading: "PARTY ORGANIZE", Class: ClassDeed, Doc: "Begins a party, or asks its author's human for that.",
-}, parseOrganizing, formatOrganizing, Organizing{
+var Organize = formAct(deed(ActOrganize, "PARTY ORGANIZE", "Begins a party, or asks its author's human for that."), Organizing{
 	FormHead: exampleHead, Leader: "nat", Team: "fleet-core", Anchor: "maw-js#332", With: []Address{{Name: "mawui", Host: "white"}}, Rules: DefaultPartyRules(),
+}, func(o *Organizing) []part {
+	return []part{
+		partOf("LEADER", &o.Leader, func(s string) (Name, error) { return Name(s), nil }, Name.String), flatPart("TEAM", &o.Team), flatPart("ANCHOR", &o.Anchor),
+		partOf("WITH", &o.With, splitAddresses, joinAddresses),
+		{key: "RULES", write: func() string { return o.Rules.String() }, read: func(f *form) error {
+			o.Rules = DefaultPartyRules()
+			if rules := f.text("RULES"); rules != "" {
+				return o.Rules.Override(rules)
+			}
+			return nil
+		}},
+		needs(&o.Topic, "it does not say what the party is called"),
+		check(func() bool { return o.Leader != "" }, "it does not say which human leads the party"),
+		check(func() bool { return !o.At.IsZero() }, "it does not say when it was written"),
+	}
 })
-
-func formatOrganizing(o Organizing) string {
-	return writeForm("PARTY ORGANIZE", o.FormHead).put("LEADER", o.Leader.String()).put("TEAM", flatText(o.Team)).put("ANCHOR", flatText(o.Anchor)).
-		put("WITH", joinAddresses(o.With)).put("RULES", o.Rules.String()).String()
-}
-
-func parseOrganizing(body string) (Organizing, error) {
-	f := readForm("PARTY ORGANIZE", body, "LEADER", "TEAM", "ANCHOR", "WITH", "RULES")
-	o := Organizing{FormHead: f.FormHead, Leader: Name(f.flat("LEADER")), Team: f.flat("TEAM"), Anchor: f.flat("ANCHOR"), Rules: DefaultPartyRules()}
-	var err error
-	if o.With, err = splitAddresses(f.flat("WITH")); err != nil {
-		return Organizing{}, err
-	}
-	if rules := f.text("RULES"); rules != "" {
-		if err := o.Rules.Override(rules); err != nil {
-			return Organizing{}, err
-		}
-	}
-	switch {
-	case o.Topic == "":
-		return Organizing{}, errors.New("it does not say what the party is called")
-	case o.Leader == "":
-		return Organizing{}, errors.New("it does not say which human leads the party")
-	case o.At.IsZero():
-		return Organizing{}, errors.New("it does not say when it was written")
-	}
-	return o, nil
-}
 
 // Decides is what the human's signature of an organizing is about. It contains the time, so that
 // nobody begins the party again with a copy of the signature.
 func (o Organizing) Decides() string {
 	o.FormHead = FormHead{From: o.From, Topic: o.Topic, At: o.At}
-	return formatOrganizing(o)
+	return Organize.Format(o)
 }
 
 // MaxWith bounds how many addresses an organizing may name as invited, and how many deciders an
@@ -115,40 +107,30 @@ type Wish struct {
 	Text string // what a broadcast says
 }
 
-// ActWish is the act of a Wish.
-const ActWish Act = "party-wish"
-
 // AskHuman is the act by which an agent of a party asks its human.
-var AskHuman = NewAct(ActSpec{
-	Act: ActWish, Heading: "PARTY WISH", Class: ClassDeed, Doc: "Asks the author's human for what an agent of a party does not do alone.",
-}, parseWish, formatWish, Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}})
-
-func formatWish(w Wish) string {
-	form := writeForm("PARTY WISH", w.FormHead).put("FOR", w.For)
-	if w.Whom.Name != "" {
-		form.put("WHOM", w.Whom.String())
-	}
-	return form.put("TEXT", w.Text).line("").line("Accept, reject, or defer.").String()
-}
-
-func parseWish(body string) (Wish, error) {
-	f := readForm("PARTY WISH", body, "FOR", "WHOM", "TEXT")
-	w := Wish{FormHead: f.FormHead, For: f.flat("FOR"), Text: f.text("TEXT")}
-	if whom := f.flat("WHOM"); whom != "" {
-		var err error
-		if w.Whom, err = ParseAddress(whom); err != nil {
-			return Wish{}, err
+var AskHuman = formAct(deed(ActWish, "PARTY WISH", "Asks the author's human for what an agent of a party does not do alone."),
+	Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}}, func(w *Wish) []part {
+		return []part{
+			flatPart("FOR", &w.For), addressPart("WHOM", &w.Whom), textPart("TEXT", &w.Text), noteLine(""), noteLine("Accept, reject, or defer."),
+			check(func() bool { return w.For == WishInvite || w.For == WishBroadcast }, "nobody asks a human for that"),
+			check(func() bool { return w.For != WishInvite || w.Whom.Name != "" }, "it does not say whom to invite"),
+			check(func() bool { return w.For != WishBroadcast || w.Text != "" }, "it does not say what to tell"),
 		}
-	}
-	switch {
-	case w.For != WishInvite && w.For != WishBroadcast:
-		return Wish{}, fmt.Errorf("nobody asks a human for %.80q", w.For)
-	case w.For == WishInvite && w.Whom.Name == "":
-		return Wish{}, errors.New("it does not say whom to invite")
-	case w.For == WishBroadcast && w.Text == "":
-		return Wish{}, errors.New("it does not say what to tell")
-	}
-	return w, nil
+	})
+
+// addressPart is an address, or none.
+func addressPart(key string, value *Address) part {
+	return partOf(key, value, func(s string) (Address, error) {
+		if s == "" {
+			return Address{}, nil
+		}
+		return ParseAddress(s)
+	}, func(a Address) string {
+		if a.Name == "" {
+			return ""
+		}
+		return a.String()
+	})
 }
 
 // RuleChange sets rules of a party. Only its leader does (seed, "rules").
@@ -161,17 +143,14 @@ type RuleChange struct {
 // RuleValue is the name of a rule and its new value.
 type RuleValue struct{ Name, Value string }
 
-// ActRules is the act of a RuleChange.
-const ActRules Act = "party-rules"
-
 // SetRules is the act by which the leader changes the rules.
-var SetRules = NewAct(ActSpec{
-	Act: ActRules, Heading: "PARTY RULES", Class: ClassDeed, Doc: "Changes rules of a party, by its leader.",
-}, parseRuleChange, formatRuleChange, RuleChange{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, []RuleValue{{"consensus_mode", "majority"}}, "We are five now."})
-
-func formatRuleChange(c RuleChange) string {
-	return writeForm("PARTY RULES", c.FormHead).put("SET", c.Words()).put("REASON", c.Reason).String()
-}
+var SetRules = formAct(deed(ActRules, "PARTY RULES", "Changes rules of a party, by its leader."),
+	RuleChange{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, []RuleValue{{"consensus_mode", "majority"}}, "We are five now."}, func(c *RuleChange) []part {
+		return []part{
+			partOf("SET", &c.Set, parseRuleValues, func([]RuleValue) string { return c.Words() }), textPart("REASON", &c.Reason),
+			check(func() bool { return c.Set != nil }, "it sets no rule"),
+		}
+	})
 
 // Decides is what the leader's signature is about: this change of the rules of the party that the
 // message `party` began. The text names the party and the time. So a copy of the signature changes
@@ -189,20 +168,15 @@ func (c RuleChange) Words() string {
 	return strings.Join(set, ", ")
 }
 
-func parseRuleChange(body string) (RuleChange, error) {
-	f := readForm("PARTY RULES", body, "SET", "REASON")
-	c := RuleChange{FormHead: f.FormHead, Reason: f.text("REASON")}
-	for _, part := range strings.FieldsFunc(f.flat("SET"), func(r rune) bool { return r == ',' || r == ' ' }) {
+func parseRuleValues(text string) (set []RuleValue, err error) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok || name == "" {
-			return RuleChange{}, fmt.Errorf("%.80q is not of the form RULE=VALUE", part)
+			return nil, fmt.Errorf("%.80q is not of the form RULE=VALUE", part)
 		}
-		c.Set = append(c.Set, RuleValue{name, value})
+		set = append(set, RuleValue{name, value})
 	}
-	if c.Set == nil {
-		return RuleChange{}, errors.New("it sets no rule")
-	}
-	return c, nil
+	return set, nil
 }
 
 // Leaving ends its author's part in a party. Nothing is deleted (seed, "leave").
@@ -211,18 +185,9 @@ type Leaving struct {
 	Reason string // may be empty
 }
 
-// ActLeave is the act of a Leaving.
-const ActLeave Act = "leave"
-
 // LeaveParty is the act by which a member leaves.
-var LeaveParty = NewAct(ActSpec{
-	Act: ActLeave, Heading: "PARTY LEAVE", Class: ClassDeed, Doc: "Ends its author's part in a party.",
-}, func(body string) (Leaving, error) {
-	f := readForm("PARTY LEAVE", body, "REASON")
-	return Leaving{f.FormHead, f.text("REASON")}, nil
-}, func(l Leaving) string {
-	return writeForm("PARTY LEAVE", l.FormHead).put("REASON", l.Reason).String()
-}, Leaving{exampleHead, "It is built."})
+var LeaveParty = formAct(deed(ActLeave, "PARTY LEAVE", "Ends its author's part in a party."),
+	Leaving{exampleHead, "It is built."}, func(l *Leaving) []part { return []part{textPart("REASON", &l.Reason)} })
 
 // Removal is the leader's decision that a member is no longer one. No rule and no score removes
 // anybody (seed, "Sync Decay").
@@ -232,24 +197,11 @@ type Removal struct {
 	Reason string
 }
 
-// ActRemove is the act of a Removal.
-const ActRemove Act = "party-remove"
-
 // RemoveMember is the act by which the leader removes a member.
-var RemoveMember = NewAct(ActSpec{
-	Act: ActRemove, Heading: "PARTY REMOVE", Class: ClassDeed, Doc: "Removes a member of a party, by its leader.",
-}, func(body string) (Removal, error) {
-	f := readForm("PARTY REMOVE", body, "WHOM", "REASON")
-	r := Removal{FormHead: f.FormHead, Reason: f.text("REASON")}
-	var err error
-	r.Whom, err = ParseAddress(f.flat("WHOM"))
-	if err == nil && r.Reason == "" {
-		err = errors.New("it gives no reason")
-	}
-	return r, err
-}, func(r Removal) string {
-	return writeForm("PARTY REMOVE", r.FormHead).put("WHOM", r.Whom.String()).put("REASON", r.Reason).String()
-}, Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."})
+var RemoveMember = formAct(deed(ActRemove, "PARTY REMOVE", "Removes a member of a party, by its leader."),
+	Removal{FormHead{From: "nat", Topic: "tmux design", At: exampleTime}, Address{Name: "mawui", Host: "white"}, "It is on another team now."}, func(r *Removal) []part {
+		return []part{partOf("WHOM", &r.Whom, ParseAddress, Address.String), textPart("REASON", &r.Reason), needs(&r.Reason, noReason)}
+	})
 
 // Decides is what the leader's signature is about: the end of the membership that the message
 // `since` began. So a copy of the signature ends no membership in another party, and no later one.
@@ -300,18 +252,8 @@ type PresenceNote struct {
 	Note  string // may be empty
 }
 
-// ActPresence is the act of a PresenceNote.
-const ActPresence Act = "party-presence"
-
 // SayPresence is the act by which a member says that its presence has changed.
-var SayPresence = NewAct(ActSpec{
-	Act: ActPresence, Heading: "PARTY PRESENCE", Class: ClassDeed, Doc: "Says how reachable a member of a party is from now on.",
-}, func(body string) (PresenceNote, error) {
-	f := readForm("PARTY PRESENCE", body, "STATE", "NOTE")
-	n := PresenceNote{FormHead: f.FormHead, Note: f.text("NOTE")}
-	var err error
-	n.State, err = ParsePresence(f.flat("STATE"))
-	return n, err
-}, func(n PresenceNote) string {
-	return writeForm("PARTY PRESENCE", n.FormHead).put("STATE", string(n.State)).put("NOTE", n.Note).String()
-}, PresenceNote{exampleHead, PresenceBusy, "a long build"})
+var SayPresence = formAct(deed(ActPresence, "PARTY PRESENCE", "Says how reachable a member of a party is from now on."),
+	PresenceNote{exampleHead, PresenceBusy, "a long build"}, func(n *PresenceNote) []part {
+		return []part{partOf("STATE", &n.State, ParsePresence, func(p Presence) string { return string(p) }), textPart("NOTE", &n.Note)}
+	})

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// The acts by which somebody comes into a party, and what their bodies say.
+const (
+	ActInvite    Act = "invite"     // Invitation
+	ActPartyJoin Act = "party-join" // PartyJoin
+)
+
 // Invitation asks one agent into a party. It is a gate: only a human of the host that serves the
 // agent decides (R38; seed, "invite").
 type Invitation struct {
@@ -21,13 +27,8 @@ type Invitation struct {
 	AnswerBy time.Time // UTC; the invitation does not expire before. Zero: it never expires (R25)
 }
 
-// ActInvite is the act of an Invitation.
-const ActInvite Act = "invite"
-
 // Invite is the act by which an agent is asked into a party.
-var Invite = NewAct(ActSpec{
-	Act: ActInvite, Heading: "PARTY INVITE", Class: ClassDeed, Doc: "Asks an agent into a party; a human of its host decides.",
-}, parseInvitation, formatInvitation, Invitation{
+var Invite = NewAct(deed(ActInvite, "PARTY INVITE", "Asks an agent into a party; a human of its host decides."), parseInvitation, formatInvitation, Invitation{
 	FormHead: exampleHead, Human: "nat", Whom: Address{Name: "mawui", Host: "white"}, Deciders: []Name{"zoe"}, Anchor: "maw-js#332", Rules: DefaultPartyRules(),
 	AnswerBy: exampleTime.Add(7 * 24 * time.Hour),
 })
@@ -157,22 +158,12 @@ func gateAnswer(act Act, heading, doc string) WordAct[GateAnswer] {
 	if act == ActPartyDefer {
 		example.Until = exampleTime.Add(24 * time.Hour)
 	}
-	parse := func(body string) (GateAnswer, error) {
-		f := readForm(heading, body, "GATE", "REASON", "UNTIL", "TAKES-BACK", "SEEN", "SEEN-SIG")
-		a := GateAnswer{
-			FormHead: f.FormHead, Gate: f.flat("GATE"), Reason: f.text("REASON"), TakesBack: f.flat("TAKES-BACK"), Sight: Sight{f.text("SEEN"), f.flat("SEEN-SIG")},
+	return formAct(deed(act, heading, doc), example, func(a *GateAnswer) []part {
+		return []part{
+			flatPart("GATE", &a.Gate), textPart("REASON", &a.Reason), timePart("UNTIL", &a.Until), flatPart("TAKES-BACK", &a.TakesBack),
+			textPart("SEEN", &a.Seen), flatPart("SEEN-SIG", &a.Sig), check(func() bool { return act != ActPartyDefer || !a.Until.IsZero() }, "it does not say until when"),
 		}
-		var err error
-		if a.Until, err = f.instant("UNTIL"); err == nil && act == ActPartyDefer && a.Until.IsZero() {
-			err = errors.New("it does not say until when")
-		}
-		return a, err
-	}
-	format := func(a GateAnswer) string {
-		return writeForm(heading, a.FormHead).put("GATE", flatText(a.Gate)).put("REASON", a.Reason).put("UNTIL", formatInstant(a.Until)).put("TAKES-BACK", a.TakesBack).
-			put("SEEN", a.Seen).put("SEEN-SIG", a.Sig).String()
-	}
-	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, example)
+	})
 }
 
 // PartyJoin asks to take part in a party. Its leader decides (R31).
@@ -181,15 +172,6 @@ type PartyJoin struct {
 	Reason string // may be empty
 }
 
-// ActPartyJoin is the act of a PartyJoin.
-const ActPartyJoin Act = "party-join"
-
 // JoinParty is the act by which somebody asks a party's leader to be let in.
-var JoinParty = NewAct(ActSpec{
-	Act: ActPartyJoin, Heading: "PARTY JOIN", Class: ClassDeed, Doc: "Asks a party's leader to be let in.",
-}, func(body string) (PartyJoin, error) {
-	f := readForm("PARTY JOIN", body, "REASON")
-	return PartyJoin{f.FormHead, f.text("REASON")}, nil
-}, func(j PartyJoin) string {
-	return writeForm("PARTY JOIN", j.FormHead).put("REASON", j.Reason).String()
-}, PartyJoin{exampleHead, "I build the panes."})
+var JoinParty = formAct(deed(ActPartyJoin, "PARTY JOIN", "Asks a party's leader to be let in."),
+	PartyJoin{exampleHead, "I build the panes."}, func(j *PartyJoin) []part { return []part{textPart("REASON", &j.Reason)} })

@@ -6,6 +6,16 @@ import (
 	"time"
 )
 
+// The acts of the work in a party, and what their bodies say.
+const (
+	ActPartyAgree Act = "party-agree"   // PartyProposal
+	ActVote       Act = "party-vote"    // Vote
+	ActTask       Act = "party-task"    // PartyTask
+	ActTake       Act = "party-take"    // TaskTake
+	ActLease      Act = "party-lease"   // Reservation
+	ActRelease    Act = "party-release" // LeaseEnd
+)
+
 // PartyProposal puts an agreement to a party. The rule consensus_mode says whose acceptance settles
 // it.
 type PartyProposal struct {
@@ -13,24 +23,14 @@ type PartyProposal struct {
 	Item ItemRef
 }
 
-// ActPartyAgree is the act of a PartyProposal.
-const ActPartyAgree Act = "party-agree"
-
 // ProposeToParty is the act by which an agreement is put to a party. By that its author accepts it.
-var ProposeToParty = NewAct(ActSpec{
-	Act: ActPartyAgree, Heading: "PARTY AGREE", Class: ClassDeed, Doc: "Puts an agreement to a party.",
-}, func(body string) (PartyProposal, error) {
-	f := readForm("PARTY AGREE", body, "ITEM")
-	p := PartyProposal{f.FormHead, ParseItemRef(f.flat("ITEM"))}
-	if p.Item.Text == "" {
-		return p, errors.New("it does not say what is to be agreed")
-	}
-	return p, nil
-}, func(p PartyProposal) string {
-	return writeForm("PARTY AGREE", p.FormHead).put("ITEM", p.Item.String()).
-		line("REQUEST: Accept or decline: a message that begins as this.").
-		line("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>").String()
-}, PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}})
+var ProposeToParty = formAct(deed(ActPartyAgree, "PARTY AGREE", "Puts an agreement to a party."),
+	PartyProposal{exampleHead, ItemRef{Label: "A1", Text: "Panes are named after agents"}}, func(p *PartyProposal) []part {
+		return []part{
+			itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), noteLine("REQUEST: Accept or decline: a message that begins as this."),
+			noteLine("  PARTY VOTE | from: <you> then lines ITEM: <label> and VOTE: accept or reject, and REASON: <why>"),
+		}
+	})
 
 // Vote is what a member, or the leader, says to an agreement that was put to a party.
 type Vote struct {
@@ -40,31 +40,21 @@ type Vote struct {
 	Reason string // may be empty if the vote accepts
 }
 
-// ActVote is the act of a Vote.
-const ActVote Act = "party-vote"
-
 // VoteInParty is the act by which a member, or the leader, votes.
-var VoteInParty = NewAct(ActSpec{
-	Act: ActVote, Heading: "PARTY VOTE", Class: ClassDeed, Doc: "Accepts or declines an agreement that was put to a party.",
-}, func(body string) (Vote, error) {
-	f := readForm("PARTY VOTE", body, "ITEM", "VOTE", "REASON")
-	v := Vote{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM")), Reason: f.text("REASON")}
-	switch said := f.flat("VOTE"); {
-	case said == "accept":
-		v.Accept = true
-	case said != "reject":
-		return Vote{}, fmt.Errorf("a vote is accept or reject, not %.80q", said)
-	case v.Reason == "":
-		return Vote{}, errors.New("it gives no reason")
+var VoteInParty = formAct(deed(ActVote, "PARTY VOTE", "Accepts or declines an agreement that was put to a party."),
+	Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true}, func(v *Vote) []part {
+		return []part{
+			itemPart(&v.Item), partOf("VOTE", &v.Accept, parseVote, func(yes bool) string { return map[bool]string{true: "accept", false: "reject"}[yes] }),
+			textPart("REASON", &v.Reason), check(func() bool { return v.Accept || v.Reason != "" }, noReason),
+		}
+	})
+
+func parseVote(said string) (accept bool, err error) {
+	if said != "accept" && said != "reject" {
+		err = fmt.Errorf("a vote is accept or reject, not %.80q", said)
 	}
-	return v, nil
-}, func(v Vote) string {
-	said := "reject"
-	if v.Accept {
-		said = "accept"
-	}
-	return writeForm("PARTY VOTE", v.FormHead).put("ITEM", v.Item.String()).put("VOTE", said).put("REASON", v.Reason).String()
-}, Vote{FormHead: exampleHead, Item: ItemRef{Label: "A1", Text: "Panes are named after agents"}, Accept: true})
+	return said == "accept", err
+}
 
 // Decides is what the leader's signature of a vote is about. It names the agreement by the message
 // that put it, because another party may have an agreement with the same label and words.
@@ -79,24 +69,14 @@ type PartyTask struct {
 	Item ItemRef
 }
 
-// ActTask is the act of a PartyTask.
-const ActTask Act = "party-task"
-
 // AddTask is the act by which a party is given something to do.
-var AddTask = NewAct(ActSpec{
-	Act: ActTask, Heading: "PARTY TASK", Class: ClassDeed, Doc: "Puts something that one of a party is to do on its list.",
-}, func(body string) (PartyTask, error) {
-	f := readForm("PARTY TASK", body, "ITEM")
-	t := PartyTask{f.FormHead, ParseItemRef(f.flat("ITEM"))}
-	if t.Item.Text == "" {
-		return t, errors.New("it does not say what is to be done")
-	}
-	return t, nil
-}, func(t PartyTask) string {
-	return writeForm("PARTY TASK", t.FormHead).put("ITEM", t.Item.String()).
-		line("REQUEST: One of you takes it: a message that begins as this.").
-		line("  PARTY TAKE | from: <you> then a line ITEM: <label>").String()
-}, PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}})
+var AddTask = formAct(deed(ActTask, "PARTY TASK", "Puts something that one of a party is to do on its list."),
+	PartyTask{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}}, func(t *PartyTask) []part {
+		return []part{
+			itemPart(&t.Item), needs(&t.Item.Text, "it does not say what is to be done"), noteLine("REQUEST: One of you takes it: a message that begins as this."),
+			noteLine("  PARTY TAKE | from: <you> then a line ITEM: <label>"),
+		}
+	})
 
 // TaskTake says that its author takes a task, or keeps it, until a time. After that time another
 // member may take it.
@@ -106,21 +86,11 @@ type TaskTake struct {
 	Until time.Time // UTC
 }
 
-// ActTake is the act of a TaskTake.
-const ActTake Act = "party-take"
-
 // TakeTask is the act by which a member takes a task.
-var TakeTask = NewAct(ActSpec{
-	Act: ActTake, Heading: "PARTY TAKE", Class: ClassDeed, Doc: "Takes a task of a party: the first in the order of the record has it.",
-}, func(body string) (TaskTake, error) {
-	f := readForm("PARTY TAKE", body, "ITEM", "UNTIL")
-	t := TaskTake{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM"))}
-	var err error
-	t.Until, err = f.instant("UNTIL")
-	return t, err
-}, func(t TaskTake) string {
-	return writeForm("PARTY TAKE", t.FormHead).put("ITEM", t.Item.String()).put("UNTIL", formatInstant(t.Until)).String()
-}, TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)})
+var TakeTask = formAct(deed(ActTake, "PARTY TAKE", "Takes a task of a party: the first in the order of the record has it."),
+	TaskTake{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, exampleTime.Add(2 * time.Hour)}, func(t *TaskTake) []part {
+		return []part{itemPart(&t.Item), timePart("UNTIL", &t.Until)}
+	})
 
 // TaskEnd says that a task is done, or that the member who had it gives it back.
 type TaskEnd struct {
@@ -143,15 +113,9 @@ var (
 )
 
 func taskEnd(act Act, heading, doc string) WordAct[TaskEnd] {
-	parse := func(body string) (TaskEnd, error) {
-		f := readForm(heading, body, "ITEM", "OUTCOME")
-		return TaskEnd{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("OUTCOME")}, nil
-	}
-	format := func(e TaskEnd) string {
-		return writeForm(heading, e.FormHead).put("ITEM", e.Item.String()).put("OUTCOME", e.Outcome).String()
-	}
-	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format,
-		TaskEnd{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, "It is in the tree."})
+	return formAct(deed(act, heading, doc),
+		TaskEnd{exampleHead, ItemRef{Label: "T1", Text: "Write the restart test"}, "It is in the tree."},
+		func(e *TaskEnd) []part { return []part{itemPart(&e.Item), textPart("OUTCOME", &e.Outcome)} })
 }
 
 // Reservation reserves files or other things for its author until a time. It is advice: nothing is
@@ -163,13 +127,8 @@ type Reservation struct {
 	Reason string    // may be empty
 }
 
-// ActLease is the act of a Reservation.
-const ActLease Act = "party-lease"
-
 // Lease is the act by which a member reserves things.
-var Lease = NewAct(ActSpec{
-	Act: ActLease, Heading: "PARTY LEASE", Class: ClassDeed, Doc: "Reserves files or other things for a member of a party, for a while.",
-}, func(body string) (Reservation, error) {
+var Lease = NewAct(deed(ActLease, "PARTY LEASE", "Reserves files or other things for a member of a party, for a while."), func(body string) (Reservation, error) {
 	f := readForm("PARTY LEASE", body, "THINGS", "UNTIL", "REASON")
 	r := Reservation{FormHead: f.FormHead, Things: f.list("THINGS"), Reason: f.text("REASON")}
 	var err error
@@ -191,12 +150,5 @@ var Lease = NewAct(ActSpec{
 // LeaseEnd ends a reservation of its author before its time.
 type LeaseEnd struct{ FormHead }
 
-// ActRelease is the act of a LeaseEnd.
-const ActRelease Act = "party-release"
-
 // Release is the act by which a member ends its reservation: the one that the message answers.
-var Release = NewAct(ActSpec{
-	Act: ActRelease, Heading: "PARTY RELEASE", Class: ClassDeed, Doc: "Ends a reservation in a party before its time.",
-}, func(body string) (LeaseEnd, error) {
-	return LeaseEnd{readForm("PARTY RELEASE", body).FormHead}, nil
-}, func(e LeaseEnd) string { return writeForm("PARTY RELEASE", e.FormHead).String() }, LeaseEnd{exampleHead})
+var Release = formAct(deed(ActRelease, "PARTY RELEASE", "Ends a reservation in a party before its time."), LeaseEnd{exampleHead}, func(*LeaseEnd) []part { return nil })

@@ -20,24 +20,22 @@ type Ruling struct {
 const ActPolicy Act = "policy"
 
 // SetPolicy is the act by which the fleet's policy is set.
-var SetPolicy = NewAct(ActSpec{
+var SetPolicy = formAct(ActSpec{
 	Act: ActPolicy, Heading: "POLICY", Class: ClassNotice, Doc: "Settles something for the whole fleet, such as how long decisions stay open.",
-}, parseRuling, formatRuling, Ruling{FormHead{From: "nat", At: exampleTime}, "window-cross-host", "7d", "We meet once a week."})
+}, Ruling{FormHead{From: "nat", At: exampleTime}, "window-cross-host", "7d", "We meet once a week."}, func(r *Ruling) []part {
+	return []part{
+		partOf("KEY", &r.Key, parsePolicyKey, flatText), flatPart("VALUE", &r.Value), textPart("REASON", &r.Reason),
+	}
+})
 
 var policyKey = pattern.New(`^[a-z][a-z0-9.-]{0,63}$`)
 
-func formatRuling(r Ruling) string {
-	return writeForm("POLICY", r.FormHead).put("KEY", r.Key).put("VALUE", flatText(r.Value)).put("REASON", r.Reason).String()
-}
-
-func parseRuling(body string) (Ruling, error) {
-	f := readForm("POLICY", body, "KEY", "VALUE", "REASON")
-	r := Ruling{f.FormHead, f.flat("KEY"), f.flat("VALUE"), f.text("REASON")}
-	if r.Key == "" {
-		return Ruling{}, errors.New("it does not say what it settles")
+func parsePolicyKey(key string) (string, error) {
+	if key == "" {
+		return "", errors.New("it does not say what it settles")
 	}
-	if !policyKey.MatchString(r.Key) {
-		return Ruling{}, fmt.Errorf("%.80q is not the name of a policy: small letters, digits and dashes", r.Key)
+	if !policyKey.MatchString(key) {
+		return "", fmt.Errorf("%.80q is not the name of a policy: small letters, digits and dashes", key)
 	}
-	return r, nil
+	return key, nil
 }

@@ -29,14 +29,10 @@ const (
 // RunRetry and RunDrop are the acts by which somebody takes a message that an agent
 // failed on out of the dead letters.
 var (
-	RunRetry = runWord(ActSpec{
-		Act: ActRunRetry, Heading: "RUN-RETRY", Class: ClassNotice,
-		Doc: "Has an agent work anew on a message that it failed on.",
-	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "the model is back"})
-	RunDrop = runWord(ActSpec{
-		Act: ActRunDrop, Heading: "RUN-DROP", Class: ClassNotice,
-		Doc: "Puts a message away that an agent failed on.",
-	}, RunWord{Of: exampleRun, Agent: "mawjs"})
+	RunRetry = runWord(ActRunRetry, "RUN-RETRY", "Has an agent work anew on a message that it failed on.",
+		RunWord{Of: exampleRun, Agent: "mawjs", Reason: "the model is back"})
+	RunDrop = runWord(ActRunDrop, "RUN-DROP", "Puts a message away that an agent failed on.",
+		RunWord{Of: exampleRun, Agent: "mawjs"})
 )
 
 // RunHeld and TalkHeld are the acts by which a host says, once, that messages wait because agents
@@ -44,26 +40,20 @@ var (
 // message of these acts also names the first message that waits. So it is part of that conversation
 // without being an answer.
 var (
-	RunHeld = runWord(ActSpec{
-		Act: ActRunHeld, Heading: "RUN-HELD", Class: ClassNotice,
-		Doc: "Says that messages for an agent wait, because agents have had it run too often in an hour.",
-	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had it run 60 times within an hour (max_runs is 60)"})
-	TalkHeld = runWord(ActSpec{
-		Act: ActTalkHeld, Heading: "TALK-HELD", Class: ClassNotice,
-		Doc: "Says that a conversation waits for a human, because agents have had each other run too often in it.",
-	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had each other run 30 times in this conversation since a human spoke in it (max_conversation_runs is 30)"})
-	Resume = runWord(ActSpec{
-		Act: ActResume, Heading: "RUN-RESUME", Class: ClassNotice,
-		Doc: "Lets a conversation of agents go on: a human has spoken in it.",
-	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "they are getting somewhere"})
+	RunHeld = runWord(ActRunHeld, "RUN-HELD", "Says that messages for an agent wait, because agents have had it run too often in an hour.",
+		RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had it run 60 times within an hour (max_runs is 60)"})
+	TalkHeld = runWord(ActTalkHeld, "TALK-HELD", "Says that a conversation waits for a human, because agents have had each other run too often in it.",
+		RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had each other run 30 times in this conversation since a human spoke in it (max_conversation_runs is 30)"})
+	Resume = runWord(ActResume, "RUN-RESUME", "Lets a conversation of agents go on: a human has spoken in it.",
+		RunWord{Of: exampleRun, Agent: "mawjs", Reason: "they are getting somewhere"})
 )
 
 const agentField = " | agent: "
 
 var exampleRun, _ = ParsePath("7a1c3b8e-52d6-4f7a-9a0e-0d8f6b2c4e10/2026/05/23/190100000Z-b2c3d4e5.md")
 
-func runWord(spec ActSpec, example RunWord) WordAct[RunWord] {
-	return NewAct(spec, parseRunWord, func(w RunWord) string { return formatRunWord(spec.Heading, w) }, example)
+func runWord(act Act, heading, doc string, example RunWord) WordAct[RunWord] {
+	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassNotice, Doc: doc}, parseRunWord, func(w RunWord) string { return formatRunWord(heading, w) }, example)
 }
 
 func formatRunWord(heading string, w RunWord) string {

@@ -1,9 +1,22 @@
 package protocol
 
 import (
-	"errors"
 	"strings"
 	"time"
+)
+
+// The acts of topics, and what their bodies say.
+const (
+	ActTopic       Act = "topic"        // Opening
+	ActClose       Act = "close"        // Closing
+	ActJoinRequest Act = "join-request" // JoinRequest
+	ActAgree       Act = "agree"        // Proposal
+	ActTeachBack   Act = "teach-back"   // Lesson
+	ActDisagree    Act = "disagree"     // Dissent
+	ActOpen        Act = "open"         // OpenQuestion
+	ActResolve     Act = "resolve"      // Resolution
+	ActValidate    Act = "validate"     // Validation
+	ActTimeout     Act = "timeout"      // Timeout. If somebody sends one all the same, it changes nothing
 )
 
 // Opening opens a topic between two, or loads it if it is open (R65). A participant who closed the
@@ -13,25 +26,11 @@ type Opening struct {
 	Anchor   string // the issue on which the topic hangs, such as maw-js#332; empty: none, or the one that the topic has
 }
 
-// ActTopic is the act of an Opening.
-const ActTopic Act = "topic"
-
 // OpenTopic is the act by which a topic is opened.
-var OpenTopic = NewAct(ActSpec{
-	Act: ActTopic, Heading: "TOPIC", Class: ClassDeed, Doc: "Opens a topic between two, or begins a new term of it.",
-}, parseOpening, formatOpening, Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"})
-
-func formatOpening(o Opening) string {
-	return writeForm("TOPIC", o.FormHead).put("ANCHOR", flatText(o.Anchor)).String()
-}
-
-func parseOpening(body string) (Opening, error) {
-	f := readForm("TOPIC", body, "ANCHOR")
-	if f.Topic == "" {
-		return Opening{}, errors.New("it does not say what the topic is called")
-	}
-	return Opening{f.FormHead, f.flat("ANCHOR")}, nil
-}
+var OpenTopic = formAct(deed(ActTopic, "TOPIC", "Opens a topic between two, or begins a new term of it."),
+	Opening{FormHead{From: "skills-cli", With: "mawjs", Topic: "tmux design", At: exampleTime}, "maw-js#332"}, func(o *Opening) []part {
+		return []part{needs(&o.Topic, "it does not say what the topic is called"), flatPart("ANCHOR", &o.Anchor)}
+	})
 
 // Closing ends a topic for its author; the other sees who closed it (R30).
 type Closing struct {
@@ -39,22 +38,9 @@ type Closing struct {
 	Reason string // may be empty
 }
 
-// ActClose is the act of a Closing.
-const ActClose Act = "close"
-
 // CloseTopic is the act by which a participant closes their side of a topic.
-var CloseTopic = NewAct(ActSpec{
-	Act: ActClose, Heading: "CLOSE", Class: ClassDeed, Doc: "Closes its author's side of a topic.",
-}, parseClosing, formatClosing, Closing{exampleHead, "It is built."})
-
-func formatClosing(c Closing) string {
-	return writeForm("CLOSE", c.FormHead).put("REASON", c.Reason).String()
-}
-
-func parseClosing(body string) (Closing, error) {
-	f := readForm("CLOSE", body, "REASON")
-	return Closing{f.FormHead, f.text("REASON")}, nil
-}
+var CloseTopic = formAct(deed(ActClose, "CLOSE", "Closes its author's side of a topic."),
+	Closing{exampleHead, "It is built."}, func(c *Closing) []part { return []part{textPart("REASON", &c.Reason)} })
 
 // JoinRequest asks to take part in a topic of two others (R31).
 type JoinRequest struct {
@@ -62,22 +48,9 @@ type JoinRequest struct {
 	Reason string // may be empty
 }
 
-// ActJoinRequest is the act of a JoinRequest.
-const ActJoinRequest Act = "join-request"
-
 // RequestJoin is the act by which somebody asks to join.
-var RequestJoin = NewAct(ActSpec{
-	Act: ActJoinRequest, Heading: "JOIN-REQUEST", Class: ClassDeed, Doc: "Asks to take part in a topic.",
-}, parseJoinRequest, formatJoinRequest, JoinRequest{exampleHead, "I build the panes."})
-
-func formatJoinRequest(j JoinRequest) string {
-	return writeForm("JOIN-REQUEST", j.FormHead).put("REASON", j.Reason).String()
-}
-
-func parseJoinRequest(body string) (JoinRequest, error) {
-	f := readForm("JOIN-REQUEST", body, "REASON")
-	return JoinRequest{f.FormHead, f.text("REASON")}, nil
-}
+var RequestJoin = formAct(deed(ActJoinRequest, "JOIN-REQUEST", "Asks to take part in a topic."),
+	JoinRequest{exampleHead, "I build the panes."}, func(j *JoinRequest) []part { return []part{textPart("REASON", &j.Reason)} })
 
 // Proposal puts an agreement to the other participant of a topic. By that its author is committed
 // to it (R60).
@@ -87,34 +60,16 @@ type Proposal struct {
 	AnswerBy time.Time // UTC; until then silence is no timeout. Zero: the rules have their own
 }
 
-// ActAgree is the act of a Proposal.
-const ActAgree Act = "agree"
-
 // Agree is the act by which an agreement is proposed.
-var Agree = NewAct(ActSpec{
-	Act: ActAgree, Heading: "AGREE", Class: ClassDeed, Doc: "Proposes an agreement, to which its author commits.",
-}, parseProposal, formatProposal, Proposal{
-	exampleHead, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT"}, exampleTime.Add(7 * 24 * time.Hour),
-})
-
-func formatProposal(p Proposal) string {
-	return writeForm("AGREE", p.FormHead).put("ITEM", p.Item.String()).put("ANSWER-BY", formatInstant(p.AnswerBy)).
-		line("REQUEST: Commit, decline or put it off: a message that begins as one of these.").
-		line("  ACCEPT | from: <you> then a line ITEM: <label> and a line COMMITMENT: <what changes>").
-		line("  REJECT | from: <you> then a line ITEM: <label> and a line REASON: <why>").
-		line("  DEFER | from: <you> then a line ITEM: <label> and a line UNTIL: <date>").String()
-}
-
-func parseProposal(body string) (Proposal, error) {
-	f := readForm("AGREE", body, "ITEM", "ANSWER-BY")
-	p := Proposal{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM"))}
-	if p.Item.Text == "" {
-		return p, errors.New("it does not say what is to be agreed")
+var Agree = formAct(deed(ActAgree, "AGREE", "Proposes an agreement, to which its author commits."), Proposal{exampleHead, exampleItem, exampleTime.Add(7 * 24 * time.Hour)}, func(p *Proposal) []part {
+	return []part{
+		itemPart(&p.Item), needs(&p.Item.Text, "it does not say what is to be agreed"), timePart("ANSWER-BY", &p.AnswerBy),
+		noteLine("REQUEST: Commit, decline or put it off: a message that begins as one of these."),
+		noteLine("  ACCEPT | from: <you> then a line ITEM: <label> and a line COMMITMENT: <what changes>"),
+		noteLine("  REJECT | from: <you> then a line ITEM: <label> and a line REASON: <why>"),
+		noteLine("  DEFER | from: <you> then a line ITEM: <label> and a line UNTIL: <date>"),
 	}
-	var err error
-	p.AnswerBy, err = f.instant("ANSWER-BY")
-	return p, err
-}
+})
 
 // instant is a field that names a moment; the zero time if the field is missing.
 func (f *form) instant(key string) (time.Time, error) {
@@ -137,26 +92,11 @@ type Lesson struct {
 	Learned string
 }
 
-// ActTeachBack is the act of a Lesson.
-const ActTeachBack Act = "teach-back"
-
 // TeachBack is the act by which somebody says what they have learned.
-var TeachBack = NewAct(ActSpec{
-	Act: ActTeachBack, Heading: "TEACH-BACK", Class: ClassDeed, Doc: "Says back what its author has learned from the other one.",
-}, parseLesson, formatLesson, Lesson{exampleHead, "T1", "Panes keep their titles over a restart."})
-
-func formatLesson(l Lesson) string {
-	return writeForm("TEACH-BACK", l.FormHead, "label", l.Label.String()).put("LEARNED", l.Learned).String()
-}
-
-func parseLesson(body string) (Lesson, error) {
-	f := readForm("TEACH-BACK", body, "LEARNED")
-	l := Lesson{f.FormHead, f.label(), f.text("LEARNED")}
-	if l.Learned == "" {
-		return l, errors.New("it does not say what was learned")
-	}
-	return l, nil
-}
+var TeachBack = formAct(deed(ActTeachBack, "TEACH-BACK", "Says back what its author has learned from the other one."),
+	Lesson{exampleHead, "T1", "Panes keep their titles over a restart."}, func(l *Lesson) []part {
+		return []part{labelPart(&l.Label), textPart("LEARNED", &l.Learned), needs(&l.Learned, "it does not say what was learned")}
+	})
 
 // label returns the label beside the heading, or "" if there is none that can be read.
 func (f *form) label() Label {
@@ -174,29 +114,13 @@ type Dissent struct {
 	Position string // what its author holds
 }
 
-// ActDisagree is the act of a Dissent.
-const ActDisagree Act = "disagree"
-
 // Disagree is the act by which a difference is put on record.
-var Disagree = NewAct(ActSpec{
-	Act: ActDisagree, Heading: "DISAGREE", Class: ClassDeed, Doc: "Puts on record what its author sees otherwise.",
-}, parseDissent, formatDissent, Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."})
-
-func formatDissent(d Dissent) string {
-	return writeForm("DISAGREE", d.FormHead, "label", d.Label.String()).put("POSITION", d.Position).String()
-}
-
-func parseDissent(body string) (Dissent, error) {
-	f := readForm("DISAGREE", body, "POSITION", "ITEM")
-	d := Dissent{f.FormHead, f.label(), f.text("POSITION")}
-	if d.Position == "" {
-		d.Position = f.text("ITEM")
-	}
-	if d.Position == "" {
-		return d, errors.New("it does not say what is seen otherwise")
-	}
-	return d, nil
-}
+var Disagree = formAct(deed(ActDisagree, "DISAGREE", "Puts on record what its author sees otherwise."),
+	Dissent{exampleHead, "D1", "Titles belong to the panes, not to the team."}, func(d *Dissent) []part {
+		return []part{
+			labelPart(&d.Label), textPart("POSITION", &d.Position), orPart("ITEM", &d.Position), needs(&d.Position, "it does not say what is seen otherwise"),
+		}
+	})
 
 // OpenQuestion puts a question on a topic's list.
 type OpenQuestion struct {
@@ -204,26 +128,11 @@ type OpenQuestion struct {
 	Item ItemRef
 }
 
-// ActOpen is the act of an OpenQuestion.
-const ActOpen Act = "open"
-
 // Ask is the act by which a question is put on the list.
-var Ask = NewAct(ActSpec{
-	Act: ActOpen, Heading: "OPEN", Class: ClassDeed, Doc: "Puts an open question on the list of a topic.",
-}, parseOpenQuestion, formatOpenQuestion, OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}})
-
-func formatOpenQuestion(q OpenQuestion) string {
-	return writeForm("OPEN", q.FormHead).put("ITEM", q.Item.String()).String()
-}
-
-func parseOpenQuestion(body string) (OpenQuestion, error) {
-	f := readForm("OPEN", body, "ITEM")
-	q := OpenQuestion{f.FormHead, ParseItemRef(f.flat("ITEM"))}
-	if q.Item.Text == "" {
-		return q, errors.New("it asks nothing")
-	}
-	return q, nil
-}
+var Ask = formAct(deed(ActOpen, "OPEN", "Puts an open question on the list of a topic."),
+	OpenQuestion{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}}, func(q *OpenQuestion) []part {
+		return []part{itemPart(&q.Item), needs(&q.Item.Text, "it asks nothing")}
+	})
 
 // Resolution settles an open question, or what its author disagreed about.
 type Resolution struct {
@@ -232,22 +141,11 @@ type Resolution struct {
 	Outcome string // may be empty
 }
 
-// ActResolve is the act of a Resolution.
-const ActResolve Act = "resolve"
-
 // Resolve is the act by which a question is settled.
-var Resolve = NewAct(ActSpec{
-	Act: ActResolve, Heading: "RESOLVE", Class: ClassDeed, Doc: "Settles an open question.",
-}, parseResolution, formatResolution, Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."})
-
-func formatResolution(r Resolution) string {
-	return writeForm("RESOLVE", r.FormHead).put("ITEM", r.Item.String()).put("OUTCOME", r.Outcome).String()
-}
-
-func parseResolution(body string) (Resolution, error) {
-	f := readForm("RESOLVE", body, "ITEM", "OUTCOME")
-	return Resolution{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("OUTCOME")}, nil
-}
+var Resolve = formAct(deed(ActResolve, "RESOLVE", "Settles an open question."),
+	Resolution{exampleHead, ItemRef{Label: "P2", Text: "Who owns the pane titles?"}, "mawjs does."}, func(r *Resolution) []part {
+		return []part{itemPart(&r.Item), textPart("OUTCOME", &r.Outcome)}
+	})
 
 // ActOfAnswer is the act of an answer that names none itself, such as the output of an agent's
 // command. `asked` is the act of the message that is answered. It says which forms of answers are
@@ -316,26 +214,15 @@ const (
 )
 
 // Sum is the act by which a topic is summed up.
-var Sum = NewAct(ActSpec{
+var Sum = formAct(ActSpec{
 	Act: ActCheckpoint, Heading: "CHECKPOINT", Class: ClassDeed, Wakes: true, Doc: "Sums up where a topic stands, to be ratified, amended or rejected.",
-}, parseCheckpoint, formatCheckpoint, Checkpoint{exampleHead, "Keys are settled.\nTitles are open.\nNext: the restart."})
-
-func formatCheckpoint(c Checkpoint) string {
-	return writeForm("CHECKPOINT", c.FormHead).put("Summary", c.Summary).
-		line("REQUEST: Ratify, amend, or reject: a message that begins as one of these.").
-		line("  RATIFIED | from: <you>").
-		line("  AMENDMENT: <changes>").
-		line("  REJECTED: <reason>").String()
-}
-
-func parseCheckpoint(body string) (Checkpoint, error) {
-	f := readForm("CHECKPOINT", body, "SUMMARY")
-	c := Checkpoint{f.FormHead, f.text("SUMMARY")}
-	if c.Summary == "" {
-		return c, errors.New("it has no summary")
+}, Checkpoint{exampleHead, "Keys are settled.\nTitles are open.\nNext: the restart."}, func(c *Checkpoint) []part {
+	return []part{
+		textPart("Summary", &c.Summary), needs(&c.Summary, "it has no summary"),
+		noteLine("REQUEST: Ratify, amend, or reject: a message that begins as one of these."),
+		noteLine("  RATIFIED | from: <you>"), noteLine("  AMENDMENT: <changes>"), noteLine("  REJECTED: <reason>"),
 	}
-	return c, nil
-}
+})
 
 // Verdict is what the other participant says to a checkpoint.
 type Verdict struct {
@@ -353,19 +240,9 @@ var (
 // verdict makes an act that says a Verdict. It also reads the seed's short form ("AMENDMENT:
 // text").
 func verdict(act Act, heading, key, lacking, doc, text string) WordAct[Verdict] {
-	parse := func(body string) (Verdict, error) {
-		f := readForm(heading, body, key, heading)
-		v := Verdict{f.FormHead, f.text(key)}
-		if v.Text == "" {
-			v.Text = f.text(heading)
-		}
-		if v.Text == "" && lacking != "" {
-			return v, errors.New(lacking)
-		}
-		return v, nil
-	}
-	format := func(v Verdict) string { return writeForm(heading, v.FormHead).put(key, v.Text).String() }
-	return NewAct(ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}, parse, format, Verdict{exampleHead, text})
+	return formAct(deed(act, heading, doc), Verdict{exampleHead, text}, func(v *Verdict) []part {
+		return []part{textPart(key, &v.Text), orPart(heading, &v.Text), check(func() bool { return v.Text != "" || lacking == "" }, lacking)}
+	})
 }
 
 // Milestone is the reason to ask whether an acceptance still holds (R29).
@@ -396,30 +273,19 @@ type Validation struct {
 	AnswerBy  time.Time // UTC; zero: the rules have their own
 }
 
-// ActValidate is the act of a Validation.
-const ActValidate Act = "validate"
-
 // Validate is the act by which somebody asks whether an acceptance still holds.
-var Validate = NewAct(ActSpec{
+var Validate = formAct(ActSpec{
 	Act: ActValidate, Heading: "VALIDATE", Class: ClassDeed, Wakes: true, Doc: "Asks whether what was accepted some time ago still holds.",
-}, parseValidation, formatValidation, Validation{exampleCommit, exampleItem, MilestoneSessions, exampleTime.Add(7 * 24 * time.Hour)})
-
-func formatValidation(v Validation) string {
-	return writeForm("VALIDATE", v.FormHead).put("ITEM", v.Item.String()).
-		line("QUESTION: Do you still accept this? Current behavior matches?").
-		put("MILESTONE", string(v.Milestone)).put("ANSWER-BY", formatInstant(v.AnswerBy)).
-		line("REQUEST: Answer with a message that begins as one of these.").
-		line("  RE-ACCEPT | from: <you> then a line ITEM: <label>, where it still holds").
-		line("  REVOKE | from: <you> then a line ITEM: <label> and a line REASON: <why>").String()
-}
-
-func parseValidation(body string) (Validation, error) {
-	f := readForm("VALIDATE", body, "ITEM", "MILESTONE", "ANSWER-BY")
-	v := Validation{FormHead: f.FormHead, Item: ParseItemRef(f.flat("ITEM")), Milestone: ParseMilestone(f.flat("MILESTONE"))}
-	var err error
-	v.AnswerBy, err = f.instant("ANSWER-BY")
-	return v, err
-}
+}, Validation{exampleCommit, exampleItem, MilestoneSessions, exampleTime.Add(7 * 24 * time.Hour)}, func(v *Validation) []part {
+	return []part{
+		itemPart(&v.Item), noteLine("QUESTION: Do you still accept this? Current behavior matches?"),
+		partOf("MILESTONE", &v.Milestone, func(s string) (Milestone, error) { return ParseMilestone(s), nil }, func(m Milestone) string { return string(m) }),
+		timePart("ANSWER-BY", &v.AnswerBy),
+		noteLine("REQUEST: Answer with a message that begins as one of these."),
+		noteLine("  RE-ACCEPT | from: <you> then a line ITEM: <label>, where it still holds"),
+		noteLine("  REVOKE | from: <you> then a line ITEM: <label> and a line REASON: <why>"),
+	}
+})
 
 // Timeout says that nobody decided on an item in time. Each host that looks observes it and writes
 // it down for itself. It is sent to nobody: silence is no answer (R29).
@@ -429,9 +295,6 @@ type Timeout struct {
 	Item       ItemRef
 	From, To   time.Time // UTC: the time within which an answer was waited for
 }
-
-// ActTimeout is the act of a Timeout. If somebody sends one all the same, it changes nothing.
-const ActTimeout Act = "timeout"
 
 // ObserveTimeout is the act that says a Timeout.
 var ObserveTimeout = NewAct(ActSpec{

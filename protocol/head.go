@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,7 +53,7 @@ func decodeHead(line string) (h Head, err error) {
 	if h.Host, err = ParseName(words[0]); err != nil {
 		return h, err
 	}
-	if h.Run = words[1]; !isRun(h.Run) {
+	if h.Run = words[1]; !isHex(h.Run, 8) {
 		return h, fmt.Errorf("run %q is not eight hex digits", h.Run)
 	}
 	if h.Seq, err = strconv.ParseUint(words[2], 10, 64); err != nil || h.Seq == 0 || strconv.FormatUint(h.Seq, 10) != words[2] {
@@ -67,13 +66,10 @@ func decodeHead(line string) (h Head, err error) {
 	return h, err
 }
 
-func isRun(s string) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) == 4 && strings.ToLower(s) == s
-}
-
 // IsHash reports whether `s` looks like a hash that Hash gives.
-func IsHash(s string) bool {
-	b, err := hex.DecodeString(s)
-	return err == nil && len(b) == 32 && strings.ToLower(s) == s
+func IsHash(s string) bool { return isHex(s, 64) }
+
+// isHex reports whether s is n lower-case hex digits.
+func isHex(s string, n int) bool {
+	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }

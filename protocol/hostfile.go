@@ -78,22 +78,18 @@ func RetireHostFile(old []byte, h HostState, since time.Time) ([]byte, error) {
 // HostFileRemoved says since when a host is out, by its file. `ok` is false for a host that is not
 // out.
 func HostFileRemoved(file []byte) (since time.Time, ok bool) {
-	root, _ := hostFileParts(file)
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "removed" {
-			since, err := time.Parse(TimestampLayout, root.Content[i+1].Value)
-			return since, err == nil
-		}
-	}
-	return time.Time{}, false
+	since, err := time.Parse(TimestampLayout, hostFileField(file, "removed"))
+	return since, err == nil
 }
 
 // HostFileUser is the user of the host's machine whose host it is, by its file; "" if the file does
 // not say. Several hosts of one machine differ by it (R11).
-func HostFileUser(file []byte) string {
+func HostFileUser(file []byte) string { return hostFileField(file, "username") }
+
+func hostFileField(file []byte, key string) string {
 	root, _ := hostFileParts(file)
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "username" {
+		if root.Content[i].Value == key {
 			return root.Content[i+1].Value
 		}
 	}

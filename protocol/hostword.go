@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nkeys"
@@ -73,13 +74,99 @@ func readWord(body string, take func(key, value string) error) (Name, error) {
 	return host, nil
 }
 
+// hostLine is a line of a host's word, or several with one key: "key: value".
+type hostLine struct {
+	key   string
+	read  func(value string) error
+	write func() []string // empty values are not written
+}
+
+// hostAct makes an act of a host's word. `lines` are the host that says some words and their lines,
+// in the order in which they are written. `check` refuses words that say too little.
+func hostAct[W any](spec ActSpec, example W, lines func(words *W) (host *Name, all []hostLine), check func(words *W) error) WordAct[W] {
+	return NewAct(spec, func(body string) (W, error) {
+		var w W
+		host, all := lines(&w)
+		said, err := readWord(body, func(key, value string) error {
+			for _, l := range all {
+				if l.key == key {
+					return l.read(value)
+				}
+			}
+			return nil
+		})
+		if *host = said; err == nil {
+			err = check(&w)
+		}
+		return w, err
+	}, func(w W) string {
+		var b strings.Builder
+		host, all := lines(&w)
+		b.WriteString(wordHead(spec.Act, *host))
+		for _, l := range all {
+			for _, value := range l.write() {
+				if value != "" {
+					b.WriteString(l.key + ": " + oneLine(value) + "\n")
+				}
+			}
+		}
+		return NormalBody(b.String())
+	}, example)
+}
+
+func textLine(key string, value *string) hostLine {
+	return hostLine{key, func(s string) error { *value = oneLine(s); return nil }, func() []string { return []string{*value} }}
+}
+
+// keyLine is a public nkey.
+func keyLine(key string, value *string) hostLine {
+	return hostLine{key, func(s string) error { *value = s; return CheckKey(s) }, func() []string { return []string{*value} }}
+}
+
+func nameLine(key string, value *Name) hostLine {
+	return hostLine{key, func(s string) (err error) { *value, err = ParseName(s); return err }, func() []string { return []string{value.String()} }}
+}
+
+func yesLine(key string, value *bool) hostLine {
+	return hostLine{key, func(s string) error { *value = s == "yes"; return nil }, func() []string {
+		if *value {
+			return []string{"yes"}
+		}
+		return nil
+	}}
+}
+
+// listLine are at most `most` different values, each on a line of its own.
+func listLine[T comparable](key string, list *[]T, most int, parse func(string) (T, error), format func(T) string) hostLine {
+	return hostLine{key, func(s string) error {
+		value, err := parse(s)
+		switch {
+		case err != nil || slices.Contains(*list, value):
+			return err
+		case len(*list) == most:
+			return fmt.Errorf("more than %d", most)
+		}
+		*list = append(*list, value)
+		return nil
+	}, func() []string {
+		lines := make([]string, len(*list))
+		for i, value := range *list {
+			lines[i] = format(value)
+		}
+		return lines
+	}}
+}
+
 // HostKey is a key and the host that it belongs to.
 type HostKey struct {
 	Host Name
 	Key  string // public nkey
 }
 
-// parseHostKey reads "ALIAS KEY".
+// String returns "ALIAS KEY".
+func (k HostKey) String() string { return k.Host.String() + " " + k.Key }
+
+// parseHostKey reads what String writes.
 func parseHostKey(s string) (HostKey, error) {
 	alias, key, _ := strings.Cut(s, " ")
 	host, err := ParseName(alias)

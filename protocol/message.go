@@ -195,12 +195,7 @@ func Refer(channel ChannelID, p Path) string {
 
 // ToAll reports whether m is addressed to every participant.
 func (m *Message) ToAll() bool {
-	for _, a := range m.To {
-		if a.Name == All && a.Host == "" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.To, Address{Name: All})
 }
 
 // Names returns the addressees as they are written. It is never nil.

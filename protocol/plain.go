@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -39,12 +40,7 @@ func plainFields(front []byte) (fields, bool) {
 }
 
 func (fs fields) has(key string) bool {
-	for _, f := range fs {
-		if f.key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fs, func(f field) bool { return f.key == key })
 }
 
 // plainList reads the values of an inline list behind its bracket.

@@ -109,9 +109,7 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 // and the memory of the nodes stays small.
 func TestChaosOfAgents(t *testing.T) {
 	scratch.Long(t)
-	if scratch.Raced {
-		t.Skip("it takes too long while the race detector looks on")
-	}
+	scratch.Unraced(t)
 	t.Parallel()
 	size, rounds := chaosSizeOf(t)
 	for range rounds {

@@ -175,12 +175,10 @@ func (h *historian) byFounder(it *File, key string) bool {
 		return false
 	}
 	_, humans := h.ring.Founder()
-	for _, human := range humans {
-		if k, ok := h.pasts.humanKey(founder, human.String(), it, true); ok && k.Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(humans, func(human protocol.Name) bool {
+		k, ok := h.pasts.humanKey(founder, human.String(), it, true)
+		return ok && k.Key == key
+	})
 }
 
 // sameHumanKeys reports whether two versions of a host judge every decision the same.

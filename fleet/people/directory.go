@@ -182,10 +182,5 @@ func (d *Directory) Group(agent, host string) []protocol.Instance {
 
 // ServesAt reports whether the host of an address is known to serve its name.
 func (d *Directory) ServesAt(to protocol.Address) bool {
-	for _, h := range d.ServedOn(to.Name) {
-		if h.String() == to.Host {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(d.ServedOn(to.Name), protocol.Name(to.Host))
 }

@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5445},
-		{"cmd", 21339},
-		{"configs", 3515},
+		{"bus", 5314},
+		{"cmd", 20777},
+		{"configs", 3493},
 		{"fleet", 17548},
 		{"gitsync", 17843},
-		{"internal", 5369},
-		{"internal/testkit", 2499},
-		{"node", 40970},
+		{"internal", 4181},
+		{"internal/testkit", 2508},
+		{"node", 40906},
 		{"node/control", 4809},
-		{"protocol", 9059},
+		{"protocol", 8716},
 	}
 }

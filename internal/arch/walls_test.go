@@ -201,7 +201,7 @@ func walls() []Wall {
 				// Node may be imported only where a node is started, or where its home is worked on
 				// while none runs.
 				Files: []string{
-					"cmd/parley/node/up.go", "cmd/parley/node/init.go", "cmd/parley/node/adopt.go", "cmd/parley/node/join.go", "cmd/parley/node/linkflags.go",
+					"cmd/parley/node/up.go", "cmd/parley/node/init.go", "cmd/parley/node/adopt.go", "cmd/parley/node/join.go", "cmd/parley/node/making.go",
 					"cmd/parley/demo/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/node/remoteset.go", "cmd/parley/agent/offline.go",
 				},
 				Parley: []string{"node"},

@@ -192,7 +192,6 @@ func RunOf(pid string) string {
 	return ""
 }
 
-// within reports whether a path has `part` as one of its parts.
 func within(path, part string) bool { return slices.Contains(strings.Split(path, "/"), part) }
 
 // groupOf is the path of a process's control group, below the root of all groups.

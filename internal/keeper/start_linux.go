@@ -161,7 +161,6 @@ func newWorker() (*worker, error) {
 	return w, nil
 }
 
-// end ends a keeper.
 func (w *worker) end() {
 	_ = w.line.Close()
 	overdue := time.AfterFunc(releaseWithin, func() { _ = w.cmd.Process.Kill() }) // somebody may have stopped it
@@ -206,7 +205,6 @@ func (k *Kept) listen() {
 	k.clean <- false
 }
 
-// parseEnding reads how the command ended.
 func (l Limits) parseEnding(line string) Ending {
 	words := append(strings.Fields(line), "", "")
 	n, _ := strconv.Atoi(words[1])

@@ -8,7 +8,6 @@ const zombie = 5
 // noTerminal is the number of the terminal of a process without one (NODEV).
 const noTerminal = -1
 
-// look reads a process.
 func look(pid int) (s seen, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {

@@ -11,7 +11,6 @@ import (
 	"syscall"
 )
 
-// look reads a process.
 func look(pid int) (s seen, err error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	switch {

@@ -2,6 +2,7 @@ package catchup
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,9 +22,11 @@ const (
 	// gapBusy is how often in a row hosts may answer that they are asked too much before that
 	// counts as one time in vain. So a host that always answers this holds up nobody else.
 	gapBusy = 30
-	// mostOfOne is how many gaps of one chain are remembered from what one host tells. gapChains is
-	// how many chains are remembered in all. If there are more, the host that tells of most loses
-	// one. A forgotten gap shows again with the next message or head.
+	// mostOfOne is how many gaps of one chain are remembered from what one host tells. If there are
+	// more, the last one takes the place of the one before it: what is asked for it begins where
+	// the chain has its first hole by then. gapChains is how many chains are remembered in all. If
+	// there are more, the host that tells of most loses one, which shows again with the next
+	// message or head.
 	mostOfOne = 8
 	gapChains = 256
 	// atOnce is how many chains are mended at a time. gapsByOne is how many of them may be from
@@ -69,7 +72,6 @@ type End struct {
 // EndAt is the end of a chain whose last message here is `it`.
 func EndAt(it *keys.File) End { return End{it.Path, it.Hash, it.Run, it.Seq} }
 
-// newGaps makes a gaps that knows of none.
 func newGaps() *gaps {
 	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
 }
@@ -87,9 +89,14 @@ func (g *gaps) add(by protocol.Name, gap keys.Gap, after End) {
 		c = &brokenChain{wants: map[string]keys.Gap{}, after: after, due: time.Now().Add(gapWait)}
 		g.chains[key] = c
 	}
-	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < mostOfOne {
-		c.wants[gap.Hash] = gap
+	if _, known := c.wants[gap.Hash]; !known && len(c.wants) == mostOfOne {
+		latest := slices.MaxFunc(slices.Collect(maps.Values(c.wants)), func(a, b keys.Gap) int { return a.Path.Compare(b.Path) })
+		if gap.Path.Compare(latest.Path) <= 0 {
+			return
+		}
+		delete(c.wants, latest.Hash)
 	}
+	c.wants[gap.Hash] = gap
 	wait.Nudge(g.wake)
 }
 

@@ -245,7 +245,6 @@ func (one Missing) isLarge() bool {
 	return one.Run == one.after.Run && one.Seq > one.after.Seq+largeGap
 }
 
-// canFetch reports whether the remote can be read.
 func (m *Mender) canFetch() bool {
 	s := m.Record.Status()
 	return s.Remote != "" && (s.Trouble.Kind == gitsync.KindNone || s.Trouble.Pushing)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/span"
@@ -185,16 +184,8 @@ func lastWords(texts ...string) string {
 	return ""
 }
 
-// cutRunes is the longest beginning of `s` that has at most `n` bytes and splits no character.
-func cutRunes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
+// cutRunes is the longest beginning of valid text that has at most `n` bytes and splits no character.
+func cutRunes(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
 
 // seconds writes whole seconds as "60 s", and longer times in the form for people.
 func seconds(d time.Duration) string {

@@ -108,7 +108,7 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 // await waits until the command has ended and closed its outputs, or has to be ended. In the latter
 // case it asks the group to end.
 func (p *process) await(ctx context.Context, c Command) Failure {
-	failure := p.endsWithin(ctx, c.Timeout)
+	failure := within(ctx, c.Timeout, p.ended, p.meter.over)
 	if failure == None && p.quietWithin(ctx, c.Grace) {
 		return None
 	}
@@ -117,19 +117,20 @@ func (p *process) await(ctx context.Context, c Command) Failure {
 	return failure
 }
 
-// endsWithin waits until the command has ended, and says why it has to be ended before.
-func (p *process) endsWithin(ctx context.Context, d time.Duration) Failure {
+// within waits until `done` is closed, for `d` at most, and says why it is not waited any longer.
+// `over` is closed when the command has printed too much; nil: that does not matter any more.
+func within(ctx context.Context, d time.Duration, done, over <-chan struct{}) Failure {
 	waits := newPatience(d)
 	defer waits.Stop()
 	for {
 		select {
-		case <-p.ended:
+		case <-done:
 			return None
 		case <-waits.C:
 			if waits.over() {
 				return TimedOut
 			}
-		case <-p.meter.over:
+		case <-over:
 			return Limited
 		case <-ctx.Done():
 			return Canceled
@@ -140,20 +141,7 @@ func (p *process) endsWithin(ctx context.Context, d time.Duration) Failure {
 // quietWithin reports whether the command has ended and closed its outputs before `d` has passed or
 // `ctx` ends.
 func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
-	waits := newPatience(d)
-	defer waits.Stop()
-	for {
-		select {
-		case <-p.quiet:
-			return true
-		case <-waits.C:
-			if waits.over() {
-				return false
-			}
-		case <-ctx.Done():
-			return false
-		}
-	}
+	return within(ctx, d, p.quiet, nil) == None
 }
 
 // finish ends what is left of the group, waits for every goroutine and returns the result of the

@@ -85,7 +85,6 @@ func (o Options) survey(cfg configs.Config, tree gitsync.Tree) (*survey, error) 
 	return s, nil
 }
 
-// look takes in one file.
 func (s *survey) look(f gitsync.TreeFile) error {
 	for at := f.Path; at != "." && !s.there[at]; at = path.Dir(at) {
 		s.there[at] = true

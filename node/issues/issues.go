@@ -153,7 +153,6 @@ func readComments(answer []byte, after time.Time) (comments []Comment, full bool
 	return comments, len(list) >= perPage, nil
 }
 
-// read reads an answer.
 func read(answer []byte, into any) error {
 	if err := json.Unmarshal(answer, into); err != nil {
 		return fmt.Errorf("gh did not print what it should: %w", err)

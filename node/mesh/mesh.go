@@ -129,7 +129,6 @@ func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
 	return e
 }
 
-// last returns the last score that fits.
 func last(scores []Score, fits func(Score) bool) (Score, bool) {
 	for _, s := range slices.Backward(scores) {
 		if fits(s) {

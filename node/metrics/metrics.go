@@ -168,14 +168,12 @@ func (m *Metrics) Count(agent protocol.Name, fate Fate, labels ...string) {
 	m.fates[fate].WithLabelValues(append([]string{agent.String()}, labels...)...).Inc()
 }
 
-// counts notes that an agent has counts.
 func (m *Metrics) counts(agent protocol.Name) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.agents[agent] = true
 }
 
-// ofEach are the counts that an agent has.
 func (m *Metrics) ofEach() []agentsCounts {
 	all := []agentsCounts{m.runs, m.runTook}
 	for _, of := range m.fates {

@@ -271,7 +271,6 @@ func renamed(root *os.Root, half, name string) (displaced []byte, err error) {
 	return displaced, root.Rename(half, name)
 }
 
-// add writes at the end of a file.
 func add(root *os.Root, name string, more []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o644)
 	if err != nil {

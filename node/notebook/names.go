@@ -43,7 +43,6 @@ func folderOf(name string) string {
 // psi is where the memory of an agent is, given the agent's folder. It need not exist.
 func psi(dir string) string { return where.Of(dir) }
 
-// isFolder reports whether a folder exists.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -20,7 +20,6 @@ type Party struct {
 	Over time.Time // when the last member left; zero while somebody is in it
 }
 
-// text is the party's file.
 func (p Party) text() []byte {
 	data, err := json.MarshalIndent(p.File, "", "  ")
 	if err != nil {
@@ -40,7 +39,6 @@ func (p Party) is(file []byte) bool {
 	return json.Unmarshal(file, &of) == nil && of.Topic == p.Topic && of.Leader == p.Leader && of.Created == p.Created
 }
 
-// parties writes the files of parties.
 func (w writer) parties(all []Party) error {
 	if len(all) == 0 {
 		return nil

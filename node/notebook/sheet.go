@@ -85,7 +85,6 @@ func (s Sheet) has(name string) bool {
 	return name != "" && slices.ContainsFunc(s.Sections, func(section Section) bool { return section.Name == name })
 }
 
-// marked are the lines of a section, with its marks around them.
 func (s Section) marked() []string {
 	begin := "<!-- parley:begin " + s.Name
 	for _, line := range s.Lines {

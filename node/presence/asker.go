@@ -68,7 +68,6 @@ func (a *Asker) AskAbout(ctx context.Context, host, what protocol.Name, request 
 	return answer, time.Since(begin), err
 }
 
-// answers reports whether a host answers now.
 func (a *Asker) answers(ctx context.Context, host protocol.Name) bool {
 	ctx, cancel := context.WithTimeout(ctx, AskWait)
 	defer cancel()

@@ -22,7 +22,6 @@ const tolerated = time.Minute
 // clocks say. Hosts whose clocks agree pay nothing for it, and a letter that somebody sends again
 // is a minute old at most.
 
-// believes reports whether a presence is fresh.
 func (l *Live) believes(p bus.Presence) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

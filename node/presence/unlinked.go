@@ -58,7 +58,6 @@ func (pr *Presence) lostBehind(p bus.Presence) {
 	}
 }
 
-// heardSince reports whether a host has said since `then` that it is there.
 func (l *Live) heardSince(host protocol.Name, then time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
@@ -164,13 +163,5 @@ func (s *section) cut(room int, f fence) int {
 	return room
 }
 
-// beginning is the longest beginning of `s` that has at most `n` bytes and splits no character.
-func beginning(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
+// beginning is the longest beginning of valid text that has at most `n` bytes and splits no character.
+func beginning(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }

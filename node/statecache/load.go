@@ -232,7 +232,6 @@ func (l *Loader) takeAll(portions <-chan *portion) {
 	}
 }
 
-// takePortion applies one portion.
 func (l *Loader) takePortion(s *fleet.State, p *portion) {
 	for i, e := range p.examined {
 		if _, err := s.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {

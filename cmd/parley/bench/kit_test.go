@@ -234,7 +234,8 @@ func (r *rig) reconfigure(home configs.Home, change func(*configs.Config)) {
 	cfg := must(configs.Load(home.Config()))(r)
 	change(&cfg)
 	r.check(os.Remove(home.Config()))
-	r.check(configs.WriteConfig(home.Config(), cfg))
+	r.check(home.WriteDraft(cfg))
+	r.check(home.TakeDraft())
 }
 
 // sendMany has 64 senders on one host say `many` things to someone, as fast as they can, and returns

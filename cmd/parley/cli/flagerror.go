@@ -76,7 +76,6 @@ func shownFlag(f *pflag.Flag) string {
 	return "--" + f.Name
 }
 
-// wanted says what a flag takes, if that is no text.
 func wanted(f *pflag.Flag) string {
 	if strings.HasPrefix(f.Value.Type(), "bool") {
 		return "true or false, or no value at all"

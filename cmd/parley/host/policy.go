@@ -57,7 +57,6 @@ func valueOf(s control.PolicySetting) string {
 	return term.Line(s.Value)
 }
 
-// settledBy says who settled it, and when.
 func settledBy(v cli.View, s control.PolicySetting) string {
 	if s.By == "" {
 		return "by default"

@@ -54,7 +54,6 @@ func runProbe(ctx context.Context, r control.HostRequest, client control.Service
 	return err
 }
 
-// probed is the outcome at one address, in a line.
 func probed(v cli.View, a control.ProbedAddress) string {
 	switch {
 	case !a.Works || a.Cause != "":

@@ -55,7 +55,6 @@ func showHumans(v cli.View, all control.HumanList) {
 	v.Table(t)
 }
 
-// kept says how a key is kept.
 func kept(h control.Human) string {
 	if h.Open {
 		return "open: no passphrase"

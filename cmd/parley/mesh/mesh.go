@@ -71,7 +71,6 @@ half-lives.`,
 	return cmd
 }
 
-// now asks for the present mesh.
 func now(ctx context.Context, client control.Service) (m control.Mesh, err error) {
 	err = control.ShowMesh.Ask(ctx, client, control.MeshRequest{}, func(is control.Mesh) error {
 		m = is

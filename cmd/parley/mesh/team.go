@@ -90,7 +90,6 @@ func ShowTeam(ctx context.Context, name string, client control.Service, v cli.Vi
 	return nil
 }
 
-// teamHint says which teams there are.
 func teamHint(parties []control.Party) string {
 	tags := map[string]bool{}
 	for _, p := range parties {
@@ -143,7 +142,6 @@ func teamOf(name string, parties []control.Party) Team {
 	return team
 }
 
-// over is 1 for a party that is over, else 0.
 func over(p TeamParty) int {
 	if p.Status == stateClosed {
 		return 1

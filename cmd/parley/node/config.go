@@ -134,7 +134,6 @@ func (p ConfigProblem) text() string {
 	return p.Key + ": " + p.Problem
 }
 
-// showUnwise shows what is unwise.
 func showUnwise(v cli.View, warnings []ConfigProblem) {
 	for _, w := range warnings {
 		v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))

@@ -18,7 +18,7 @@ func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
 	home := configs.Home{Dir: t.TempDir()}
 	c := configs.Default()
 	c.Fleet, c.Alias, c.Human = "demo", "white", "nat"
-	if err := configs.WriteConfig(home.Config(), c); err != nil {
+	if err := os.WriteFile(home.Config(), configs.Render(c), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	check := func() string {

@@ -10,5 +10,4 @@ import (
 // ownSession keeps a process alive when the terminal from which it was started is closed.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// interrupt asks a process to end.
 func interrupt(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended already

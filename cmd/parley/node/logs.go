@@ -113,7 +113,6 @@ func (t *tail) past(last int) error {
 	return err
 }
 
-// read shows the whole lines that are there.
 func (t *tail) read() error {
 	for {
 		line, err := t.reader.ReadString('\n')

@@ -115,7 +115,6 @@ func linkEnds(h control.FleetHost, l control.LinkStatus) string {
 	return peer + " → " + h.Alias.String()
 }
 
-// linkTrouble says why a link is not up.
 func linkTrouble(l control.LinkStatus) string {
 	state := "down"
 	if l.HalfUp {

@@ -81,7 +81,6 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 	}
 }
 
-// find returns the schema with a name.
 func find(name string) (schemas.Schema, error) {
 	s, err := schemas.Find(name)
 	if err != nil {
@@ -150,7 +149,6 @@ func is(n int) string {
 	return " are"
 }
 
-// check looks at one file.
 func check(file, as string) (Checked, error) {
 	s, known := schemas.For(file)
 	if as != "" {

@@ -333,7 +333,6 @@ type file struct {
 // sha256sum. A schema whose hash is in the list is as parley wrote it.
 const sums = "SHA256SUMS"
 
-// look says how the files of a skill stand in a folder of skills.
 func (s skill) look(dir, program string) (info SkillFile, files []file, err error) {
 	folder, err := filepath.Abs(filepath.Join(dir, s.name))
 	if err != nil {

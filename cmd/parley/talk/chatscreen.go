@@ -95,7 +95,6 @@ func (c *chat) fit() {
 	}
 }
 
-// follow shows the channel until `ctx` ends.
 func (c *chat) follow(ctx context.Context) error {
 	request := control.LogRequest{Last: chatLast, Everything: true}
 	if c.known {

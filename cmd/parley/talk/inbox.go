@@ -116,7 +116,6 @@ func takenBy(r control.InboxRequest) func(control.Message) string {
 	}
 }
 
-// unmarked returns no mark.
 func unmarked(control.Message) string { return "" }
 
 // mailTable lists messages, one on each line, with a mark before the text.

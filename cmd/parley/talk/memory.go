@@ -35,7 +35,6 @@ func addMemory(p *cli.Program, cmd *cobra.Command, r *control.AddMemoryRequest) 
 	p.CompleteFlags(cmd, "scope")
 }
 
-// writeMemory writes a memory with the words as its text.
 func writeMemory(p *cli.Program, cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
 	text, err := p.Text(cmd, words)
 	if err != nil {

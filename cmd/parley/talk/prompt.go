@@ -68,7 +68,6 @@ func runPrompt(ctx context.Context, r control.PromptRequest, client control.Serv
 	return nil
 }
 
-// givenIn says to whom a prompt was given, and in which attempt.
 func givenIn(p control.Prompt) string {
 	said := fmt.Sprintf("given to %s, attempt %d", p.Agent, p.Attempt)
 	if p.Retry > 0 {

@@ -133,6 +133,15 @@ func Long(t testing.TB) {
 	}
 }
 
+// Unraced skips a test while the race detector looks on. What such a test has run at the same time
+// runs at the same time in other tests too, and with the detector it takes very long.
+func Unraced(t testing.TB) {
+	t.Helper()
+	if Raced {
+		t.Skip("takes very long while the race detector looks on")
+	}
+}
+
 // Rounds returns how often a test does what must hold each time: more often if tests that take long
 // are asked for.
 func Rounds(few, many int) int {
