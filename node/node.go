@@ -86,78 +86,102 @@ type Options struct {
 
 // Node is one host of a fleet.
 type Node struct {
-	home      configs.Home
-	cfg       configs.Config
-	version   string
-	log       zerolog.Logger
-	now       func() time.Time
-	started   time.Time
-	lock      *flock.Flock
-	standing  homes.Standing            // which folder the home is
-	begunIn   string                    // see Options.Dir
-	signsWith atomic.Pointer[homes.Key] // this host's key
-	callers   *caller.Book
-	verbs     control.Answers   // what answers each verb
-	keepers   *keeper.Pool      // the keepers of commands; nil: commands run alone
-	doorsteps *agents.Doorsteps // sockets of agents that run as other users
-	record    *gitsync.Record
-	anchor    keys.Anchor
-
-	withholding *withholding
-	writer      *writing.Writer
-	decider     *writing.Decider
-	bus         atomic.Pointer[bus.Bus]        // nil until Run starts it
-	natsBus     atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
-	stop        context.CancelFunc             // ends Run; nil until then
-	system      protocol.ChannelID             // the channel where the hosts and their keys are told
-	live        *presence.Live
-	roster      agents.Roster // the agents that are served here
-	lookout     *presence.Lookout
-	halts       halts
-	twins       *presence.Twins
-	asker       *presence.Asker
-	presence    *presence.Presence
-	held        *catchup.Held
-	notices     *notices.Notices // what status warns of
-	books       *books.Books
-	events      *feed.Events
-	messages    feed.Feeds[protocol.Path] // as they enter the state
-	actors      *agents.Actors
-	sessions    *sessions.Book // the sessions of agents that ask for their mail
-	flaws       *books.Flaws   // of files of the record that are no messages
-	refusals    *catchup.Refusals
-	entry       *catchup.Entry
-	mender      *catchup.Mender
-	collab      *collab.Collab // what agents work on together
-	parties     *party.Parties
-	inquiries   *inquiry.Inquiries
-	notify      *notify.Notifier // notifies the human of this host
-	notebook    *notebook.Keeper
-	queueBytes  int          // bytes that may wait where messages come in from the bus; 0: the default of bus
-	storing     sync.RWMutex // held for reading from the storing of messages until they are folded
-	cache       *statecache.Cache
-	freezer     *statecache.Freezer
-	hearing     *hearing
-	tidings     *tidings
-	losses      *losses
-	steps       steps  // of messages, as followers are told of them
-	metricsAt   string // the URL where metrics are read, "" for none; set before Run answers anybody
-
-	// What serves the agents of this host.
-	serving    *serving.Serving
-	attendance serving.Attendance
-	brought    atomic.Int64 // messages that git has brought since the start
-
-	hosts *hosts.Hosts // the parts about hosts, their keys and humans
-	talk  *talk.Talk   // the parts with which people and agents of this host talk
-
-	// The parts about the record as a whole.
-	audits     *audits
-	recordView *recordView
+	place
+	company
+	servants
+	gaps
+	together
+	care
+	signsWith  atomic.Pointer[homes.Key]      // this host's key
+	verbs      control.Answers                // what answers each verb
+	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
+	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil if the server is our own
+	queueBytes int                            // bytes that may wait where messages come in from the bus; 0: the default of bus
+	stop       context.CancelFunc             // ends Run; nil until then
+	notices    *notices.Notices               // what status warns of
+	events     *feed.Events
+	messages   feed.Feeds[protocol.Path] // as they enter the state
+	steps      steps                     // of messages, as followers are told of them
+	metricsAt  string                    // the URL where metrics are read, "" for none; set before Run answers anybody
+	hosts      *hosts.Hosts              // the parts about hosts, their keys and humans
+	talk       *talk.Talk                // the parts with which people and agents of this host talk
+	storing    sync.RWMutex              // held for reading from the storing of messages until they are folded
 
 	folded folded.State // reads the state, for parts
 	mu     sync.Mutex   // guards what follows
 	state  *fleet.State
+}
+
+// place is where and as whom a node runs.
+type place struct {
+	home     configs.Home
+	cfg      configs.Config
+	version  string
+	log      zerolog.Logger
+	now      func() time.Time
+	started  time.Time
+	lock     *flock.Flock
+	standing homes.Standing // which folder the home is
+	begunIn  string         // see Options.Dir
+}
+
+// company knows which other hosts are there.
+type company struct {
+	live     *presence.Live
+	lookout  *presence.Lookout
+	twins    *presence.Twins
+	asker    *presence.Asker
+	presence *presence.Presence
+}
+
+// servants serve the agents of this host.
+type servants struct {
+	roster     agents.Roster // the agents that are served here
+	actors     *agents.Actors
+	callers    *caller.Book
+	keepers    *keeper.Pool      // the keepers of commands; nil: commands run alone
+	doorsteps  *agents.Doorsteps // sockets of agents that run as other users
+	sessions   *sessions.Book    // the sessions of agents that ask for their mail
+	serving    *serving.Serving
+	attendance serving.Attendance
+	brought    atomic.Int64 // messages that git has brought since the start
+}
+
+// gaps let messages in from the bus, and get what it has lost.
+type gaps struct {
+	held     *catchup.Held
+	refusals *catchup.Refusals
+	entry    *catchup.Entry
+	mender   *catchup.Mender
+}
+
+// together carries out what agents and humans do in topics, parties and inquiries, and tells of it.
+type together struct {
+	collab    *collab.Collab // what agents work on together
+	parties   *party.Parties
+	inquiries *inquiry.Inquiries
+	notify    *notify.Notifier // notifies the human of this host
+	notebook  *notebook.Keeper
+}
+
+// care is what keeps the record whole, and the state that is folded from it.
+type care struct {
+	record      *gitsync.Record
+	anchor      keys.Anchor
+	system      protocol.ChannelID // the channel where the hosts and their keys are told
+	writer      *writing.Writer
+	decider     *writing.Decider
+	books       *books.Books
+	flaws       *books.Flaws // of files of the record that are no messages
+	cache       *statecache.Cache
+	freezer     *statecache.Freezer
+	halts       halts
+	losses      *losses
+	hearing     *hearing
+	tidings     *tidings
+	withholding *withholding
+	audits      *audits
+	recordView  *recordView
 }
 
 // Open takes the home's lock, opens its record and folds the fleet's state from it. After Open,
@@ -168,12 +192,13 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	events := feed.NewEvents(o.Now)
 	n := &Node{
-		home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
-		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
-		cache:   statecache.New(o.Home.StateCache(), o.kinds),
-		events:  events,
-		notices: notices.New(o.Log, o.Now, events), sessions: sessions.New(o.Now, nil),
+		place:   place{home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now()},
+		company: company{live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes)},
+		gaps:    gaps{held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now)},
+		care:    care{cache: statecache.New(o.Home.StateCache(), o.kinds)},
+		events:  events, queueBytes: o.queueBytes, notices: notices.New(o.Log, o.Now, events),
 	}
+	n.sessions = sessions.New(o.Now, nil)
 	n.steps.trail = trail.New(o.Now)
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()

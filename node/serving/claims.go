@@ -233,7 +233,7 @@ func (c *claims) attended(agent protocol.Name) bool {
 }
 
 // look has the work of hosts that are gone claimed, and work of this host if others may take it for
-// gone. It forgets what is done.
+// gone. It forgets what is done. It returns the number of agents whose mail was looked through.
 func (c *claims) look(ctx context.Context) (searched int) {
 	c.vigil.look()
 	c.mu.Lock()
@@ -403,7 +403,7 @@ func (c *claims) settle(ctx context.Context) {
 			break
 		}
 		c.claim(ctx, batch)
-		c.doors.nudge()
+		c.doors.Nudge()
 	}
 	c.tidyUp(ctx)
 }

@@ -16,7 +16,7 @@ import (
 // command.
 type doors struct {
 	*tools
-	claims  *claims
+	claims  *claims                   // on work that several hosts could do
 	workers map[protocol.Name]*worker // read and changed while the state is read
 
 	taking  context.Context // ends when no new message is taken
@@ -49,9 +49,9 @@ func (d *doors) start() (stop func()) {
 	}
 }
 
-// bring takes a message that is new in the state to the doors. It is called while the state is read
+// Bring takes a message that is new in the state to the doors. It is called while the state is read
 // in which the message came.
-func (d *doors) bring(s *fleet.State, it *fleet.Item) {
+func (d *doors) Bring(s *fleet.State, it *fleet.Item) {
 	d.offer(s, it)
 	if it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim {
 		// A dead letter is mail again, or this host has taken over another host's work.
@@ -231,8 +231,8 @@ func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
 	}
 }
 
-// nudge has every door look at its queue: what messages waited for may have come.
-func (d *doors) nudge() {
+// Nudge has every door look at its queue: what messages waited for may have come.
+func (d *doors) Nudge() {
 	d.Folded(func(*fleet.State) {
 		for _, w := range d.workers {
 			w.queue.look()
@@ -240,8 +240,8 @@ func (d *doors) nudge() {
 	})
 }
 
-// atWork is on how many messages the agents of this host are working.
-func (d *doors) atWork() (count int) {
+// AtWork is on how many messages the agents of this host are working.
+func (d *doors) AtWork() (count int) {
 	d.Folded(func(*fleet.State) {
 		for _, w := range d.workers {
 			count += w.queue.count[taken]
@@ -289,9 +289,9 @@ func (d *doors) of(agent protocol.Name) (w *worker) {
 	return w
 }
 
-// lend frees a slot of an agent that waits for the answer to its own message: the answer may have
+// Lend frees a slot of an agent that waits for the answer to its own message: the answer may have
 // to come from an agent here that has no slot.
-func (d *doors) lend(agent protocol.Name) (takeBack func()) {
+func (d *doors) Lend(agent protocol.Name) (takeBack func()) {
 	if w := d.of(agent); w != nil {
 		return w.slots.Lend(w.claimant)
 	}

@@ -97,10 +97,8 @@ type Record interface {
 
 // Serving serves the agents of this host. It answers the verbs about them.
 type Serving struct {
-	*tools
+	*doors
 	given     *promptlog.Log // what commands of agents were given
-	doors     *doors
-	claims    *claims // on work that several hosts could do
 	attention *attention
 	exams     *examinations
 }
@@ -120,7 +118,7 @@ type tools struct {
 // New makes what serves agents. Nothing runs before Start.
 func New(o Options) (sv *Serving, err error) {
 	t := &tools{Options: &o, steps: steps{log: o.Log, metrics: o.Metrics, trail: o.Trail}, slots: agents.NewSlots(o.Config.Commands())}
-	sv = &Serving{tools: t, doors: new(doors)}
+	sv = &Serving{doors: &doors{tools: t, workers: map[protocol.Name]*worker{}}}
 	if t.runs, err = runlog.Open(o.Home.Runs(), o.Now, o.SyncRuns); err != nil {
 		return nil, err
 	}
@@ -132,7 +130,6 @@ func New(o Options) (sv *Serving, err error) {
 	t.Runner = &Runner{Options: t.Options, walled: map[string]bool{}}
 	t.budgets = newBudgets(t.Options, t.runs)
 	sv.claims = newClaims(t.Options, newVigil(o.Now, o.Live, o.Started), sv.doors)
-	*sv.doors = doors{tools: t, claims: sv.claims, workers: map[protocol.Name]*worker{}}
 	sv.attention = &attention{tools: t, older: sv.doors.older, again: make(chan struct{}, 1), desks: map[protocol.Name]*callDesk{}}
 	sv.exams = &examinations{Options: t.Options, older: sv.doors.older, again: make(chan struct{}, 1), at: map[exam]bool{}}
 	return sv, nil
@@ -177,13 +174,6 @@ func (sv *Serving) Start() (stop func()) {
 	}
 }
 
-// Bring takes a message that is new in the state to the agents. It is called while the state is
-// read in which the message came.
-func (sv *Serving) Bring(s *fleet.State, it *fleet.Item) { sv.doors.bring(s, it) }
-
-// Nudge has everything looked at that waits for a run: what it waited for may have come.
-func (sv *Serving) Nudge() { sv.doors.nudge() }
-
 // Look has it checked which agents are to be woken, and which checks are to be answered.
 func (sv *Serving) Look() {
 	sv.attention.look()
@@ -209,15 +199,8 @@ func (sv *Serving) LookForClaims(ctx context.Context) (searched int) {
 // those addressees. It is asked while the state is read.
 func (sv *Serving) Owe(s *fleet.State, it *fleet.Item) []string { return sv.claims.owe(s, it) }
 
-// Lend frees a slot of an agent that waits for the answer to its own message: the answer may have
-// to come from an agent here that has no slot.
-func (sv *Serving) Lend(agent protocol.Name) (takeBack func()) { return sv.doors.lend(agent) }
-
 // Usage is how many commands run and wait here, and how many may run.
 func (sv *Serving) Usage() (running, waiting, most int) { return sv.slots.Usage() }
-
-// AtWork is on how many messages the agents of this host are working.
-func (sv *Serving) AtWork() int { return sv.doors.atWork() }
 
 // Warnings are what status says of mail that waits for a claim, and of profiles.
 func (sv *Serving) Warnings() (all []string) {
