@@ -157,7 +157,7 @@ func TestAnExaminationAfterAStart(t *testing.T) {
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "skills", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
-	n.halts.breaks("a test holds it up")
+	n.halts.Breaks("a test holds it up")
 	skills := working(n, "skills", "mawjs")
 	check := do(t, n, skills.Open(""), skills.Agree("Panes are four", 0), skills.Check(nil, 0, 0))
 	if jobs := queueOf(t, n, control.QueueRequest{Agent: "mawjs"}); len(jobs) > 0 {

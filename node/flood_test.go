@@ -111,11 +111,7 @@ func BenchmarkFlood(b *testing.B) {
 			fetched <- err
 		}()
 		// The mail is sent when the flood is there, and not before.
-		eventually(b, "the flood begins to be told", func() bool {
-			n.halts.mu.Lock()
-			defer n.halts.mu.Unlock()
-			return n.halts.coming
-		})
+		eventually(b, "the flood begins to be told", n.halts.Any)
 		coming := time.Since(began)
 		answerTo(b, n, say(b, n, "shout", "signed").Path)
 		b.ReportMetric(time.Since(began).Seconds(), "s/answer")

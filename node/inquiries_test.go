@@ -349,7 +349,7 @@ func TestInquiryEscEndsRuns(t *testing.T) {
 	nat.toMembers(f)
 	st.awaitRuns("Cost", 1)
 	st.awaitRuns("Sleep", 1)
-	left.halts.breaks("a test holds it up")
+	left.halts.Breaks("a test holds it up")
 	nat.escapes(f)
 	eventually(t, "nothing of its members is left", func() bool {
 		_, err := os.Stat(filepath.Join(left.home.Members(), f.Channel.String()))

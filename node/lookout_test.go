@@ -64,7 +64,7 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 			}
 		}
 		for it := range second.state.Ledger.All() {
-			for _, s := range second.steps.trail.Of(it.Path) {
+			for _, s := range second.steps.Trail.Of(it.Path) {
 				if s.Step == protocol.TraceStored {
 					t.Errorf("trial %d: the second wrote %s", trial, it.Path)
 				}

@@ -24,7 +24,7 @@ type watched struct{ n *Node }
 // serveMetrics serves metrics and health at the address that the operator set. It ends after all
 // other parts but the control socket, so that a node can be watched while it drains.
 func (n *Node) serveMetrics(down *teardown) error {
-	if n.steps.metrics == nil {
+	if n.steps.Metrics == nil {
 		return nil
 	}
 	l, err := net.Listen("tcp", n.cfg.Metrics)
@@ -36,7 +36,7 @@ func (n *Node) serveMetrics(down *teardown) error {
 		return control.Errorf(control.KindFailed, hint, "cannot serve metrics: %v", err)
 	}
 	n.metricsAt = "http://" + l.Addr().String() + "/metrics"
-	down.push(n.steps.metrics.Serve(l, log.New(n.log.With().Str("part", "metrics").Logger(), "", 0)))
+	down.push(n.steps.Metrics.Serve(l, log.New(n.log.With().Str("part", "metrics").Logger(), "", 0)))
 	return nil
 }
 
@@ -137,7 +137,7 @@ func (w watched) agent(a configs.Agent) metrics.Agent {
 
 // halted says why no agent is run; nil if agents are run.
 func (w watched) halted() []string {
-	why := w.n.halts.reasons()
+	why := w.n.halts.Reasons()
 	switch {
 	case w.n.lookout.Out.Load():
 		why = append(why, "this host is to stay out of the fleet")

@@ -191,7 +191,7 @@ func TestHealthOfANode(t *testing.T) {
 	}
 	addExec(t, n, "shout", "tr a-z A-Z") // this is to be pushed
 	healthIs(t, n, http.StatusOK, "degraded: the remote fails (not-found)\n")
-	n.halts.loses([]string{"data/channels/"}, nil)
+	n.halts.Loses([]string{"data/channels/"}, nil)
 	healthIs(t, n, http.StatusServiceUnavailable, "down: no agent is run: messages, files or folders of the record are lost\n")
 	if figures(t, n)["parley_agents_halted"] != 1 {
 		t.Error("agents are said to be run")

@@ -42,6 +42,7 @@ import (
 	"github.com/parleyfleet/parley/node/notify"
 	"github.com/parleyfleet/parley/node/party"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
@@ -101,7 +102,7 @@ type Node struct {
 	notices    *notices.Notices               // what status warns of
 	events     *feed.Events
 	messages   feed.Feeds[protocol.Path] // as they enter the state
-	steps      steps                     // of messages, as followers are told of them
+	steps      record.Steps              // of messages, as followers are told of them
 	metricsAt  string                    // the URL where metrics are read, "" for none; set before Run answers anybody
 	hosts      *hosts.Hosts              // the parts about hosts, their keys and humans
 	talk       *talk.Talk                // the parts with which people and agents of this host talk
@@ -175,13 +176,13 @@ type care struct {
 	flaws       *books.Flaws // of files of the record that are no messages
 	cache       *statecache.Cache
 	freezer     *statecache.Freezer
-	halts       halts
-	losses      *losses
-	hearing     *hearing
-	tidings     *tidings
-	withholding *withholding
-	audits      *audits
-	recordView  *recordView
+	halts       record.Halts
+	losses      *record.Losses
+	hearing     *record.Hearing
+	tidings     *record.Tidings
+	withholding *record.Withholding
+	audits      *record.Audits
+	recordView  *record.View
 }
 
 // Open takes the home's lock, opens its record and folds the fleet's state from it. After Open,
@@ -199,7 +200,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		events:  events, queueBytes: o.queueBytes, notices: notices.New(o.Log, o.Now, events),
 	}
 	n.sessions = sessions.New(o.Now, nil)
-	n.steps.trail = trail.New(o.Now)
+	n.steps.Trail = trail.New(o.Now)
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -224,13 +225,13 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.openAffairs()
-	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
-	n.withholding = &withholding{
-		host: n.cfg.Alias, system: n.system, record: n.record, shared: n.cfg.Remote != "", folded: n.folded, views: n.talk.Views, say: n.decider.Say, log: n.log,
-		heeded: map[protocol.Path]bool{}, logged: map[protocol.Path]string{},
+	n.audits = &record.Audits{Record: n.record, Folded: n.folded, Now: n.now}
+	n.withholding = &record.Withholding{
+		Host: n.cfg.Alias, System: n.system, Record: n.record, Shared: n.cfg.Remote != "", Folded: n.folded, Views: n.talk.Views, Say: n.decider.Say, Log: n.log,
+		Heeded: map[protocol.Path]bool{}, Logged: map[protocol.Path]string{},
 	}
-	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
-	n.losses.name()
+	n.recordView = &record.View{Dir: n.home.Record(), Record: n.record, Folded: n.folded}
+	n.losses.Name()
 	if o.acceptLoss {
 		if err := n.record.AcceptLoss(ctx); err != nil {
 			return nil, err
@@ -272,9 +273,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.remote != nil {
 		cfg.Remote = *o.remote
 	}
-	n.cfg, n.steps.log = cfg, n.log
+	n.cfg, n.steps.Log = cfg, n.log
 	if cfg.Metrics != "" {
-		n.steps.metrics = metrics.New(n.version, watched{n}, door.Failures()...)
+		n.steps.Metrics = metrics.New(n.version, watched{n}, door.Failures()...)
 	}
 	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
@@ -328,14 +329,14 @@ func (n *Node) openServing(o Options) (err error) {
 	n.serving, err = serving.New(serving.Options{
 		Config: n.cfg, Home: n.home, Host: n.cfg.Alias, Human: n.cfg.Human, BegunIn: n.begunIn, Started: n.started, Now: n.now, Log: n.log,
 		RetryPause: o.retryPause, SyncRuns: o.syncRuns, Attendance: n.attendance, Folded: n.folded, Record: n.record, Books: n.books, Live: n.live,
-		Indexer: n.talk.Indexer, Messages: &n.messages, Events: n.events, Notices: n.notices, Metrics: n.steps.metrics, Trail: n.steps.trail, Keepers: n.keepers,
+		Indexer: n.talk.Indexer, Messages: &n.messages, Events: n.events, Notices: n.notices, Metrics: n.steps.Metrics, Trail: n.steps.Trail, Keepers: n.keepers,
 		Callers: n.callers, Doorsteps: n.doorsteps, Key: n.signsWith.Load, Brought: &n.brought,
 		Act: n.decider.Store, Do: n.decider.Do, Find: n.talk.Views.Item, Load: n.talk.Views.Load, Shown: n.talk.Views.Listed, Actor: n.actors.Actor,
 		Busy: func(s *fleet.State, agent string, of protocol.ChannelID) bool { return n.parties.Busy(s, agent, of) },
 		There: func(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
 			return n.parties.There(ctx, by, agent, away)
 		},
-		Halted:  func() bool { return n.halts.any() || !n.lookout.MayRun() },
+		Halted:  func() bool { return n.halts.Any() || !n.lookout.MayRun() },
 		Publish: n.hosts.Own.Publish, Announce: n.presence.Announce, AnnounceSoon: n.presence.AnnounceSoon, Changed: func() { n.inquiries.Look() },
 	})
 	return err
@@ -415,8 +416,9 @@ func (n *Node) openAffairs() {
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
-	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, notices: n.notices, log: n.log}
-	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
+	n.tidings = &record.Tidings{Events: n.events, Steps: &n.steps, Live: n.live, Lookout: n.lookout, Storing: &n.storing, Bus: n.currentBus, Notices: n.notices, Log: n.log,
+		Placed: func() { n.presence.TakePlace(); n.presence.Announce() }}
+	opened, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
 		Author:        homes.Author(n.cfg),
@@ -430,28 +432,28 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		Prefer:        n.prefer,
 		Signed:        n.signed,
 		Known:         n.known,
-		Describe:      describe,
+		Describe:      record.Describe,
 		Here:          n.standing.Check,
 		Check:         func(read func(string) ([]byte, bool, error)) error { return books.CheckIdentity(read, n.cfg) },
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
 			Arriving: n.arriving,
 			Files:    func(paths []string) { n.books.Changed(paths) },
-			Recorded: n.tidings.recorded,
-			Pushed:   n.tidings.pushed,
-			Moved:    n.tidings.moved,
-			Trouble:  n.tidings.trouble,
-			Damaged:  func(why string) { n.losses.damaged(why) },
-			Stuck:    n.tidings.stuck,
+			Recorded: n.tidings.Recorded,
+			Pushed:   n.tidings.Pushed,
+			Moved:    n.tidings.Moved,
+			Trouble:  n.tidings.Trouble,
+			Damaged:  func(why string) { n.losses.Damaged(why) },
+			Stuck:    n.tidings.Stuck,
 			Notice:   n.notices.News,
 		},
 	}, n.log)
 	if err != nil {
 		return err
 	}
-	n.record = record
+	n.record = opened
 	n.writer = writing.New(writing.Options{
-		Host: n.cfg.Alias, Limit: n.cfg.MessageLimit, RecordID: record.ID(), Record: record, Publish: n.publish, SignsWith: &n.signsWith, Storing: &n.storing,
+		Host: n.cfg.Alias, Limit: n.cfg.MessageLimit, RecordID: opened.ID(), Record: opened, Publish: n.publish, SignsWith: &n.signsWith, Storing: &n.storing,
 		Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.ExamineOwn(p, data) },
 		Last: func() (last *keys.File, ok bool) {
 			n.folded(func(s *fleet.State) { last, ok = s.Chains.LastOf(n.cfg.Alias) })
@@ -460,17 +462,17 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	})
 	n.decider = writing.NewDecider(n.folded, n.now, n.writer)
 	n.hosts = hosts.New(hosts.Options{
-		Home: n.home, Config: n.cfg, Version: n.version, Started: n.started, Now: n.now, Log: n.log, Folded: n.folded, Record: record,
+		Home: n.home, Config: n.cfg, Version: n.version, Started: n.started, Now: n.now, Log: n.log, Folded: n.folded, Record: opened,
 		Writer: n.writer, Decider: n.decider, SignsWith: &n.signsWith, Bus: n.currentBus, NatsBus: &n.natsBus, Live: n.live, Lookout: n.lookout,
 		Asker: n.asker, Announce: func() { n.presence.Announce() }, Notices: n.notices, Roster: &n.roster, Actor: n.actors.Actor,
 		Find: func(message string) (*fleet.Item, error) { return n.talk.Views.Item(message) },
 		Trace: func(ctx context.Context, host protocol.Name, question []byte) ([]byte, error) {
 			return n.talk.Tracer.Answer(ctx, host, question)
 		},
-		Heed: func(ctx context.Context) { n.withholding.heed(ctx) }, Served: func() []control.Agent { return n.serving.Views("") }, Waiting: n.gatesWaiting,
+		Heed: func(ctx context.Context) { n.withholding.Heed(ctx) }, Served: func() []control.Agent { return n.serving.Views("") }, Waiting: n.gatesWaiting,
 		AtWork: func() int { return n.serving.AtWork() }, Nudge: func() { n.serving.Nudge() }, Drain: serving.DrainTime,
 	})
-	if err := books.NoteIdentity(record); err != nil {
+	if err := books.NoteIdentity(opened); err != nil {
 		return err
 	}
 	start, err := homes.NextStart(n.home, n.started)
@@ -479,30 +481,29 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	}
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
-		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.States,
+		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: opened, Agents: n.roster.Names, At: n.attendance.States,
 		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.hosts.Own.AnswerTwin,
 	})
-	n.tidings.presence = n.presence
-	n.hearing = &hearing{
-		host: n.cfg.Alias, human: n.cfg.Human, folded: n.folded, roster: &n.roster, live: n.live, bus: n.currentBus, log: n.log,
+	n.hearing = &record.Hearing{
+		Host: n.cfg.Alias, Human: n.cfg.Human, Folded: n.folded, Roster: &n.roster, Live: n.live, Bus: n.currentBus, Log: n.log,
 	}
 	n.books = books.New(books.Options{
-		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
+		Config: n.cfg, Record: opened, Folded: n.folded, Log: n.log, Notices: n.notices,
 		RenderOwn: n.hosts.Own.Render,
 		Lost: func(paths []string) {
-			if err := record.NoteLost(paths); err != nil {
+			if err := opened.NoteLost(paths); err != nil {
 				n.log.Error().Err(err).Msg("the next start does not know all that was lost")
 			}
-			n.losses.tell()
+			n.losses.Tell()
 		},
 	})
-	if n.anchor, err = anchorOf(record); err != nil {
+	if n.anchor, err = anchorOf(opened); err != nil {
 		return err
 	}
-	n.state, n.system = n.cache.Empty(n.anchor), protocol.SystemChannel(record.ID())
+	n.state, n.system = n.cache.Empty(n.anchor), protocol.SystemChannel(opened.ID())
 	n.talk = talk.New(talk.Options{
-		Config: n.cfg, Words: n.home.SearchIndex(), Now: n.now, Log: n.log, Folded: n.folded, Record: record, Decider: n.decider, Books: n.books, Live: n.live,
-		Asker: n.asker, Hosts: n.hosts.Directory, Actors: n.actors, Sessions: n.sessions, Messages: &n.messages, Happened: n.events, Trail: n.steps.trail,
+		Config: n.cfg, Words: n.home.SearchIndex(), Now: n.now, Log: n.log, Folded: n.folded, Record: opened, Decider: n.decider, Books: n.books, Live: n.live,
+		Asker: n.asker, Hosts: n.hosts.Directory, Actors: n.actors, Sessions: n.sessions, Messages: &n.messages, Happened: n.events, Trail: n.steps.Trail,
 		Worked: func(paths []protocol.Path) [][]protocol.TraceStep { return n.serving.Traces(paths) },
 		Lend:   func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
 		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
@@ -511,11 +512,11 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		},
 	})
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
-		Cache: n.cache, Record: record, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.notWhole, Notices: n.notices, Log: n.log,
+		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,
 	})
-	n.losses = &losses{
-		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
-		events: n.events, mended: n.goOn, log: n.log,
+	n.losses = &record.Losses{
+		Record: opened, Shared: n.cfg.Remote != "", Anchor: n.anchor, Cache: n.cache, Folded: n.folded, Halts: &n.halts, Lookout: n.lookout,
+		Events: n.events, Mended: n.goOn, Log: n.log,
 	}
 	return nil
 }
@@ -523,7 +524,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 // fold makes the state of the record, and reads the record's other files.
 func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 	l := statecache.Loader{
-		Record: n.record, Anchor: n.anchor, Cache: n.cache, Freezer: n.freezer, Folded: n.folded, NameLost: n.losses.name, Flaws: n.flaws,
+		Record: n.record, Anchor: n.anchor, Cache: n.cache, Freezer: n.freezer, Folded: n.folded, NameLost: n.losses.Name, Flaws: n.flaws,
 		Notices: n.notices, Log: n.log,
 		Reading: &statecache.Reading{Socket: n.home.Socket(), Version: n.version, Progress: progress, Log: n.log},
 		Begin: func(s *fleet.State) {
@@ -539,14 +540,14 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 	err := n.books.Read()
 	if errors.Is(err, gitsync.ErrDamaged) { // a list of such files
 		if err = n.record.Recover(ctx); err == nil {
-			n.losses.name()
+			n.losses.Name()
 			err = n.books.Read()
 		}
 	}
 	if err == nil {
 		err = n.books.MakeAnew()
 	}
-	n.losses.tell()
+	n.losses.Tell()
 	return err
 }
 

@@ -34,7 +34,7 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 		}
 	}()
 	done := Rebuilt{Messages: n.state.Ledger.Len(), Lost: n.record.Lost(), Entries: n.record.LostEntries()}
-	if !n.halts.notWhole() { // else the cache would lack what may come back
+	if !n.halts.NotWhole() { // else the cache would lack what may come back
 		if err := n.freezer.Freeze(); err != nil {
 			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/hosts"
+	"github.com/parleyfleet/parley/node/metrics"
+	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -57,10 +59,10 @@ func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined
 			return 0
 		}
 	}
-	n.steps.came(fresh, by)
+	n.steps.Came(fresh, metrics.Way(by.String()))
 	n.takeIn(arrived)
 	if by == byBus {
-		n.hearing.tellHeard(messages)
+		n.hearing.Tell(messages)
 	} else {
 		n.brought.Add(int64(len(fresh)))
 	}
@@ -90,7 +92,7 @@ func (n *Node) arrived(messages []gitsync.MessageFile) { n.Receive(messages, byG
 // arriving has the doors wait while the content of one fetch is taken in, part by part: a later
 // part may hold receipts for messages of an earlier one.
 func (n *Node) arriving(more bool) {
-	n.halts.comes(more)
+	n.halts.Comes(more)
 	if !more {
 		n.goOn()
 	}
@@ -110,7 +112,7 @@ func (n *Node) goOn() {
 // publish takes in what the writer has stored, and tells the other hosts.
 func (n *Node) publish(ws []writing.Written) {
 	n.twins.Wrote(ws[0].Message)
-	n.steps.wrote(ws)
+	n.steps.Wrote(ws)
 	defer n.mender.Wrote()
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
@@ -188,7 +190,7 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	if it.Act == protocol.ActPolicy {
 		n.presence.AnnounceSoon() // this host may lack what it names
 	}
-	warnOfKey(n.state, it, n.notices)
+	record.WarnOfKey(n.state, it, n.notices)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
 		n.entry.KeysMoved()

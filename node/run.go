@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -100,15 +101,13 @@ func (n *Node) lookFirst(ctx context.Context) {
 	defer done()
 	if err := n.record.Fetch(looking); err != nil && ctx.Err() == nil {
 		n.log.Warn().Err(err).Msg("the remote was not seen before the start")
-		n.notices.Wrong(aboutFirstLook, "the remote could not be looked at before the start: if this home was put back from a backup, what this host says now may contradict what it said before; "+
+		n.notices.Wrong(record.AboutFirstLook, "the remote could not be looked at before the start: if this home was put back from a backup, what this host says now may contradict what it said before; "+
 			"then stop it until the remote can be reached")
 	}
 }
 
 // firstLook bounds how long a start waits for the remote.
 const firstLook = 3 * time.Second
-
-const aboutFirstLook = "the first look at the remote"
 
 // homePoll is the time between two looks at whether the home is still there.
 const homePoll = time.Second
@@ -222,7 +221,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.entry.LetIn,
-			Heard:    func(host protocol.Name, paths []protocol.Path) { n.steps.heard(n.live.Hear(host, paths), host) },
+			Heard:    func(host protocol.Name, paths []protocol.Path) { n.steps.Heard(n.live.Hear(host, paths), host) },
 			Bell:     func(protocol.Name) { n.record.Ring() },
 			Heads:    n.mender.HeardHeads,
 			Presence: n.presence.SawHost,

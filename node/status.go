@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -41,7 +42,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		s.Record.Messages = state.Ledger.Len()
 		s.Gates = n.gatesWaiting(state)[n.cfg.Human.String()+"@"+n.cfg.Alias.String()]
 		s.Refused = n.flaws.CountRefused()
-		s.Flags = flagsOf(state, n.flaws.List())
+		s.Flags = record.Flags(state, n.flaws.List())
 	})
 	s.Agents, s.Passed = n.serving.Views(""), []string{}
 	for _, a := range n.roster.All() {
@@ -54,7 +55,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 
 // warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
-	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
+	all := slices.Concat(n.halts.Damage(n.cfg.Remote != ""), n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
 	}

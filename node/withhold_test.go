@@ -54,15 +54,15 @@ func TestHeedLogsOnce(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		var log strings.Builder
 		w := *n.withholding
-		w.shared, w.heeded, w.logged, w.log = shared, map[protocol.Path]bool{}, map[protocol.Path]string{}, zerolog.New(&log)
-		w.heed(t.Context())
-		w.heed(t.Context())
+		w.Shared, w.Heeded, w.Logged, w.Log = shared, map[protocol.Path]bool{}, map[protocol.Path]string{}, zerolog.New(&log)
+		w.Heed(t.Context())
+		w.Heed(t.Context())
 		want := 0
 		if shared {
 			want = 1
 		}
-		if said := strings.Count(log.String(), "is not withheld here yet"); said != want || len(w.heeded) > 0 {
-			t.Errorf("with a remote: %v: it was logged %d times, %d words were carried out", shared, said, len(w.heeded))
+		if said := strings.Count(log.String(), "is not withheld here yet"); said != want || len(w.Heeded) > 0 {
+			t.Errorf("with a remote: %v: it was logged %d times, %d words were carried out", shared, said, len(w.Heeded))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"maps"
@@ -17,9 +17,9 @@ const (
 	flagUnreadable = "unreadable" // it is no message
 )
 
-// flagsOf counts problems of files of the record, by kind: those of the state, and those of files
+// Flags counts problems of files of the record, by kind: those of the state, and those of files
 // that are no messages.
-func flagsOf(s *fleet.State, flaws []books.Flaw) []control.Flag {
+func Flags(s *fleet.State, flaws []books.Flaw) []control.Flag {
 	counts := map[string]int{}
 	for kind, count := range s.Flags() {
 		counts[string(kind)] += count
@@ -44,9 +44,9 @@ func flagOf(s *fleet.State, f books.Flaw) string {
 	return flagSignature
 }
 
-// warnOfKey warns when a message comes that counts for nothing because of the key that signed it:
+// WarnOfKey warns when a message comes that counts for nothing because of the key that signed it:
 // once for each kind and key. All such messages are counted.
-func warnOfKey(s *fleet.State, it *fleet.Item, warnings *notices.Notices) {
+func WarnOfKey(s *fleet.State, it *fleet.Item, warnings *notices.Notices) {
 	kind := s.Kind(it)
 	about := "key " + string(kind) + " " + it.Host.String() + " " + it.Key
 	if kind != "" {

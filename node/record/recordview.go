@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"context"
@@ -18,24 +18,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// recordView shows the record as a whole: its numbers, and its files in a folder.
-type recordView struct {
-	dir    string // of the repository
-	record *gitsync.Record
-	folded folded.State
+// View shows the record as a whole: its numbers, and its files in a folder.
+type View struct {
+	Dir    string // of the repository
+	Record *gitsync.Record
+	Folded folded.State
 }
 
 // RecordStats answers control.CountRecord.
-func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, error) {
-	r := rv.record.Status()
-	s := control.RecordStats{ID: rv.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
+func (rv *View) RecordStats(ctx context.Context) (control.RecordStats, error) {
+	r := rv.Record.Status()
+	s := control.RecordStats{ID: rv.Record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
 	var err error
-	if s.Disk, err = diskUse(rv.dir); err != nil {
+	if s.Disk, err = diskUse(rv.Dir); err != nil {
 		return s, writing.AsError(err)
 	}
 	var state *fleet.State
 	var t fleet.Totals
-	rv.folded(func(now *fleet.State) {
+	rv.Folded(func(now *fleet.State) {
 		state = now
 		s.Channels = state.Channels.Count()
 		s.Memories = len(state.Memories.List(shelf.MemoryFilter{}))
@@ -57,8 +57,8 @@ func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, err
 
 // countUnverified looks at every single message: only that shows whether a revocation still lets it
 // count.
-func (rv *recordView) countUnverified(ctx context.Context, s *fleet.State) (count int, err error) {
-	err = rv.folded.Each(ctx, func(it *fleet.Item) {
+func (rv *View) countUnverified(ctx context.Context, s *fleet.State) (count int, err error) {
+	err = rv.Folded.Each(ctx, func(it *fleet.Item) {
 		if !it.Act.HostWord() && it.Type != protocol.TypeRead && s.Signature(it) != protocol.SignatureValid {
 			count++
 		}
@@ -90,7 +90,7 @@ func diskUse(dir string) (int64, error) {
 }
 
 // Export answers control.Export.
-func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
+func (rv *View) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
 	done := control.Exported{Dir: r.Dir, Lost: []control.LostFile{}}
 	if !filepath.IsAbs(r.Dir) {
 		return done, control.Errorf(control.KindUsage, "", "cannot export: %q is not an absolute path", r.Dir)
@@ -106,7 +106,7 @@ func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (cont
 		return done, writing.AsError(err)
 	}
 	defer root.Close()
-	done.Tip, err = rv.record.Export(ctx, func(path string, data []byte) error {
+	done.Tip, err = rv.Record.Export(ctx, func(path string, data []byte) error {
 		if !exportable(path) {
 			done.LeftOut++
 			return nil
@@ -143,11 +143,11 @@ func exportable(path string) bool {
 }
 
 // Admit answers control.Admit.
-func (rv *recordView) Admit(ctx context.Context, r control.AdmitRequest) (control.None, error) {
-	if err := rv.record.Admit(r.Commit); err != nil {
+func (rv *View) Admit(ctx context.Context, r control.AdmitRequest) (control.None, error) {
+	if err := rv.Record.Admit(r.Commit); err != nil {
 		return control.None{}, control.Errorf(control.KindUsage, "parley status", "%v", err)
 	}
-	if err := rv.record.Fetch(ctx); err != nil {
+	if err := rv.Record.Fetch(ctx); err != nil {
 		return control.None{}, writing.AsError(err)
 	}
 	return control.None{}, nil

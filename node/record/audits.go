@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"context"
@@ -19,21 +19,21 @@ type progress struct{ done, total atomic.Int64 }
 
 func (p *progress) step(n int) { p.done.Add(int64(n)) }
 
-// audits are the audits of the whole record that are under way.
-type audits struct {
-	record *gitsync.Record
-	folded folded.State
-	now    func() time.Time
+// Audits are the audits of the whole record that are under way.
+type Audits struct {
+	Record *gitsync.Record
+	Folded folded.State
+	Now    func() time.Time
 
 	mu  sync.Mutex // guards all
 	all []*progress
 }
 
 // Verify answers control.Verify.
-func (as *audits) Verify(ctx context.Context) (control.Verification, error) {
-	a := &audit{record: as.record, folded: as.folded, now: as.now}
-	total := as.record.Objects()
-	as.folded(func(s *fleet.State) {
+func (as *Audits) Verify(ctx context.Context) (control.Verification, error) {
+	a := &audit{record: as.Record, folded: as.Folded, now: as.Now}
+	total := as.Record.Objects()
+	as.Folded(func(s *fleet.State) {
 		a.state = s
 		total += s.Ledger.Len()
 	})
@@ -43,7 +43,7 @@ func (as *audits) Verify(ctx context.Context) (control.Verification, error) {
 	return a.found, writing.AsError(err)
 }
 
-func (as *audits) begin(total int) *progress {
+func (as *Audits) begin(total int) *progress {
 	p := new(progress)
 	p.total.Store(int64(total))
 	as.mu.Lock()
@@ -52,7 +52,7 @@ func (as *audits) begin(total int) *progress {
 	return p
 }
 
-func (as *audits) end(p *progress) {
+func (as *Audits) end(p *progress) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if i := slices.Index(as.all, p); i >= 0 {
@@ -61,7 +61,7 @@ func (as *audits) end(p *progress) {
 }
 
 // VerifyProgress answers control.VerifyProgress.
-func (as *audits) VerifyProgress(context.Context) (control.Progress, error) {
+func (as *Audits) VerifyProgress(context.Context) (control.Progress, error) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	if len(as.all) == 0 {

@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// describe is the commit message for messages: what the first one does, how many more there are,
+// Describe is the commit message for messages: what the first one does, how many more there are,
 // and a list of all.
-func describe(messages []gitsync.MessageFile) string {
+func Describe(messages []gitsync.MessageFile) string {
 	const most = 20
 	if len(messages) == 0 {
 		return "host file"

@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"context"
@@ -16,49 +16,49 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// withholding keeps from the remote what the remote refuses: files that the operator names, and
+// Withholding keeps from the remote what the remote refuses: files that the operator names, and
 // messages that their own hosts have named in a word to all.
-type withholding struct {
-	host   protocol.Name
-	system protocol.ChannelID
-	record *gitsync.Record
-	shared bool // with a remote
-	folded folded.State
-	views  *talk.Views
-	say    func(context.Context, fleet.Command) error
-	log    zerolog.Logger
+type Withholding struct {
+	Host   protocol.Name
+	System protocol.ChannelID
+	Record *gitsync.Record
+	Shared bool // with a remote
+	Folded folded.State
+	Views  *talk.Views
+	Say    func(context.Context, fleet.Command) error
+	Log    zerolog.Logger
 
 	// Only heed uses what follows: the words that were carried out, and what was logged of others.
-	heeded map[protocol.Path]bool
-	logged map[protocol.Path]string
+	Heeded map[protocol.Path]bool
+	Logged map[protocol.Path]string
 }
 
 // Withhold answers control.Withhold. What this host wrote itself, it has all hosts withhold. Of
 // another host's message it only decides for itself. What comes before a file that cannot be
 // withheld is withheld.
-func (w *withholding) Withhold(ctx context.Context, r control.WithholdRequest) (control.Withheld, error) {
+func (w *Withholding) Withhold(ctx context.Context, r control.WithholdRequest) (control.Withheld, error) {
 	done := control.Withheld{Files: []control.WithheldFile{}}
 	var own []protocol.Path
 	var failed error
 	for _, name := range r.Files {
 		file, host := name, protocol.Name("")
 		var path protocol.Path
-		if it, err := w.views.Item(name); err == nil {
+		if it, err := w.Views.Item(name); err == nil {
 			path, host = it.Path, it.Host
 			file = path.RepoPath()
 		}
-		kept, err := w.record.Withhold(ctx, file)
+		kept, err := w.Record.Withhold(ctx, file)
 		if err != nil {
 			failed = notWithheld(err)
 			break
 		}
-		if !path.IsZero() && host == w.host {
+		if !path.IsZero() && host == w.Host {
 			own = append(own, path)
 		}
-		done.Files = append(done.Files, control.WithheldFile{Path: path, File: file, Kept: kept, Everywhere: !path.IsZero() && host == w.host})
+		done.Files = append(done.Files, control.WithheldFile{Path: path, File: file, Kept: kept, Everywhere: !path.IsZero() && host == w.Host})
 	}
 	if len(own) > 0 {
-		if err := w.say(ctx, fleet.Withhold{Host: w.host, Paths: own}); err != nil {
+		if err := w.Say(ctx, fleet.Withhold{Host: w.Host, Paths: own}); err != nil {
 			return done, writing.AsError(err)
 		}
 	}
@@ -76,34 +76,34 @@ func notWithheld(err error) error {
 	return writing.AsError(err)
 }
 
-// heed withholds the messages that their own hosts have named. A message that is not here yet is
+// Heed withholds the messages that their own hosts have named. A message that is not here yet is
 // withheld at a later look. That is logged once, because it may never come.
-func (w *withholding) heed(ctx context.Context) {
-	if !w.shared {
+func (w *Withholding) Heed(ctx context.Context) {
+	if !w.Shared {
 		return
 	}
 	var words []*fleet.Item
-	w.folded(func(s *fleet.State) {
-		for it := range s.Ledger.Channel(w.system) {
-			if it.Act == protocol.ActHostWithhold && !w.heeded[it.Path] && s.Keys().Judge(&it.File) == keys.Genuine {
+	w.Folded(func(s *fleet.State) {
+		for it := range s.Ledger.Channel(w.System) {
+			if it.Act == protocol.ActHostWithhold && !w.Heeded[it.Path] && s.Keys().Judge(&it.File) == keys.Genuine {
 				words = append(words, it)
 			}
 		}
 	})
 	for _, word := range words {
 		if err := w.carryOut(ctx, word); err != nil {
-			if w.logged[word.Path] != err.Error() {
-				w.logged[word.Path] = err.Error()
-				w.log.Warn().Err(err).Stringer("path", word.Path).Msg("a message that its host withholds is not withheld here yet")
+			if w.Logged[word.Path] != err.Error() {
+				w.Logged[word.Path] = err.Error()
+				w.Log.Warn().Err(err).Stringer("path", word.Path).Msg("a message that its host withholds is not withheld here yet")
 			}
 			continue
 		}
-		w.heeded[word.Path] = true
+		w.Heeded[word.Path] = true
 	}
 }
 
-func (w *withholding) carryOut(ctx context.Context, word *fleet.Item) error {
-	data, err := w.record.Get(word.Path)
+func (w *Withholding) carryOut(ctx context.Context, word *fleet.Item) error {
+	data, err := w.Record.Get(word.Path)
 	if err != nil {
 		return err
 	}
@@ -118,12 +118,12 @@ func (w *withholding) carryOut(ctx context.Context, word *fleet.Item) error {
 	var late []error
 	for _, path := range says.Paths {
 		var it *fleet.Item
-		w.folded(func(s *fleet.State) { it, _ = s.Ledger.Item(path) })
+		w.Folded(func(s *fleet.State) { it, _ = s.Ledger.Item(path) })
 		switch {
 		case it == nil:
 			late = append(late, gitsync.ErrNotFound)
 		case it.Host == word.Host:
-			if _, err := w.record.Withhold(ctx, path.RepoPath()); err != nil && !errors.Is(err, gitsync.ErrPushed) {
+			if _, err := w.Record.Withhold(ctx, path.RepoPath()); err != nil && !errors.Is(err, gitsync.ErrPushed) {
 				late = append(late, err)
 			}
 		}

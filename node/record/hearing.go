@@ -1,4 +1,4 @@
-package node
+package record
 
 import (
 	"slices"
@@ -15,23 +15,23 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hearing tells the other hosts which of their messages are stored here (heard).
-type hearing struct {
-	host, human protocol.Name
-	folded      folded.State
-	roster      *agents.Roster
-	live        *presence.Live
-	bus         func() *bus.Bus // nil if there is none
-	log         zerolog.Logger
+// Hearing tells the other hosts which of their messages are stored here (heard).
+type Hearing struct {
+	Host, Human protocol.Name
+	Folded      folded.State
+	Roster      *agents.Roster
+	Live        *presence.Live
+	Bus         func() *bus.Bus // nil if there is none
+	Log         zerolog.Logger
 }
 
-// tellHeard tells the other hosts which messages are fsynced here. It does so at once if an agent
+// Tell tells the other hosts which messages are fsynced here. It does so at once if an agent
 // or human of this host is addressed, else together with what comes in the next moment. Messages to
 // all in a large fleet wait too, because there each host that hears them tells all others.
-func (h *hearing) tellHeard(messages []gitsync.MessageFile) {
+func (h *Hearing) Tell(messages []gitsync.MessageFile) {
 	var now, later []protocol.Path
-	crowded := h.live.Crowded()
-	h.folded(func(s *fleet.State) {
+	crowded := h.Live.Crowded()
+	h.Folded(func(s *fleet.State) {
 		for _, l := range messages {
 			it, ok := s.Ledger.Item(l.Path)
 			switch {
@@ -43,22 +43,22 @@ func (h *hearing) tellHeard(messages []gitsync.MessageFile) {
 			}
 		}
 	})
-	h.live.HeardLater(later, h.publish)
+	h.Live.HeardLater(later, h.publish)
 	h.publish(now)
 }
 
 // concerns reports whether an agent or human of this host is addressed.
-func (h *hearing) concerns(s *fleet.State, it *fleet.Item) bool {
-	reaches := func(name protocol.Name) bool { return s.Talk.Reaches(it, fleet.Who{Name: name.String(), Host: h.host}) }
-	return reaches(h.human) || slices.ContainsFunc(h.roster.All(), func(a configs.Agent) bool { return reaches(a.Name) })
+func (h *Hearing) concerns(s *fleet.State, it *fleet.Item) bool {
+	reaches := func(name protocol.Name) bool { return s.Talk.Reaches(it, fleet.Who{Name: name.String(), Host: h.Host}) }
+	return reaches(h.Human) || slices.ContainsFunc(h.Roster.All(), func(a configs.Agent) bool { return reaches(a.Name) })
 }
 
-func (h *hearing) publish(paths []protocol.Path) {
-	b := h.bus()
+func (h *Hearing) publish(paths []protocol.Path) {
+	b := h.Bus()
 	if b == nil || len(paths) == 0 {
 		return
 	}
 	if err := b.PublishHeard(paths); err != nil {
-		h.log.Debug().Err(err).Msg("cannot tell that messages were heard")
+		h.Log.Debug().Err(err).Msg("cannot tell that messages were heard")
 	}
 }

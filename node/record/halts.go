@@ -1,4 +1,6 @@
-package node
+// Package record looks after the record of a node: what it lacks, what is kept from its remote, and what
+// it shows and tells of itself.
+package record
 
 import (
 	"fmt"
@@ -12,8 +14,8 @@ import (
 // mostLostNamed is how many lost files a warning names; "record verify" names all.
 const mostLostNamed = 3
 
-// halts are the reasons why no agent is run at the moment, besides those of lookout.
-type halts struct {
+// Halts are the reasons why no agent is run at the moment, besides those of lookout.
+type Halts struct {
 	mu      sync.Mutex // guards what follows
 	broken  string     // why record.git cannot be read; "" if it can
 	lost    []string   // what the disk has lost and may hold messages, as Record.Lost names it
@@ -22,32 +24,32 @@ type halts struct {
 	coming  bool       // a fetch is being taken in, and agents wait for its receipts
 }
 
-// any reports whether there is a reason.
-func (h *halts) any() bool {
+// Any reports whether there is a reason.
+func (h *Halts) Any() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.coming || h.holed()
 }
 
-// notWhole reports whether a part of the record is not on the disk.
-func (h *halts) notWhole() bool {
+// NotWhole reports whether a part of the record is not on the disk.
+func (h *Halts) NotWhole() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.holed()
 }
 
 // holed is notWhole for a caller that holds mu.
-func (h *halts) holed() bool { return h.broken != "" || len(h.lost) > 0 }
+func (h *Halts) holed() bool { return h.broken != "" || len(h.lost) > 0 }
 
-// breaks notes why record.git cannot be read; "" if it can.
-func (h *halts) breaks(why string) {
+// Breaks notes why record.git cannot be read; "" if it can.
+func (h *Halts) Breaks(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.broken = why
 }
 
-// loses notes what the disk has lost, and reports whether that is something else than before.
-func (h *halts) loses(lost, entries []string) (changed bool) {
+// Loses notes what the disk has lost, and reports whether that is something else than before.
+func (h *Halts) Loses(lost, entries []string) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := [][]string{h.lost, h.books, h.entries}
@@ -62,16 +64,16 @@ func (h *halts) loses(lost, entries []string) (changed bool) {
 	return !slices.EqualFunc(before, [][]string{h.lost, h.books, h.entries}, slices.Equal)
 }
 
-// comes notes whether a fetch is being taken in.
-func (h *halts) comes(more bool) {
+// Comes notes whether a fetch is being taken in.
+func (h *Halts) Comes(more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.coming = more
 }
 
-// reasons say why no agent is run, in a few words each. A fetch that is being taken in is left out,
+// Reasons say why no agent is run, in a few words each. A fetch that is being taken in is left out,
 // because it is over in a moment.
-func (h *halts) reasons() (all []string) {
+func (h *Halts) Reasons() (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.broken != "" {
@@ -83,9 +85,9 @@ func (h *halts) reasons() (all []string) {
 	return all
 }
 
-// damage is what status says about a record that is not whole. `remote` says that there is a
+// Damage is what status says about a record that is not whole. `remote` says that there is a
 // remote.
-func (h *halts) damage(remote bool) (all []string) {
+func (h *Halts) Damage(remote bool) (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
