@@ -94,13 +94,13 @@ func exampleAnnouncement() *control.Announcement {
 
 // exampleParty has a value in each field. No real party has that.
 func exampleParty() control.Party {
-	raw, decayed := 0.88, 0.84
+	decayed := protocol.NewScore(0.84)
 	return control.Party{
 		Name: "tmux design", Slug: "tmux-design", Short: "tmux-design-0f1e2d3c", Channel: examplePath("b2c3d4e5").Channel(), Organized: examplePath("b2c3d4e5").String(), Host: "oracle-world",
 		State: "active", Current: true, Leader: "nat", Via: "skills", Team: "fleet-core", Anchor: "nat/maw-js#332", AnchorURL: "https://github.com/nat/maw-js/issues/332",
 		Rules: protocol.DefaultPartyRules(), Created: exampleTime(0), LastActivity: exampleTime(1), Ended: exampleTime(2),
 		Members: []control.PartyMember{{
-			ID: "mawui", Node: "white", Status: "busy", Note: "a long build", Role: "member", Joined: exampleTime(0), Raw: &raw, Decayed: &decayed, Colour: "amber", Lambda: 0.01,
+			ID: "mawui", Node: "white", Status: "busy", Note: "a long build", Role: "member", Joined: exampleTime(0), Raw: protocol.NewScore(0.88), Decayed: decayed, Colour: "amber", Lambda: 0.01,
 			LastSync: exampleTime(1), Trust: "high", Sparkline: []float64{0.7, 0.84}, Stale: true, OutOfSync: true, Resync: true, Heard: exampleTime(1), Connected: true, Since: exampleTime(1),
 		}},
 		Gates: []control.Gate{exampleGate()},
@@ -114,8 +114,8 @@ func exampleParty() control.Party {
 			Path: examplePath("b2c3d4ea").String(), Holder: "mawui@white", Things: []string{"src/panes"}, Fence: 3, Time: exampleTime(0), Until: exampleTime(2), Reason: "I split it",
 		}},
 		Left:   []control.PartyDeparture{{ID: "kit", Node: "white", Time: exampleTime(1), By: "nat", Reason: "another team", Removed: true, Path: examplePath("b2c3d4eb").String()}},
-		Synced: 1, Mean: &decayed, SyncDue: true,
-		Void: []control.TopicVoid{{TopicWord: exampleTopicWord("mallory", "", "b2c3d4ec"), Act: "party-accept", Why: "a human of white decides it, and black is another host"}},
+		Synced: 1, Mean: decayed, SyncDue: true,
+		Void: []control.TopicVoid{{Word: exampleWord("mallory", "", "b2c3d4ec"), Act: "party-accept", Why: "a human of white decides it, and black is another host"}},
 	}
 }
 
@@ -169,6 +169,6 @@ func exampleTeam() mesh.Team {
 	mean := 0.84
 	return mesh.Team{
 		Team: "fleet-core", Members: []string{"mawui", "skills"}, Synced: 1, Pairs: 2, Sync: mean,
-		Parties: []mesh.TeamParty{{Party: "tmux design", Short: "tmux-design", Members: 2, Invited: 1, Synced: 1, Sync: &mean, Status: "active"}},
+		Parties: []mesh.TeamParty{{Party: "tmux design", Short: "tmux-design", Members: 2, Invited: 1, Synced: 1, Sync: protocol.NewScore(mean), Status: "active"}},
 	}
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -99,32 +100,32 @@ type Party struct {
 	Leases       []PartyLease        `json:"leases"`                // what is reserved now
 	Left         []PartyDeparture    `json:"left"`                  // former members
 	Synced       int                 `json:"synced"`                // how many members have a score
-	Mean         *float64            `json:"mean,omitempty"`        // the mean of the decayed scores; absent if no member has one
+	Mean         protocol.Score      `json:"mean,omitzero"`         // the mean of the decayed scores; absent if no member has one
 	SyncDue      bool                `json:"syncDue"`               // its members should check how far they are in sync, by the rule sync_cadence
 	Void         []TopicVoid         `json:"void"`                  // what was last said in it that does not count
 }
 
 // PartyMember is an agent in a party.
 type PartyMember struct {
-	ID        string        `json:"id"`                // the agent
-	Node      protocol.Name `json:"node"`              // its host
-	Status    string        `json:"status"`            // active, idle, compacted, away, dormant, hidden or busy
-	Note      string        `json:"note"`              // what it said about its status; "" for nothing
-	Role      string        `json:"role"`              // initiator or member
-	Joined    time.Time     `json:"joined,omitzero"`   // UTC
-	Raw       *float64      `json:"raw,omitempty"`     // its last score on the party's topic, 0 to 1; absent: it was never synced
-	Decayed   *float64      `json:"decayed,omitempty"` // what that score is worth now
-	Colour    string        `json:"colour"`            // of the decayed score: green, amber, cyan or gray; "" for none
-	Lambda    float64       `json:"lambda"`            // how fast it loses its worth: the λ of the decay, for each hour
-	LastSync  time.Time     `json:"lastSync,omitzero"` // when it had that score, UTC
-	Trust     string        `json:"trust"`             // high, medium, initial or uncalibrated
-	Sparkline []float64     `json:"sparkline"`         // its last scores, decayed to now
-	Stale     bool          `json:"stale"`             // its decayed score is below kick_threshold; only people remove members
-	OutOfSync bool          `json:"outOfSync"`         // its decayed score is below accept_threshold
-	Resync    bool          `json:"resync"`            // a sync is suggested
-	Heard     time.Time     `json:"heard,omitzero"`    // when it or its host was last heard, UTC
-	Connected bool          `json:"connected"`         // its host is there now
-	Since     time.Time     `json:"since,omitzero"`    // since when it has that status, as far as it has said so, UTC
+	ID        string         `json:"id"`                // the agent
+	Node      protocol.Name  `json:"node"`              // its host
+	Status    string         `json:"status"`            // active, idle, compacted, away, dormant, hidden or busy
+	Note      string         `json:"note"`              // what it said about its status; "" for nothing
+	Role      string         `json:"role"`              // initiator or member
+	Joined    time.Time      `json:"joined,omitzero"`   // UTC
+	Raw       protocol.Score `json:"raw,omitzero"`      // its last score on the party's topic, 0 to 1; absent: it was never synced
+	Decayed   protocol.Score `json:"decayed,omitzero"`  // what that score is worth now
+	Colour    topic.Colour   `json:"colour"`            // of the decayed score; "" for none
+	Lambda    float64        `json:"lambda"`            // how fast it loses its worth: the λ of the decay, for each hour
+	LastSync  time.Time      `json:"lastSync,omitzero"` // when it had that score, UTC
+	Trust     topic.Trust    `json:"trust"`             // how much of what it says can be taken without a check
+	Sparkline []float64      `json:"sparkline"`         // its last scores, decayed to now
+	Stale     bool           `json:"stale"`             // its decayed score is below kick_threshold; only people remove members
+	OutOfSync bool           `json:"outOfSync"`         // its decayed score is below accept_threshold
+	Resync    bool           `json:"resync"`            // a sync is suggested
+	Heard     time.Time      `json:"heard,omitzero"`    // when it or its host was last heard, UTC
+	Connected bool           `json:"connected"`         // its host is there now
+	Since     time.Time      `json:"since,omitzero"`    // since when it has that status, as far as it has said so, UTC
 }
 
 // Gate is what humans are asked, and what they said.

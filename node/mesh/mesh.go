@@ -10,8 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // The types, directions, states and roles that the mesh writes or compares.
@@ -33,7 +34,7 @@ type Score struct {
 	Host      string // of Asker; "" if nobody says it
 	Raw       float64
 	At        time.Time
-	Trust     string // the trust of Asker in By
+	Trust     topic.Trust // the trust of Asker in By
 }
 
 // Party is a party as it is shown, with the scores on its topic in the order of time.
@@ -73,7 +74,7 @@ func Of(parties []Party, now time.Time) control.Mesh {
 
 // lastSync is when a member was last scored. If it never was, that is when it joined (R23).
 func lastSync(m control.PartyMember) time.Time {
-	if m.Raw == nil {
+	if m.Raw == (protocol.Score{}) {
 		return m.Joined.UTC()
 	}
 	return m.LastSync.UTC()
@@ -114,18 +115,18 @@ func edge(p Party, m control.PartyMember, leader, direction string) control.Mesh
 		ID: p.Channel.String() + "/" + m.ID + "@" + m.Node.String() + "/" + direction,
 		Data: control.MeshEdgeData{
 			Direction: direction, Party: p.Short, Channel: p.Channel, Leader: leader, Topic: p.Name, Anchor: p.Anchor, Team: p.Team, Role: m.Role, Trust: m.Trust,
-			Lambda: p.Rules.DecayLambda, LastSync: m.Joined.UTC(), Colour: string(topics.Gray), Opacity: topics.Opacity(0), Sparkline: []float64{},
+			Lambda: p.Rules.DecayLambda, LastSync: m.Joined.UTC(), Colour: topic.Gray, Opacity: topic.Opacity(0), Sparkline: []float64{},
 		},
 	}
 }
 
 // scored is an edge with a score, at its present worth.
 func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
-	lambda := topics.Lambda{Value: e.Data.Lambda, Tier: topics.TierRule}
+	lambda := topic.Lambda{Value: e.Data.Lambda, Tier: topic.TierRule}
 	d := &e.Data
 	d.Synced, d.Raw, d.LastSync, d.Observer, d.ObserverNode = true, s.Raw, s.At.UTC(), s.Asker, s.Host
 	d.Decayed = lambda.Decayed(s.Raw, s.At, now)
-	d.Colour, d.Opacity, d.Dashed = string(topics.ColourOf(d.Decayed)), topics.Opacity(d.Decayed), lambda.Faded(s.At, now)
+	d.Colour, d.Opacity, d.Dashed = topic.ColourOf(protocol.NewScore(d.Decayed)), topic.Opacity(d.Decayed), lambda.Faded(s.At, now)
 	return e
 }
 

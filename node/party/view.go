@@ -6,7 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -55,15 +55,14 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	for _, m := range f.Members {
 		shown := p.member(s, f, m, scores[f.Slug])
 		v.LastActivity = later(v.LastActivity, shown.LastSync)
-		if shown.Decayed != nil {
+		if x, ok := shown.Decayed.Value(); ok {
 			v.Synced++
-			sum += *shown.Decayed
+			sum += x
 		}
 		v.Members = append(v.Members, shown)
 	}
 	if v.Synced > 0 {
-		mean := sum / float64(v.Synced)
-		v.Mean = &mean
+		v.Mean = protocol.NewScore(sum / float64(v.Synced))
 	}
 	v.SyncDue = p.syncDue(f, v)
 	for _, g := range f.Gates {
@@ -106,29 +105,29 @@ func later(a, b time.Time) time.Time {
 // member shows a member.
 func (p *Parties) member(s *fleet.State, f found, m parties.Member, scores map[string][]collab.Score) control.PartyMember {
 	now := p.Now()
-	lambda := topics.Lambda{Value: f.Rules.DecayLambda, Tier: topics.TierRule}
+	lambda := topic.Lambda{Value: f.Rules.DecayLambda, Tier: topic.TierRule}
 	v := control.PartyMember{
-		ID: m.Name, Node: m.Host, Note: m.Note, Role: m.Role(), Joined: m.Joined, Since: m.Since, Lambda: lambda.Value, Sparkline: []float64{},
+		ID: m.Name, Node: m.Host, Note: m.Note, Role: m.Role(), Joined: m.Joined, Since: m.Since, Lambda: lambda.Value,
 	}
 	v.Heard, v.Connected = p.Seen(m.Host)
 	v.Status = p.status(m, v.Heard, v.Connected)
 	of := scores[m.Name]
-	var history []topics.Sample
+	var history []topic.Sample
 	for _, score := range of {
 		sample := score.Sample
 		sample.Lambda = lambda.Value
 		history = append(history, sample)
 	}
-	v.Trust = string(p.standing.Trust(s, f.Leader.Via, m.Name, of))
+	v.Trust = p.standing.Trust(s, f.Leader.Via, m.Name, of)
 	if len(of) == 0 {
 		return v
 	}
 	last := of[len(of)-1]
-	raw, decayed := last.Raw, lambda.Decayed(last.Raw, last.At, now)
-	v.Raw, v.Decayed, v.LastSync, v.Colour = &raw, &decayed, last.At, string(topics.ColourOf(decayed))
-	v.Sparkline = append(v.Sparkline, topics.Sparkline(history, now)...)
-	v.Stale, v.OutOfSync = decayed < f.Rules.KickThreshold, decayed < f.Rules.AcceptThreshold
-	v.Resync = decayed < topics.Resync || f.Rules.DivergenceTolerance != "high" && raw < 0.7
+	v.Raw = protocol.NewScore(last.Raw)
+	v.Decayed, v.LastSync = lambda.Worth(v.Raw, last.At, now), last.At
+	v.Colour, v.Sparkline = topic.ColourOf(v.Decayed), topic.Sparkline(history, now)
+	v.Stale, v.OutOfSync = v.Decayed.Below(f.Rules.KickThreshold), v.Decayed.Below(f.Rules.AcceptThreshold)
+	v.Resync = v.Decayed.Below(topic.Resync) || f.Rules.DivergenceTolerance != "high" && v.Raw.Below(0.7)
 	return v
 }
 
@@ -261,7 +260,7 @@ func (p *Parties) void(s *fleet.State, channel protocol.ChannelID) []control.Top
 		}
 		if why := s.Void(it); why != nil {
 			list = append(list, control.TopicVoid{
-				TopicWord: control.TopicWord{By: it.From, Time: it.Timestamp, Path: it.Path.String()}, Act: it.Act, Why: why.Error(),
+				Word: topic.Word{By: it.From, Time: it.Timestamp, Path: it.Path}, Act: it.Act, Why: why.Error(),
 			})
 		}
 	}

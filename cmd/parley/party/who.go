@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -172,15 +173,15 @@ func (s *session) table(party control.Party) {
 	s.heading(party)
 	out.Printf("\n")
 	t := term.Table{Heading: []string{"", "Oracle", "Node", "Status", "Sync", "Decay", "λ", "Trust", "Last", ""}, Flexible: 1, Style: func(row int, cell string) string {
-		return out.Colour(party.Members[row].Colour, cell)
+		return out.Colour(string(party.Members[row].Colour), cell)
 	}}
 	for _, m := range party.Members {
 		mark := cli.Sparkline(m.Sparkline)
-		if m.Decayed != nil && *m.Decayed < 0.5 {
+		if m.Decayed.Below(topic.Resync) {
 			mark += " ⚠"
 		}
 		t.Rows = append(t.Rows, []string{
-			dots[m.Status], term.Line(m.ID), m.Node.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), m.Trust,
+			dots[m.Status], term.Line(m.ID), m.Node.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), string(m.Trust),
 			s.view.Age(m.LastSync), mark,
 		})
 	}
@@ -215,7 +216,7 @@ func (s *session) below(party control.Party) {
 		}
 		if m.Resync {
 			why := "💡 a sync would help"
-			if party.Rules.DivergenceTolerance == "low" && m.Raw != nil && *m.Raw < 0.7 {
+			if party.Rules.DivergenceTolerance == "low" && m.Raw.Below(0.7) {
 				why = "❗ the party asks for a sync (divergence_tolerance=low)"
 			}
 			out.Printf("%s: %s\n", why, s.view.Command("parley work-with "+term.Shell(m.ID)+" --sync"))

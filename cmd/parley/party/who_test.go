@@ -27,7 +27,7 @@ func shown(party control.Party) string {
 func member(id, status string, raw, decayed float64, last time.Duration) control.PartyMember {
 	m := control.PartyMember{ID: id, Node: "white", Status: status, Lambda: 0.01, Trust: "high", Sparkline: []float64{}}
 	if last > 0 {
-		m.Raw, m.Decayed, m.LastSync = &raw, &decayed, noon.Add(-last)
+		m.Raw, m.Decayed, m.LastSync = protocol.NewScore(raw), protocol.NewScore(decayed), noon.Add(-last)
 	}
 	return m
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -163,11 +164,11 @@ func runRecap(ctx context.Context, c *call) error {
 	for _, t := range list.Topics {
 		awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
 		for _, it := range t.Items {
-			if it.Sort == "question" && it.Resolved == nil {
+			if it.Sort == topic.Question && it.Resolved == nil {
 				open++
 			}
 		}
-		if t.Decayed != nil && *t.Decayed < 0.5 {
+		if t.Decayed.Below(topic.Resync) {
 			due++
 		}
 	}
