@@ -75,7 +75,7 @@ func (s *shapes) collect(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		s.collect(v.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			s.collect(v.Index(i))
 		}
@@ -281,7 +281,7 @@ func (s *shapes) typeText(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.typeText(t.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return "array of " + s.typeText(t.Elem())
 	case reflect.Struct, reflect.Map:
 		if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {

@@ -52,7 +52,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/keys", "fleet/parties", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -94,7 +94,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "fleet/inquiries",
-			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal", "fleet/inquiries/inquiry"},
 			Pure:   true,
 			Why:    "what humans decide, who investigates what and which claim has which basis follows from an inquiry's own deeds: no host's state and no clock moves it on",
 		},
@@ -109,6 +109,12 @@ func walls() []Wall {
 			Parley: []string{"protocol", "fleet/affair", "fleet/refusal", "fleet/topics/topic"},
 			Pure:   true,
 			Why:    "an affair reads its own deeds and nothing else: no other affair, no message beside them, no setting",
+		},
+		{
+			Room:   "fleet/inquiries/inquiry",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    shown,
 		},
 		{
 			Room:   "fleet/topics/topic",
@@ -155,7 +161,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "node/control",
-			Parley:     []string{"protocol", "fleet/topics/topic"},
+			Parley:     []string{"protocol", "fleet/inquiries/inquiry", "fleet/topics/topic"},
 			ThirdParty: []string{system}, // it asks the system which process is at the other end of its socket
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
@@ -168,7 +174,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "node/inquiry/calls",
-			Parley: []string{"protocol", "fleet/inquiries", "fleet/affair"},
+			Parley: []string{"protocol", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/affair"},
 			Pure:   true,
 			// Humans sign in its tests.
 			TestThirdParty: []string{nkeys},
@@ -201,7 +207,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "cmd",
-			Parley:     []string{"node/control", "configs", "protocol", "fleet/topics/topic"},
+			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/topics/topic"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
