@@ -52,7 +52,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/parties/party", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -100,7 +100,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "fleet/parties",
-			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Parley: []string{"protocol", "fleet/affair", "fleet/parties/party", "fleet/refusal"},
 			Pure:   true,
 			Why:    "who is in a party and what humans decided there follows from its own deeds: no score, no topic, no setting moves anybody in or out",
 		},
@@ -112,6 +112,12 @@ func walls() []Wall {
 		},
 		{
 			Room:   "fleet/inquiries/inquiry",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    shown,
+		},
+		{
+			Room:   "fleet/parties/party",
 			Parley: []string{"protocol"},
 			Pure:   true,
 			Why:    shown,
@@ -161,7 +167,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "node/control",
-			Parley:     []string{"protocol", "fleet/inquiries/inquiry", "fleet/topics/topic"},
+			Parley:     []string{"protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{system}, // it asks the system which process is at the other end of its socket
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
@@ -188,7 +194,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "node/mesh",
-			Parley: []string{"protocol", "fleet/topics/topic", "node/control"},
+			Parley: []string{"protocol", "fleet/parties/party", "fleet/topics/topic", "node/control"},
 			Pure:   true,
 			Why:    "a graph of parties is what they show of themselves in another form: it must say nothing that their tables do not",
 		},
@@ -207,7 +213,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "cmd",
-			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/topics/topic"},
+			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},

@@ -72,7 +72,7 @@ func (c *Collab) whole(s *fleet.State, channel protocol.ChannelID, t topics.Topi
 	for _, cp := range t.Checkpoints {
 		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
 	}
-	v.Void = c.void(s, channel)
+	v.Void = Void(s, channel, c.kind.Deeds())
 	v.Exchanges = exchanges(s, t)
 	return v
 }
@@ -116,7 +116,7 @@ func checkOf(s *fleet.State, check *topic.Check) control.TopicCheck {
 	return v
 }
 
-// maxVoid and maxExchanges bound what a topic shows besides its deeds that count. These are the
+// maxVoid and maxExchanges bound what is shown besides deeds that count. These are the
 // last ones.
 const (
 	maxVoid      = 20
@@ -124,10 +124,9 @@ const (
 	maxLooked    = 2000 // how many messages are looked through for them
 )
 
-// void are the last messages in a topic's channel that do not count.
-func (c *Collab) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
-	list := []control.TopicVoid{}
-	deeds, looked := c.kind.Deeds(), 0
+// Void are the last messages in a channel that were meant as one of these deeds and do not count.
+func Void(s *fleet.State, channel protocol.ChannelID, deeds []protocol.Act) (list []control.TopicVoid) {
+	looked := 0
 	for it := range s.Ledger.ChannelBackward(channel) {
 		if looked++; looked > maxLooked {
 			break

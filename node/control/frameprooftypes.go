@@ -9,15 +9,15 @@ import (
 
 // FrameProof is what can be proved about an inquiry from git alone.
 type FrameProof struct {
-	Record    string          `json:"record"`    // the record's id
-	Frame     string          `json:"frame"`     // the inquiry's channel
-	Question  string          `json:"question"`  // word for word
-	State     string          `json:"state"`     // its state by its deeds
-	StateText string          `json:"stateText"` // the same in words
-	Deeds     int             `json:"deeds"`     // how many deeds were read
-	Holds     bool            `json:"holds"`     // nothing is broken
-	Lines     []FrameLine     `json:"lines"`     // the lines of the form of inquiries
-	Faults    []inquiry.Fault `json:"faults"`    // what breaks a line, and what does not count for another reason
+	Record    string          `json:"record"`     // the record's id
+	Frame     string          `json:"frame"`      // the inquiry's channel
+	Question  string          `json:"question"`   // word for word
+	State     string          `json:"state"`      // its state by its deeds
+	StateText string          `json:"state_text"` // the same in words
+	Deeds     int             `json:"deeds"`      // how many deeds were read
+	Holds     bool            `json:"holds"`      // nothing is broken
+	Lines     []FrameLine     `json:"lines"`      // the lines of the form of inquiries
+	Faults    []inquiry.Fault `json:"faults"`     // what breaks a line, and what does not count for another reason
 }
 
 // FrameLine is one thing that must hold for every inquiry.

@@ -48,7 +48,7 @@ type FrameRequest struct {
 	Perspectives []string  `json:"perspectives,omitempty"` // perspectives that the human names
 	Agents       []string  `json:"agents,omitempty"`       // agents that may investigate; none: any
 	Coordinator  string    `json:"coordinator,omitempty"`  // the agent of this host that makes its calls; empty: as the fleet's policy says
-	AcceptBrief  bool      `json:"acceptBrief,omitempty"`  // the human accepts the brief beforehand
+	AcceptBrief  bool      `json:"accept_brief,omitempty"` // the human accepts the brief beforehand
 	Try          bool      `json:"try,omitempty"`          // only say what would be signed
 	At           time.Time `json:"at,omitzero"`            // the time in the answer to Try, UTC
 	Hsig         string    `json:"hsig,omitempty"`         // the human's signature of that, base64url
@@ -83,13 +83,13 @@ type ShowFrameRequest struct {
 
 // AnswerFrameRequest is what this host's human decides at a gate.
 type AnswerFrameRequest struct {
-	ID        string                   `json:"id"`                  // id of the inquiry
-	Gate      string                   `json:"gate"`                // the message that asks
-	Chosen    []protocol.InquiryChoice `json:"chosen,omitempty"`    // options by question
-	Text      string                   `json:"text,omitempty"`      // in one's own words
-	TakesBack string                   `json:"takesBack,omitempty"` // hash of the human's own answer that counts no more
-	Hsig      string                   `json:"hsig"`                // the human's signature, base64url
-	Seen      string                   `json:"seen,omitempty"`      // their signature of what they were shown of the asker, base64url
+	ID        string                   `json:"id"`                   // id of the inquiry
+	Gate      string                   `json:"gate"`                 // the message that asks
+	Chosen    []protocol.InquiryChoice `json:"chosen,omitempty"`     // options by question
+	Text      string                   `json:"text,omitempty"`       // in one's own words
+	TakesBack string                   `json:"takes_back,omitempty"` // hash of the human's own answer that counts no more
+	Hsig      string                   `json:"hsig"`                 // the human's signature, base64url
+	Seen      string                   `json:"seen,omitempty"`       // their signature of what they were shown of the asker, base64url
 }
 
 // EndFrameRequest ends an inquiry.
@@ -115,9 +115,9 @@ type Frame struct {
 	Path         string                        `json:"path"`           // the message that began it
 	Hash         string                        `json:"hash"`           // hex SHA-256 of that message's file
 	Question     string                        `json:"question"`       // word for word
-	QuestionHash string                        `json:"questionHash"`   // hex SHA-256 of it
+	QuestionHash string                        `json:"question_hash"`  // hex SHA-256 of it
 	State        string                        `json:"state"`          // such as AWAIT
-	StateText    string                        `json:"stateText"`      // the same in words
+	StateText    string                        `json:"state_text"`     // the same in words
 	Over         bool                          `json:"over"`           // nothing follows any more
 	Waits        string                        `json:"waits"`          // for whom or what it waits, in words; "" if it is over
 	Trouble      string                        `json:"trouble"`        // why it does not go on here; "" if nothing is wrong
@@ -128,7 +128,7 @@ type Frame struct {
 	Coordinator  string                        `json:"coordinator"`    // the agent that makes its calls
 	Epoch        int                           `json:"epoch"`          // number of its coordination, from 1: each change of the coordinator begins another one
 	Mode         string                        `json:"mode"`           // recommend or inquire; "" before it is chosen
-	AskedMode    string                        `json:"askedMode"`      // the mode that it was begun with; "" for none. A human still chooses, with the brief
+	AskedMode    string                        `json:"asked_mode"`     // the mode that it was begun with; "" for none. A human still chooses, with the brief
 	In           string                        `json:"in"`             // what is investigated; "" for nothing
 	Snapshot     string                        `json:"snapshot"`       // hex SHA-256 of that; "" for nothing
 	Receivers    []string                      `json:"receivers"`      // who may be given it, as AGENT@HOST: the coordinator (only the names of its files), agents, and what members are made after
@@ -142,7 +142,7 @@ type Frame struct {
 	Base         []string                      `json:"base"`           // the perspectives that the human named
 	Chosen       []string                      `json:"chosen"`         // all perspectives of the inquiry
 	Previews     []protocol.InquiryGlance      `json:"previews"`       // short forms of the results
-	NoneProposed string                        `json:"noneProposed"`   // why no perspective was proposed; "" if some were
+	NoneProposed string                        `json:"none_proposed"`  // why no perspective was proposed; "" if some were
 	Detection    string                        `json:"detection"`      // why no tension was found; "" if some were
 	Tensions     []FrameTension                `json:"tensions"`       // of all cycles
 	Synthesis    string                        `json:"synthesis"`      // the last synthesis; "" if there is none yet
@@ -168,7 +168,7 @@ type FrameGate struct {
 	Contested   bool                       `json:"contested"`     // two answers contradict each other: one has to be taken back
 	Answers     []string                   `json:"answers"`       // hashes of the answers that count, if it is contested
 	Time        time.Time                  `json:"time,omitzero"` // UTC
-	NoKey       bool                       `json:"noKey"`         // no decider has a key of their own, which the gate needs
+	NoKey       bool                       `json:"no_key"`        // no decider has a key of their own, which the gate needs
 	Asker       protocol.Asker             `json:"asker"`         // who asks, as the record tells it, whatever the message says
 	File        string                     `json:"file"`          // the message's file, base64
 }

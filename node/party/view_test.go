@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -38,7 +39,7 @@ func TestStatus(t *testing.T) {
 	} {
 		heard, live = now.Add(-c.ago), c.live
 		score := collab.Score{Sample: topic.Sample{At: now.Add(-100 * time.Hour), Raw: 1}}
-		m := p.member(nil, f, parties.Member{Name: "m", Host: "a", Presence: c.said}, map[string][]collab.Score{"m": {score}})
+		m := p.member(nil, f, party.Member{Name: "m", Host: "a", Presence: c.said}, map[string][]collab.Score{"m": {score}})
 		if m.Status != c.want || !m.Decayed.Below(0.4) || m.Raw != protocol.NewScore(1) {
 			t.Errorf("said to be %s %s ago it is shown as %s, worth %v", c.said, c.ago, m.Status, m.Decayed)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -285,7 +286,7 @@ func of(name, team, state string, gates []control.Gate, decayed map[string]float
 		if !in {
 			continue
 		}
-		m := control.PartyMember{ID: id}
+		m := control.PartyMember{Member: party.Member{Name: id}}
 		if score >= 0 {
 			m.Decayed = protocol.NewScore(score)
 			p.Synced++
@@ -300,7 +301,7 @@ func of(name, team, state string, gates []control.Gate, decayed map[string]float
 }
 
 func core() []control.Party {
-	invite := func(outcome string) control.Gate { return control.Gate{For: "invite", Outcome: outcome} }
+	invite := func(outcome party.Outcome) control.Gate { return control.Gate{For: "invite", Outcome: outcome} }
 	return []control.Party{
 		of("kit-ancestry", "fleet-core", "closed", nil, nil),
 		of("party-system-design", "fleet-core", "active", nil, map[string]float64{"mawjs": 0.9, "mawui": 0.8, "skills-cli": -1}),

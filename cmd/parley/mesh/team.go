@@ -125,7 +125,7 @@ func teamOf(name string, parties []control.Party) Team {
 		if p.State != stateClosed {
 			row.Members, row.Invited, row.Synced, row.Sync = len(p.Members), invited(p), p.Synced, p.Mean
 			for _, m := range p.Members {
-				members[m.ID] = true
+				members[m.Name] = true
 				team.Pairs++
 				if x, ok := m.Decayed.Value(); ok {
 					team.Synced++

@@ -123,7 +123,7 @@ func (c *call) parties(ctx context.Context, state protocol.Presence, text string
 	for _, of := range list.Parties {
 		in := false
 		for _, m := range of.Members {
-			in = in || m.ID == list.Me
+			in = in || m.Name == list.Me
 		}
 		if !in {
 			continue
