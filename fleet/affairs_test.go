@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/testkit/dump"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,11 +46,9 @@ func ballots(s *State) string {
 		case policy.KindName:
 			fmt.Fprintf(&b, "policy %+v\n", Value(s, policy.Kind(testRecord), id.Name, now).All())
 		case parties.KindName:
-			text, err := json.MarshalIndent(Value(s, parties.Kind(testRecord), id.Name, now), "", " ")
-			fmt.Fprintf(&b, "party %s %v\n", text, err)
+			fmt.Fprintln(&b, "party", dump.Text(Value(s, parties.Kind(testRecord), id.Name, now)))
 		case "topic":
-			text, err := json.MarshalIndent(Value(s, topics.Kind(testRecord), id.Name, now), "", " ")
-			fmt.Fprintf(&b, "topic %s %v\n", text, err)
+			fmt.Fprintln(&b, "topic", dump.Text(Value(s, topics.Kind(testRecord), id.Name, now)))
 		}
 	}
 	return b.String()

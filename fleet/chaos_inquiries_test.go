@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/testkit/dump"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -68,10 +68,7 @@ type walk struct {
 
 // told is what a state says of the inquiry, and which of its deeds are void.
 func (w *walk) told(s *State) string {
-	text, err := json.MarshalIndent(Value(s, inquiries.Kind(testRecord), w.channel.String(), w.at), "", " ")
-	if err != nil {
-		w.Fatal(err)
-	}
+	text := dump.Text(Value(s, inquiries.Kind(testRecord), w.channel.String(), w.at))
 	void := ""
 	for it := range s.Ledger.All() {
 		if why := s.Void(it); why != nil && it.affair.Kind == inquiries.KindName {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -249,7 +250,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 	unattended := deed(channel, protocol.ActPartyAccept, "nat", "nat", "", wish.Rel(), protocol.AcceptGate.Format(protocol.GateAnswer{}))
 	unattended.Message.Unattended = true
 	g.wantVoid(g.say(g.a, unattended), "a human decides it")
-	if p := g.party(channel); len(p.Members) != 1 || p.Gate(wish).Outcome() != parties.Pending {
+	if p := g.party(channel); len(p.Members) != 1 || p.Gate(wish).Outcome() != party.Pending {
 		t.Errorf("%s", g.who(channel))
 	}
 	g.sameInAnyOrder()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -155,7 +156,7 @@ func TestAnAcceptRacesTheExpiry(t *testing.T) {
 			gate := g.must("a", g.invite(channel, begun, l, time.Hour))
 			end := g.party(channel).Gate(gate).AnswerBy
 			g.at = end.Add(late)
-			if got := g.party(channel).Gate(gate).Outcome(); (got == parties.Expired) != (late >= 0) {
+			if got := g.party(channel).Gate(gate).Outcome(); (got == party.Expired) != (late >= 0) {
 				t.Errorf("it is %s", got)
 			}
 			if _, err := g.do("a", g.invite(channel, begun, l, time.Hour)); err == nil {
@@ -179,7 +180,7 @@ func TestLeavingRacesAVote(t *testing.T) {
 		channel, _ := g.withK()
 		paths, void := g.race(racer{"a", g.m().Agree(channel, "Keys are four"), a}, racer{"b", g.k().Leave(channel, ""), b})
 		g.bothHold(void)
-		want := []parties.Outcome{parties.Pending, parties.Accepted}[g.first(paths)] // alone, m has settled it
+		want := []party.Outcome{party.Pending, party.Accepted}[g.first(paths)] // alone, m has settled it
 		if got := g.party(channel).Proposals[0].Settled(); got != want {
 			t.Errorf("it is %s, not %s", got, want)
 		}
@@ -319,11 +320,11 @@ func TestRulesChangeDuringAVote(t *testing.T) {
 		pr := g.party(channel).Proposals[0]
 		switch g.first(paths) {
 		case 0:
-			if pr.Mode != "majority" || pr.Settled() != parties.Accepted { // two of three have accepted
+			if pr.Mode != "majority" || pr.Settled() != party.Accepted { // two of three have accepted
 				t.Errorf("under %s it is %s", pr.Mode, pr.Settled())
 			}
 		default:
-			if pr.Mode != "all" || pr.Settled() != parties.Declined {
+			if pr.Mode != "all" || pr.Settled() != party.Declined {
 				t.Errorf("under %s it is %s", pr.Mode, pr.Settled())
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -118,7 +119,7 @@ func TestOddNamesAndTextsOfParties(t *testing.T) {
 			if _, err := g.do("a", g.removal(channel, k, text)); err != nil {
 				t.Errorf("remove because %q: %v", text, err)
 			}
-			if p := g.party(channel); len(p.Left) != 1 || len(p.Tasks) != 1 || p.Tasks[0].Done == nil || p.Proposals[0].Settled() != parties.Declined {
+			if p := g.party(channel); len(p.Left) != 1 || len(p.Tasks) != 1 || p.Tasks[0].Done == nil || p.Proposals[0].Settled() != party.Declined {
 				t.Errorf("%+v", p)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/schemas"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -16,7 +17,7 @@ import (
 func (g *gathering) file(channel protocol.ChannelID, standing map[string]parties.Standing) parties.File {
 	g.Helper()
 	_, _, said := g.state.Ledger.Said(channel)
-	f := g.party(channel).File(said, func(m parties.Member) parties.Standing {
+	f := g.party(channel).File(said, func(m party.Member) parties.Standing {
 		of := standing[m.Name]
 		if of.Trust == "" {
 			of.Trust = "uncalibrated"
@@ -66,7 +67,7 @@ func TestThePartysFile(t *testing.T) {
 	if first.Rules != protocol.DefaultPartyRules() || first.Created != first.LastActivity || first.Created != created.Format(protocol.TimestampLayout) || first.Team != nil {
 		t.Errorf("a new party's file is %+v", first)
 	}
-	if first.Leader != (parties.FileLeader{Human: "nat", ActingVia: "m"}) || len(first.Members) != 1 || first.Members[0].Role != parties.RoleInitiator {
+	if first.Leader != (parties.FileLeader{Human: "nat", ActingVia: "m"}) || len(first.Members) != 1 || first.Members[0].Role != party.RoleInitiator {
 		t.Errorf("it is led by %+v, with %+v", first.Leader, first.Members)
 	}
 	invite := func(whom protocol.Address, window time.Duration) protocol.Path {
@@ -134,7 +135,7 @@ func TestAContestedInviteInThePartysFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := g.party(channel).Gate(gate).Outcome(); got != parties.Contested {
+	if got := g.party(channel).Gate(gate).Outcome(); got != party.Contested {
 		t.Fatalf("the invite is %s", got)
 	}
 	if got := g.invites(channel); got != "k pending by nat (via m)" {
@@ -198,9 +199,9 @@ func TestTwoPartiesOfOneName(t *testing.T) {
 		channel := protocol.ChannelID(id + "-1111-4111-8111-111111111111")
 		p := parties.Party{Slug: slug, Organized: protocol.NewPath(channel, at, 1), Created: at.Add(time.Duration(hour) * time.Hour)}
 		if over > 0 {
-			p.Left = []parties.Departure{{At: at.Add(time.Duration(over) * time.Hour)}}
+			p.Left = []party.Departure{{Time: at.Add(time.Duration(over) * time.Hour)}}
 		} else {
-			p.Members = []parties.Member{{Name: "m"}}
+			p.Members = []party.Member{{Name: "m"}}
 		}
 		return p
 	}

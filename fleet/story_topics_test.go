@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -252,7 +253,7 @@ func topicText(t topics.Topic) string {
 		text = append(text, "by hand")
 	}
 	for _, c := range t.Closed {
-		text = append(text, strings.TrimSpace("closed by "+c.By+" "+c.Reason))
+		text = append(text, strings.TrimSpace("closed by "+c.By+" "+c.Text))
 	}
 	for _, j := range t.Joins {
 		text = append(text, j.By+" asks to join")
@@ -263,21 +264,21 @@ func topicText(t topics.Topic) string {
 	return strings.Join(text, ", ")
 }
 
-func itemText(it *topics.Item) string {
+func itemText(it *topic.Item) string {
 	text := it.Label.String()
 	switch {
-	case it.Sort == topics.Agreement && !it.Agreed():
+	case it.Sort == topic.Agreement && !it.Agreed():
 		text += "[spec]"
 	case it.Resolved != nil:
 		text += "="
 	}
-	if it.Standing != 0 {
+	if !it.Signed {
 		text += "!"
 	}
 	return text
 }
 
-func labels(items []*topics.Item) string {
+func labels(items []*topic.Item) string {
 	var all []string
 	for _, it := range items {
 		all = append(all, it.Label.String())
@@ -285,15 +286,15 @@ func labels(items []*topics.Item) string {
 	return strings.Join(all, " ")
 }
 
-func (s *story) standText(st topics.Stand) string {
+func (s *story) standText(st topic.Stand) string {
 	text := string(st.Phase)
 	if st.Previous != "" {
 		text += " was " + string(st.Previous)
 	}
-	if st.Phase == topics.Deferred {
-		text += " for " + st.Until.Sub(st.DecidedAt).String()
+	if st.Phase == topic.Deferred {
+		text += " for " + st.Until.Sub(st.Decided).String()
 	}
-	if st.Phase == topics.TimedOut {
+	if st.Phase == topic.TimedOut {
 		text += " since " + s.now.Sub(st.TimeoutAt).Round(time.Hour).String()
 	}
 	if st.Reason != "" {

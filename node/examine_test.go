@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -37,7 +38,7 @@ func do(t testing.TB, n *Node, commands ...affair.Command) (last protocol.Path) 
 }
 
 // resultOf waits for the result of a check.
-func resultOf(t testing.TB, n *Node, check protocol.Path) (r *topics.Result) {
+func resultOf(t testing.TB, n *Node, check protocol.Path) (r *topic.Result) {
 	t.Helper()
 	eventually(t, "the check is answered", func() bool {
 		n.folded(func(s *fleet.State) {
@@ -54,7 +55,7 @@ func resultOf(t testing.TB, n *Node, check protocol.Path) (r *topics.Result) {
 }
 
 // rowsText is what a result says, one row a line.
-func rowsText(r *topics.Result) string {
+func rowsText(r *topic.Result) string {
 	var b strings.Builder
 	for _, row := range r.Rows {
 		fmt.Fprintf(&b, "%s %s %s %s\n", row.Label, row.Score, row.Decision, row.Flag)

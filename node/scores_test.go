@@ -50,8 +50,8 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 		}
 		for where, v := range map[string]control.Topic{"the topic": topic, "the list": list.Topics[0], "the fleet": fleet.Topics[0], "the relation": relation.Topics[0]} {
 			got := fmt.Sprint("- ", v.Status, v.Colour)
-			if v.Raw != nil && v.Decayed != nil {
-				got = fmt.Sprint(*v.Raw, " ", *v.Decayed, " ", v.Status, " ", v.Colour)
+			if v.Raw != (protocol.Score{}) {
+				got = fmt.Sprint(v.Raw, " ", v.Decayed, " ", v.Status, " ", v.Colour)
 			}
 			if got != want {
 				t.Errorf("%s: %s, want %s", where, got, want)
@@ -70,7 +70,7 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 	c.forward(10 * time.Hour)
 	shown("0.95 0.286 SYNCED gray")
 	c.forward(40 * 24 * time.Hour)
-	shown("0.95 0 SYNCED gray")
+	shown("0.95 0.0 SYNCED gray")
 	swept, err := control.SweepTopics.Ask(t.Context(), n, control.SweepRequest{Acting: control.Acting{As: "skills"}})
 	if err != nil || len(swept.TimedOut) != 1 {
 		t.Errorf("timed out %+v, %v", swept.TimedOut, err)

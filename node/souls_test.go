@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -30,18 +31,18 @@ func TestWhoseAnAgentIs(t *testing.T) {
 		}
 	}
 	do(t, n, working(n, "skills", "mawjs").Open(""))
-	tier := func(me, with string) string {
+	tier := func(me, with string) topic.Tier {
 		t.Helper()
-		topic, err := control.ShowTopic.Ask(t.Context(), n, control.TopicRequest{Viewing: control.Viewing{For: me}, With: with, Topic: "tmux design"})
+		v, err := control.ShowTopic.Ask(t.Context(), n, control.TopicRequest{Viewing: control.Viewing{For: me}, With: with, Topic: "tmux design"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := map[string]float64{"new": 0.1, "int": 0.01, "cro": 0.05}[topic.Tier[:3]]; topic.Lambda != want {
-			t.Errorf("λ is %g where it is %q", topic.Lambda, topic.Tier)
+		if want := map[string]float64{"new": 0.1, "int": 0.01, "cro": 0.05}[string(v.Tier[:3])]; v.Lambda.Value != want {
+			t.Errorf("λ is %g where it is %q", v.Lambda.Value, v.Tier)
 		}
-		return topic.Tier
+		return v.Tier
 	}
-	expect := func(when, me, with, want string) {
+	expect := func(when, me, with string, want topic.Tier) {
 		t.Helper()
 		if got := tier(me, with); got != want {
 			t.Errorf("%s: %q, want %q", when, got, want)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -56,7 +56,7 @@ func TestSyncWithSeveralAtOnce(t *testing.T) {
 	}
 	for _, e := range events[2:] {
 		r := e.Result
-		if !r.Mechanical || r.Raw == nil || *r.Raw != 0 || *r.Decayed != 0 || r.Tier != string(topics.TierNew) || r.Rows[2].ID != "C1" || r.Rows[2].Flag != string(topics.NotInMemory) {
+		if !r.Mechanical || r.Raw != protocol.NewScore(0) || r.Decayed != r.Raw || r.Tier != topic.TierNew || r.Rows[2].Label != "C1" || r.Rows[2].Flag != topic.NotInMemory {
 			t.Errorf("result %+v", r)
 		}
 	}

@@ -131,7 +131,7 @@ func TestViewsAreTheSameEverywhere(t *testing.T) {
 		t.Fatalf("skills has %d topics, %v", len(list.Topics), err)
 	}
 	for _, topic := range list.Topics {
-		if topic.With == "mawjs" && (topic.Raw == nil || *topic.Raw != 0.7) {
+		if topic.With == "mawjs" && topic.Raw != protocol.NewScore(0.7) {
 			t.Errorf("the score of the two is not told: %+v", topic)
 		}
 	}

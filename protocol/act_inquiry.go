@@ -23,8 +23,8 @@ const (
 // name the epoch in which they were written. Words of an older epoch are void (R54).
 type InquiryWords struct {
 	FormHead `json:"-"`
-	Text     string `json:"-"` // byte for byte
-	Epoch    int    `json:"epoch,omitempty"`
+	Text     string `json:"-"`               // byte for byte
+	Epoch    int    `json:"epoch,omitempty"` // the epoch in which the coordinator wrote it
 }
 
 // WrittenIn is the epoch in which the coordinator wrote the words.

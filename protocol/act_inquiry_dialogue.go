@@ -19,9 +19,9 @@ const (
 
 // InquiryGlance is one result, summed up.
 type InquiryGlance struct {
-	Perspective string   `json:"perspective"`
-	Title       string   `json:"title"`
-	Summary     string   `json:"summary"`
+	Perspective string   `json:"perspective"`     // its name
+	Title       string   `json:"title"`           // what it reveals, in a few words
+	Summary     string   `json:"summary"`         // its key findings and its assessment
 	Limits      string   `json:"limits"`          // what this perspective does not see
 	Flags       []string `json:"flags,omitempty"` // what the result lacks of its form (R57)
 }
@@ -56,18 +56,18 @@ const (
 
 // InquiryQuote is words of a result, as they stand in one of its sections.
 type InquiryQuote struct {
-	Perspective string `json:"perspective"`
-	Section     string `json:"section"`
-	Words       string `json:"words"`
+	Perspective string `json:"perspective"` // its name
+	Section     string `json:"section"`     // section of its result
+	Words       string `json:"words"`       // as they stand there
 }
 
 // InquiryTrigger is one tension between two perspectives.
 type InquiryTrigger struct {
-	Kind   string         `json:"kind"`
-	Peers  []string       `json:"peers"` // two perspectives; for a claim of high stakes, its own and that of the validator
-	Topic  string         `json:"topic"`
-	Why    string         `json:"why"` // why the stakes are high, or why the named kinds do not fit
-	Quotes []InquiryQuote `json:"quotes"`
+	Kind   string         `json:"kind"`   // kind of the tension; peers were not told it
+	Peers  []string       `json:"peers"`  // two perspectives; for a claim of high stakes, its own and that of the validator
+	Topic  string         `json:"topic"`  // what it is about, in one line
+	Why    string         `json:"why"`    // why the stakes are high, or why the named kinds do not fit
+	Quotes []InquiryQuote `json:"quotes"` // the words on which it rests
 }
 
 // InquiryDetection says which tensions there are. Its text is the reason if there is none.
@@ -106,8 +106,8 @@ func (d *InquiryDetection) check() error {
 // tensions they are about.
 type InquiryTalk struct {
 	InquiryWords
-	Inquiry ChannelID `json:"inquiry"`
-	Tension string    `json:"tension"`
+	Inquiry ChannelID `json:"inquiry"` // the channel of the inquiry
+	Tension string    `json:"tension"` // id of the tension
 }
 
 // InquiryOf is the inquiry that the words of a dialogue name, even if the words are faulty
@@ -180,11 +180,11 @@ func (e *InquiryExchange) check() error {
 // empty.
 type InquiryReport struct {
 	InquiryTalk
-	Perspective string `json:"perspective"`
-	Position    string `json:"final_position"`
-	Agreement   string `json:"agreement_points"`
-	Divergence  string `json:"remaining_divergence"`
-	Rationale   string `json:"rationale"`
+	Perspective string `json:"perspective"`          // its name
+	Position    string `json:"final_position"`       // its position at the end
+	Agreement   string `json:"agreement_points"`     // what both agree on
+	Divergence  string `json:"remaining_divergence"` // what is left; "" for nothing
+	Rationale   string `json:"rationale"`            // why
 }
 
 // ReportDialogue is the act by which a peer reports.

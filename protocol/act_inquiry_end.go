@@ -26,14 +26,14 @@ const (
 // coordinator joined has none.
 type InquirySource struct {
 	Perspective string `json:"perspective,omitempty"` // none: the human
-	Words       string `json:"words,omitempty"`
+	Words       string `json:"words,omitempty"`       // as they stand there; none if the coordinator joined sources
 }
 
 // InquiryBasis is what one claim of a synthesis rests on.
 type InquiryBasis struct {
-	Claim   string          `json:"claim"` // as it stands in the integrated assessment
-	Kind    string          `json:"kind"`
-	Sources []InquirySource `json:"sources"`
+	Claim   string          `json:"claim"`   // as it stands in the integrated assessment
+	Kind    string          `json:"kind"`    // result, dialogue-agreement, dialogue-divergence, user_input or synthesis
+	Sources []InquirySource `json:"sources"` // the sources of the claim
 }
 
 // IndependentConvergence is the strength of an agreement without dialogue.
@@ -41,9 +41,9 @@ const IndependentConvergence = "independent convergence"
 
 // InquiryAgreement is something on which perspectives agree.
 type InquiryAgreement struct {
-	Point        string   `json:"point"` // as it stands in the section on convergence
-	Perspectives []string `json:"perspectives"`
-	Strength     string   `json:"strength"` // strong, moderate, weak; IndependentConvergence without dialogue
+	Point        string   `json:"point"`        // as it stands in the section on convergence
+	Perspectives []string `json:"perspectives"` // names of the perspectives that agree
+	Strength     string   `json:"strength"`     // strong, moderate, weak; IndependentConvergence without dialogue
 }
 
 // InquirySynthesis joins the results. Its text is the four sections.
@@ -84,7 +84,7 @@ func (s *InquirySynthesis) check() error {
 
 // InquiryTraceRow is what one perspective contributed to the synthesis.
 type InquiryTraceRow struct {
-	Perspective string   `json:"perspective"`
+	Perspective string   `json:"perspective"`           // its name
 	Sections    []string `json:"sections,omitempty"`    // the sections that it influenced
 	Survived    bool     `json:"survived"`              // what this perspective alone found is in the synthesis
 	Unaddressed []string `json:"unaddressed,omitempty"` // those of its limits that nobody addressed

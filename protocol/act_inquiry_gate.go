@@ -32,14 +32,14 @@ const (
 
 // InquiryQuestion is one question of a gate. Its id says what it asks, so it carries no context.
 type InquiryQuestion struct {
-	ID      string          `json:"id"`
+	ID      string          `json:"id"`              // id, from which it follows what is asked
 	Multi   bool            `json:"multi,omitempty"` // any number of options may be chosen
 	Options []InquiryOption `json:"options"`         // in their order
 }
 
 // InquiryOption is one thing that can be chosen.
 type InquiryOption struct {
-	Key   string `json:"key"`
+	Key   string `json:"key"`             // what names it in an answer
 	About string `json:"about,omitempty"` // what the option means here; no other words of a gate are a model's
 }
 

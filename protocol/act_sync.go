@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"strconv"
@@ -169,6 +170,9 @@ func NewScore(x float64) Score {
 // Value is the score, and whether there is one.
 func (s Score) Value() (x float64, ok bool) { return float64(s.thousandths) / 1000, s.said }
 
+// Below reports whether there is a score, and it is less than x.
+func (s Score) Below(x float64) bool { return s.said && float64(s.thousandths)/1000 < x }
+
 // String is the score as a result writes it: "1.0", "0.625", "-".
 func (s Score) String() string {
 	if !s.said {
@@ -181,8 +185,21 @@ func (s Score) String() string {
 	return text
 }
 
-// MarshalText returns String.
-func (s Score) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+// MarshalJSON writes the number, or null if there is none.
+func (s Score) MarshalJSON() ([]byte, error) {
+	if !s.said {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(s.thousandths) / 1000)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Score) UnmarshalJSON(data []byte) error {
+	x := -1.0
+	err := json.Unmarshal(data, &x)
+	*s = NewScore(x)
+	return err
+}
 
 // Decision is what somebody says to a claim in one word, or "" if they say nothing.
 type Decision string

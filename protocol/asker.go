@@ -20,7 +20,7 @@ type Asker struct {
 	Since      time.Time `json:"since,omitzero"` // since when the record knows that key, UTC
 	Vouched    string    `json:"vouched"`        // the most senior host that vouches for the key, and did since then; "" if none does: then the asker's host alone says since when
 	Founder    bool      `json:"founder"`        // their host began the record
-	HumanKey   string    `json:"humanKey"`       // fingerprint of the human's own key that signed what is asked; "" if none did
+	HumanKey   string    `json:"human_key"`      // fingerprint of the human's own key that signed what is asked; "" if none did
 	Undeclared bool      `json:"undeclared"`     // their host has never said that it has a human of that name
 	Claims     string    `json:"claims"`         // on whose behalf the message says it is, if that is somebody else; "" if not
 	Namesakes  []string  `json:"namesakes"`      // humans and agents with these names on other hosts, as "human NAME@HOST"

@@ -57,9 +57,9 @@ func (l Label) String() string { return string(l) }
 // ItemRef is an item as a message names it: "[A1] text", "[A1]", "A1" or its text alone. In a
 // message about several topics, it is "[slug/A1] text" (R61).
 type ItemRef struct {
-	Topic Slug
-	Label Label
-	Text  string
+	Topic Slug   `json:"topic,omitempty"` // the short form of another topic to which it belongs
+	Label Label  `json:"id"`              // its label
+	Text  string `json:"text"`            // what it says
 }
 
 // ParseItemRef reads an item as String writes it, or a bare label. If `s` names no label, all of it

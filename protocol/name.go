@@ -93,6 +93,19 @@ type Address struct {
 	Host string // empty: any host that serves the name
 }
 
+// MarshalText returns String, so that addresses stand in JSON as text.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads what MarshalText returns, whatever the names are: whoever shows an address
+// need not check it.
+func (a *Address) UnmarshalText(text []byte) error {
+	*a = Address{Name: string(text)}
+	if i := strings.LastIndexByte(a.Name, '@'); i >= 0 {
+		a.Name, a.Host = a.Name[:i], a.Name[i+1:]
+	}
+	return nil
+}
+
 // Shown is the address as it may stand in a line of ours. A name that parley would not register can
 // have spaces and whole sentences, so it stands in quotes.
 func (a Address) Shown() string {

@@ -75,7 +75,7 @@ func (s *shapes) collect(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		s.collect(v.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
 			s.collect(v.Index(i))
 		}
@@ -87,7 +87,9 @@ func (s *shapes) collect(v reflect.Value) {
 	case reflect.Struct:
 		s.types[v.Type()] = append(s.types[v.Type()], v)
 		for i := range v.NumField() {
-			s.collect(v.Field(i))
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				s.collect(v.Field(i))
+			}
 		}
 	}
 }
@@ -203,6 +205,9 @@ func (s *shapes) renderFields(b *strings.Builder, t reflect.Type, says declarati
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue // it is not shown
+		}
 		if f.Anonymous {
 			fmt.Fprintf(b, "| | | | all fields of [%s](#%s) |\n", shapeName(f.Type), strings.ToLower(shapeName(f.Type)))
 			continue
@@ -221,7 +226,7 @@ func (s *shapes) renderFields(b *strings.Builder, t reflect.Type, says declarati
 		switch {
 		case strings.Contains(options, "omit"):
 			missing = "yes"
-		case f.Type.Kind() == reflect.Pointer:
+		case f.Type.Kind() == reflect.Pointer || f.Type == reflect.TypeFor[protocol.Score]():
 			missing = "no, but null"
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, s.typeText(f.Type), missing, strings.ReplaceAll(meaning, "|", "\\|"))
@@ -256,6 +261,8 @@ func (s *shapes) typeText(t reflect.Type) string {
 		return "string: time"
 	case reflect.TypeFor[protocol.Path]():
 		return "string: path"
+	case reflect.TypeFor[protocol.Score]():
+		return "number"
 	case reflect.TypeFor[protocol.ChannelID]():
 		return "string: channel id"
 	case reflect.TypeFor[protocol.Name](): // it has constants, but for something else
@@ -274,7 +281,7 @@ func (s *shapes) typeText(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.typeText(t.Elem())
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		return "array of " + s.typeText(t.Elem())
 	case reflect.Struct, reflect.Map:
 		if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {

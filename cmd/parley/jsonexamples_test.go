@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -267,16 +268,17 @@ func exampleMemory() control.Memory {
 }
 
 func exampleSync() control.SyncEvent {
-	raw, decayed, news, comment := 0.625, 0.554, exampleIssueNews(), exampleIssueComment()
+	news, comment := exampleIssueNews(), exampleIssueComment()
 	return control.SyncEvent{
 		Issue: &news, Comment: &comment,
 		Kind: control.SyncLate, Via: "skills-cli", With: "mawjs", Topic: "tmux design", Check: examplePath("c0ffee00").String(), Transport: control.BySameHost, Until: exampleTime(1),
 		Problem: examplePath("b2c3d4e5").String(), Validate: []string{"A2"}, Took: control.Seconds(2 * time.Second),
 		Result: &control.SyncOutcome{
-			Path: examplePath("b2c3d4e5").String(), By: "mawjs", Time: exampleTime(0), Mechanical: true, Raw: &raw, Decayed: &decayed, Status: "DEGRADED", Counted: 1,
-			Lambda: 0.01, Tier: "intra-soul", Groupthink: true, Late: true, Rows: []control.SyncLine{
-				{ID: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT", Raw: &raw, Decayed: &decayed, Decision: "PARTIAL", Evidence: "ψ/memory/keys.md:6 “Heartbeat keys are four.”", Flag: "contradicts"},
+			Result: topic.Result{
+				Path: examplePath("b2c3d4e5"), By: "mawjs", Time: exampleTime(0), Signed: true, Mechanical: true, Raw: protocol.NewScore(0.625), Counted: 1, Rows: []topic.Row{exampleRow()},
 			},
+			Decayed: protocol.NewScore(0.554), Status: topic.Degraded, Lambda: topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, Groupthink: true, Late: true,
+			Rows: []control.SyncLine{exampleLine()},
 		},
 	}
 }

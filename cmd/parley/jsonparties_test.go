@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/mesh"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -9,7 +10,7 @@ import (
 // partyShapes are what the commands of parties print.
 func partyShapes() map[string][]shape {
 	one := func(value any) []shape { return []shape{{value: value}} }
-	deed, party := one(examplePartyDeed()), one(exampleParty())
+	deed, whole := one(examplePartyDeed()), one(exampleParty())
 	shapes := map[string][]shape{
 		"parley party organize":       deed,
 		"parley party invite":         deed,
@@ -26,10 +27,10 @@ func partyShapes() map[string][]shape {
 		"parley party task take":      deed,
 		"parley party list":           one(control.PartyList{Me: "skills", Chosen: "folder", Current: examplePath("b2c3d4e5").String(), Parties: []control.Party{exampleParty()}}),
 		"parley party rules":          {{value: protocol.DefaultPartyRules(), when: "without a rule"}, {value: examplePartyDeed(), when: "with one"}},
-		"parley party use":            party,
+		"parley party use":            whole,
 		"parley who":                  {{value: []control.Participant{exampleParticipant()}}, {value: exampleParty(), when: "with a party"}},
-		"parley work-with who":        party,
-		"parley party recap":          party,
+		"parley work-with who":        whole,
+		"parley party recap":          whole,
 		"parley party tell":           one(exampleTold()),
 		"parley party recruit": {
 			{value: control.RecruitList{
@@ -54,8 +55,11 @@ func partyShapes() map[string][]shape {
 
 func examplePartyTask() control.PartyTask {
 	return control.PartyTask{
-		ID: "T1", Path: examplePath("b2c3d4f1").String(), Text: "Write the restart test", By: "skills", Time: exampleTime(0), State: "taken", Taker: "mawui@white",
-		Until: exampleTime(2), Lapsed: true, Outcome: "it is in the tree", Done: exampleTime(2),
+		Task: party.Task{
+			Label: "T1", Path: examplePath("b2c3d4f1"), Text: "Write the restart test", By: "skills", Time: exampleTime(0), Taker: protocol.Address{Name: "mawui", Host: "white"},
+			Until: exampleTime(2), Lapsed: true,
+		},
+		State: "taken", Outcome: "it is in the tree", Done: exampleTime(2),
 	}
 }
 
@@ -94,28 +98,34 @@ func exampleAnnouncement() *control.Announcement {
 
 // exampleParty has a value in each field. No real party has that.
 func exampleParty() control.Party {
-	raw, decayed := 0.88, 0.84
+	decayed := protocol.NewScore(0.84)
 	return control.Party{
 		Name: "tmux design", Slug: "tmux-design", Short: "tmux-design-0f1e2d3c", Channel: examplePath("b2c3d4e5").Channel(), Organized: examplePath("b2c3d4e5").String(), Host: "oracle-world",
 		State: "active", Current: true, Leader: "nat", Via: "skills", Team: "fleet-core", Anchor: "nat/maw-js#332", AnchorURL: "https://github.com/nat/maw-js/issues/332",
 		Rules: protocol.DefaultPartyRules(), Created: exampleTime(0), LastActivity: exampleTime(1), Ended: exampleTime(2),
 		Members: []control.PartyMember{{
-			ID: "mawui", Node: "white", Status: "busy", Note: "a long build", Role: "member", Joined: exampleTime(0), Raw: &raw, Decayed: &decayed, Colour: "amber", Lambda: 0.01,
-			LastSync: exampleTime(1), Trust: "high", Sparkline: []float64{0.7, 0.84}, Stale: true, OutOfSync: true, Resync: true, Heard: exampleTime(1), Connected: true, Since: exampleTime(1),
+			Member: party.Member{Name: "mawui", Host: "white", Note: "a long build", Joined: exampleTime(0), Since: exampleTime(1)}, Status: "busy", Role: "member", Raw: protocol.NewScore(0.88), Decayed: decayed, Colour: "amber", Lambda: 0.01,
+			LastSync: exampleTime(1), Trust: "high", Sparkline: []float64{0.7, 0.84}, Stale: true, OutOfSync: true, Resync: true, Heard: exampleTime(1), Connected: true,
 		}},
 		Gates: []control.Gate{exampleGate()},
 		Proposals: []control.PartyProposal{{
-			ID: "A1", Path: examplePath("b2c3d4e8").String(), Text: "Panes are named after agents", By: "skills", Time: exampleTime(0), Mode: "all", Outcome: "pending",
-			Voters: []string{"skills@oracle-world", "mawui@white"},
-			Votes:  []control.PartyVote{{Who: "mawui@white", Accept: true, Reason: "it reads well", Time: exampleTime(1), Path: examplePath("b2c3d4e9").String()}},
+			Proposal: party.Proposal{
+				Label: "A1", Path: examplePath("b2c3d4e8"), Text: "Panes are named after agents", By: "skills", Time: exampleTime(0), Mode: "all",
+				Voters: []protocol.Address{{Name: "skills", Host: "oracle-world"}, {Name: "mawui", Host: "white"}},
+				Votes:  []party.Vote{{Who: protocol.Address{Name: "mawui", Host: "white"}, Accept: true, Reason: "it reads well", Time: exampleTime(1), Path: examplePath("b2c3d4e9")}},
+			},
+			Outcome: party.Pending,
 		}},
 		Tasks: []control.PartyTask{examplePartyTask()},
-		Leases: []control.PartyLease{{
-			Path: examplePath("b2c3d4ea").String(), Holder: "mawui@white", Things: []string{"src/panes"}, Fence: 3, Time: exampleTime(0), Until: exampleTime(2), Reason: "I split it",
+		Leases: []*party.Lease{{
+			Path: examplePath("b2c3d4ea"), Holder: protocol.Address{Name: "mawui", Host: "white"}, Things: []string{"src/panes"}, Fence: 3, Time: exampleTime(0), Until: exampleTime(2), Reason: "I split it",
 		}},
-		Left:   []control.PartyDeparture{{ID: "kit", Node: "white", Time: exampleTime(1), By: "nat", Reason: "another team", Removed: true, Path: examplePath("b2c3d4eb").String()}},
-		Synced: 1, Mean: &decayed, SyncDue: true,
-		Void: []control.TopicVoid{{TopicWord: exampleTopicWord("mallory", "", "b2c3d4ec"), Act: "party-accept", Why: "a human of white decides it, and black is another host"}},
+		Left: []party.Departure{{
+			Member: party.Member{Name: "kit", Host: "white", Note: "gone home", Joined: exampleTime(0), Since: exampleTime(1)}, Time: exampleTime(1), By: "nat", Reason: "another team", Removed: true,
+			Path: examplePath("b2c3d4eb"),
+		}},
+		Synced: 1, Mean: decayed, SyncDue: true,
+		Void: []control.TopicVoid{{Word: exampleWord("mallory", "", "b2c3d4ec"), Act: "party-accept", Why: "a human of white decides it, and black is another host"}},
 	}
 }
 
@@ -169,6 +179,6 @@ func exampleTeam() mesh.Team {
 	mean := 0.84
 	return mesh.Team{
 		Team: "fleet-core", Members: []string{"mawui", "skills"}, Synced: 1, Pairs: 2, Sync: mean,
-		Parties: []mesh.TeamParty{{Party: "tmux design", Short: "tmux-design", Members: 2, Invited: 1, Synced: 1, Sync: &mean, Status: "active"}},
+		Parties: []mesh.TeamParty{{Party: "tmux design", Short: "tmux-design", Members: 2, Invited: 1, Synced: 1, Sync: protocol.NewScore(mean), Status: "active"}},
 	}
 }

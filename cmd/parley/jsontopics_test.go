@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/with"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -25,61 +26,70 @@ func topicShapes() []shape {
 	}
 }
 
-func exampleTopicWord(by, text, path string) control.TopicWord {
-	return control.TopicWord{By: by, Time: exampleTime(1), Text: text, Path: examplePath(path).String()}
+func exampleWord(by, text, path string) topic.Word {
+	return topic.Word{By: by, Time: exampleTime(1), Text: text, Path: examplePath(path)}
 }
 
 // exampleTopic has a value in each field. No real topic has that.
 func exampleTopic() control.Topic {
-	raw, decayed, score := 0.95, 0.9, 1.0
-	resolved := exampleTopicWord("mawjs", "the node does", "b2c3d4ea")
+	raw, lambda, resolved := protocol.NewScore(0.95), topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, exampleWord("mawjs", "the node does", "b2c3d4ea")
 	return control.Topic{
-		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Name: "tmux design", Slug: "tmux-design", Derived: true, Channel: examplePath("b2c3d4e5").Channel(),
-		Opened: examplePath("b2c3d4e5").String(), OpenedBy: "skills", Since: exampleTime(0), Terms: 1, Anchor: "nat/maw-js#332",
-		AnchorURL: "https://github.com/nat/maw-js/issues/332", Status: "SYNCED", Raw: &raw, Decayed: &decayed, Colour: "green", Mechanical: true, Lambda: 0.01,
-		Tier: "intra-soul", LastSync: exampleTime(1), Sparkline: []float64{0.7, 0.9},
+		Head: topic.Head{
+			Opened: examplePath("b2c3d4e5"), Name: "tmux design", Slug: "tmux-design", Derived: true, Since: exampleTime(0), Anchor: "nat/maw-js#332",
+			Closed: []topic.Word{exampleWord("mawjs", "It is built.", "b2c3d4ef")}, Joins: []topic.Word{exampleWord("volt", "I build the panes.", "b2c3d4f0")},
+		},
+		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Channel: examplePath("b2c3d4e5").Channel(), OpenedBy: "skills", Terms: 1,
+		AnchorURL: "https://github.com/nat/maw-js/issues/332", Status: topic.Synced, Raw: raw, Decayed: protocol.NewScore(0.9), Colour: topic.Green, Mechanical: true,
+		Lambda: lambda, LastSync: exampleTime(1), Sparkline: []float64{0.7, 0.9},
 		Items: []control.TopicItem{{
-			ID: "A1", Path: examplePath("b2c3d4e6").String(), Sort: "agreement", Text: "Heartbeat keys are five", By: "skills", Time: exampleTime(0), Signed: true,
-			Phase: "defer", Agreed: true,
-			Stands: []control.TopicStand{{
-				Who: "mawjs", Phase: "defer", Previous: "pending", Decided: exampleTime(1), Path: examplePath("b2c3d4e7").String(), Signed: true, Reason: "after #222",
-				Until: exampleTime(2), AnswerBy: exampleTime(2), TimeoutAt: exampleTime(2),
-			}},
-			Earlier:  []control.TopicWord{exampleTopicWord("skills", "Heartbeat keys are four", "b2c3d4e6")},
-			Resolved: &resolved,
-			Validations: []control.TopicValidation{{
-				By: "skills", Of: "mawjs", Time: exampleTime(1), Milestone: "sessions", Answer: examplePath("b2c3d4e8").String(), Holds: true, Stale: true,
-			}},
+			Item: topic.Item{
+				Label: "A1", Path: examplePath("b2c3d4e6"), Sort: topic.Agreement, By: "skills", Time: exampleTime(0), Signed: true,
+				Stands: []topic.Stand{{
+					Who: "mawjs", Phase: topic.Deferred, Previous: topic.Pending, Decided: exampleTime(1), Path: examplePath("b2c3d4e7"), Signed: true, Reason: "after #222",
+					Until: exampleTime(2), AnswerBy: exampleTime(2), TimeoutAt: exampleTime(2),
+				}},
+				Resolved: &resolved,
+				Validations: []*topic.Validation{{
+					Path: examplePath("b2c3d4f3"), By: "skills", Of: "mawjs", Time: exampleTime(1), Milestone: "sessions", AnswerBy: exampleTime(2), Answer: examplePath("b2c3d4e8"),
+					Holds: true, Stale: true,
+				}},
+			},
+			Text: "Heartbeat keys are five", Phase: topic.Deferred, Agreed: true, Earlier: []topic.Word{exampleWord("skills", "Heartbeat keys are four", "b2c3d4e6")},
 		}},
 		Awaiting: 1, Put: 1,
 		Checks: []control.TopicCheck{{
-			Path: examplePath("b2c3d4e9").String(), By: "skills", Of: "mawjs", Time: exampleTime(1), AnswerBy: exampleTime(2), TimedOut: true,
-			Prose: examplePath("b2c3d4eb").String(), Answer: examplePath("b2c3d4ec").String(), Answered: exampleTime(1), Signed: true, Mechanical: true, Raw: &raw,
-			Counted: 1, Groupthink: true, Rows: []control.CheckRow{{
-				ID: "A1", Text: "Heartbeat keys are five", Source: "maw-js#332", Score: &score, Decision: "ACCEPT", Evidence: "notes.md:12", Flag: "contradicts",
-			}},
+			Check: topic.Check{Path: examplePath("b2c3d4e9"), By: "skills", Of: "mawjs", Time: exampleTime(1), AnswerBy: exampleTime(2), TimedOut: true},
+			Prose: examplePath("b2c3d4eb"), Answer: examplePath("b2c3d4ec"), Answered: exampleTime(1), Signed: true, Mechanical: true, Raw: raw,
+			Counted: 1, Groupthink: true, Rows: []topic.Row{exampleRow()},
 		}},
 		Checkpoints: []control.TopicCheckpoint{{
-			Path: examplePath("b2c3d4ed").String(), By: "skills", Time: exampleTime(1), Summary: "Keys are settled.", Mechanical: true, Agreements: 1, Pending: 1,
-			Score: &raw, Verdicts: []control.TopicWord{exampleTopicWord("mawjs", "Panes are not", "b2c3d4ee")}, Ratified: exampleTime(2), State: "amendment",
+			Checkpoint: topic.Checkpoint{
+				Path: examplePath("b2c3d4ed"), By: "skills", Time: exampleTime(1), Signed: true, Summary: "Keys are settled.", Mechanical: true, Agreements: 1, Pending: 1,
+				Score: raw, Verdicts: []topic.Verdict{{Word: exampleWord("mawjs", "Panes are not", "b2c3d4ee"), Act: protocol.ActAmendment}},
+			},
+			Ratified: exampleTime(2), State: protocol.ActAmendment,
 		}},
-		Closed:    []control.TopicWord{exampleTopicWord("mawjs", "It is built.", "b2c3d4ef")},
-		Joins:     []control.TopicWord{exampleTopicWord("volt", "I build the panes.", "b2c3d4f0")},
-		Exchanges: []control.TopicWord{exampleTopicWord("nat", "", "b2c3d4f1")},
-		Void: []control.TopicVoid{{
-			TopicWord: exampleTopicWord("eve", "", "b2c3d4f2"), Act: protocol.ActAccept, Why: "eve takes no part in it",
-		}},
+		Exchanges: []topic.Word{exampleWord("nat", "", "b2c3d4f1")},
+		Void:      []control.TopicVoid{{Word: exampleWord("eve", "", "b2c3d4f2"), Act: protocol.ActAccept, Why: "eve takes no part in it"}},
 	}
 }
 
+func exampleRow() topic.Row {
+	claim := protocol.Claim{ItemRef: protocol.ItemRef{Topic: "tmux-design", Label: "A1", Text: "Heartbeat keys are five"}, Source: "maw-js#332"}
+	return topic.Row{ClaimOf: topic.ClaimOf{ItemRef: claim.ItemRef, Source: claim.Source}, Score: protocol.NewScore(1), Decision: protocol.DecisionAccept, Evidence: "notes.md:12", Flag: topic.Contradiction}
+}
+
+func exampleLine() control.SyncLine {
+	return control.SyncLine{Row: exampleRow(), Raw: protocol.NewScore(1), Decayed: protocol.NewScore(0.9)}
+}
+
 func exampleIssueNews() control.IssueNews {
-	score := 1.0
 	return control.IssueNews{
 		With: "mawjs", Topic: "tmux design", Issue: "nat/maw-js#332", URL: "https://github.com/nat/maw-js/issues/332", Since: exampleTime(0), Total: 12, More: true,
 		Skipped: "gh is not installed (https://cli.github.com)",
 		Comments: []control.IssueWord{{
 			By: "octocat", Time: exampleTime(1), URL: "https://github.com/nat/maw-js/issues/332#issuecomment-9", Text: "- [A1] SCORE: 1.0 | ACCEPT | EVIDENCE: notes.md:12", Cut: true,
-			Scores: []control.SyncLine{{ID: "A1", Text: "Heartbeat keys are five", Raw: &score, Decayed: &score, Decision: "ACCEPT", Evidence: "notes.md:12", Flag: "unanswered"}},
+			Scores: []control.SyncLine{exampleLine()},
 		}},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -42,9 +43,9 @@ type deed struct {
 
 // command makes a command that gives one deed of an inquiry. The deed is tried on the value first,
 // and what would be void is refused.
-func (a Actor) command(inquiry protocol.ChannelID, decide func(v Inquiry, head protocol.FormHead) (deed, error)) affair.Command {
+func (a Actor) command(in protocol.ChannelID, decide func(v Inquiry, head protocol.FormHead) (deed, error)) affair.Command {
 	kind := Kind(a.Record)
-	return kind.Command(inquiry.String(), func(v Inquiry, now time.Time) ([]affair.Draft, error) {
+	return kind.Command(in.String(), func(v Inquiry, now time.Time) ([]affair.Draft, error) {
 		now = now.UTC().Truncate(time.Millisecond)
 		d, err := decide(v, protocol.FormHead{From: a.Me, At: now})
 		if err != nil {
@@ -54,7 +55,7 @@ func (a Actor) command(inquiry protocol.ChannelID, decide func(v Inquiry, head p
 			return nil, refusal.New(refusal.Senseless, "", "its words are longer than %d KiB", maxBody>>10)
 		}
 		if d.channel == "" {
-			d.channel = inquiry
+			d.channel = in
 		}
 		m := protocol.Message{
 			From: a.Me, To: d.to, Type: protocol.TypeText, Act: d.act, Human: a.Human, Hsig: a.Hsig, Host: a.Host,
@@ -117,8 +118,8 @@ type Words[W any] interface {
 // Draft makes a deed of the coordinator from words that a call has made: brief, context, proposals,
 // mapping, preview, detection, outcomes, synthesis, trace, findings. It addresses the humans if
 // they are to see the words.
-func Draft[W any, P Words[W]](a Actor, inquiry protocol.ChannelID, act protocol.WordAct[W], words W) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func Draft[W any, P Words[W]](a Actor, in protocol.ChannelID, act protocol.WordAct[W], words W) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		P(&words).Say(head, v.Epoch)
 		d := deed{act: act.Act, body: act.Format(words)}
 		if shown(act.Act) {
@@ -139,8 +140,8 @@ func shown(act protocol.Act) bool {
 
 // Ask asks the gate that is due, or the gate about a member whose host is lost. `about` is what is
 // said about options, by question and key. It adds what follows from the record.
-func (a Actor) Ask(inquiry protocol.ChannelID, gate, perspective string, about map[string]string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Ask(in protocol.ChannelID, gate, perspective string, about map[string]string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		g := protocol.InquiryGate{Gate: gate, Perspective: perspective, Questions: v.Questions(gate)}
 		g.Say(head, v.Epoch)
 		if gate == protocol.GateBrief && !strings.ContainsFunc(v.Opening.In, unicode.IsControl) { // version 0.1.0 takes any name
@@ -164,8 +165,8 @@ func (a Actor) Ask(inquiry protocol.ChannelID, gate, perspective string, about m
 }
 
 // Answer says what a human decides at a gate.
-func (a Actor) Answer(inquiry protocol.ChannelID, gate protocol.Path, w protocol.InquiryAnswer) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Answer(in protocol.ChannelID, gate protocol.Path, w protocol.InquiryAnswer) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		g := v.Gate(gate)
 		if g == nil {
 			return deed{}, refusal.New(refusal.Unknown, "see what waits: parley gates", "the inquiry asks nothing there")
@@ -176,8 +177,8 @@ func (a Actor) Answer(inquiry protocol.ChannelID, gate protocol.Path, w protocol
 }
 
 // Esc ends an inquiry at once.
-func (a Actor) Esc(inquiry protocol.ChannelID, reason string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Esc(in protocol.ChannelID, reason string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryEsc{InquiryWords: protocol.InquiryWords{FormHead: head, Text: reason}}
 		to := []protocol.Address{v.Coordinator}
 		for _, m := range v.Members {
@@ -190,16 +191,16 @@ func (a Actor) Esc(inquiry protocol.ChannelID, reason string) affair.Command {
 }
 
 // Resume has the actor's host coordinate the inquiry from now on.
-func (a Actor) Resume(inquiry protocol.ChannelID, coordinator string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Resume(in protocol.ChannelID, coordinator string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryEpoch{InquiryWords: protocol.InquiryWords{FormHead: head, Epoch: v.Epoch + 1}, Coordinator: coordinator}
 		return deed{act: protocol.ActFrameResume, body: protocol.ResumeInquiry.Format(w), to: []protocol.Address{v.Coordinator, {Name: coordinator, Host: a.Host.String()}}}, nil
 	})
 }
 
 // Start says that a member was started, with the prompt that follows from the record.
-func (a Actor) Start(inquiry protocol.ChannelID, perspective string, member protocol.Address, orientation []string, degraded string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Start(in protocol.ChannelID, perspective string, member protocol.Address, orientation []string, degraded string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		m := v.Member(perspective)
 		if m == nil {
 			return deed{}, refusal.New(refusal.Unknown, "", "nobody investigates %q", perspective)
@@ -214,8 +215,8 @@ func (a Actor) Start(inquiry protocol.ChannelID, perspective string, member prot
 }
 
 // Task notes what a started member has to do.
-func (a Actor) Task(inquiry protocol.ChannelID, perspective string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Task(in protocol.ChannelID, perspective string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryTask{Perspective: perspective, Question: v.Opening.Hash, Scope: v.Brief.Scope}
 		if m := v.Member(perspective); m != nil {
 			w.Attempt = m.Attempt
@@ -227,16 +228,16 @@ func (a Actor) Task(inquiry protocol.ChannelID, perspective string) affair.Comma
 
 // Signal says that the run of a member of this host has ended. The result itself stays in its
 // host's spool until Reveal.
-func (a Actor) Signal(inquiry protocol.ChannelID, w protocol.InquirySignal) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Signal(in protocol.ChannelID, w protocol.InquirySignal) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w.FormHead = head
 		return deed{act: protocol.ActFrameSignal, body: protocol.SignalEnd.Format(w), to: []protocol.Address{v.Coordinator}}, nil
 	})
 }
 
 // Reveal tells the result of a member of this host, once all have signalled.
-func (a Actor) Reveal(inquiry protocol.ChannelID, perspective, result string) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) Reveal(in protocol.ChannelID, perspective, result string) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryReveal{InquiryWords: protocol.InquiryWords{FormHead: head, Text: result}, Perspective: perspective}
 		if m := v.Member(perspective); m != nil {
 			w.Attempt = m.Attempt
@@ -246,22 +247,22 @@ func (a Actor) Reveal(inquiry protocol.ChannelID, perspective, result string) af
 }
 
 // talk makes a command in a tension.
-func (a Actor) talk(inquiry protocol.ChannelID, tension string, say func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error)) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) talk(in protocol.ChannelID, tension string, say func(v Inquiry, t *inquiry.Tension, talk protocol.InquiryTalk) (deed, error)) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		t := v.tension(tension)
 		if t == nil {
 			return deed{}, refusal.New(refusal.Unknown, "", "there is no tension %q", tension)
 		}
-		talk := protocol.InquiryTalk{InquiryWords: protocol.InquiryWords{FormHead: head}, Inquiry: inquiry, Tension: tension}
+		talk := protocol.InquiryTalk{InquiryWords: protocol.InquiryWords{FormHead: head}, Inquiry: in, Tension: tension}
 		d, err := say(v, t, talk)
-		d.channel = protocol.TensionChannel(a.Record, inquiry, tension)
+		d.channel = protocol.TensionChannel(a.Record, in, tension)
 		return d, err
 	})
 }
 
 // Topic connects the peers of a tension.
-func (a Actor) Topic(inquiry protocol.ChannelID, tension string) affair.Command {
-	return a.talk(inquiry, tension, func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error) {
+func (a Actor) Topic(in protocol.ChannelID, tension string) affair.Command {
+	return a.talk(in, tension, func(v Inquiry, t *inquiry.Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Epoch, talk.Text = v.Epoch, TopicText(t)
 		w := protocol.InquiryTopic{InquiryTalk: talk, Peers: v.peers(t), Form: protocol.ReportForm()}
 		return deed{act: protocol.ActFrameTopic, body: protocol.SignalTopic.Format(w), to: v.pair(t, "")}, nil
@@ -269,7 +270,7 @@ func (a Actor) Topic(inquiry protocol.ChannelID, tension string) affair.Command 
 }
 
 // pair are the addresses of both peers of a tension, without the peer of the perspective `but`.
-func (v Inquiry) pair(t *Tension, but string) []protocol.Address {
+func (v Inquiry) pair(t *inquiry.Tension, but string) []protocol.Address {
 	var to []protocol.Address
 	for _, p := range t.Peers {
 		if a := v.Member(p).Agent; p != but && !slices.Contains(to, a) {
@@ -280,8 +281,8 @@ func (v Inquiry) pair(t *Tension, but string) []protocol.Address {
 }
 
 // Exchange says something to the other peer. `done` says that the author has no more to say.
-func (a Actor) Exchange(inquiry protocol.ChannelID, tension, perspective, text string, done bool) affair.Command {
-	return a.talk(inquiry, tension, func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error) {
+func (a Actor) Exchange(in protocol.ChannelID, tension, perspective, text string, done bool) affair.Command {
+	return a.talk(in, tension, func(v Inquiry, t *inquiry.Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Text = text
 		w := protocol.InquiryExchange{InquiryTalk: talk, Perspective: perspective, Number: len(t.Messages) + 1, Done: done}
 		return deed{act: protocol.ActFrameExchange, body: protocol.ExchangeWords.Format(w), to: v.pair(t, perspective)}, nil
@@ -289,16 +290,16 @@ func (a Actor) Exchange(inquiry protocol.ChannelID, tension, perspective, text s
 }
 
 // Report reports a dialogue.
-func (a Actor) Report(inquiry protocol.ChannelID, tension string, w protocol.InquiryReport) affair.Command {
-	return a.talk(inquiry, tension, func(v Inquiry, _ *Tension, talk protocol.InquiryTalk) (deed, error) {
+func (a Actor) Report(in protocol.ChannelID, tension string, w protocol.InquiryReport) affair.Command {
+	return a.talk(in, tension, func(v Inquiry, _ *inquiry.Tension, talk protocol.InquiryTalk) (deed, error) {
 		w.InquiryTalk = talk
 		return deed{act: protocol.ActFrameReport, body: protocol.ReportDialogue.Format(w), to: []protocol.Address{v.Coordinator}}, nil
 	})
 }
 
 // FollowUp asks a peer once what divides it from the other one.
-func (a Actor) FollowUp(inquiry protocol.ChannelID, tension, perspective, question string) affair.Command {
-	return a.talk(inquiry, tension, func(v Inquiry, t *Tension, talk protocol.InquiryTalk) (deed, error) {
+func (a Actor) FollowUp(in protocol.ChannelID, tension, perspective, question string) affair.Command {
+	return a.talk(in, tension, func(v Inquiry, t *inquiry.Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Epoch, talk.Text = v.Epoch, question
 		w := protocol.InquiryFollowUp{InquiryTalk: talk, Perspective: perspective}
 		d := deed{act: protocol.ActFrameFollowUp, body: protocol.FollowUp.Format(w)}
@@ -310,8 +311,8 @@ func (a Actor) FollowUp(inquiry protocol.ChannelID, tension, perspective, questi
 }
 
 // FollowAnswer answers the question of FollowUp.
-func (a Actor) FollowAnswer(inquiry protocol.ChannelID, tension, perspective, text string) affair.Command {
-	return a.talk(inquiry, tension, func(v Inquiry, _ *Tension, talk protocol.InquiryTalk) (deed, error) {
+func (a Actor) FollowAnswer(in protocol.ChannelID, tension, perspective, text string) affair.Command {
+	return a.talk(in, tension, func(v Inquiry, _ *inquiry.Tension, talk protocol.InquiryTalk) (deed, error) {
 		talk.Text = text
 		w := protocol.InquiryFollowUp{InquiryTalk: talk, Perspective: perspective}
 		return deed{act: protocol.ActFrameFollowAnswer, body: protocol.AnswerFollowUp.Format(w), to: []protocol.Address{v.Coordinator}}, nil
@@ -319,8 +320,8 @@ func (a Actor) FollowAnswer(inquiry protocol.ChannelID, tension, perspective, te
 }
 
 // End takes the next step of an end: it tells the team to end, or says that the team has ended.
-func (a Actor) End(inquiry protocol.ChannelID) affair.Command {
-	return a.command(inquiry, func(v Inquiry, head protocol.FormHead) (deed, error) {
+func (a Actor) End(in protocol.ChannelID) affair.Command {
+	return a.command(in, func(v Inquiry, head protocol.FormHead) (deed, error) {
 		w := protocol.InquiryTeam{Members: v.team()}
 		w.Say(head, v.Epoch)
 		d := deed{act: protocol.ActFrameShutdown, body: protocol.ShutDownTeam.Format(w)}

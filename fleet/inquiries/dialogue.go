@@ -6,64 +6,13 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Tension is what two perspectives differ on: everything that was found between them in one cycle
-// (R43).
-type Tension struct {
-	ID       string // cycle and number
-	Cycle    int
-	Peers    [2]string // perspectives
-	Triggers []protocol.InquiryTrigger
-	Topic    protocol.Path // the message that told the peers; zero before
-	Messages []Said        // three at most
-	Reports  []protocol.InquiryReport
-	Asked    []Said // the questions that they were asked once more
-	Answers  []Said // the answers to those questions
-}
-
-// Said is what a peer said.
-type Said struct {
-	Perspective string
-	Path        protocol.Path
-	Text        string
-	Done        bool // the author has no more to say
-}
-
-// maxMessages is how many messages a pair has in one tension (R43).
-const maxMessages = 3
-
-// talked reports whether a pair has said what it had to say.
-func (t *Tension) talked() bool {
-	n := len(t.Messages)
-	return n == maxMessages || n > 0 && t.Messages[n-1].Done
-}
-
-// turn is whose turn it is to speak.
-func (t *Tension) turn() string { return t.Peers[len(t.Messages)%2] }
-
-// Closed reports whether nothing more is to come of the tension.
-func (t *Tension) Closed() bool {
-	return len(t.Reports) == 2 && len(t.Answers) == len(t.divergent())
-}
-
-// divergent are the peers who report that something divides them.
-func (t *Tension) divergent() []string {
-	var list []string
-	for _, p := range t.Peers {
-		for _, r := range t.Reports {
-			if r.Perspective == p && strings.TrimSpace(r.Divergence) != "" {
-				list = append(list, p)
-			}
-		}
-	}
-	return list
-}
-
 // tension is the one with that id; nil if there is none.
-func (v Inquiry) tension(id string) *Tension {
+func (v Inquiry) tension(id string) *inquiry.Tension {
 	for _, t := range v.Tensions {
 		if t.ID == id {
 			return t
@@ -73,8 +22,8 @@ func (v Inquiry) tension(id string) *Tension {
 }
 
 // now are the tensions of this cycle.
-func (v Inquiry) now() []*Tension {
-	return slices.DeleteFunc(slices.Clone(v.Tensions), func(t *Tension) bool { return t.Cycle != v.Cycle })
+func (v Inquiry) now() []*inquiry.Tension {
+	return slices.DeleteFunc(slices.Clone(v.Tensions), func(t *inquiry.Tension) bool { return t.Cycle != v.Cycle })
 }
 
 // ThisCycle is the inquiry with the tensions of this cycle alone.
@@ -83,18 +32,8 @@ func (v Inquiry) ThisCycle() Inquiry {
 	return v
 }
 
-// Question is what a peer was asked once more; "" if nothing was asked.
-func (t *Tension) Question(perspective string) string {
-	for _, s := range t.Asked {
-		if s.Perspective == perspective {
-			return s.Text
-		}
-	}
-	return ""
-}
-
 // ready reports whether the peers can be told. Tensions that share a peer go one after another.
-func (v Inquiry) ready(t *Tension) bool {
+func (v Inquiry) ready(t *inquiry.Tension) bool {
 	for _, o := range v.now() {
 		if o == t {
 			return true
@@ -144,12 +83,12 @@ func (v Inquiry) detect(w protocol.InquiryDetection) (Inquiry, error) {
 		v.State = Synthesize
 		return v, nil
 	}
-	tensions := []*Tension{}
+	tensions := []*inquiry.Tension{}
 	for _, t := range w.Triggers {
 		pair := [2]string{t.Peers[0], t.Peers[1]}
-		i := slices.IndexFunc(tensions, func(o *Tension) bool { return o.Peers == pair || o.Peers == [2]string{pair[1], pair[0]} })
+		i := slices.IndexFunc(tensions, func(o *inquiry.Tension) bool { return o.Peers == pair || o.Peers == [2]string{pair[1], pair[0]} })
 		if i < 0 {
-			tensions = append(tensions, &Tension{ID: fmt.Sprintf("%d.%d", v.Cycle, len(tensions)+1), Cycle: v.Cycle, Peers: pair})
+			tensions = append(tensions, &inquiry.Tension{ID: fmt.Sprintf("%d.%d", v.Cycle, len(tensions)+1), Cycle: v.Cycle, Peers: pair})
 			i = len(tensions) - 1
 		}
 		tensions[i].Triggers = append(tensions[i].Triggers, t)
@@ -192,7 +131,7 @@ func (v Inquiry) rests(t protocol.InquiryTrigger) error {
 }
 
 // within is the tension to which a deed belongs. The deed must lie in the tension's channel.
-func (v Inquiry) within(recordID string, d affair.Deed, talk protocol.InquiryTalk) (*Tension, error) {
+func (v Inquiry) within(recordID string, d affair.Deed, talk protocol.InquiryTalk) (*inquiry.Tension, error) {
 	if err := v.in(Dialogue); err != nil {
 		return nil, err
 	}
@@ -219,17 +158,17 @@ func (v Inquiry) topic(recordID string, d affair.Deed, w protocol.InquiryTopic) 
 	case w.Text != TopicText(t):
 		return v, breach("F49", "peers are told of a tension in other words")
 	}
-	v.Tensions = changed(v.Tensions, t, func(t *Tension) { t.Topic = d.Message.Path })
+	v.Tensions = changed(v.Tensions, t, func(t *inquiry.Tension) { t.Topic = d.Message.Path })
 	return v, nil
 }
 
 // peers are the exact names of the peers of a tension.
-func (v Inquiry) peers(t *Tension) []string {
+func (v Inquiry) peers(t *inquiry.Tension) []string {
 	return []string{v.Member(t.Peers[0]).Agent.String(), v.Member(t.Peers[1]).Agent.String()}
 }
 
 // peer returns an error if a deed is not by the member of a perspective.
-func (v Inquiry) peer(d affair.Deed, t *Tension, perspective string) error {
+func (v Inquiry) peer(d affair.Deed, t *inquiry.Tension, perspective string) error {
 	if !slices.Contains(t.Peers[:], perspective) || !writes(d, v.Member(perspective).Agent) {
 		if writes(d, v.Coordinator) {
 			return breach("F54", "the coordinator speaks for %q", perspective)
@@ -253,13 +192,13 @@ func (v Inquiry) exchange(recordID string, d affair.Deed) (Inquiry, error) {
 		return v, err
 	}
 	switch {
-	case t.Topic.IsZero() || t.talked():
-		return v, breach("F52", "the two have not begun, or have said what they had to say: a pair has %d messages", maxMessages)
-	case w.Perspective != t.turn() || w.Number != len(t.Messages)+1:
-		return v, senseless("it is not its turn: message %d is that of %q", len(t.Messages)+1, t.turn())
+	case t.Topic.IsZero() || t.Talked():
+		return v, breach("F52", "the two have not begun, or have said what they had to say: a pair has %d messages", inquiry.MaxMessages)
+	case w.Perspective != t.Turn() || w.Number != len(t.Messages)+1:
+		return v, senseless("it is not its turn: message %d is that of %q", len(t.Messages)+1, t.Turn())
 	}
-	v.Tensions = changed(v.Tensions, t, func(t *Tension) {
-		t.Messages = added(t.Messages, Said{w.Perspective, d.Message.Path, w.Text, w.Done})
+	v.Tensions = changed(v.Tensions, t, func(t *inquiry.Tension) {
+		t.Messages = added(t.Messages, inquiry.Said{Perspective: w.Perspective, Path: d.Message.Path, Text: w.Text, Done: w.Done})
 	})
 	return v, nil
 }
@@ -277,10 +216,10 @@ func (v Inquiry) report(recordID string, d affair.Deed) (Inquiry, error) {
 	if err := v.peer(d, t, w.Perspective); err != nil {
 		return v, err
 	}
-	if !t.talked() || slices.ContainsFunc(t.Reports, func(r protocol.InquiryReport) bool { return r.Perspective == w.Perspective }) {
+	if !t.Talked() || slices.ContainsFunc(t.Reports, func(r protocol.InquiryReport) bool { return r.Perspective == w.Perspective }) {
 		return v, senseless("no report of %q is due", w.Perspective)
 	}
-	v.Tensions = changed(v.Tensions, t, func(t *Tension) { t.Reports = added(t.Reports, w) })
+	v.Tensions = changed(v.Tensions, t, func(t *inquiry.Tension) { t.Reports = added(t.Reports, w) })
 	return v.talkedOut(), nil
 }
 
@@ -290,10 +229,12 @@ func (v Inquiry) followUp(recordID string, d affair.Deed, w protocol.InquiryFoll
 	if err != nil {
 		return v, err
 	}
-	if len(t.Reports) < 2 || !slices.Contains(t.divergent(), w.Perspective) || t.Question(w.Perspective) != "" {
+	if len(t.Reports) < 2 || !slices.Contains(t.Divergent(), w.Perspective) || t.Question(w.Perspective) != "" {
 		return v, breach("F56", "%q is not to be asked once more", w.Perspective)
 	}
-	v.Tensions = changed(v.Tensions, t, func(t *Tension) { t.Asked = added(t.Asked, Said{w.Perspective, d.Message.Path, w.Text, false}) })
+	v.Tensions = changed(v.Tensions, t, func(t *inquiry.Tension) {
+		t.Asked = added(t.Asked, inquiry.Said{Perspective: w.Perspective, Path: d.Message.Path, Text: w.Text})
+	})
 	return v, nil
 }
 
@@ -310,18 +251,18 @@ func (v Inquiry) followAnswer(recordID string, d affair.Deed) (Inquiry, error) {
 	if err := v.peer(d, t, w.Perspective); err != nil {
 		return v, err
 	}
-	if t.Question(w.Perspective) == "" || slices.ContainsFunc(t.Answers, func(s Said) bool { return s.Perspective == w.Perspective }) {
+	if t.Question(w.Perspective) == "" || slices.ContainsFunc(t.Answers, func(s inquiry.Said) bool { return s.Perspective == w.Perspective }) {
 		return v, senseless("%q was not asked, or has answered", w.Perspective)
 	}
-	v.Tensions = changed(v.Tensions, t, func(t *Tension) {
-		t.Answers = added(t.Answers, Said{w.Perspective, d.Message.Path, w.Text, false})
+	v.Tensions = changed(v.Tensions, t, func(t *inquiry.Tension) {
+		t.Answers = added(t.Answers, inquiry.Said{Perspective: w.Perspective, Path: d.Message.Path, Text: w.Text})
 	})
 	return v.talkedOut(), nil
 }
 
 // talkedOut takes the inquiry on when all tensions are closed.
 func (v Inquiry) talkedOut() Inquiry {
-	if !slices.ContainsFunc(v.now(), func(t *Tension) bool { return !t.Closed() }) {
+	if !slices.ContainsFunc(v.now(), func(t *inquiry.Tension) bool { return !t.Closed() }) {
 		v.State = Outcomes
 	}
 	return v
@@ -340,7 +281,7 @@ func (v Inquiry) outcomes(w protocol.InquiryOutcomes) (Inquiry, error) {
 		if o.Tension != all[i].ID {
 			return v, breach("F58", "it does not show what came of tension %s", all[i].ID)
 		}
-		if o.Resolution == "agreed" && len(all[i].divergent()) > 0 {
+		if o.Resolution == "agreed" && len(all[i].Divergent()) > 0 {
 			return v, breach("F58", "the peers of tension %s report that something divides them", o.Tension)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -111,7 +112,7 @@ type Inquiry struct {
 	Cycle           int // 1, and one more for each extension (R51)
 	Preview         protocol.InquiryPreview
 	Detection       protocol.InquiryDetection
-	Tensions        []*Tension // of all cycles
+	Tensions        []*inquiry.Tension // of all cycles
 	Outcomes        []protocol.InquiryOutcome
 	Inputs          []string // what the human added, in order (R48)
 	Synthesis       protocol.InquirySynthesis
@@ -122,7 +123,7 @@ type Inquiry struct {
 	wraps           bool     // what follows is a wrap-up and no withdrawal
 	Told, Disbanded bool     // the team was told to end; it has ended
 	Findings        protocol.InquiryFindings
-	Late            []Late // signals that came too late to count; they are kept
+	Late            []inquiry.Late // signals that came too late to count; they are kept
 	Ended           time.Time
 	EndedBy         string // the human who ended it at once
 }
@@ -137,14 +138,6 @@ type Decider struct {
 // Address is the decider as mail reaches them.
 func (d Decider) Address() protocol.Address {
 	return protocol.Address{Name: d.Human.String(), Host: d.Host.String()}
-}
-
-// Late is a signal of a run that was given up.
-type Late struct {
-	Path        protocol.Path
-	Perspective string
-	Attempt     int
-	Result      string
 }
 
 // KindName is the name of the kind.

@@ -3,6 +3,7 @@ package inquiries
 import (
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -92,7 +93,7 @@ func (v Inquiry) nextOfTeam() []Call {
 }
 
 // nextOf is what is to be done in a tension.
-func (v Inquiry) nextOf(t *Tension) []Call {
+func (v Inquiry) nextOf(t *inquiry.Tension) []Call {
 	by := func(act protocol.Act, perspective string) Call {
 		c := Call{Do: act, By: v.Coordinator, Perspective: perspective, Tension: t.ID}
 		if act != protocol.ActFrameTopic && act != protocol.ActFrameFollowUp {
@@ -105,8 +106,8 @@ func (v Inquiry) nextOf(t *Tension) []Call {
 		return nil
 	case t.Topic.IsZero():
 		return []Call{by(protocol.ActFrameTopic, "")}
-	case !t.talked():
-		c := by(protocol.ActFrameExchange, t.turn())
+	case !t.Talked():
+		c := by(protocol.ActFrameExchange, t.Turn())
 		c.Number = len(t.Messages) + 1
 		return []Call{c}
 	}
@@ -115,10 +116,10 @@ func (v Inquiry) nextOf(t *Tension) []Call {
 		switch {
 		case !slices.ContainsFunc(t.Reports, func(r protocol.InquiryReport) bool { return r.Perspective == p }):
 			calls = append(calls, by(protocol.ActFrameReport, p))
-		case len(t.Reports) < 2 || !slices.Contains(t.divergent(), p):
+		case len(t.Reports) < 2 || !slices.Contains(t.Divergent(), p):
 		case t.Question(p) == "":
 			calls = append(calls, by(protocol.ActFrameFollowUp, p))
-		case !slices.ContainsFunc(t.Answers, func(s Said) bool { return s.Perspective == p }):
+		case !slices.ContainsFunc(t.Answers, func(s inquiry.Said) bool { return s.Perspective == p }):
 			calls = append(calls, by(protocol.ActFrameFollowAnswer, p))
 		}
 	}

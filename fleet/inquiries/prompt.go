@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -61,7 +62,7 @@ You may be connected with one other perspective later, for three messages at mos
 // TopicText is what peers are told of a tension. It does not name the kind of tension, because a
 // label that says what was found would give them the answer. A trigger that fits no kind gets the
 // text of a horizon (R44).
-func TopicText(t *Tension) string {
+func TopicText(t *inquiry.Tension) string {
 	var lines []string
 	for _, trigger := range t.Triggers {
 		switch trigger.Kind {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -67,7 +68,7 @@ func TestWhatAResultLacks(t *testing.T) {
 // The labels of the kinds of tension (R44), and what an inquiry costs (R58).
 func TestTopicTextsAndCost(t *testing.T) {
 	text := func(kinds ...string) string {
-		tension := &Tension{}
+		tension := &inquiry.Tension{}
 		for _, k := range kinds {
 			tension.Triggers = append(tension.Triggers, protocol.InquiryTrigger{Kind: k, Topic: "Z"})
 		}

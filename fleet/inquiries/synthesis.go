@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -151,7 +152,7 @@ func (v Inquiry) agrees(convergence string, a protocol.InquiryAgreement) error {
 	if len(provenance) < 2 {
 		return senseless("agreement on %.80q is between results of one provenance", a.Point)
 	}
-	talked := slices.ContainsFunc(v.Tensions, func(t *Tension) bool {
+	talked := slices.ContainsFunc(v.Tensions, func(t *inquiry.Tension) bool {
 		return slices.Contains(a.Perspectives, t.Peers[0]) && slices.Contains(a.Perspectives, t.Peers[1])
 	})
 	if talked == (a.Strength == protocol.IndependentConvergence) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -285,9 +286,9 @@ func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
 	if m == nil {
 		return v, refusal.New(refusal.Unknown, "", "nobody investigates %q", w.Perspective)
 	}
-	late := Late{d.Message.Path, w.Perspective, w.Attempt, w.Result}
+	late := inquiry.Late{Path: d.Message.Path, Perspective: w.Perspective, Attempt: w.Attempt, Result: w.Result}
 	if i := slices.IndexFunc(m.Earlier, func(a Attempt) bool { return a.Attempt == w.Attempt }); i >= 0 && writes(d, m.Earlier[i].Agent) {
-		if m.Earlier[i].Result != "" || slices.ContainsFunc(v.Late, func(l Late) bool { return l.Perspective == w.Perspective && l.Attempt == w.Attempt }) {
+		if m.Earlier[i].Result != "" || slices.ContainsFunc(v.Late, func(l inquiry.Late) bool { return l.Perspective == w.Perspective && l.Attempt == w.Attempt }) {
 			return v, senseless("it has signalled already")
 		}
 		v.Late = added(v.Late, late)

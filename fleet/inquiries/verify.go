@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -54,20 +55,13 @@ func formLine(act protocol.Act) string {
 	}[act]
 }
 
-// Fault is a line of the checklist that does not hold, and the place where it does not.
-type Fault struct {
-	Line string
-	At   protocol.Path
-	Why  string
-}
-
 // Verify folds the deeds of an inquiry, in the order of the record, and says which lines of the
 // checklist do not hold. A line can be broken by a single deed, whether that deed counts or not, or
 // by the order of the deeds that count. Verify reads nothing but the deeds.
-func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []Fault) {
+func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []inquiry.Fault) {
 	kind := Kind(recordID)
 	var v Inquiry
-	var faults []Fault
+	var faults []inquiry.Fault
 	p := proof{signalled: map[string]bool{}, said: map[string]int{}, last: map[protocol.Act]int{}}
 	for c := range deeds {
 		if c.Void != nil { // a stranger wrote it
@@ -76,11 +70,11 @@ func Verify(recordID string, deeds iter.Seq[*affair.Candidate]) (Inquiry, []Faul
 		next, err := kind.Step(v, c.Deed)
 		var b *Breach
 		if errors.As(err, &b) {
-			faults = append(faults, Fault{b.Line, c.Message.Path, b.Error()})
+			faults = append(faults, inquiry.Fault{Line: b.Line, At: c.Message.Path, Why: b.Error()})
 		}
 		if err == nil {
 			for _, f := range p.look(v, next, c.Deed) {
-				faults = append(faults, Fault{f[0], c.Message.Path, f[1]})
+				faults = append(faults, inquiry.Fault{Line: f[0], At: c.Message.Path, Why: f[1]})
 			}
 			v = next
 		}
@@ -147,7 +141,7 @@ func (p *proof) look(before, after Inquiry, d affair.Deed) (faults [][2]string) 
 		}
 	case protocol.ActFrameExchange:
 		if w, err := protocol.ExchangeWords.Parse(d.Body); err == nil {
-			if p.said[w.Tension]++; p.said[w.Tension] > maxMessages {
+			if p.said[w.Tension]++; p.said[w.Tension] > inquiry.MaxMessages {
 				say("F52", "it is message %d of a pair", p.said[w.Tension])
 			}
 		}

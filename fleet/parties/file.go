@@ -3,6 +3,7 @@ package parties
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -44,26 +45,12 @@ type FileMember struct {
 // FileInvite is an invite that a human has not answered yet. What was declined, and why, stands in
 // the messages.
 type FileInvite struct {
-	Target        string  `json:"target"`
-	InvitedAt     string  `json:"invitedAt"`
-	InvitedBy     string  `json:"invitedBy"`
-	Status        Outcome `json:"status"`
-	DeferredUntil string  `json:"deferredUntil,omitempty"`
-	ExpiresAt     string  `json:"expiresAt,omitempty"`
-}
-
-// The roles of members in a party.
-const (
-	RoleInitiator = "initiator"
-	RoleMember    = "member"
-)
-
-// Role is what part a member has.
-func (m Member) Role() string {
-	if m.Initiator {
-		return RoleInitiator
-	}
-	return RoleMember
+	Target        string        `json:"target"`
+	InvitedAt     string        `json:"invitedAt"`
+	InvitedBy     string        `json:"invitedBy"`
+	Status        party.Outcome `json:"status"`
+	DeferredUntil string        `json:"deferredUntil,omitempty"`
+	ExpiresAt     string        `json:"expiresAt,omitempty"`
 }
 
 // Standing is what is known of a member besides the deeds of the party.
@@ -74,7 +61,7 @@ type Standing struct {
 }
 
 // File makes the party's file. `said` is when something was last said in the party's channel.
-func (p Party) File(said time.Time, standing func(Member) Standing) File {
+func (p Party) File(said time.Time, standing func(party.Member) Standing) File {
 	anchor, _ := protocol.ParseAnchor(p.Anchor, "")
 	f := File{
 		Topic: p.Slug.String(), Anchor: p.Anchor, AnchorURL: anchor.URL(), Rules: p.Rules, Leader: FileLeader{p.Leader.Human, p.Leader.Via},
@@ -113,8 +100,8 @@ func (g *Gate) inFile() FileInvite {
 	if a := g.Verdict(); a != nil {
 		i.DeferredUntil = moment(a.Until)
 	}
-	if i.Status == Contested {
-		i.Status = Pending
+	if i.Status == party.Contested {
+		i.Status = party.Pending
 	}
 	return i
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -79,19 +80,6 @@ func (g *Gate) Contesting() string {
 	return ""
 }
 
-// Outcome is what came of a gate.
-type Outcome string
-
-// The outcomes.
-const (
-	Pending   Outcome = "pending"
-	Accepted  Outcome = "accepted"
-	Declined  Outcome = "declined"
-	Deferred  Outcome = "deferred"
-	Contested Outcome = "contested" // one key said two things, or the host's key is used in two places: the human is asked again (R38)
-	Expired   Outcome = "expired"
-)
-
 // counted are the answers that nobody has taken back.
 func (g *Gate) counted() []Answer {
 	gone := func(a Answer) bool {
@@ -130,29 +118,29 @@ func (g *Gate) verdict() (first *Answer, contested bool) {
 }
 
 // Outcome is what came of the gate.
-func (g *Gate) Outcome() Outcome {
+func (g *Gate) Outcome() party.Outcome {
 	a, contested := g.verdict()
 	switch {
 	case contested:
-		return Contested
+		return party.Contested
 	case a == nil && g.Expired:
-		return Expired
+		return party.Expired
 	case a == nil:
-		return Pending
+		return party.Pending
 	case a.Act == protocol.ActPartyAccept:
-		return Accepted
+		return party.Accepted
 	case a.Act == protocol.ActPartyReject:
-		return Declined
+		return party.Declined
 	case g.Expired:
-		return Expired
+		return party.Expired
 	}
-	return Deferred
+	return party.Deferred
 }
 
 // Waits reports whether a human is still to decide.
 func (g *Gate) Waits() bool {
 	switch g.Outcome() {
-	case Pending, Deferred, Contested, Expired:
+	case party.Pending, party.Deferred, party.Contested, party.Expired:
 		return true
 	}
 	return false
@@ -259,13 +247,13 @@ func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 
 // follow is the party after the answers to the gate `g` have changed. `before` is the outcome
 // before that.
-func (p Party) follow(g *Gate, before Outcome, d affair.Deed) Party {
+func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 	now := g.Outcome()
 	if g.For == ForAsking && now != before {
 		// If the human agrees, the leader is asked by that. If they take it back, the leader is no
 		// longer asked.
 		p.Gates = slices.DeleteFunc(slices.Clone(p.Gates), func(o *Gate) bool { return o.For == ForJoin && o.Because == g.Path && o.Waits() })
-		if now == Accepted {
+		if now == party.Accepted {
 			p.Gates = append(p.Gates, p.asked(d, g.Whom, g.Text, g.Path))
 		}
 		return p
@@ -275,22 +263,22 @@ func (p Party) follow(g *Gate, before Outcome, d affair.Deed) Party {
 	}
 	m := p.Member(g.Whom.Name, protocol.Name(g.Whom.Host))
 	switch {
-	case now == Accepted && m == nil:
+	case now == party.Accepted && m == nil:
 		if g.For == ForOrganize {
 			p.Leader.Key = d.Hand.Key
 		}
-		p.Members = added(p.Members, Member{
+		p.Members = added(p.Members, party.Member{
 			Name: g.Whom.Name, Host: protocol.Name(g.Whom.Host), Initiator: g.For == ForOrganize, Joined: d.Timestamp, By: d.Message.Path,
 			Presence: protocol.PresenceActive, Since: d.Timestamp,
 		})
-	case before == Accepted && m != nil && g.let(m):
-		p = p.without(Departure{Member: *m, At: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})
+	case before == party.Accepted && m != nil && g.let(m):
+		p = p.without(party.Departure{Member: *m, Time: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})
 	}
 	return p
 }
 
 // let reports whether the member came in by an answer at the gate.
-func (g *Gate) let(m *Member) bool {
+func (g *Gate) let(m *party.Member) bool {
 	return slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By })
 }
 
@@ -345,7 +333,7 @@ func (p Party) mayInvite(d affair.Deed, i protocol.Invitation) error {
 	if re == p.Organized {
 		agreed = by == human(p.Leader.Via, p.Leader.Host) && slices.Contains(p.Wanted, i.Whom)
 	} else if g := p.Gate(re); g != nil && g.For == ForWish {
-		agreed = g.Outcome() == Accepted && by == human(g.By, g.Host) && g.Whom == i.Whom
+		agreed = g.Outcome() == party.Accepted && by == human(g.By, g.Host) && g.Whom == i.Whom
 	}
 	switch {
 	case !agreed:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -33,12 +34,12 @@ type Party struct {
 	Rules     protocol.PartyRules
 	Wanted    []protocol.Address // those whom its first deed names as to be invited
 
-	Members   []Member    // in the order in which they came
-	Left      []Departure // former members, in the order in which they went
-	Gates     []*Gate     // in the order of the record: what humans are asked, and what they said
-	Proposals []*Proposal // in the order of the record
-	Tasks     []*Task     // in the order of the record
-	Leases    []*Lease    // reservations, over or not, in the order of the record
+	Members   []party.Member    // in the order in which they came
+	Left      []party.Departure // former members, in the order in which they went
+	Gates     []*Gate           // in the order of the record: what humans are asked, and what they said
+	Proposals []*party.Proposal // in the order of the record
+	Tasks     []*party.Task     // in the order of the record
+	Leases    []*party.Lease    // reservations, over or not, in the order of the record
 	Changes   []RuleChange
 	LastDeed  time.Time // the latest time that a deed states
 }
@@ -49,34 +50,6 @@ type Leader struct {
 	Host  protocol.Name
 	Key   string // the human's key when the party began; empty: none
 	Via   string
-}
-
-// Member is an agent that takes part.
-type Member struct {
-	Name      string
-	Host      protocol.Name
-	Initiator bool
-	Joined    time.Time
-	By        protocol.Path // the deed that made it a member
-	// Presence is what it said last, or active if it said nothing.
-	Presence protocol.Presence
-	Note     string
-	Since    time.Time // when it said so
-}
-
-// Address is the member as mail reaches it.
-func (m Member) Address() protocol.Address {
-	return protocol.Address{Name: m.Name, Host: m.Host.String()}
-}
-
-// Departure is the end of a membership.
-type Departure struct {
-	Member
-	At      time.Time
-	By      string // the member itself, or the one who removed it
-	Reason  string
-	Removed bool
-	Path    protocol.Path
 }
 
 // RuleChange is a change of the rules.
@@ -183,7 +156,7 @@ func notMember(p Party, who string) error {
 // Begun reports whether the party has begun: its leader has organized it, or has agreed to what an
 // agent proposed.
 func (p Party) Begun() bool {
-	return !p.Organized.IsZero() && (len(p.Gates) == 0 || p.Gates[0].For != ForOrganize || p.Gates[0].Outcome() == Accepted)
+	return !p.Organized.IsZero() && (len(p.Gates) == 0 || p.Gates[0].For != ForOrganize || p.Gates[0].Outcome() == party.Accepted)
 }
 
 // Over reports whether the party is over: it has begun, and all have left.
@@ -194,11 +167,11 @@ func (p Party) EndedAt() time.Time {
 	if !p.Over() || len(p.Left) == 0 {
 		return time.Time{}
 	}
-	return p.Left[len(p.Left)-1].At
+	return p.Left[len(p.Left)-1].Time
 }
 
 // Member is the member with that name and host; nil if there is none.
-func (p Party) Member(name string, host protocol.Name) *Member {
+func (p Party) Member(name string, host protocol.Name) *party.Member {
 	for i := range p.Members {
 		if p.Members[i].Name == name && p.Members[i].Host == host {
 			return &p.Members[i]
@@ -208,7 +181,7 @@ func (p Party) Member(name string, host protocol.Name) *Member {
 }
 
 // memberWho is the member that wrote a deed.
-func (p Party) memberWho(d affair.Deed) *Member { return p.Member(d.Author().Name, d.Host) }
+func (p Party) memberWho(d affair.Deed) *party.Member { return p.Member(d.Author().Name, d.Host) }
 
 // organize begins the party. If a human had it done, that is their decision. Otherwise the deed is
 // the first gate, and the human of the agent decides.
@@ -232,7 +205,7 @@ func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 		Organized: d.Message.Path, Name: o.Topic, Slug: slug, Team: o.Team, Anchor: o.Anchor, Created: d.Timestamp, Rules: o.Rules, Wanted: o.With,
 		Leader: Leader{Human: o.Leader.String(), Host: d.Host, Via: o.From},
 	}
-	via := Member{Name: o.From, Host: d.Host, Initiator: true, Joined: d.Timestamp, By: d.Message.Path, Presence: protocol.PresenceActive, Since: d.Timestamp}
+	via := party.Member{Name: o.From, Host: d.Host, Initiator: true, Joined: d.Timestamp, By: d.Message.Path, Presence: protocol.PresenceActive, Since: d.Timestamp}
 	if d.Message.Human == "" {
 		p.Gates = []*Gate{{Path: d.Message.Path, Hash: d.Hash, For: ForOrganize, By: o.From, Host: d.Host, Deciders: []protocol.Name{o.Leader}, At: d.Timestamp, Whom: via.Address(), From: d.Origin()}}
 		return p, nil
@@ -244,7 +217,7 @@ func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 		return Party{}, err
 	}
 	p.Leader.Key = d.Hand.Key
-	p.Members = []Member{via}
+	p.Members = []party.Member{via}
 	return p, nil
 }
 
@@ -304,7 +277,7 @@ func (p Party) remove(d affair.Deed) (Party, error) {
 	if err := p.leads(d, r.Decides(m.By)); err != nil {
 		return p, err
 	}
-	return p.without(Departure{Member: *m, At: d.Timestamp, By: d.Message.Human, Reason: r.Reason, Removed: true, Path: d.Message.Path}), nil
+	return p.without(party.Departure{Member: *m, Time: d.Timestamp, By: d.Message.Human, Reason: r.Reason, Removed: true, Path: d.Message.Path}), nil
 }
 
 // leave ends its author's membership.
@@ -314,24 +287,24 @@ func (p Party) leave(d affair.Deed) (Party, error) {
 		return p, malformed(err)
 	}
 	m := p.memberWho(d)
-	return p.without(Departure{Member: *m, At: d.Timestamp, By: m.Name, Reason: l.Reason, Path: d.Message.Path}), nil
+	return p.without(party.Departure{Member: *m, Time: d.Timestamp, By: m.Name, Reason: l.Reason, Path: d.Message.Path}), nil
 }
 
 // without is the party without a member, whose tasks and reservations become free.
-func (p Party) without(gone Departure) Party {
-	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
+func (p Party) without(gone party.Departure) Party {
+	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m party.Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
 	p.Left = added(p.Left, gone)
-	p.Tasks = changed(p.Tasks, func(t *Task) *Task {
+	p.Tasks = changed(p.Tasks, func(t *party.Task) *party.Task {
 		if t.Done != nil || t.Taker != gone.Address() {
 			return t
 		}
-		return t.free()
+		return t.Free()
 	})
-	p.Leases = changed(p.Leases, func(l *Lease) *Lease {
+	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease {
 		if l.Holder != gone.Address() || !l.Ended.IsZero() {
 			return l
 		}
-		return l.end(gone.At)
+		return l.End(gone.Time)
 	})
 	return p
 }
@@ -351,8 +324,8 @@ func (p Party) present(d affair.Deed) (Party, error) {
 // at is the party at the time `now`, with what has run out by then.
 func (p Party) at(now time.Time) Party {
 	p.Gates = changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
-	p.Tasks = changed(p.Tasks, func(t *Task) *Task { return t.at(now) })
-	p.Leases = changed(p.Leases, func(l *Lease) *Lease { return l.at(now) })
+	p.Tasks = changed(p.Tasks, func(t *party.Task) *party.Task { return t.At(now) })
+	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease { return l.At(now) })
 	return p
 }
 

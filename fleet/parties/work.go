@@ -6,130 +6,16 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// Proposal is an agreement that was put to the party.
-type Proposal struct {
-	Path  protocol.Path
-	Label protocol.Label
-	Text  string
-	By    string
-	At    time.Time
-	// Voters are the members when the agreement was put, or the leader alone if the rule was
-	// leader-only. Later changes of the rules do not matter.
-	Voters []protocol.Address
-	Mode   string // consensus_mode when it was put
-	Votes  []Ballot
-}
-
-// Ballot is the last vote of a voter.
-type Ballot struct {
-	Path   protocol.Path
-	Who    protocol.Address
-	Accept bool
-	At     time.Time
-	Reason string
-}
-
-// Settled says how a proposal stands. It is accepted when all, a majority or the leader have
-// accepted. It is declined when that can no longer happen. Otherwise it is pending.
-func (pr *Proposal) Settled() Outcome {
-	yes, no := 0, 0
-	for _, b := range pr.Votes {
-		if b.Accept {
-			yes++
-		} else {
-			no++
-		}
-	}
-	all := len(pr.Voters)
-	need := all
-	if pr.Mode == protocol.ConsensusMajority {
-		need = all/2 + 1
-	}
-	switch {
-	case yes >= need:
-		return Accepted
-	case all-no < need:
-		return Declined
-	}
-	return Pending
-}
-
-// Task is something that a member of the party is to do.
-type Task struct {
-	Path    protocol.Path
-	Label   protocol.Label
-	Text    string
-	By      string
-	At      time.Time
-	Taker   protocol.Address // zero: it is free
-	Taken   time.Time
-	Until   time.Time // when it becomes free again, unless its taker extends it
-	Lapsed  bool      // the time of its taker is over
-	Done    *Done
-	Earlier []protocol.Address // those who had it before
-}
-
-// Done is the end of a task.
-type Done struct {
-	Path    protocol.Path
-	By      protocol.Address
-	At      time.Time
-	Outcome string
-}
 
 // TakeFor is how long a task or a thing is taken if its taker does not say how long.
 const TakeFor = 2 * time.Hour
 
 // MaxLease is the longest time for which somebody has a task or a thing.
 const MaxLease = 30 * 24 * time.Hour
-
-// free is the task without its taker.
-func (t *Task) free() *Task {
-	next := *t
-	next.Earlier = added(t.Earlier, t.Taker)
-	next.Taker, next.Taken, next.Until, next.Lapsed = protocol.Address{}, time.Time{}, time.Time{}, false
-	return &next
-}
-
-func (t *Task) at(now time.Time) *Task {
-	if t.Done != nil || t.Taker.Name == "" || now.Before(t.Until) {
-		return t
-	}
-	next := t.free()
-	next.Lapsed = true
-	return next
-}
-
-// Lease is a reservation: advice to others, no lock. Fence is a number that rises with each
-// reservation of the party. So a holder that was given up for gone is recognized by its lower
-// number.
-type Lease struct {
-	Path   protocol.Path
-	Holder protocol.Address
-	Things []string
-	Fence  int
-	At     time.Time
-	Until  time.Time
-	Ended  time.Time // zero while it lasts
-	Reason string
-}
-
-func (l *Lease) end(at time.Time) *Lease {
-	next := *l
-	next.Ended = at
-	return &next
-}
-
-func (l *Lease) at(now time.Time) *Lease {
-	if !l.Ended.IsZero() || now.Before(l.Until) {
-		return l
-	}
-	return l.end(l.Until)
-}
 
 // nextLabel is the label of an item that comes after `n` others.
 func nextLabel(letter string, n int) protocol.Label {
@@ -142,8 +28,8 @@ func (p Party) propose(d affair.Deed) (Party, error) {
 		return p, malformed(err)
 	}
 	me := p.memberWho(d)
-	pr := &Proposal{
-		Path: d.Message.Path, Label: nextLabel("A", len(p.Proposals)), Text: said.Item.Text, By: me.Name, At: d.Timestamp, Mode: p.Rules.ConsensusMode,
+	pr := &party.Proposal{
+		Path: d.Message.Path, Label: nextLabel("A", len(p.Proposals)), Text: said.Item.Text, By: me.Name, Time: d.Timestamp, Mode: p.Rules.ConsensusMode,
 	}
 	if pr.Mode == protocol.ConsensusLeader {
 		pr.Voters = []protocol.Address{{Name: p.Leader.Human, Host: p.Leader.Host.String()}}
@@ -151,7 +37,7 @@ func (p Party) propose(d affair.Deed) (Party, error) {
 		for _, m := range p.Members {
 			pr.Voters = append(pr.Voters, m.Address())
 		}
-		pr.Votes = []Ballot{{Path: d.Message.Path, Who: me.Address(), Accept: true, At: d.Timestamp}}
+		pr.Votes = []party.Vote{{Path: d.Message.Path, Who: me.Address(), Accept: true, Time: d.Timestamp}}
 	}
 	p.Proposals = added(p.Proposals, pr)
 	return p, nil
@@ -159,7 +45,7 @@ func (p Party) propose(d affair.Deed) (Party, error) {
 
 // Proposal is the agreement that a reference means: by the message that it answers, or by its
 // label.
-func (p Party) Proposal(re protocol.Path, label protocol.Label) *Proposal {
+func (p Party) Proposal(re protocol.Path, label protocol.Label) *party.Proposal {
 	for _, pr := range p.Proposals {
 		if pr.Path == re || re.IsZero() && pr.Label == label {
 			return pr
@@ -180,7 +66,7 @@ func (p Party) vote(d affair.Deed) (Party, error) {
 	}
 	who := protocol.Address{Name: d.Author().Name, Host: d.Host.String()}
 	switch {
-	case pr.Settled() != Pending:
+	case pr.Settled() != party.Pending:
 		return p, refusal.New(refusal.Forbidden, "", "%s is %s already", pr.Label, pr.Settled())
 	case pr.Mode == protocol.ConsensusLeader:
 		if err := p.leads(d, v.Decides(pr.Path)); err != nil {
@@ -193,8 +79,8 @@ func (p Party) vote(d affair.Deed) (Party, error) {
 		return p, notMember(p, who.Name)
 	}
 	next := *pr
-	next.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b Ballot) bool { return b.Who == who })
-	next.Votes = append(next.Votes, Ballot{d.Message.Path, who, v.Accept, d.Timestamp, v.Reason})
+	next.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b party.Vote) bool { return b.Who == who })
+	next.Votes = append(next.Votes, party.Vote{Path: d.Message.Path, Who: who, Accept: v.Accept, Time: d.Timestamp, Reason: v.Reason})
 	p.Proposals = put(p.Proposals, pr, &next)
 	return p, nil
 }
@@ -204,12 +90,12 @@ func (p Party) addTask(d affair.Deed) (Party, error) {
 	if err != nil {
 		return p, malformed(err)
 	}
-	p.Tasks = added(p.Tasks, &Task{Path: d.Message.Path, Label: nextLabel("T", len(p.Tasks)), Text: said.Item.Text, By: d.Author().Name, At: d.Timestamp})
+	p.Tasks = added(p.Tasks, &party.Task{Path: d.Message.Path, Label: nextLabel("T", len(p.Tasks)), Text: said.Item.Text, By: d.Author().Name, Time: d.Timestamp})
 	return p, nil
 }
 
 // Task is the task that a reference means: by the message that it answers, or by its label.
-func (p Party) Task(re protocol.Path, label protocol.Label) *Task {
+func (p Party) Task(re protocol.Path, label protocol.Label) *party.Task {
 	for _, t := range p.Tasks {
 		if t.Path == re || re.IsZero() && t.Label == label {
 			return t
@@ -219,7 +105,7 @@ func (p Party) Task(re protocol.Path, label protocol.Label) *Task {
 }
 
 // open is the task that a deed is about, if it is still to be done.
-func (p Party) open(d affair.Deed, item protocol.ItemRef) (*Task, error) {
+func (p Party) open(d affair.Deed, item protocol.ItemRef) (*party.Task, error) {
 	re, _ := d.AnsweredPath()
 	t := p.Task(re, item.Label)
 	switch {
@@ -296,11 +182,11 @@ func (p Party) endTask(d affair.Deed) (Party, error) {
 	case t.Taker != me && (d.Act == protocol.ActGiveBack || t.Taker.Name != "" || t.By != me.Name):
 		return p, refusal.New(refusal.Forbidden, "", "%s does not have %s", me.Name, t.Label)
 	case d.Act == protocol.ActGiveBack:
-		p.Tasks = put(p.Tasks, t, t.free())
+		p.Tasks = put(p.Tasks, t, t.Free())
 		return p, nil
 	}
 	next := *t
-	next.Done = &Done{d.Message.Path, me, d.Timestamp, said.Outcome}
+	next.Done = &party.Done{Path: d.Message.Path, By: me, Time: d.Timestamp, Outcome: said.Outcome}
 	p.Tasks = put(p.Tasks, t, &next)
 	return p, nil
 }
@@ -333,13 +219,13 @@ func (p Party) lease(d affair.Deed) (Party, error) {
 			}
 		}
 	}
-	p.Leases = changed(p.Leases, func(l *Lease) *Lease {
+	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease {
 		if l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things) {
-			return l.end(d.Timestamp)
+			return l.End(d.Timestamp)
 		}
 		return l
 	})
-	p.Leases = added(p.Leases, &Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, At: d.Timestamp, Until: until, Reason: said.Reason})
+	p.Leases = added(p.Leases, &party.Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, Time: d.Timestamp, Until: until, Reason: said.Reason})
 	return p, nil
 }
 
@@ -363,7 +249,7 @@ func (p Party) release(d affair.Deed) (Party, error) {
 	me := p.memberWho(d).Address()
 	for _, l := range p.Leases {
 		if l.Path == re && l.Holder == me && l.Ended.IsZero() {
-			p.Leases = put(p.Leases, l, l.end(d.Timestamp))
+			p.Leases = put(p.Leases, l, l.End(d.Timestamp))
 			return p, nil
 		}
 	}

@@ -3,6 +3,7 @@ package topics
 import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -12,7 +13,7 @@ func (t Topic) ask(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	return t.add(newItem(d, Question, q.Item.Label, q.Item.Text)), nil
+	return t.add(newItem(d, topic.Question, q.Item.Label, q.Item.Text)), nil
 }
 
 // resolve settles a question. Only the author of a dissent settles it: differences are kept, and
@@ -28,15 +29,16 @@ func (t Topic) resolve(d affair.Deed) (Topic, error) {
 	}
 	who := d.Author().Name
 	switch {
-	case it.Sort != Question && it.Sort != Dissent:
+	case it.Sort != topic.Question && it.Sort != topic.Dissent:
 		return t, refusal.New(refusal.Senseless, "", "%s is neither an open question nor a disagreement: only these are resolved", it.Label)
 	case it.Resolved != nil:
 		return t, refusal.New(refusal.Forbidden, "", "%s is resolved already", it.Label)
-	case it.Sort == Dissent && it.By != who:
+	case it.Sort == topic.Dissent && it.By != who:
 		return t, refusal.New(refusal.Forbidden, "", "%s is what %s sees otherwise: only %s can take it back", it.Label, it.By, it.By)
 	}
 	next := *it
-	next.Resolved = &Resolved{d.Message.Path, who, d.Timestamp, r.Outcome}
+	settled := word(d, r.Outcome)
+	next.Resolved = &settled
 	t.Items = put(t.Items, it, &next)
 	return t, nil
 }
@@ -47,7 +49,7 @@ func (t Topic) teach(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	return t.add(newItem(d, Lesson, l.Label, l.Learned)), nil
+	return t.add(newItem(d, topic.Lesson, l.Label, l.Learned)), nil
 }
 
 // disagree notes what its author sees differently.
@@ -56,5 +58,5 @@ func (t Topic) disagree(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	return t.add(newItem(d, Dissent, w.Label, w.Position)), nil
+	return t.add(newItem(d, topic.Dissent, w.Label, w.Position)), nil
 }

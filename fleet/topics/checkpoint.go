@@ -2,45 +2,12 @@ package topics
 
 import (
 	"slices"
-	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// Checkpoint is a summary of a topic that outlasts a compaction of an agent's context. It does not
-// change.
-type Checkpoint struct {
-	Path       protocol.Path
-	By         string
-	At         time.Time
-	Standing   affair.Standing
-	Summary    string
-	Mechanical bool           // a program listed what was decided, and no agent wrote it
-	Agreements int            // how many agreements all had accepted then
-	Pending    int            // how many questions were open then
-	Score      protocol.Score // raw score of the last check before it, whoever answered; none if there was none
-	Verdicts   []Verdict      // what the other participant said, in the order of the record; the last one stands
-}
-
-// Verdict is what the other participant said to a checkpoint.
-type Verdict struct {
-	Path protocol.Path
-	By   string
-	At   time.Time
-	Act  protocol.Act // ratified, amendment or rejected
-	Text string       // what is to change, or why it is rejected
-}
-
-// RatifiedAt is when the other participant ratified the checkpoint. `ok` is false if their last
-// word is another one.
-func (c *Checkpoint) RatifiedAt() (time.Time, bool) {
-	if len(c.Verdicts) == 0 || c.Verdicts[len(c.Verdicts)-1].Act != protocol.ActRatified {
-		return time.Time{}, false
-	}
-	return c.Verdicts[len(c.Verdicts)-1].At, true
-}
 
 // sum takes in a checkpoint.
 func (t Topic) sum(d affair.Deed) (Topic, error) {
@@ -48,14 +15,14 @@ func (t Topic) sum(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	c := &Checkpoint{
-		Path: d.Message.Path, By: d.Author().Name, At: d.Timestamp, Standing: d.Standing, Summary: w.Summary, Mechanical: w.Mark == protocol.Mechanical,
+	c := &topic.Checkpoint{
+		Path: d.Message.Path, By: d.Author().Name, Time: d.Timestamp, Signed: d.Standing == affair.Signed, Summary: w.Summary, Mechanical: w.Mark == protocol.Mechanical,
 	}
 	for _, it := range t.Items {
 		switch {
 		case it.Agreed():
 			c.Agreements++
-		case it.Sort == Question && it.Resolved == nil:
+		case it.Sort == topic.Question && it.Resolved == nil:
 			c.Pending++
 		}
 	}
@@ -85,14 +52,14 @@ func (t Topic) answerSum(d affair.Deed) (Topic, error) {
 		return t, err
 	}
 	next := *c
-	next.Verdicts = added(c.Verdicts, Verdict{d.Message.Path, who, d.Timestamp, d.Act, w.Text})
+	next.Verdicts = added(c.Verdicts, topic.Verdict{Word: word(d, w.Text), Act: d.Act})
 	t.Checkpoints = put(t.Checkpoints, c, &next)
 	return t, nil
 }
 
 // checkpointOf is the checkpoint that a deed answers: the one that its `re` names, else the last
 // one that the other participant wrote.
-func (t Topic) checkpointOf(d affair.Deed, who string) (*Checkpoint, error) {
+func (t Topic) checkpointOf(d affair.Deed, who string) (*topic.Checkpoint, error) {
 	re, named := d.AnsweredPath()
 	for _, c := range slices.Backward(t.Checkpoints) {
 		switch {
@@ -101,7 +68,7 @@ func (t Topic) checkpointOf(d affair.Deed, who string) (*Checkpoint, error) {
 		case c.By == who:
 			return nil, refusal.New(refusal.Forbidden, "", "that checkpoint is %s's own: the other one ratifies it", who)
 		}
-		if _, ratified := c.RatifiedAt(); ratified && d.Act == protocol.ActRatified {
+		if !c.Ratified().IsZero() && d.Act == protocol.ActRatified {
 			return nil, refusal.New(refusal.Senseless, "", "it is ratified already")
 		}
 		return c, nil

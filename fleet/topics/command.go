@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -148,7 +149,7 @@ func (s Speaker) about(act protocol.Act, body func(t Topic, head protocol.FormHe
 func (s Speaker) Agree(text string, window time.Duration) affair.Command {
 	return s.about(protocol.ActAgree, func(t Topic, head protocol.FormHead) (string, error) {
 		return protocol.Agree.Format(protocol.Proposal{
-			FormHead: head, Item: protocol.ItemRef{Label: t.Next(Agreement), Text: text}, AnswerBy: head.At.Add(cmp.Or(window, Window)),
+			FormHead: head, Item: protocol.ItemRef{Label: t.Next(topic.Agreement), Text: text}, AnswerBy: head.At.Add(cmp.Or(window, Window)),
 		}), nil
 	})
 }
@@ -156,26 +157,26 @@ func (s Speaker) Agree(text string, window time.Duration) affair.Command {
 // Ask puts a question on the list.
 func (s Speaker) Ask(text string) affair.Command {
 	return s.about(protocol.ActOpen, func(t Topic, head protocol.FormHead) (string, error) {
-		return protocol.Ask.Format(protocol.OpenQuestion{FormHead: head, Item: protocol.ItemRef{Label: t.Next(Question), Text: text}}), nil
+		return protocol.Ask.Format(protocol.OpenQuestion{FormHead: head, Item: protocol.ItemRef{Label: t.Next(topic.Question), Text: text}}), nil
 	})
 }
 
 // Teach says what the speaker learned from the other participant.
 func (s Speaker) Teach(learned string) affair.Command {
 	return s.about(protocol.ActTeachBack, func(t Topic, head protocol.FormHead) (string, error) {
-		return protocol.TeachBack.Format(protocol.Lesson{FormHead: head, Label: t.Next(Lesson), Learned: learned}), nil
+		return protocol.TeachBack.Format(protocol.Lesson{FormHead: head, Label: t.Next(topic.Lesson), Learned: learned}), nil
 	})
 }
 
 // Disagree says what the speaker sees differently.
 func (s Speaker) Disagree(position string) affair.Command {
 	return s.about(protocol.ActDisagree, func(t Topic, head protocol.FormHead) (string, error) {
-		return protocol.Disagree.Format(protocol.Dissent{FormHead: head, Label: t.Next(Dissent), Position: position}), nil
+		return protocol.Disagree.Format(protocol.Dissent{FormHead: head, Label: t.Next(topic.Dissent), Position: position}), nil
 	})
 }
 
 // on makes a command about the item that `item` names.
-func (s Speaker) on(item string, act protocol.Act, body func(it *Item, head protocol.FormHead) string) affair.Command {
+func (s Speaker) on(item string, act protocol.Act, body func(it *topic.Item, head protocol.FormHead) string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		if err := t.partOf(s.Me); err != nil {
 			return nil, err
@@ -190,21 +191,21 @@ func (s Speaker) on(item string, act protocol.Act, body func(it *Item, head prot
 
 // Resolve settles a question.
 func (s Speaker) Resolve(item, outcome string) affair.Command {
-	return s.on(item, protocol.ActResolve, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActResolve, func(it *topic.Item, head protocol.FormHead) string {
 		return protocol.Resolve.Format(protocol.Resolution{FormHead: head, Item: it.Ref(), Outcome: outcome})
 	})
 }
 
 // Accept commits the speaker to an agreement.
 func (s Speaker) Accept(item, commitment string) affair.Command {
-	return s.on(item, protocol.ActAccept, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActAccept, func(it *topic.Item, head protocol.FormHead) string {
 		return protocol.Accept.Format(protocol.Acceptance{FormHead: head, Item: it.Ref(), Commitment: commitment})
 	})
 }
 
 // Reject declines an agreement. It needs a reason.
 func (s Speaker) Reject(item, reason string) affair.Command {
-	return s.on(item, protocol.ActReject, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActReject, func(it *topic.Item, head protocol.FormHead) string {
 		return protocol.Reject.Format(protocol.Rejection{FormHead: head, Item: it.Ref(), Reason: reason})
 	})
 }
@@ -212,7 +213,7 @@ func (s Speaker) Reject(item, reason string) affair.Command {
 // Defer puts off the decision on an item. If `item` is empty, it puts off all decisions for which
 // the speaker is waited for. If `until` is zero, it is a day from now.
 func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
-	body := func(it *Item, head protocol.FormHead) string {
+	body := func(it *topic.Item, head protocol.FormHead) string {
 		if until.IsZero() {
 			until = head.At.Add(DeferFor)
 		}
@@ -238,7 +239,7 @@ func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
 
 // Revoke takes a decision back. It needs a reason. The item is open again for the time `window`.
 func (s Speaker) Revoke(item, reason string, window time.Duration) affair.Command {
-	return s.on(item, protocol.ActRevoke, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActRevoke, func(it *topic.Item, head protocol.FormHead) string {
 		return protocol.Revoke.Format(protocol.Withdrawal{FormHead: head, Item: it.Ref(), Reason: reason, AnswerBy: head.At.Add(cmp.Or(window, Window))})
 	})
 }
@@ -246,7 +247,7 @@ func (s Speaker) Revoke(item, reason string, window time.Duration) affair.Comman
 // ReAccept commits the speaker anew. If `text` is not empty, these are the item's new words, and
 // the other participant has the time `window` to decide on them.
 func (s Speaker) ReAccept(item, text, changes string, window time.Duration) affair.Command {
-	return s.on(item, protocol.ActReAccept, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActReAccept, func(it *topic.Item, head protocol.FormHead) string {
 		renewal := protocol.Renewal{
 			FormHead: head, Item: protocol.ItemRef{Label: it.Label, Text: cmp.Or(text, it.Text())}, Previous: it.Text(), Changes: changes,
 		}
@@ -259,7 +260,7 @@ func (s Speaker) ReAccept(item, text, changes string, window time.Duration) affa
 
 // Validate asks the other participant whether an item still holds.
 func (s Speaker) Validate(item string, m protocol.Milestone, window time.Duration) affair.Command {
-	return s.on(item, protocol.ActValidate, func(it *Item, head protocol.FormHead) string {
+	return s.on(item, protocol.ActValidate, func(it *topic.Item, head protocol.FormHead) string {
 		return protocol.Validate.Format(protocol.Validation{FormHead: head, Item: it.Ref(), Milestone: m, AnswerBy: head.At.Add(cmp.Or(window, Window))})
 	})
 }
@@ -280,7 +281,7 @@ func (s Speaker) CheckAfter(extra []string, window time.Duration, heard protocol
 	return s.about(protocol.ActSyncCheck, func(t Topic, head protocol.FormHead) (string, error) {
 		claims := t.Claims()
 		for i, text := range extra {
-			claims = append(claims, protocol.Claim{ItemRef: protocol.ItemRef{Label: protocol.Label(ordinal('C', i+1)), Text: text}})
+			claims = append(claims, protocol.Claim{ItemRef: protocol.ItemRef{Label: protocol.Label(ordinal("C", i+1)), Text: text}})
 		}
 		check := protocol.SyncCheck{
 			FormHead: head, Collaboration: s.Me + "↔" + s.other(t), Claims: claims, AnswerBy: head.At.Add(cmp.Or(window, Window)), Heard: heard,

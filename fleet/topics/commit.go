@@ -7,104 +7,30 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// Phase is where a participant stands on an agreement (seed, "Commit Phases").
-type Phase string
-
-// The five phases. A timeout is observed, and it is no refusal.
-const (
-	Pending  Phase = "pending"
-	Accepted Phase = "accept"
-	Rejected Phase = "reject"
-	Deferred Phase = "defer"
-	TimedOut Phase = "timeout"
-)
-
-// settled has the phases from the least settled one to the most settled one. An agreement shows the
-// least settled of its two phases (R60).
-var settled = []Phase{Rejected, TimedOut, Deferred, Pending, Accepted}
 
 // DeferFor is how long a deferral lasts that does not say how long.
 const DeferFor = 24 * time.Hour
 
-// Stand is where one of the two participants stands on an agreement.
-type Stand struct {
-	Who       string
-	Phase     Phase
-	Previous  Phase         // the phase before; "" for none
-	Deed      protocol.Path // the decision; zero if there was none
-	DecidedAt time.Time     // when it was decided; zero if it was not
-	Standing  affair.Standing
-	Reason    string    // of a rejection, a deferral, or a revocation; of an acceptance, what it changes
-	Until     time.Time // of a deferral
-	AnswerBy  time.Time // if the phase is pending: silence until then is no timeout
-	TimeoutAt time.Time // of a timeout: when the time had run out
-	Committed bool      // the participant has accepted the item at some time
-}
-
-// Decision is one step of somebody's stand.
-type Decision struct {
-	Path     protocol.Path
-	Who      string
-	At       time.Time
-	Act      protocol.Act
-	From, To Phase
-	Reason   string
-	Until    time.Time
-}
-
 // next are the phases that a decision may lead to (seed, "Allowed state transitions"). Only revoke
 // makes a decision pending again.
-func next(from Phase) []Phase {
+func next(from topic.Phase) []topic.Phase {
 	switch from {
-	case Pending, TimedOut:
-		return []Phase{Accepted, Rejected, Deferred}
-	case Deferred:
-		return []Phase{Accepted, Rejected}
+	case topic.Pending, topic.TimedOut:
+		return []topic.Phase{topic.Accepted, topic.Rejected, topic.Deferred}
+	case topic.Deferred:
+		return []topic.Phase{topic.Accepted, topic.Rejected}
 	}
 	return nil
-}
-
-// at is the stand at the time `now`.
-func (s Stand) at(now time.Time) Stand {
-	end := s.AnswerBy
-	switch s.Phase {
-	case Deferred:
-		end = s.Until
-	case Pending:
-	default:
-		return s
-	}
-	if end.IsZero() || now.Before(end) {
-		return s
-	}
-	s.Previous, s.Phase, s.TimeoutAt = s.Phase, TimedOut, end
-	return s
-}
-
-// at is the item at the time `now`.
-func (it *Item) at(now time.Time) *Item {
-	late := slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.at(now) != s })
-	stale := slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.at(now) != v })
-	if !late && !stale {
-		return it
-	}
-	next := *it
-	next.Stands = slices.Clone(it.Stands)
-	for i := range next.Stands {
-		next.Stands[i] = next.Stands[i].at(now)
-	}
-	next.Validations = changed(it.Validations, func(v *Validation) *Validation { return v.at(now) })
-	return &next
 }
 
 // Reprompted is the topic with deferrals that have run out shown as pending, not as timed out. A
 // fleet can have it so.
 func (t Topic) Reprompted() Topic {
-	t.Items = changed(t.Items, func(it *Item) *Item {
-		again := func(s Stand) bool { return s.Phase == TimedOut && s.Previous == Deferred }
+	t.Items = changed(t.Items, func(it *topic.Item) *topic.Item {
+		again := func(s topic.Stand) bool { return s.Phase == topic.TimedOut && s.Previous == topic.Deferred }
 		if !slices.ContainsFunc(it.Stands, again) {
 			return it
 		}
@@ -112,41 +38,12 @@ func (t Topic) Reprompted() Topic {
 		next.Stands = slices.Clone(it.Stands)
 		for i, s := range next.Stands {
 			if again(s) {
-				next.Stands[i].Phase, next.Stands[i].TimeoutAt = Pending, time.Time{}
+				next.Stands[i].Phase, next.Stands[i].TimeoutAt = topic.Pending, time.Time{}
 			}
 		}
 		return &next
 	})
 	return t
-}
-
-// Stand is where `who` stands on the agreement.
-func (it *Item) Stand(who string) Stand {
-	for _, s := range it.Stands {
-		if s.Who == who {
-			return s
-		}
-	}
-	return Stand{Who: who, Phase: Pending}
-}
-
-// Shown is the stand that is shown for the agreement as a whole: the least settled one. If both are
-// equal, it is that of the name that comes first (R60).
-func (it *Item) Shown() Stand {
-	shown := it.Stands[0]
-	for _, s := range it.Stands[1:] {
-		a, b := slices.Index(settled, s.Phase), slices.Index(settled, shown.Phase)
-		if a < b || a == b && s.Who < shown.Who {
-			shown = s
-		}
-	}
-	return shown
-}
-
-// Agreed reports whether all participants whom the agreement binds have accepted it. Until then it
-// is speculative.
-func (it *Item) Agreed() bool {
-	return it.Sort == Agreement && !slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.Phase != Accepted })
 }
 
 // propose adds an agreement. By that its author accepts it (R60).
@@ -155,11 +52,11 @@ func (t Topic) propose(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	it := newItem(d, Agreement, p.Item.Label, p.Item.Text)
+	it := newItem(d, topic.Agreement, p.Item.Label, p.Item.Text)
 	for _, who := range t.Pair {
-		s := Stand{Who: who, Phase: Pending, AnswerBy: answerBy(d, p.AnswerBy)}
+		s := topic.Stand{Who: who, Phase: topic.Pending, AnswerBy: answerBy(d, p.AnswerBy)}
 		if who == it.By {
-			s = Stand{Who: who, Phase: Accepted, Previous: Pending, Deed: it.Path, DecidedAt: it.At, Standing: d.Standing, Committed: true}
+			s = topic.Stand{Who: who, Phase: topic.Accepted, Previous: topic.Pending, Path: it.Path, Decided: it.Time, Signed: d.Standing == affair.Signed, Committed: true}
 		}
 		it.Stands = append(it.Stands, s)
 	}
@@ -178,39 +75,41 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 			it, err = was, nil
 		}
 	}
-	if err == nil && it.Sort != Agreement {
+	if err == nil && it.Sort != topic.Agreement {
 		err = refusal.New(refusal.Senseless, "", "%s is nothing to agree on", it.Label)
 	}
 	if err != nil {
 		return t, err
 	}
 	who := d.Author().Name
-	s := it.Stand(who).at(d.Timestamp)
-	to, err := it.transition(d, s, w)
+	s := it.Stand(who).At(d.Timestamp)
+	to, err := transition(it, d, s, w)
 	if err != nil {
 		return t, err
 	}
 	changed := *it
 	changed.Stands = slices.Clone(it.Stands)
-	now := Stand{
-		Who: who, Phase: to, Previous: s.Phase, Deed: d.Message.Path, DecidedAt: d.Timestamp, Standing: d.Standing,
-		Reason: w.reason, Until: w.until, Committed: s.Committed || to == Accepted,
+	now := topic.Stand{
+		Who: who, Phase: to, Previous: s.Phase, Path: d.Message.Path, Decided: d.Timestamp, Signed: d.Standing == affair.Signed,
+		Reason: w.reason, Until: w.until, Committed: s.Committed || to == topic.Accepted,
 	}
-	if to == Pending {
+	if to == topic.Pending {
 		now.AnswerBy = answerBy(d, w.answerBy)
 	}
-	changed.set(now)
-	changed.Log = added(it.Log, Decision{d.Message.Path, who, d.Timestamp, d.Act, s.Phase, to, w.reason, w.until})
-	changed.answered(d, to)
+	set(&changed, now)
+	changed.Log = added(it.Log, topic.Decision{
+		Path: d.Message.Path, Who: who, Time: d.Timestamp, Act: d.Act, From: s.Phase, To: to, Reason: w.reason, Until: w.until,
+	})
+	answered(&changed, d, to)
 	if d.Act == protocol.ActReAccept && w.item.Text != "" && !sameWords(w.item.Text, it.Text()) {
-		changed.reword(d, w)
+		reword(&changed, d, w)
 	}
 	t.Items = put(t.Items, it, &changed)
 	return t, nil
 }
 
 // set replaces the stand of a participant. The item must be a new copy that nobody has seen yet.
-func (it *Item) set(s Stand) {
+func set(it *topic.Item, s topic.Stand) {
 	for i := range it.Stands {
 		if it.Stands[i].Who == s.Who {
 			it.Stands[i] = s
@@ -221,22 +120,22 @@ func (it *Item) set(s Stand) {
 // reword gives the item other words. A participant who accepted or declined the old words has not
 // decided on these, and is pending again: nobody is bound to what the other participant wrote
 // later.
-func (it *Item) reword(d affair.Deed, w decided) {
-	it.Wordings = added(it.Wordings, Wording{d.Message.Path, d.Author().Name, d.Timestamp, w.item.Text, w.changes})
+func reword(it *topic.Item, d affair.Deed, w decided) {
+	it.Wordings = added(it.Wordings, word(d, w.item.Text))
 	for i, s := range it.Stands {
-		if s.Who != d.Author().Name && s.Phase != Deferred {
-			it.Stands[i] = Stand{Who: s.Who, Phase: Pending, Previous: s.at(d.Timestamp).Phase, AnswerBy: answerBy(d, w.answerBy), Committed: s.Committed}
+		if s.Who != d.Author().Name && s.Phase != topic.Deferred {
+			it.Stands[i] = topic.Stand{Who: s.Who, Phase: topic.Pending, Previous: s.At(d.Timestamp).Phase, AnswerBy: answerBy(d, w.answerBy), Committed: s.Committed}
 		}
 	}
 }
 
 // decided is what the words of a decision say.
 type decided struct {
-	item              protocol.ItemRef
-	reason            string
-	until             time.Time
-	previous, changes string // of a renewal
-	answerBy          time.Time
+	item     protocol.ItemRef
+	reason   string
+	until    time.Time
+	previous string // of a renewal
+	answerBy time.Time
 }
 
 func decisionWords(d affair.Deed) (w decided, err error) {
@@ -263,31 +162,31 @@ func decisionWords(d affair.Deed) (w decided, err error) {
 	case protocol.ActReAccept:
 		var r protocol.Renewal
 		r, err = protocol.ReAccept.Parse(d.Body)
-		w = decided{item: r.Item, reason: r.Changes, previous: r.Previous, changes: r.Changes, answerBy: r.AnswerBy}
+		w = decided{item: r.Item, reason: r.Changes, previous: r.Previous, answerBy: r.AnswerBy}
 	}
 	return w, err
 }
 
 // transition is the phase to which a decision leads from the stand `s` of its author. The error
 // says why it leads nowhere (R29).
-func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
-	to := map[protocol.Act]Phase{protocol.ActAccept: Accepted, protocol.ActReject: Rejected, protocol.ActDefer: Deferred}[d.Act]
+func transition(it *topic.Item, d affair.Deed, s topic.Stand, w decided) (topic.Phase, error) {
+	to := map[protocol.Act]topic.Phase{protocol.ActAccept: topic.Accepted, protocol.ActReject: topic.Rejected, protocol.ActDefer: topic.Deferred}[d.Act]
 	switch d.Act {
 	case protocol.ActRevoke:
-		if s.Phase != Accepted && s.Phase != Rejected {
+		if s.Phase != topic.Accepted && s.Phase != topic.Rejected {
 			return "", refusal.New(refusal.Forbidden, "", "%s has decided nothing on %s that could be taken back", s.Who, it.Label)
 		}
-		return Pending, nil
+		return topic.Pending, nil
 	case protocol.ActReAccept:
-		return it.renew(s, w)
+		return renew(it, s, w)
 	}
-	if err := it.meant(w.item); err != nil {
+	if err := meant(it, w.item); err != nil {
 		return "", err
 	}
 	switch {
-	case d.Act == protocol.ActAccept && s.Phase == Accepted && it.asked(s.Who):
-		return Accepted, nil // a participant who was asked whether it still holds says so
-	case to == s.Phase && to != Deferred:
+	case d.Act == protocol.ActAccept && s.Phase == topic.Accepted && it.Asked(s.Who):
+		return topic.Accepted, nil // a participant who was asked whether it still holds says so
+	case to == s.Phase && to != topic.Deferred:
 		return "", refusal.New(refusal.Forbidden, "there is nothing to do", "%s stands at %s on %s already", s.Who, s.Phase, it.Label)
 	case !slices.Contains(next(s.Phase), to):
 		return "", refusal.New(refusal.Forbidden, leave(s.Phase), "%s stands at %s on %s: no %s follows on that", s.Who, s.Phase, it.Label, d.Act)
@@ -298,29 +197,29 @@ func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
 }
 
 // leave says how a participant can leave a phase.
-func leave(from Phase) string {
-	if from == Accepted || from == Rejected {
+func leave(from topic.Phase) string {
+	if from == topic.Accepted || from == topic.Rejected {
 		return "revoke the decision first"
 	}
 	return "accept or reject it, or wait until its time has come"
 }
 
 // renew is the phase to which a renewal leads: it renews what was once accepted.
-func (it *Item) renew(s Stand, w decided) (Phase, error) {
+func renew(it *topic.Item, s topic.Stand, w decided) (topic.Phase, error) {
 	switch {
 	case !s.Committed:
 		return "", refusal.New(refusal.Forbidden, "accept it", "%s never accepted %s", s.Who, it.Label)
-	case s.Phase == Rejected:
+	case s.Phase == topic.Rejected:
 		return "", refusal.New(refusal.Forbidden, leave(s.Phase), "%s has rejected %s", s.Who, it.Label)
 	case w.previous != "" && !sameWords(w.previous, it.Text()):
 		return "", refusal.New(refusal.Forbidden, "look at the words that it has now", "%s says something else by now", it.Label)
 	}
-	return Accepted, nil
+	return topic.Accepted, nil
 }
 
 // meant returns an error if a decision does not fit the item that it is about, because it repeats
 // words that the item no longer has, or never had. Who accepts words accepts only these words.
-func (it *Item) meant(ref protocol.ItemRef) error {
+func meant(it *topic.Item, ref protocol.ItemRef) error {
 	if ref.Text == "" || shortened(ref.Text, it.Text()) {
 		return nil
 	}

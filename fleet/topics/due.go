@@ -3,12 +3,13 @@ package topics
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Due is an item about which the other participant should be asked whether it still holds.
 type Due struct {
-	Item      *Item
+	Item      *topic.Item
 	Milestone protocol.Milestone
 }
 
@@ -20,19 +21,19 @@ const reexamined = 0.7
 // or, if `forward` is true, the end of a session. An agreement about which a question is still open
 // is not asked about again. One whose question was answered is asked about again only for a new
 // reason: VALIDATE is for significant moments, not for each check (R29).
-func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forward bool) []Due {
+func (t Topic) DueValidations(me string, sessions topic.Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
-	var last *Result
+	var last *topic.Result
 	if scored := t.Scored(other); len(scored) > 0 {
 		last = scored[len(scored)-1]
 	}
 	var due []Due
 	for _, it := range t.agreements(nil) {
 		s := it.Stand(other)
-		if s.Phase != Accepted || it.asked(other) {
+		if s.Phase != topic.Accepted || it.Asked(other) {
 			continue
 		}
-		if m := it.milestone(s, last, sessions, now, forward); m != "" {
+		if m := milestone(it, s, last, sessions, now, forward); m != "" {
 			due = append(due, Due{it, m})
 		}
 	}
@@ -40,10 +41,10 @@ func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forwa
 }
 
 // milestone is the first reason to ask about the item; "" if there is none.
-func (it *Item) milestone(s Stand, last *Result, sessions Sessions, now time.Time, forward bool) protocol.Milestone {
-	if last != nil && last.At.After(s.DecidedAt) {
+func milestone(it *topic.Item, s topic.Stand, last *topic.Result, sessions topic.Sessions, now time.Time, forward bool) protocol.Milestone {
+	if last != nil && last.Time.After(s.Decided) {
 		for _, row := range last.Rows {
-			if row.Item == it.Path && row.Flag == Contradiction {
+			if row.Item == it.Path && row.Flag == topic.Contradiction {
 				return protocol.MilestoneContradiction
 			}
 		}
@@ -53,9 +54,9 @@ func (it *Item) milestone(s Stand, last *Result, sessions Sessions, now time.Tim
 	}
 	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 	switch {
-	case sessions.After(s.DecidedAt) >= enough:
+	case sessions.After(s.Decided) >= topic.Enough:
 		return protocol.MilestoneSessions
-	case forward && day(s.DecidedAt) != day(now):
+	case forward && day(s.Decided) != day(now):
 		return protocol.MilestoneForward
 	}
 	return ""

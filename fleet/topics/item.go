@@ -11,82 +11,28 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Sort is what an item of a topic is.
-type Sort byte
-
-// The sorts of items, by the letters of their labels.
-const (
-	Agreement Sort = 'A' // each of the two decides on it
-	Question  Sort = 'P' // open until somebody resolves it
-	Lesson    Sort = 'T' // what its author learned from the other one
-	Dissent   Sort = 'D' // what its author sees differently
-)
-
-// Item is one thing of a topic. The path of the message that brought it identifies it (R61). It
-// does not change.
-type Item struct {
-	Path     protocol.Path
-	Sort     Sort
-	Label    protocol.Label // the label that no other item of the term has
-	Stated   protocol.Label // the label in its message, which another item's message may have too
-	By       string
-	At       time.Time
-	Standing affair.Standing
-	Wordings []Wording // the last one stands
-
-	Stands      []Stand       // of an agreement: one for each participant, in their order
-	Log         []Decision    // what was decided, in the order of the record
-	Validations []*Validation // when it was asked whether it still holds
-	Resolved    *Resolved     // of a question or dissent: nil if it is open
-}
-
-// Wording is a text that an item has or had.
-type Wording struct {
-	Path    protocol.Path // the message that says it
-	By      string
-	At      time.Time
-	Text    string
-	Changes string // what is different from before; may be empty
-}
-
-// Resolved is how a question was settled.
-type Resolved struct {
-	Path    protocol.Path
-	By      string
-	At      time.Time
-	Outcome string
-}
-
 // newItem makes the item that a deed brings.
-func newItem(d affair.Deed, sort Sort, stated protocol.Label, text string) *Item {
-	author := d.Author().Name
-	return &Item{
-		Path: d.Message.Path, Sort: sort, Label: stated, Stated: stated, By: author, At: d.Timestamp, Standing: d.Standing,
-		Wordings: []Wording{{Path: d.Message.Path, By: author, At: d.Timestamp, Text: text}},
+func newItem(d affair.Deed, sort topic.Sort, stated protocol.Label, text string) *topic.Item {
+	said := word(d, text)
+	return &topic.Item{
+		Path: said.Path, Sort: sort, Label: stated, Stated: stated, By: said.By, Time: said.Time, Signed: d.Standing == affair.Signed, Wordings: []topic.Word{said},
 	}
 }
 
-// Text is what the item says now.
-func (it *Item) Text() string { return it.Wordings[len(it.Wordings)-1].Text }
-
-// touchedBy reports whether `who` brought the item, decided on it, asked about it or settled it.
-func (it *Item) touchedBy(who string) bool {
-	return it.By == who || it.Resolved != nil && it.Resolved.By == who ||
-		slices.ContainsFunc(it.Log, func(d Decision) bool { return d.Who == who }) ||
-		slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.By == who })
+// word is what the author of a deed says by it.
+func word(d affair.Deed, text string) topic.Word {
+	return topic.Word{Path: d.Message.Path, By: d.Author().Name, Time: d.Timestamp, Text: text}
 }
-
-// Ref is the item as a message names it.
-func (it *Item) Ref() protocol.ItemRef { return protocol.ItemRef{Label: it.Label, Text: it.Text()} }
 
 // add is the topic with one more item. If another item has the label already, some digits of the
 // item's path are added to it (R61). An item without a label, as somebody writes it by hand, gets
 // the next number.
-func (t Topic) add(it *Item) Topic {
-	if it.Stated == "" || Sort(it.Stated[0]) != it.Sort {
+func (t Topic) add(it *topic.Item) Topic {
+	if it.Stated == "" || it.Stated.String()[:1] != it.Sort.Prefix() {
 		it.Label, it.Stated = t.Next(it.Sort), ""
 	}
 	hash := protocol.Hash([]byte(it.Path.String()))
@@ -103,13 +49,13 @@ func firstOf(l protocol.Label) string {
 }
 
 func (t Topic) labelled(l protocol.Label) bool {
-	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.Label == l })
+	return slices.ContainsFunc(t.Items, func(it *topic.Item) bool { return it.Label == l })
 }
 
 // Next is the label that the next item of a sort gets: its number in the order, or a later number
 // if somebody took that one. A label with a much higher number, as one may write it by hand,
 // changes nothing for other items.
-func (t Topic) Next(sort Sort) protocol.Label {
+func (t Topic) Next(sort topic.Sort) protocol.Label {
 	n, taken := 1, map[protocol.Label]bool{}
 	for _, it := range t.Items {
 		if it.Sort == sort {
@@ -117,14 +63,14 @@ func (t Topic) Next(sort Sort) protocol.Label {
 			taken[it.Label] = true
 		}
 	}
-	for taken[protocol.Label(ordinal(sort, n))] {
+	for taken[protocol.Label(ordinal(sort.Prefix(), n))] {
 		n++
 	}
-	return protocol.Label(ordinal(sort, n))
+	return protocol.Label(ordinal(sort.Prefix(), n))
 }
 
 // Item is the item with that path.
-func (t Topic) Item(p protocol.Path) *Item {
+func (t Topic) Item(p protocol.Path) *topic.Item {
 	for _, it := range t.Items {
 		if it.Path == p {
 			return it
@@ -135,10 +81,10 @@ func (t Topic) Item(p protocol.Path) *Item {
 
 // of is the item that a deed is about: the one that its `re` names, directly or by a question about
 // it, else the one that its words name.
-func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*Item, error) {
+func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*topic.Item, error) {
 	re, _ := d.AnsweredPath()
 	for _, it := range t.Items {
-		asked := slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Path == re })
+		asked := slices.ContainsFunc(it.Validations, func(v *topic.Validation) bool { return v.Path == re })
 		if it.Path != re && !asked {
 			continue
 		}
@@ -152,7 +98,7 @@ func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*Item, error) {
 
 // Find is the item that `ref` names, by its label or by its words. A label that fits two items
 // names neither, unless the words say which (R61).
-func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
+func (t Topic) Find(ref protocol.ItemRef) (*topic.Item, error) {
 	if ref.Topic != "" && ref.Topic != t.Slug {
 		return nil, refusal.New(refusal.Senseless, "", "it is about the topic %s", ref.Topic)
 	}
@@ -160,11 +106,11 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 	if ref.Label == "" { // few items are named by their words, and comparing these takes long
 		key = words(ref.Text)
 	}
-	fit := make([]*Item, 0, 4)
+	fit := make([]*topic.Item, 0, 4)
 	for _, it := range t.Items {
 		switch {
 		case ref.Label == "":
-			if slices.ContainsFunc(it.Wordings, func(w Wording) bool { return ref.Text != "" && says(w.Text, key) }) {
+			if slices.ContainsFunc(it.Wordings, func(w topic.Word) bool { return ref.Text != "" && says(w.Text, key) }) {
 				fit = append(fit, it)
 			}
 		case it.Label == ref.Label || it.Stated == ref.Label:
@@ -172,8 +118,8 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 		}
 	}
 	if len(fit) > 1 && ref.Label != "" && ref.Text != "" {
-		fit = slices.DeleteFunc(fit, func(it *Item) bool {
-			return !slices.ContainsFunc(it.Wordings, func(w Wording) bool { return shortened(ref.Text, w.Text) })
+		fit = slices.DeleteFunc(fit, func(it *topic.Item) bool {
+			return !slices.ContainsFunc(it.Wordings, func(w topic.Word) bool { return shortened(ref.Text, w.Text) })
 		})
 	}
 	if len(fit) == 1 && ref != (protocol.ItemRef{}) {

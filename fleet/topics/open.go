@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -69,14 +70,14 @@ func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
 	case with == author:
 		return Topic{}, refusal.New(refusal.Senseless, "", "a topic is between two")
 	}
-	t := Topic{
-		Opened: d.Message.Path, Name: o.Topic, Slug: slug, Pair: [2]string{author, with}, Since: d.Timestamp, Anchor: o.Anchor,
+	t := Topic{Pair: [2]string{author, with}, Head: topic.Head{
+		Opened: d.Message.Path, Name: o.Topic, Slug: slug, Since: d.Timestamp, Anchor: o.Anchor,
 		Derived: protocol.TopicChannel(recordID, author, with, slug) == d.Message.Path.Channel(),
-	}
+	}}
 	if t.Anchor != "" && d.Standing == affair.Signed && d.Message.Human != "" {
 		t.Named = []Naming{{d.Message.Human, d.Host}}
 	}
-	t.Items = []*Item{newItem(d, Question, "P1", scope)}
+	t.Items = []*topic.Item{newItem(d, topic.Question, "P1", scope)}
 	return t, nil
 }
 
@@ -88,7 +89,7 @@ func (t Topic) close(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, malformed(err)
 	}
-	t.Closed = added(t.Closed, Closed{d.Message.Path, d.Author().Name, d.Timestamp, c.Reason})
+	t.Closed = added(t.Closed, word(d, c.Reason))
 	return t, nil
 }
 
@@ -110,6 +111,6 @@ func (t Topic) join(d affair.Deed) (Topic, error) {
 			return t, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", author, t.Name)
 		}
 	}
-	t.Joins = added(t.Joins, Join{d.Message.Path, author, d.Timestamp, j.Reason})
+	t.Joins = added(t.Joins, word(d, j.Reason))
 	return t, nil
 }

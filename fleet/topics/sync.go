@@ -8,78 +8,9 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// Check is a sync-check: claims that one participant asked the other to score. It does not change.
-type Check struct {
-	Path     protocol.Path
-	By, Of   string // By asks Of
-	At       time.Time
-	Standing affair.Standing
-	Claims   []ClaimOf
-	Comments int       // how many comments the anchored issue had at that time
-	Seen     time.Time // when the newest comment that the author has read was written; zero: none
-	AnswerBy time.Time
-	Result   *Result // nil if there is none yet
-	// TimedOut says that no answer came in time. Nothing is scored by that, and a later answer
-	// counts (R25).
-	TimedOut bool
-}
-
-// ClaimOf is a claim of a check, and the item to which it belongs.
-type ClaimOf struct {
-	protocol.Claim
-	Item protocol.Path // zero if there is none: the claim was made for that check, or belongs to another topic
-}
-
-// Result is the answer to a check. It does not change.
-type Result struct {
-	Path       protocol.Path
-	By         string
-	At         time.Time
-	Standing   affair.Standing
-	Mechanical bool           // a program compared, and no agent answered (R66)
-	Rows       []Row          // one for each claim, in the order of the check
-	Raw        protocol.Score // the mean of the rows that count; none if no row does
-	Counted    int            // how many rows count
-}
-
-// Row is what was answered to one claim.
-type Row struct {
-	ClaimOf
-	Score    protocol.Score
-	Decision protocol.Decision
-	Evidence string
-	Flag     Flag
-}
-
-// Flag is something to look at in a row; "" for nothing.
-type Flag string
-
-// The flags of rows. The first two leave a row out of the mean (R26).
-const (
-	Unanswered    Flag = "unanswered"    // it has no score
-	NoEvidence    Flag = "no evidence"   // a score above 0 that rests on nothing
-	Contradiction Flag = "contradicts"   // it rejects what its author has accepted
-	NotInMemory   Flag = "not in memory" // 0.0: to be removed, or discussed again
-)
-
-// Groupthink reports whether everything is agreed on. That is a yellow flag, not a green one (R22).
-func (r *Result) Groupthink() bool {
-	raw, ok := r.Raw.Value()
-	return ok && raw == 1
-}
-
-// at is the check at the time `now`.
-func (c *Check) at(now time.Time) *Check {
-	if c.TimedOut || c.Result != nil || now.Before(c.AnswerBy) {
-		return c
-	}
-	next := *c
-	next.TimedOut = true
-	return &next
-}
 
 // check puts claims to the other participant.
 func (t Topic) check(d affair.Deed) (Topic, error) {
@@ -88,12 +19,12 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 		return t, malformed(err)
 	}
 	who := d.Author().Name
-	c := &Check{
-		Path: d.Message.Path, By: who, Of: t.Other(who), At: d.Timestamp, Standing: d.Standing, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
+	c := &topic.Check{
+		Path: d.Message.Path, By: who, Of: t.Other(who), Time: d.Timestamp, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
 	}
-	c.Claims = make([]ClaimOf, 0, len(w.Claims)) // exactly as much room as is needed: a year of topics keeps a hundred thousand claims
+	c.Claims = make([]topic.ClaimOf, 0, len(w.Claims)) // exactly as much room as is needed: a year of topics keeps a hundred thousand claims
 	for _, claim := range w.Claims {
-		of := ClaimOf{Claim: claim}
+		of := topic.ClaimOf{ItemRef: claim.ItemRef, Source: claim.Source}
 		if claim.Label != "" {
 			if it, err := t.Find(claim.ItemRef); err == nil {
 				of.Item = it.Path
@@ -117,14 +48,14 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 	if err != nil {
 		return t, err
 	}
-	r := &Result{Path: d.Message.Path, By: who, At: d.Timestamp, Standing: d.Standing, Mechanical: w.Mark == protocol.Mechanical}
+	r := &topic.Result{Path: d.Message.Path, By: who, Time: d.Timestamp, Signed: d.Standing == affair.Signed, Mechanical: w.Mark == protocol.Mechanical}
 	names := make([]string, len(w.Rows)) // if a name is there twice, the first row counts
 	for i, row := range w.Rows {
 		names[i] = t.called(row.Claim)
 	}
-	r.Rows = make([]Row, 0, len(c.Claims))
+	r.Rows = make([]topic.Row, 0, len(c.Claims))
 	for _, claim := range c.Claims {
-		row := Row{ClaimOf: claim}
+		row := topic.Row{ClaimOf: claim}
 		at := slices.Index(names, t.called(claim.ItemRef))
 		if at < 0 {
 			at = slices.Index(names, t.called(protocol.ItemRef{Text: claim.Text}))
@@ -136,8 +67,8 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 		row.Flag = t.flag(row, who)
 		r.Rows = append(r.Rows, row)
 	}
-	r.score()
-	if !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Flag != Unanswered }) {
+	score(r)
+	if !slices.ContainsFunc(r.Rows, func(row topic.Row) bool { return row.Flag != topic.Unanswered }) {
 		return t, refusal.New(refusal.Senseless, "", "it answers no claim of the check")
 	}
 	next := *c
@@ -148,7 +79,7 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 
 // checkOf is the check that a deed answers: the one that its `re` names, else the last one that
 // still waits for its author's answer.
-func (t Topic) checkOf(d affair.Deed, who string) (*Check, error) {
+func (t Topic) checkOf(d affair.Deed, who string) (*topic.Check, error) {
 	re, named := d.AnsweredPath()
 	for _, c := range slices.Backward(t.Checks) {
 		switch {
@@ -177,27 +108,29 @@ func (t Topic) called(claim protocol.ItemRef) string {
 }
 
 // flag is what there is to look at in a row of the answer of `who`.
-func (t Topic) flag(row Row, who string) Flag {
+func (t Topic) flag(row topic.Row, who string) topic.Flag {
 	x, ok := row.Score.Value()
-	contradicts := func(it *Item) bool { return it != nil && it.Sort == Agreement && it.Stand(who).Phase == Accepted }
+	contradicts := func(it *topic.Item) bool {
+		return it != nil && it.Sort == topic.Agreement && it.Stand(who).Phase == topic.Accepted
+	}
 	switch {
 	case !ok:
-		return Unanswered
+		return topic.Unanswered
 	case x > 0 && row.Evidence == "":
-		return NoEvidence
+		return topic.NoEvidence
 	case row.Decision == protocol.DecisionReject && contradicts(t.Item(row.Item)):
-		return Contradiction
+		return topic.Contradiction
 	case x == 0:
-		return NotInMemory
+		return topic.NotInMemory
 	}
 	return ""
 }
 
 // score computes the mean of the rows that count (R26).
-func (r *Result) score() {
+func score(r *topic.Result) {
 	sum := 0.0
 	for _, row := range r.Rows {
-		if row.Flag == Unanswered || row.Flag == NoEvidence {
+		if row.Flag == topic.Unanswered || row.Flag == topic.NoEvidence {
 			continue
 		}
 		x, _ := row.Score.Value()
@@ -210,8 +143,8 @@ func (r *Result) score() {
 
 // Scored are the results by `by` that have a score, in the order of the record. If `by` is empty,
 // they are those of both.
-func (t Topic) Scored(by string) []*Result {
-	var all []*Result
+func (t Topic) Scored(by string) []*topic.Result {
+	var all []*topic.Result
 	for _, r := range t.Results {
 		if _, ok := r.Raw.Value(); ok && (by == "" || r.By == by) {
 			all = append(all, r)
@@ -239,7 +172,7 @@ func (t Topic) CommentsSeen(by string) time.Time {
 func (t Topic) Claims() []protocol.Claim {
 	var claims []protocol.Claim
 	for _, it := range t.Items {
-		open := it.Sort == Lesson || it.Sort == Question && it.Resolved == nil || it.Sort == Agreement && it.Shown().Phase != Rejected
+		open := it.Sort == topic.Lesson || it.Sort == topic.Question && it.Resolved == nil || it.Sort == topic.Agreement && it.Shown().Phase != topic.Rejected
 		if open && len(claims) < protocol.MaxClaims {
 			ref := it.Ref()
 			ref.Text = cut(ref.Text, maxClaim)

@@ -18,51 +18,27 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Topic is what two have between them on one subject. It does not change.
 type Topic struct {
-	Opened protocol.Path // the message that opened this term; zero if the topic is not open
-	Name   string
-	Slug   protocol.Slug
-	Pair   [2]string // the one who opened it, and the other participant
-	Since  time.Time // when this term was opened
-	Anchor string    // the issue on which it hangs; empty: none
-	Named  []Naming  // who named this anchor, as far as keys say so
-	// Derived says that the channel follows from pair and slug. Otherwise somebody chose the
-	// channel by hand, and an opening in the channel that follows takes its place.
-	Derived bool
+	topic.Head
+	Pair  [2]string // the one who opened it, and the other participant
+	Named []Naming  // who named this anchor, as far as keys say so
 
-	Items       []*Item       // in the order of the record
-	Checks      []*Check      // in the order of the record
-	Results     []*Result     // the answers to checks, in the order of the record
-	Checkpoints []*Checkpoint // in the order of the record
-	Closed      []Closed      // those who have closed their side
-	Joins       []Join        // those who asked to take part
-	Past        []Topic       // earlier terms, the first one first; their Past is empty
+	Items       []*topic.Item       // in the order of the record
+	Checks      []*topic.Check      // in the order of the record
+	Results     []*topic.Result     // the answers to checks, in the order of the record
+	Checkpoints []*topic.Checkpoint // in the order of the record
+	Past        []Topic             // earlier terms, the first one first; their Past is empty
 }
 
 // Naming says which human has named an anchor, on which host.
 type Naming struct {
 	Human string
 	Host  protocol.Name // the host whose key signed it
-}
-
-// Closed is the end of a participant's side of a topic (R30).
-type Closed struct {
-	Path   protocol.Path
-	By     string
-	At     time.Time
-	Reason string
-}
-
-// Join is the wish of somebody to take part (R31).
-type Join struct {
-	Path   protocol.Path
-	By     string
-	At     time.Time
-	Reason string
 }
 
 // Window is how long a decision stays open if its message does not say so: the time for agents on
@@ -147,19 +123,19 @@ func (t Topic) partOf(who string) error {
 		return refusal.New(refusal.Forbidden, "ask to join it", "%s takes no part in %q, which is between %s and %s", who, t.Name, t.Pair[0], t.Pair[1])
 	}
 	if c, closed := t.ClosedBy(who); closed {
-		return refusal.New(refusal.Forbidden, "open it again: that begins a new term", "%s has closed %q on %s", who, t.Name, c.At.Format(time.DateOnly))
+		return refusal.New(refusal.Forbidden, "open it again: that begins a new term", "%s has closed %q on %s", who, t.Name, c.Time.Format(time.DateOnly))
 	}
 	return nil
 }
 
 // ClosedBy says how `who` closed their side. `ok` is false if they have not.
-func (t Topic) ClosedBy(who string) (Closed, bool) {
+func (t Topic) ClosedBy(who string) (topic.Word, bool) {
 	for _, c := range t.Closed {
 		if c.By == who {
 			return c, true
 		}
 	}
-	return Closed{}, false
+	return topic.Word{}, false
 }
 
 // Other is the other participant.
@@ -180,22 +156,22 @@ func (t Topic) Concerns(who string) bool {
 // concerns is Concerns for one term.
 func (t Topic) concerns(who string) bool {
 	_, closed := t.ClosedBy(who)
-	if closed || t.Pair[0] == who || t.Items[0].Standing == affair.Signed { // the first item came with the opening
+	if closed || t.Pair[0] == who || t.Items[0].Signed { // the first item came with the opening
 		return true
 	}
-	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.touchedBy(who) }) ||
-		slices.ContainsFunc(t.Checks, func(c *Check) bool { return c.By == who }) ||
-		slices.ContainsFunc(t.Results, func(r *Result) bool { return r.By == who }) ||
-		slices.ContainsFunc(t.Checkpoints, func(c *Checkpoint) bool {
-			return c.By == who || slices.ContainsFunc(c.Verdicts, func(v Verdict) bool { return v.By == who })
+	return slices.ContainsFunc(t.Items, func(it *topic.Item) bool { return it.TouchedBy(who) }) ||
+		slices.ContainsFunc(t.Checks, func(c *topic.Check) bool { return c.By == who }) ||
+		slices.ContainsFunc(t.Results, func(r *topic.Result) bool { return r.By == who }) ||
+		slices.ContainsFunc(t.Checkpoints, func(c *topic.Checkpoint) bool {
+			return c.By == who || slices.ContainsFunc(c.Verdicts, func(v topic.Verdict) bool { return v.By == who })
 		})
 }
 
 // at is the topic at the time `now`: what has run out by then is timed out. Whoever looks observes
 // that; it is no answer (R29).
 func (t Topic) at(now time.Time) Topic {
-	t.Items = changed(t.Items, func(it *Item) *Item { return it.at(now) })
-	t.Checks = changed(t.Checks, func(c *Check) *Check { return c.at(now) })
+	t.Items = changed(t.Items, func(it *topic.Item) *topic.Item { return it.At(now) })
+	t.Checks = changed(t.Checks, func(c *topic.Check) *topic.Check { return c.At(now) })
 	return t
 }
 

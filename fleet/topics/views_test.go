@@ -14,8 +14,12 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/testkit/dump"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+var noon = time.Date(2026, 4, 16, 12, 0, 0, 0, time.UTC)
 
 const record = "0123456789abcdef0123456789abcdef01234567"
 
@@ -106,14 +110,14 @@ func TestDueValidations(t *testing.T) {
 	tb.do(skills.Agree("Keys are four", 0))
 	tb.do(skills.Agree("Titles have a tag", 0))
 	tb.do(mawjs.Accept("A1", ""))
-	due := func(sessions topics.Sessions, forward bool) string {
+	due := func(sessions topic.Sessions, forward bool) string {
 		text := ""
 		for _, d := range tb.t.DueValidations("skills", sessions, tb.now, forward) {
 			text += fmt.Sprint(d.Item.Label, " ", d.Milestone, ";")
 		}
 		return text
 	}
-	sessions := func(n int) (days topics.Sessions) {
+	sessions := func(n int) (days topic.Sessions) {
 		for i := range n {
 			days = append(days, noon.Add(time.Duration(i+1)*24*time.Hour))
 		}
@@ -205,14 +209,14 @@ func TestSidecar(t *testing.T) {
 	}
 	// Work-with W181: where a fleet has it so, what was put off asks again instead of being timed out.
 	late := topics.Kind(record).At(tb.t, noon.Add(200*time.Hour))
-	phase := func(t topics.Topic) topics.Phase {
+	phase := func(t topics.Topic) topic.Phase {
 		it, err := t.Find(protocol.ItemRef{Label: "A2"})
 		if err != nil {
 			tb.Fatal(err)
 		}
 		return it.Stand("mawjs").Phase
 	}
-	if a, b, c := phase(late), phase(late.Reprompted()), phase(tb.t); a != topics.TimedOut || b != topics.Pending || c != topics.Deferred {
+	if a, b, c := phase(late), phase(late.Reprompted()), phase(tb.t); a != topic.TimedOut || b != topic.Pending || c != topic.Deferred {
 		t.Errorf("put off: %s when it has run out, %s where it asks again, %s in the value, which does not change", a, b, c)
 	}
 	// Work-with W179: looking twice is looking once.
@@ -239,7 +243,7 @@ func TestPutOffUntilAnotherZonesTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	until := time.Date(2026, 4, 16, 17, 30, 0, 0, time.UTC)
-	for ahead, want := range map[time.Duration]topics.Phase{-time.Second: topics.Deferred, time.Second: topics.TimedOut} {
+	for ahead, want := range map[time.Duration]topic.Phase{-time.Second: topic.Deferred, time.Second: topic.TimedOut} {
 		it, err := topics.Kind(record).At(next, until.Add(ahead)).Find(protocol.ItemRef{Label: "A1"})
 		if err != nil {
 			t.Fatal(err)
@@ -291,8 +295,8 @@ func TestHistory(t *testing.T) {
 	if got := tb.t.CommentsSeen("skills"); !got.Equal(noon) {
 		t.Errorf("skills has read comments until %s", got)
 	}
-	lambda := func(time.Time) topics.Lambda { return topics.Lambda{Value: 0.1} }
-	want := []topics.Sample{
+	lambda := func(time.Time) topic.Lambda { return topic.Lambda{Value: 0.1} }
+	want := []topic.Sample{
 		{At: noon.Add(3 * time.Second), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1},
 		{At: noon.Add(7 * time.Second), By: "mawjs", Topic: "tmux-design", Raw: 0.9, Lambda: 0.1},
 	}
@@ -342,10 +346,7 @@ func FuzzStep(f *testing.F) {
 		tb.do(skills.Agree("Keys are four", 0))
 		tb.do(skills.Check(nil, 0, 0))
 		tb.do(mawjs.Checkpoint("All is open.", ""))
-		before, err := json.Marshal(tb.t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := dump.Text(tb.t)
 		m := protocol.Message{From: "skills", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Act: protocol.Act(act), Body: body, Re: re, Timestamp: noon.Add(time.Hour)}
 		if !first {
 			m.From = "mawjs"
@@ -353,11 +354,10 @@ func FuzzStep(f *testing.F) {
 		m.Path = protocol.NewPath(tb.last.Channel(), m.Timestamp, 99)
 		next, err := kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: m.Timestamp, Path: m.Path}})
 		_ = kind.At(next, noon.Add(10000*time.Hour)).Sidecar()
-		after, _ := json.Marshal(tb.t)
-		if string(before) != string(after) {
-			t.Errorf("the value that was given has changed:\n%s", cmp.Diff(string(before), string(after)))
+		if after := dump.Text(tb.t); before != after {
+			t.Errorf("the value that was given has changed:\n%s", cmp.Diff(before, after))
 		}
-		if changed, _ := json.Marshal(next); err != nil && string(changed) != string(before) {
+		if err != nil && dump.Text(next) != before {
 			t.Errorf("a void deed changes the value: %v", err)
 		}
 	})

@@ -40,6 +40,8 @@ func walls() []Wall {
 		textTools  = "golang.org/x/text"
 		terminal   = "golang.org/x/term"
 		jsonSchema = "github.com/google/jsonschema-go"
+
+		shown = "values that are shown as the fold has them: who shows them needs no rule of the fold"
 	)
 	return []Wall{
 		{
@@ -50,7 +52,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/keys", "fleet/parties", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/parties/party", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -92,21 +94,39 @@ func walls() []Wall {
 		},
 		{
 			Room:   "fleet/inquiries",
-			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal", "fleet/inquiries/inquiry"},
 			Pure:   true,
 			Why:    "what humans decide, who investigates what and which claim has which basis follows from an inquiry's own deeds: no host's state and no clock moves it on",
 		},
 		{
 			Room:   "fleet/parties",
-			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Parley: []string{"protocol", "fleet/affair", "fleet/parties/party", "fleet/refusal"},
 			Pure:   true,
 			Why:    "who is in a party and what humans decided there follows from its own deeds: no score, no topic, no setting moves anybody in or out",
 		},
 		{
 			Room:   "fleet/topics",
-			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal", "fleet/topics/topic"},
 			Pure:   true,
 			Why:    "an affair reads its own deeds and nothing else: no other affair, no message beside them, no setting",
+		},
+		{
+			Room:   "fleet/inquiries/inquiry",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    shown,
+		},
+		{
+			Room:   "fleet/parties/party",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    shown,
+		},
+		{
+			Room:   "fleet/topics/topic",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    shown,
 		},
 		{
 			Room:       "configs",
@@ -147,7 +167,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "node/control",
-			Parley:     []string{"protocol"},
+			Parley:     []string{"protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{system}, // it asks the system which process is at the other end of its socket
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
@@ -160,7 +180,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "node/inquiry/calls",
-			Parley: []string{"protocol", "fleet/inquiries", "fleet/affair"},
+			Parley: []string{"protocol", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/affair"},
 			Pure:   true,
 			// Humans sign in its tests.
 			TestThirdParty: []string{nkeys},
@@ -174,7 +194,7 @@ func walls() []Wall {
 		},
 		{
 			Room:   "node/mesh",
-			Parley: []string{"protocol", "fleet/topics", "node/control"},
+			Parley: []string{"protocol", "fleet/parties/party", "fleet/topics/topic", "node/control"},
 			Pure:   true,
 			Why:    "a graph of parties is what they show of themselves in another form: it must say nothing that their tables do not",
 		},
@@ -193,7 +213,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "cmd",
-			Parley:     []string{"node/control", "configs", "protocol"},
+			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},

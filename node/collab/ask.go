@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -217,11 +218,11 @@ func (c *Collab) relation(s *fleet.State, who acting, with string, b between, al
 	default:
 		v.Soul = "other"
 	}
-	var results []*topics.Result
+	var results []*topic.Result
 	for _, f := range all {
 		given, received := f.topic.TeachBacks(who.me)
 		v.TeachGiven, v.TeachReceived = v.TeachGiven+given, v.TeachReceived+received
-		v.Dissents += len(f.topic.Sorted(topics.Dissent, func(it *topics.Item) bool { return it.Resolved == nil }))
+		v.Dissents += len(f.topic.Sorted(topic.Dissent, func(it *topic.Item) bool { return it.Resolved == nil }))
 		since := f.topic.Since
 		for _, term := range f.topic.Past {
 			if term.Since.Before(since) {
@@ -243,13 +244,13 @@ func (c *Collab) relation(s *fleet.State, who acting, with string, b between, al
 	if b.host == "" && slices.ContainsFunc(v.Topics, func(t control.Topic) bool { return t.AnchorURL != "" }) {
 		v.Transport = "issue"
 	}
-	slices.SortStableFunc(results, func(a, b *topics.Result) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(results, func(a, b *topic.Result) int { return a.Time.Compare(b.Time) })
 	var raws []float64
 	for _, result := range results {
 		raw, _ := result.Raw.Value()
 		raws = append(raws, raw)
 	}
-	v.Trust = string(topics.TrustIn(v.Sessions, v.Messages, raws))
+	v.Trust = topic.TrustIn(v.Sessions, v.Messages, raws)
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
@@ -66,7 +67,7 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 // overBy adds to a topic's page when `who` has closed the topic, if they have.
 func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
 	if closed, over := t.ClosedBy(who); over {
-		v.Over = closed.At
+		v.Over = closed.Time
 	}
 	return v
 }
@@ -83,7 +84,7 @@ func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.To
 	for _, past := range t.Past {
 		term := notebook.Term{Opened: past.Opened.String(), Over: t.Since}
 		if closed, over := past.ClosedBy(me); over {
-			term.Over = closed.At
+			term.Over = closed.Time
 		}
 		v.Past = append(v.Past, term)
 	}
@@ -103,9 +104,9 @@ func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequ
 	v := control.Sweep{Me: who.me, Chosen: who.chosen, Folder: written.Folder, Files: append([]string{}, written.Files...), TimedOut: []control.SweptItem{}}
 	c.Folded(func(s *fleet.State) {
 		for _, f := range c.of(s, who.me, "", false) {
-			for _, it := range f.topic.Sorted(topics.Agreement, nil) {
+			for _, it := range f.topic.Sorted(topic.Agreement, nil) {
 				for _, st := range it.Stands {
-					if st.Phase != topics.TimedOut {
+					if st.Phase != topic.TimedOut {
 						continue
 					}
 					v.TimedOut = append(v.TimedOut, control.SweptItem{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,7 +18,7 @@ const maxNamed = 4
 func mechanical(t topics.Topic) string {
 	var since time.Time
 	if n := len(t.Checkpoints); n > 0 {
-		since = t.Checkpoints[n-1].At
+		since = t.Checkpoints[n-1].Time
 	}
 	var holds, open, apart, decided []string
 	for _, it := range t.Items {
@@ -25,15 +26,15 @@ func mechanical(t topics.Topic) string {
 		switch {
 		case it.Agreed():
 			holds = append(holds, name)
-		case it.Sort == topics.Question && it.Resolved == nil:
+		case it.Sort == topic.Question && it.Resolved == nil:
 			open = append(open, name)
-		case it.Sort == topics.Agreement:
+		case it.Sort == topic.Agreement:
 			open = append(open, name+" ("+string(it.Shown().Phase)+" of "+it.Shown().Who+")")
-		case it.Sort == topics.Dissent && it.Resolved == nil:
+		case it.Sort == topic.Dissent && it.Resolved == nil:
 			apart = append(apart, name)
 		}
 		for _, d := range it.Log {
-			if d.At.After(since) {
+			if d.Time.After(since) {
 				decided = append(decided, fmt.Sprintf("%s: %s %s", d.Who, d.Act, it.Label))
 			}
 		}
@@ -47,7 +48,7 @@ func mechanical(t topics.Topic) string {
 	}
 	if scored := t.Scored(""); len(scored) > 0 {
 		last := scored[len(scored)-1]
-		lines = append(lines, fmt.Sprintf("Last sync: raw %s, answered by %s on %s", last.Raw, last.By, last.At.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("Last sync: raw %s, answered by %s on %s", last.Raw, last.By, last.Time.UTC().Format(time.DateOnly)))
 	} else {
 		lines = append(lines, "Never synced")
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -26,7 +26,7 @@ type contacts struct {
 // sum is what two wrote to each other in all channels.
 type sum struct {
 	served   [2]bool // whether a host serves each of them
-	sessions topics.Sessions
+	sessions topic.Sessions
 	messages int
 }
 
@@ -77,7 +77,7 @@ func newContacts() *contacts {
 
 // between are the sessions of two, and how many messages they wrote to each other in all. It is
 // asked while the state is read.
-func (c *contacts) between(s *fleet.State, a, b string) (sessions topics.Sessions, messages int) {
+func (c *contacts) between(s *fleet.State, a, b string) (sessions topic.Sessions, messages int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count(s, math.MaxInt)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -56,7 +56,7 @@ func TestContacts(t *testing.T) {
 		for how, c := range map[string]*contacts{"as it came": c, "anew, one by one": fresh} {
 			for _, of := range [][2]string{{"a", "b"}, {"b", "a"}} {
 				sessions, n := c.between(l.state, of[0], of[1])
-				if diff := cmp.Diff(topics.Sessions(want), sessions); diff != "" || n != messages {
+				if diff := cmp.Diff(topic.Sessions(want), sessions); diff != "" || n != messages {
 					t.Errorf("%s, %s: %d messages, want %d; sessions (-want +got):\n%s", what, how, n, messages, diff)
 				}
 			}

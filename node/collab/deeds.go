@@ -110,16 +110,14 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	if r.Deed == protocol.ActJoinRequest {
 		c.look(f.topic.Pair[0]) // the participant as whom it is shown
 	}
-	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, Validate: []string{}, ByIssue: byIssue && len(paths) > 0}
+	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
 		done.Messages = append(done.Messages, p.String())
 	}
 	if r.Forward && r.Deed == protocol.ActCheckpoint {
-		asked, err := c.validate(ctx, by, who, f.channel, window, true)
-		if err != nil {
+		if done.Validate, err = c.validate(ctx, by, who, f.channel, window, true); err != nil {
 			return control.TopicDeed{}, problem("ask whether what was agreed still holds", err)
 		}
-		done.Validate = append(done.Validate, asked...)
 	}
 	c.Folded(func(s *fleet.State) {
 		t := c.topic(s, f.channel.String(), c.policy(s))
@@ -128,7 +126,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 			seen = t.Pair[0]
 		}
 		done.Topic = c.whole(s, f.channel, t, seen, c.with(s, seen, t.Other(seen)))
-		done.Items = append(done.Items, touched(s, t, paths)...)
+		done.Items = touched(s, t, paths)
 	})
 	return done, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/issues"
@@ -78,8 +79,9 @@ func (c *Collab) news(ctx context.Context, t topics.Topic, me string) (*control.
 		w := control.IssueWord{By: comment.Author, Time: comment.At, URL: comment.URL, Text: comment.Body, Cut: comment.Cut, Scores: []control.SyncLine{}}
 		if said, err := protocol.AnswerSync.Parse(comment.Body); err == nil && len(said.Rows) <= protocol.MaxClaims {
 			for _, row := range said.Rows {
+				claim := topic.ClaimOf{ItemRef: row.Claim}
 				w.Scores = append(w.Scores, control.SyncLine{
-					ID: row.Claim.Label.String(), Text: row.Claim.Text, Raw: scoreOf(row.Score), Decayed: scoreOf(row.Score), Decision: string(row.Decision), Evidence: row.Evidence,
+					Row: topic.Row{ClaimOf: claim, Score: row.Score, Decision: row.Decision, Evidence: row.Evidence}, Raw: row.Score, Decayed: row.Score,
 				})
 			}
 		}

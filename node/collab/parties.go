@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -14,7 +15,7 @@ import (
 // took reports whether `who`, of this host, is or was in a party. A human of this host must have
 // agreed to that.
 func (c *Collab) took(p parties.Party, who string) bool {
-	left := func(gone parties.Departure) bool { return gone.Name == who && gone.Host == c.Host }
+	left := func(gone party.Departure) bool { return gone.Name == who && gone.Host == c.Host }
 	return p.Member(who, c.Host) != nil || slices.ContainsFunc(p.Left, left)
 }
 
@@ -67,14 +68,14 @@ func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.Chann
 			scores = c.Scores(s)
 		}
 		_, _, said := s.Ledger.Said(p.Organized.Channel())
-		file := p.File(said, func(m parties.Member) parties.Standing { return c.standing(s, p, m, scores[p.Slug][m.Name]) })
+		file := p.File(said, func(m party.Member) parties.Standing { return c.standing(s, p, m, scores[p.Slug][m.Name]) })
 		files = append(files, notebook.Party{Stem: stems[i], File: file, Over: p.EndedAt()})
 	}
 	return files
 }
 
 // standing is how a member of a party stands that has given these scores on the party's topic.
-func (c *Collab) standing(s *fleet.State, p parties.Party, m parties.Member, scores []Score) parties.Standing {
+func (c *Collab) standing(s *fleet.State, p parties.Party, m party.Member, scores []Score) parties.Standing {
 	of := parties.Standing{Trust: string(c.Trust(s, p.Leader.Via, m.Name, scores))}
 	if n := len(scores); n > 0 {
 		of.Score, of.Synced = scores[n-1].Raw, scores[n-1].At

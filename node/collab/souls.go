@@ -12,7 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -122,7 +122,7 @@ func (c *Collab) soul(s *fleet.State, me, name string) whose {
 		file = agents[i].Soul.String()
 	}
 	contact, human := c.contact(me, name).Soul, humanOf(s, name)
-	switch soul := topics.Soul(file, contact, human); {
+	switch soul := topic.Soul(file, contact, human); {
 	case file != "":
 		return whose{soul, byFile}
 	case contact != "":
@@ -152,9 +152,9 @@ func humanOf(s *fleet.State, name string) string {
 
 // lambdaOf is the decay between two that had so many sessions. If it is not from the record to whom
 // they belong, the tier names the source: another host may know it differently.
-func lambdaOf(sessions int, mine, theirs whose) topics.Lambda {
-	l := topics.LambdaFor(sessions, mine.soul, theirs.soul, nil)
-	if l.Tier != topics.TierIntra && l.Tier != topics.TierCross {
+func lambdaOf(sessions int, mine, theirs whose) topic.Lambda {
+	l := topic.LambdaFor(sessions, mine.soul, theirs.soul, nil)
+	if l.Tier != topic.TierIntra && l.Tier != topic.TierCross {
 		return l
 	}
 	var by []string
@@ -164,7 +164,7 @@ func lambdaOf(sessions int, mine, theirs whose) topics.Lambda {
 		}
 	}
 	if len(by) > 0 {
-		l.Tier += topics.Tier(", by " + strings.Join(by, " and "))
+		l.Tier += topic.Tier(", by " + strings.Join(by, " and "))
 	}
 	return l
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -19,7 +20,7 @@ type Scores map[protocol.Slug]map[string][]Score
 // Score is one result of a sync-check.
 type Score struct {
 	Asker string
-	topics.Sample
+	topic.Sample
 }
 
 // Scores are the results for all topics. It is asked while the state is read.
@@ -35,7 +36,7 @@ func (c *Collab) Scores(s *fleet.State) Scores {
 				if all[t.Slug] == nil {
 					all[t.Slug] = map[string][]Score{}
 				}
-				all[t.Slug][by] = append(all[t.Slug][by], Score{t.Pair[1-i], topics.Sample{At: r.At, Raw: raw}})
+				all[t.Slug][by] = append(all[t.Slug][by], Score{t.Pair[1-i], topic.Sample{At: r.Time, Raw: raw}})
 			}
 		}
 	}
@@ -48,7 +49,7 @@ func (c *Collab) Scores(s *fleet.State) Scores {
 }
 
 // scoredEver are the results with a score that `by` gave on a topic, in all its terms.
-func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
+func scoredEver(t topics.Topic, by string) (all []*topic.Result) {
 	for _, term := range t.Past {
 		all = append(all, term.Scored(by)...)
 	}
@@ -58,16 +59,16 @@ func scoredEver(t topics.Topic, by string) (all []*topics.Result) {
 // Trust is how far a member of a party is trusted that gave these scores on its topic, the last one
 // last. It is the trust of the one who last asked or, if nobody has, of the agent `via` through
 // which the party is led. It is asked while the state is read.
-func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topics.Trust {
+func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topic.Trust {
 	if len(scores) == 0 { // what follows takes long if there are a thousand members
-		return topics.TrustIn(0, 0, nil)
+		return topic.TrustIn(0, 0, nil)
 	}
 	var raws []float64
 	for _, score := range scores {
 		via, raws = score.Asker, append(raws, score.Raw)
 	}
 	sessions, messages := c.contacts.between(s, via, member)
-	return topics.TrustIn(len(sessions), messages, raws)
+	return topic.TrustIn(len(sessions), messages, raws)
 }
 
 // Acting is for whom a caller asks something, and the human who had it done; "" if an agent asks.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
@@ -142,7 +143,7 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topics.Topic, wait time.Duration) *checking {
 	b := c.with(s, who.me, t.Other(who.me))
 	ch := &checking{by: by, who: who, topic: t, window: c.window(s, t, b), wait: cmp.Or(wait, waitOtherHost), event: control.SyncEvent{
-		Via: who.me, With: t.Other(who.me), Topic: t.Name, Transport: control.ByRecord, Validate: []string{},
+		Via: who.me, With: t.Other(who.me), Topic: t.Name, Transport: control.ByRecord,
 	}}
 	switch {
 	case b.host != "" && !b.cross:
@@ -166,7 +167,7 @@ func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 			return e, false
 		}
 		e = ch.event
-		e.Kind, e.Check, e.Took = control.SyncLate, old.Path.String(), control.Seconds(old.Result.At.Sub(old.At))
+		e.Kind, e.Check, e.Took = control.SyncLate, old.Path.String(), control.Seconds(old.Result.Time.Sub(old.Time))
 		e.Result = c.outcome(ch.topic, ch.event.Via, old.Result)
 		e.Result.Late = true
 		return e, true
@@ -176,14 +177,14 @@ func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 
 // wasLate reports whether a check was waited for in vain before its result came. A node that was
 // started anew does not know that, and judges by the usual time.
-func (c *Collab) wasLate(check *topics.Check, of side, sameHost bool) bool {
+func (c *Collab) wasLate(check *topic.Check, of side, sameHost bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	usual := waitOtherHost
 	if sameHost {
 		usual = waitSameHost
 	}
-	return c.silent[of] == check.Path || check.Result.At.Sub(check.At) > usual
+	return c.silent[of] == check.Path || check.Result.Time.Sub(check.Time) > usual
 }
 
 // side is one participant of a topic.
@@ -280,7 +281,7 @@ func soonest(checks []*checking) (next time.Duration, waits bool) {
 // tell looks whether a check is over, by a result or because its time is over, and says so in its
 // event. In both cases it then asks about what should be asked again (R29).
 func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told bool, err error) {
-	var result *topics.Result
+	var result *topic.Result
 	var words *fleet.Item // an answer that is no result
 	c.Folded(func(s *fleet.State) {
 		t := c.topic(s, ch.path.Channel().String(), c.policy(s))
@@ -331,30 +332,13 @@ func (c *Collab) inWords(ctx context.Context, claims []string, ch *checking, wor
 }
 
 // outcome is a result in the form in which it is shown to `me`.
-func (c *Collab) outcome(t topics.Topic, me string, r *topics.Result) *control.SyncOutcome {
-	var lambda topics.Lambda
-	c.Folded(func(s *fleet.State) { lambda = c.with(s, me, t.Other(me)).lambda })
-	now := c.Now()
-	decayed := func(raw *float64) *float64 {
-		if raw == nil {
-			return nil
-		}
-		x := lambda.Decayed(*raw, r.At, now)
-		return &x
-	}
-	o := &control.SyncOutcome{
-		Path: r.Path.String(), By: r.By, Time: r.At.UTC(), Mechanical: r.Mechanical, Rows: []control.SyncLine{}, Raw: scoreOf(r.Raw), Counted: r.Counted,
-		Lambda: lambda.Value, Tier: string(lambda.Tier), Groupthink: r.Groupthink(),
-	}
-	if o.Decayed = decayed(o.Raw); o.Raw != nil {
-		o.Status = string(topics.StatusOf(*o.Raw))
-	}
+func (c *Collab) outcome(t topics.Topic, me string, r *topic.Result) *control.SyncOutcome {
+	o := &control.SyncOutcome{Result: *r, Groupthink: r.Groupthink()}
+	c.Folded(func(s *fleet.State) { o.Lambda = c.with(s, me, t.Other(me)).lambda })
+	worth := func(raw protocol.Score) protocol.Score { return o.Lambda.Worth(raw, r.Time, c.Now()) }
+	o.Decayed, o.Status = worth(r.Raw), topic.StatusOf(r.Raw)
 	for _, row := range r.Rows {
-		l := control.SyncLine{
-			ID: row.Label.String(), Text: row.Text, Raw: scoreOf(row.Score), Decision: string(row.Decision), Evidence: row.Evidence, Flag: string(row.Flag),
-		}
-		l.Decayed = decayed(l.Raw)
-		o.Rows = append(o.Rows, l)
+		o.Rows = append(o.Rows, control.SyncLine{Row: row, Raw: row.Score, Decayed: worth(row.Score)})
 	}
 	return o
 }

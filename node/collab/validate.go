@@ -14,7 +14,6 @@ import (
 // validate asks the other participant about agreements that should be asked about again, and
 // returns their labels. It is called after a check, or when a session ends (R29).
 func (c *Collab) validate(ctx context.Context, by control.Caller, who acting, channel protocol.ChannelID, window time.Duration, forward bool) (asked []string, err error) {
-	asked = []string{}
 	var t topics.Topic
 	var due []topics.Due
 	c.Folded(func(s *fleet.State) {

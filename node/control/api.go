@@ -78,7 +78,7 @@ func fillLists(v reflect.Value) {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 			return
 		}
-		if v.Type().Elem().Kind() != reflect.Struct {
+		if k := v.Type().Elem().Kind(); k != reflect.Struct && k != reflect.Pointer {
 			return
 		}
 		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())

@@ -48,7 +48,7 @@ type FrameRequest struct {
 	Perspectives []string  `json:"perspectives,omitempty"` // perspectives that the human names
 	Agents       []string  `json:"agents,omitempty"`       // agents that may investigate; none: any
 	Coordinator  string    `json:"coordinator,omitempty"`  // the agent of this host that makes its calls; empty: as the fleet's policy says
-	AcceptBrief  bool      `json:"acceptBrief,omitempty"`  // the human accepts the brief beforehand
+	AcceptBrief  bool      `json:"accept_brief,omitempty"` // the human accepts the brief beforehand
 	Try          bool      `json:"try,omitempty"`          // only say what would be signed
 	At           time.Time `json:"at,omitzero"`            // the time in the answer to Try, UTC
 	Hsig         string    `json:"hsig,omitempty"`         // the human's signature of that, base64url
@@ -83,13 +83,13 @@ type ShowFrameRequest struct {
 
 // AnswerFrameRequest is what this host's human decides at a gate.
 type AnswerFrameRequest struct {
-	ID        string                   `json:"id"`                  // id of the inquiry
-	Gate      string                   `json:"gate"`                // the message that asks
-	Chosen    []protocol.InquiryChoice `json:"chosen,omitempty"`    // options by question
-	Text      string                   `json:"text,omitempty"`      // in one's own words
-	TakesBack string                   `json:"takesBack,omitempty"` // hash of the human's own answer that counts no more
-	Hsig      string                   `json:"hsig"`                // the human's signature, base64url
-	Seen      string                   `json:"seen,omitempty"`      // their signature of what they were shown of the asker, base64url
+	ID        string                   `json:"id"`                   // id of the inquiry
+	Gate      string                   `json:"gate"`                 // the message that asks
+	Chosen    []protocol.InquiryChoice `json:"chosen,omitempty"`     // options by question
+	Text      string                   `json:"text,omitempty"`       // in one's own words
+	TakesBack string                   `json:"takes_back,omitempty"` // hash of the human's own answer that counts no more
+	Hsig      string                   `json:"hsig"`                 // the human's signature, base64url
+	Seen      string                   `json:"seen,omitempty"`       // their signature of what they were shown of the asker, base64url
 }
 
 // EndFrameRequest ends an inquiry.
@@ -110,96 +110,67 @@ type ResumeFrameRequest struct {
 
 // Frame is the present state of an inquiry.
 type Frame struct {
-	ID           string             `json:"id"`             // the beginning of its channel's id, as much as identifies it
-	Channel      protocol.ChannelID `json:"channel"`        // the channel of its deeds
-	Path         string             `json:"path"`           // the message that began it
-	Hash         string             `json:"hash"`           // hex SHA-256 of that message's file
-	Question     string             `json:"question"`       // word for word
-	QuestionHash string             `json:"questionHash"`   // hex SHA-256 of it
-	State        string             `json:"state"`          // such as AWAIT
-	StateText    string             `json:"stateText"`      // the same in words
-	Over         bool               `json:"over"`           // nothing follows any more
-	Waits        string             `json:"waits"`          // for whom or what it waits, in words; "" if it is over
-	Trouble      string             `json:"trouble"`        // why it does not go on here; "" if nothing is wrong
-	Began        time.Time          `json:"began,omitzero"` // UTC
-	Ended        time.Time          `json:"ended,omitzero"` // UTC
-	By           string             `json:"by"`             // the one who asked
-	Deciders     []string           `json:"deciders"`       // those who decide, as HUMAN@HOST
-	Coordinator  string             `json:"coordinator"`    // the agent that makes its calls
-	Epoch        int                `json:"epoch"`          // number of its coordination, from 1: each change of the coordinator begins another one
-	Mode         string             `json:"mode"`           // recommend or inquire; "" before it is chosen
-	AskedMode    string             `json:"askedMode"`      // the mode that it was begun with; "" for none. A human still chooses, with the brief
-	In           string             `json:"in"`             // what is investigated; "" for nothing
-	Snapshot     string             `json:"snapshot"`       // hex SHA-256 of that; "" for nothing
-	Receivers    []string           `json:"receivers"`      // who may be given it, as AGENT@HOST: the coordinator (only the names of its files), agents, and what members are made after
-	Cycle        int                `json:"cycle"`          // 1, and one more for each extension
-	Cost         int                `json:"cost"`           // how many calls of agents its first pass makes, as far as this is known
-	Last         string             `json:"last"`           // its last deed
-	Gate         *FrameGate         `json:"gate,omitempty"` // what a human is now asked
-	Members      []FrameMember      `json:"members"`        // one for each perspective
-	Brief        FrameBrief         `json:"brief"`          // the last brief
-	Perspectives []FramePerspective `json:"perspectives"`   // the perspectives that were last proposed
-	Base         []string           `json:"base"`           // the perspectives that the human named
-	Chosen       []string           `json:"chosen"`         // all perspectives of the inquiry
-	Previews     []FramePreview     `json:"previews"`       // short forms of the results
-	NoneProposed string             `json:"noneProposed"`   // why no perspective was proposed; "" if some were
-	Detection    string             `json:"detection"`      // why no tension was found; "" if some were
-	Tensions     []FrameTension     `json:"tensions"`       // of all cycles
-	Synthesis    string             `json:"synthesis"`      // the last synthesis; "" if there is none yet
-	Syntheses    int                `json:"syntheses"`      // how many there were
-	Trace        []FrameTrace       `json:"trace"`          // what each perspective contributed
-	Gaps         []string           `json:"gaps"`           // limits that nobody addressed
-	Tier         string             `json:"tier"`           // of an inquiry that recommends: modifier, narrowing or escalate; "" otherwise
-	Note         string             `json:"note"`           // how to go on after a recommendation
-	Findings     []string           `json:"findings"`       // the findings that were preserved
-	Remarks      []string           `json:"remarks"`        // what humans should see: a lost difference, early unanimity, and at the end what is proposed after several inquiries
-	Here         bool               `json:"here"`           // this host coordinates it
-	Mine         bool               `json:"mine"`           // this host's human decides it
+	ID           string                        `json:"id"`             // the beginning of its channel's id, as much as identifies it
+	Channel      protocol.ChannelID            `json:"channel"`        // the channel of its deeds
+	Path         string                        `json:"path"`           // the message that began it
+	Hash         string                        `json:"hash"`           // hex SHA-256 of that message's file
+	Question     string                        `json:"question"`       // word for word
+	QuestionHash string                        `json:"question_hash"`  // hex SHA-256 of it
+	State        string                        `json:"state"`          // such as AWAIT
+	StateText    string                        `json:"state_text"`     // the same in words
+	Over         bool                          `json:"over"`           // nothing follows any more
+	Waits        string                        `json:"waits"`          // for whom or what it waits, in words; "" if it is over
+	Trouble      string                        `json:"trouble"`        // why it does not go on here; "" if nothing is wrong
+	Began        time.Time                     `json:"began,omitzero"` // UTC
+	Ended        time.Time                     `json:"ended,omitzero"` // UTC
+	By           string                        `json:"by"`             // the one who asked
+	Deciders     []string                      `json:"deciders"`       // those who decide, as HUMAN@HOST
+	Coordinator  string                        `json:"coordinator"`    // the agent that makes its calls
+	Epoch        int                           `json:"epoch"`          // number of its coordination, from 1: each change of the coordinator begins another one
+	Mode         string                        `json:"mode"`           // recommend or inquire; "" before it is chosen
+	AskedMode    string                        `json:"asked_mode"`     // the mode that it was begun with; "" for none. A human still chooses, with the brief
+	In           string                        `json:"in"`             // what is investigated; "" for nothing
+	Snapshot     string                        `json:"snapshot"`       // hex SHA-256 of that; "" for nothing
+	Receivers    []string                      `json:"receivers"`      // who may be given it, as AGENT@HOST: the coordinator (only the names of its files), agents, and what members are made after
+	Cycle        int                           `json:"cycle"`          // 1, and one more for each extension
+	Cost         int                           `json:"cost"`           // how many calls of agents its first pass makes, as far as this is known
+	Last         string                        `json:"last"`           // its last deed
+	Gate         *FrameGate                    `json:"gate,omitempty"` // what a human is now asked
+	Members      []FrameMember                 `json:"members"`        // one for each perspective
+	Brief        protocol.InquiryBrief         `json:"brief"`          // the last brief
+	Perspectives []protocol.InquiryPerspective `json:"perspectives"`   // the perspectives that were last proposed
+	Base         []string                      `json:"base"`           // the perspectives that the human named
+	Chosen       []string                      `json:"chosen"`         // all perspectives of the inquiry
+	Previews     []protocol.InquiryGlance      `json:"previews"`       // short forms of the results
+	NoneProposed string                        `json:"none_proposed"`  // why no perspective was proposed; "" if some were
+	Detection    string                        `json:"detection"`      // why no tension was found; "" if some were
+	Tensions     []FrameTension                `json:"tensions"`       // of all cycles
+	Synthesis    string                        `json:"synthesis"`      // the last synthesis; "" if there is none yet
+	Syntheses    int                           `json:"syntheses"`      // how many there were
+	Trace        []protocol.InquiryTraceRow    `json:"trace"`          // what each perspective contributed
+	Gaps         []string                      `json:"gaps"`           // limits that nobody addressed
+	Tier         string                        `json:"tier"`           // of an inquiry that recommends: modifier, narrowing or escalate; "" otherwise
+	Note         string                        `json:"note"`           // how to go on after a recommendation
+	Findings     []string                      `json:"findings"`       // the findings that were preserved
+	Remarks      []string                      `json:"remarks"`        // what humans should see: a lost difference, early unanimity, and at the end what is proposed after several inquiries
+	Here         bool                          `json:"here"`           // this host coordinates it
+	Mine         bool                          `json:"mine"`           // this host's human decides it
 }
 
 // FrameGate is what humans are asked, and who has answered.
 type FrameGate struct {
-	Path        string          `json:"path"`          // the message that asks
-	Hash        string          `json:"hash"`          // hex SHA-256 of its file
-	Gate        string          `json:"gate"`          // brief, perspectives, route and so on
-	Perspective string          `json:"perspective"`   // the perspective that it is about; "" for none
-	Set         string          `json:"set"`           // hash of its options
-	Questions   []FrameQuestion `json:"questions"`     // what is asked
-	Contested   bool            `json:"contested"`     // two answers contradict each other: one has to be taken back
-	Answers     []string        `json:"answers"`       // hashes of the answers that count, if it is contested
-	Time        time.Time       `json:"time,omitzero"` // UTC
-	NoKey       bool            `json:"noKey"`         // no decider has a key of their own, which the gate needs
-	Asker       protocol.Asker  `json:"asker"`         // who asks, as the record tells it, whatever the message says
-	File        string          `json:"file"`          // the message's file, base64
-}
-
-// FrameQuestion is one question of a gate.
-type FrameQuestion struct {
-	ID      string        `json:"id"`      // id, from which it follows what is asked
-	Multi   bool          `json:"multi"`   // several may be chosen
-	Options []FrameOption `json:"options"` // in their order
-}
-
-// FrameOption is one thing that can be chosen.
-type FrameOption struct {
-	Key   string `json:"key"`   // what names it in an answer
-	About string `json:"about"` // what it means here
-}
-
-// FrameBrief says how the question is understood.
-type FrameBrief struct {
-	Intent      string `json:"intent"`      // what is investigated, and why
-	Deliverable string `json:"deliverable"` // what form the answer has
-	Scope       string `json:"scope"`       // what belongs to it and what does not
-	Mode        string `json:"mode"`        // the recommended mode
-	Why         string `json:"why"`         // why the mode is recommended
-}
-
-// FramePerspective is a perspective that was proposed.
-type FramePerspective struct {
-	Name         string `json:"name"`         // of a discipline or framework
-	Contribution string `json:"contribution"` // what only this perspective reveals
-	TensionWith  string `json:"tensionWith"`  // the other perspective with which it may disagree; "" in a document, for an earlier proposal
+	Path        string                     `json:"path"`          // the message that asks
+	Hash        string                     `json:"hash"`          // hex SHA-256 of its file
+	Gate        string                     `json:"gate"`          // brief, perspectives, route and so on
+	Perspective string                     `json:"perspective"`   // the perspective that it is about; "" for none
+	Set         string                     `json:"set"`           // hash of its options
+	Questions   []protocol.InquiryQuestion `json:"questions"`     // what is asked
+	Contested   bool                       `json:"contested"`     // two answers contradict each other: one has to be taken back
+	Answers     []string                   `json:"answers"`       // hashes of the answers that count, if it is contested
+	Time        time.Time                  `json:"time,omitzero"` // UTC
+	NoKey       bool                       `json:"no_key"`        // no decider has a key of their own, which the gate needs
+	Asker       protocol.Asker             `json:"asker"`         // who asks, as the record tells it, whatever the message says
+	File        string                     `json:"file"`          // the message's file, base64
 }
 
 // FrameMember is the agent that investigates a perspective, and its present state. Nothing of what
@@ -218,15 +189,6 @@ type FrameMember struct {
 	Result      string    `json:"result"`           // the text of its result, when it is told
 }
 
-// FramePreview sums up a result.
-type FramePreview struct {
-	Perspective string   `json:"perspective"` // its name
-	Title       string   `json:"title"`       // what it reveals, in a few words
-	Summary     string   `json:"summary"`     // its key findings and its assessment
-	Limits      string   `json:"limits"`      // what this perspective does not see
-	Flags       []string `json:"flags"`       // what the result lacks of its form
-}
-
 // FrameTension is what two perspectives differ on, and the outcome.
 type FrameTension struct {
 	ID         string   `json:"id"`         // its cycle and number
@@ -239,12 +201,4 @@ type FrameTension struct {
 	Basis      string   `json:"basis"`      // why the coordinator judges it like this
 	Agreement  string   `json:"agreement"`  // what the peers report that they agree on
 	Divergence string   `json:"divergence"` // what they report that is left
-}
-
-// FrameTrace is what a perspective contributed to the synthesis.
-type FrameTrace struct {
-	Perspective string   `json:"perspective"` // its name
-	Sections    []string `json:"sections"`    // sections that it influenced
-	Survived    bool     `json:"survived"`    // what only it found is in the synthesis
-	Unaddressed []string `json:"unaddressed"` // those of its limits that nobody addressed
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -45,7 +46,7 @@ type MeshNode struct {
 type MeshNodeData struct {
 	Node     protocol.Name `json:"node"`              // its host
 	Status   string        `json:"status"`            // active, idle, compacted, away, dormant, hidden or busy; "" for a human
-	Trust    string        `json:"trust"`             // high, medium, initial or uncalibrated, by its last sync; "" for a human
+	Trust    topic.Trust   `json:"trust"`             // by its last sync; "" for a human
 	LastSync time.Time     `json:"lastSync,omitzero"` // time of its last score in any party, UTC; if it has none, when it joined; absent for a human
 }
 
@@ -69,7 +70,7 @@ type MeshEdgeData struct {
 	Anchor       string             `json:"anchor"`            // the issue of the party; "" for none
 	Team         string             `json:"team"`              // the party's tag; "" for none
 	Role         string             `json:"role"`              // of the target: initiator or member
-	Trust        string             `json:"trust"`             // the trust in the target: high, medium, initial or uncalibrated
+	Trust        topic.Trust        `json:"trust"`             // the trust in the target
 	Synced       bool               `json:"synced"`            // there is a score; otherwise the fields below mean nothing
 	Raw          float64            `json:"syncRaw"`           // the last score on the topic, 0 to 1
 	Decayed      float64            `json:"decayedScore"`      // what that score is worth now
@@ -77,7 +78,7 @@ type MeshEdgeData struct {
 	LastSync     time.Time          `json:"lastSync,omitzero"` // when it was scored, or when the member joined, UTC
 	Observer     string             `json:"source"`            // the one who asked, and so observed the score; "" for nobody
 	ObserverNode string             `json:"sourceNode"`        // the host of that one; "" if it is not known
-	Colour       string             `json:"colour"`            // green from 0.9, amber from 0.7, cyan from 0.5, else gray
+	Colour       topic.Colour       `json:"colour"`            // green from 0.9, amber from 0.7, cyan from 0.5, else gray
 	Opacity      float64            `json:"opacity"`           // 0.1 to 1, by the decayed score
 	Dashed       bool               `json:"dashed"`            // the score is older than three half-lives
 	Sparkline    []float64          `json:"sparkline"`         // the last seven scores of the member, decayed to now; empty on a back edge

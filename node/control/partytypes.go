@@ -3,6 +3,8 @@ package control
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -75,148 +77,99 @@ type PartyRequest struct {
 
 // Party is the present state of a party.
 type Party struct {
-	Name         string              `json:"name"`                  // its name
-	Slug         string              `json:"slug"`                  // the name's short form
-	Short        string              `json:"short"`                 // what identifies it: the slug, with a part of its id if two parties have that slug
-	Channel      protocol.ChannelID  `json:"channel"`               // the channel of the party
-	Organized    string              `json:"organized"`             // the message that began it
-	Host         protocol.Name       `json:"host"`                  // the host on which it was organized
-	State        string              `json:"state"`                 // proposed (its leader has not agreed), active or closed
-	Current      bool                `json:"current"`               // it is the party that is meant if none is named
-	Leader       string              `json:"leader"`                // the human who leads it
-	Via          string              `json:"via"`                   // the agent through which they lead it
-	Team         string              `json:"team"`                  // its tag; "" for none
-	Anchor       string              `json:"anchor"`                // the issue of the party; "" for none
-	AnchorURL    string              `json:"anchorUrl"`             // the address of the issue; "" if it is not known
-	Rules        protocol.PartyRules `json:"rules"`                 // its rules
-	Created      time.Time           `json:"created,omitzero"`      // UTC
-	LastActivity time.Time           `json:"lastActivity,omitzero"` // when something was last said or done in it, UTC
-	Ended        time.Time           `json:"ended,omitzero"`        // when the last member left, UTC
-	Members      []PartyMember       `json:"members"`               // in the order in which they came
-	Gates        []Gate              `json:"gates"`                 // what humans were asked in it
-	Proposals    []PartyProposal     `json:"proposals"`             // agreements that were put to it
-	Tasks        []PartyTask         `json:"tasks"`                 // tasks, also those that are done
-	Leases       []PartyLease        `json:"leases"`                // what is reserved now
-	Left         []PartyDeparture    `json:"left"`                  // former members
-	Synced       int                 `json:"synced"`                // how many members have a score
-	Mean         *float64            `json:"mean,omitempty"`        // the mean of the decayed scores; absent if no member has one
-	SyncDue      bool                `json:"syncDue"`               // its members should check how far they are in sync, by the rule sync_cadence
-	Void         []TopicVoid         `json:"void"`                  // what was last said in it that does not count
-}
-
-// PartyMember is an agent in a party.
-type PartyMember struct {
-	ID        string        `json:"id"`                // the agent
-	Node      protocol.Name `json:"node"`              // its host
-	Status    string        `json:"status"`            // active, idle, compacted, away, dormant, hidden or busy
-	Note      string        `json:"note"`              // what it said about its status; "" for nothing
-	Role      string        `json:"role"`              // initiator or member
-	Joined    time.Time     `json:"joined,omitzero"`   // UTC
-	Raw       *float64      `json:"raw,omitempty"`     // its last score on the party's topic, 0 to 1; absent: it was never synced
-	Decayed   *float64      `json:"decayed,omitempty"` // what that score is worth now
-	Colour    string        `json:"colour"`            // of the decayed score: green, amber, cyan or gray; "" for none
-	Lambda    float64       `json:"lambda"`            // how fast it loses its worth: the λ of the decay, for each hour
-	LastSync  time.Time     `json:"lastSync,omitzero"` // when it had that score, UTC
-	Trust     string        `json:"trust"`             // high, medium, initial or uncalibrated
-	Sparkline []float64     `json:"sparkline"`         // its last scores, decayed to now
-	Stale     bool          `json:"stale"`             // its decayed score is below kick_threshold; only people remove members
-	OutOfSync bool          `json:"outOfSync"`         // its decayed score is below accept_threshold
-	Resync    bool          `json:"resync"`            // a sync is suggested
-	Heard     time.Time     `json:"heard,omitzero"`    // when it or its host was last heard, UTC
-	Connected bool          `json:"connected"`         // its host is there now
-	Since     time.Time     `json:"since,omitzero"`    // since when it has that status, as far as it has said so, UTC
+	Name         string              `json:"name"`                   // its name
+	Slug         string              `json:"slug"`                   // the name's short form
+	Short        string              `json:"short"`                  // what identifies it: the slug, with a part of its id if two parties have that slug
+	Channel      protocol.ChannelID  `json:"channel"`                // the channel of the party
+	Organized    string              `json:"organized"`              // the message that began it
+	Host         protocol.Name       `json:"host"`                   // the host on which it was organized
+	State        string              `json:"state"`                  // proposed (its leader has not agreed), active or closed
+	Current      bool                `json:"current"`                // it is the party that is meant if none is named
+	Leader       string              `json:"leader"`                 // the human who leads it
+	Via          string              `json:"via"`                    // the agent through which they lead it
+	Team         string              `json:"team"`                   // its tag; "" for none
+	Anchor       string              `json:"anchor"`                 // the issue of the party; "" for none
+	AnchorURL    string              `json:"anchor_url"`             // the address of the issue; "" if it is not known
+	Rules        protocol.PartyRules `json:"rules"`                  // its rules
+	Created      time.Time           `json:"created,omitzero"`       // UTC
+	LastActivity time.Time           `json:"last_activity,omitzero"` // when something was last said or done in it, UTC
+	Ended        time.Time           `json:"ended,omitzero"`         // when the last member left, UTC
+	Members      []PartyMember       `json:"members"`                // in the order in which they came
+	Gates        []Gate              `json:"gates"`                  // what humans were asked in it
+	Proposals    []PartyProposal     `json:"proposals"`              // agreements that were put to it
+	Tasks        []PartyTask         `json:"tasks"`                  // tasks, also those that are done
+	Leases       []*party.Lease      `json:"leases"`                 // what is reserved now
+	Left         []party.Departure   `json:"left"`                   // former members
+	Synced       int                 `json:"synced"`                 // how many members have a score
+	Mean         protocol.Score      `json:"mean,omitzero"`          // the mean of the decayed scores; absent if no member has one
+	SyncDue      bool                `json:"sync_due"`               // its members should check how far they are in sync, by the rule sync_cadence
+	Void         []TopicVoid         `json:"void"`                   // what was last said in it that does not count
 }
 
 // Gate is what humans are asked, and what they said.
 type Gate struct {
-	ID        string          `json:"id"`                  // its name in commands
-	Path      string          `json:"path"`                // the message that asks
-	For       string          `json:"for"`                 // organize, invite, join, broadcast, wish to invite, or wish to join
-	Title     string          `json:"title"`               // the same in words
-	Party     string          `json:"party"`               // the party's name
-	Channel   string          `json:"channel"`             // its channel
-	By        string          `json:"by"`                  // who asks
-	Asker     protocol.Asker  `json:"asker"`               // who that is, as the record tells it, whatever the message says
-	Human     string          `json:"human"`               // on whose behalf; "" if on nobody's
-	Whom      string          `json:"whom"`                // the agent that it is about; "" for none
-	Host      protocol.Name   `json:"host"`                // the host whose human decides
-	Deciders  []protocol.Name `json:"deciders"`            // those who may decide; none: any human of that host
-	Here      bool            `json:"here"`                // this host's human decides it
-	NoKey     bool            `json:"noKey"`               // it waits because none of them has a key of their own
-	Outcome   string          `json:"outcome"`             // pending, accepted, declined, deferred, contested or expired
-	Time      time.Time       `json:"time,omitzero"`       // when it was asked, UTC
-	AnswerBy  time.Time       `json:"answerBy,omitzero"`   // silence before that time is no expiry, UTC; a later answer still counts
-	Until     time.Time       `json:"until,omitzero"`      // until when it is put off, UTC
-	Reason    string          `json:"reason"`              // the reason of the decision; "" for none
-	DecidedBy string          `json:"decidedBy"`           // who decided; "" for nobody yet
-	Decided   time.Time       `json:"decided,omitzero"`    // when, UTC
-	Answer    string          `json:"answer"`              // the message with the decision; "" for none
-	Seen      string          `json:"seen"`                // what the one who decided signed to have seen of the asker; "" for nothing
-	Proof     string          `json:"proof"`               // own-key, or open-key if the key has no passphrase; "" if nobody has decided
-	Shown     string          `json:"shown"`               // everything that is shown to the one who decides: the body of the message
-	Hash      string          `json:"hash"`                // hex SHA-256 of the message's file
-	File      string          `json:"file,omitempty"`      // the message's file, base64; only if it was asked for
-	TakesBack string          `json:"takesBack,omitempty"` // the hash of the decision that counts, which another decision has to take back
-	Announced *Announcement   `json:"announced,omitempty"` // who was told, in the answer to a human who has just agreed to that
+	ID        string          `json:"id"`                   // its name in commands
+	Path      string          `json:"path"`                 // the message that asks
+	For       string          `json:"for"`                  // organize, invite, join, broadcast, wish to invite, wish to join, or inquiry: then `parley frame answer` decides it
+	Title     string          `json:"title"`                // the same in words
+	Party     string          `json:"party"`                // the party's name
+	Channel   string          `json:"channel"`              // its channel
+	By        string          `json:"by"`                   // who asks
+	Asker     protocol.Asker  `json:"asker"`                // who that is, as the record tells it, whatever the message says
+	Human     string          `json:"human"`                // on whose behalf; "" if on nobody's
+	Whom      string          `json:"whom"`                 // the agent that it is about; "" for none
+	Host      protocol.Name   `json:"host"`                 // the host whose human decides
+	Deciders  []protocol.Name `json:"deciders"`             // those who may decide; none: any human of that host
+	Here      bool            `json:"here"`                 // this host's human decides it
+	NoKey     bool            `json:"no_key"`               // it waits because none of them has a key of their own
+	Outcome   party.Outcome   `json:"outcome"`              // what came of it
+	Time      time.Time       `json:"time,omitzero"`        // when it was asked, UTC
+	AnswerBy  time.Time       `json:"answer_by,omitzero"`   // silence before that time is no expiry, UTC; a later answer still counts
+	Until     time.Time       `json:"until,omitzero"`       // until when it is put off, UTC
+	Reason    string          `json:"reason"`               // the reason of the decision; "" for none
+	DecidedBy string          `json:"decided_by"`           // who decided; "" for nobody yet
+	Decided   time.Time       `json:"decided,omitzero"`     // when, UTC
+	Answer    string          `json:"answer"`               // the message with the decision; "" for none
+	Seen      string          `json:"seen"`                 // what the one who decided signed to have seen of the asker; "" for nothing
+	Proof     string          `json:"proof"`                // own-key, or open-key if the key has no passphrase; "" if nobody has decided
+	Shown     string          `json:"shown"`                // everything that is shown to the one who decides: the body of the message
+	Hash      string          `json:"hash"`                 // hex SHA-256 of the message's file
+	File      string          `json:"file,omitempty"`       // the message's file, base64; only if it was asked for
+	TakesBack string          `json:"takes_back,omitempty"` // the hash of the decision that counts, which another decision has to take back
+	Announced *Announcement   `json:"announced,omitempty"`  // who was told, in the answer to a human who has just agreed to that
 }
 
-// PartyProposal is an agreement that was put to a party.
+// PartyMember is an agent in a party, and how it is.
+type PartyMember struct {
+	party.Member
+	Status    string         `json:"status"`             // active, idle, compacted, away, dormant, hidden or busy
+	Role      string         `json:"role"`               // initiator or member
+	Raw       protocol.Score `json:"raw,omitzero"`       // its last score on the party's topic, 0 to 1; absent: it was never synced
+	Decayed   protocol.Score `json:"decayed,omitzero"`   // what that score is worth now
+	Colour    topic.Colour   `json:"colour"`             // of the decayed score; "" for none
+	Lambda    float64        `json:"lambda"`             // how fast it loses its worth: the λ of the decay, for each hour
+	LastSync  time.Time      `json:"last_sync,omitzero"` // when it had that score, UTC
+	Trust     topic.Trust    `json:"trust"`              // how much of what it says can be taken without a check
+	Sparkline []float64      `json:"sparkline"`          // its last scores, decayed to now
+	Stale     bool           `json:"stale"`              // its decayed score is below kick_threshold; only people remove members
+	OutOfSync bool           `json:"out_of_sync"`        // its decayed score is below accept_threshold
+	Resync    bool           `json:"resync"`             // a sync is suggested
+	Heard     time.Time      `json:"heard,omitzero"`     // when it or its host was last heard, UTC
+	Connected bool           `json:"connected"`          // its host is there now
+}
+
+// PartyProposal is an agreement that was put to a party, and how it stands.
 type PartyProposal struct {
-	ID      string      `json:"id"`            // its label
-	Path    string      `json:"path"`          // the message that put it
-	Text    string      `json:"text"`          // what is agreed
-	By      string      `json:"by"`            // who put it
-	Time    time.Time   `json:"time,omitzero"` // UTC
-	Mode    string      `json:"mode"`          // whose acceptance it needs: all, majority or leader-only
-	Outcome string      `json:"outcome"`       // pending, accepted or declined
-	Voters  []string    `json:"voters"`        // those who may vote
-	Votes   []PartyVote `json:"votes"`         // the last vote of each
+	party.Proposal
+	Outcome party.Outcome `json:"outcome"` // pending, accepted or declined
 }
 
-// PartyVote is a vote.
-type PartyVote struct {
-	Who    string    `json:"who"`           // who votes
-	Accept bool      `json:"accept"`        // it accepts; otherwise it declines
-	Reason string    `json:"reason"`        // "" for none
-	Time   time.Time `json:"time,omitzero"` // UTC
-	Path   string    `json:"path"`          // the message
-}
-
-// PartyTask is something that is to be done.
+// PartyTask is something that is to be done, and how it stands.
 type PartyTask struct {
-	ID      string    `json:"id"`             // its label
-	Path    string    `json:"path"`           // the message that put it on the list
-	Text    string    `json:"text"`           // what is to be done
-	By      string    `json:"by"`             // who put it on the list
-	Time    time.Time `json:"time,omitzero"`  // UTC
-	State   string    `json:"state"`          // free, taken or done
-	Taker   string    `json:"taker"`          // who has it, or has done it; "" for nobody
-	Until   time.Time `json:"until,omitzero"` // when it becomes free again, unless its taker extends it, UTC
-	Lapsed  bool      `json:"lapsed"`         // it is free because its taker's time was over
-	Outcome string    `json:"outcome"`        // the outcome, if it is done; "" for nothing said
-	Done    time.Time `json:"done,omitzero"`  // UTC
-}
-
-// PartyLease is a reservation: advice to others, no lock.
-type PartyLease struct {
-	Path   string    `json:"path"`           // the message that reserved it
-	Holder string    `json:"holder"`         // who has reserved it
-	Things []string  `json:"things"`         // what is reserved
-	Fence  int       `json:"fence"`          // a number that rises with each reservation of the party
-	Time   time.Time `json:"time,omitzero"`  // UTC
-	Until  time.Time `json:"until,omitzero"` // UTC
-	Reason string    `json:"reason"`         // "" for none
-}
-
-// PartyDeparture is the end of a membership.
-type PartyDeparture struct {
-	ID      string        `json:"id"`            // the agent
-	Node    protocol.Name `json:"node"`          // its host
-	Time    time.Time     `json:"time,omitzero"` // UTC
-	By      string        `json:"by"`            // the member itself, or the one who removed it
-	Reason  string        `json:"reason"`        // "" for none
-	Removed bool          `json:"removed"`       // somebody else removed it
-	Path    string        `json:"path"`          // the message
+	party.Task
+	State   string    `json:"state"`         // free, taken or done
+	Outcome string    `json:"outcome"`       // the outcome, if it is done; "" for nothing said
+	Done    time.Time `json:"done,omitzero"` // UTC
 }
 
 // OrganizeRequest begins a party. With Try, the answer has the plan, which says what a human would
@@ -314,18 +267,18 @@ type GatesRequest struct {
 
 // GateList are gates.
 type GateList struct {
-	Human  protocol.Name `json:"human"`  // the human of this host
-	HasKey bool          `json:"hasKey"` // they have a key of their own, and so can decide
-	Gates  []Gate        `json:"gates"`  // the oldest first
+	Human  protocol.Name `json:"human"`   // the human of this host
+	HasKey bool          `json:"has_key"` // they have a key of their own, and so can decide
+	Gates  []Gate        `json:"gates"`   // the oldest first
 }
 
 // AnswerGateRequest is what this host's human decides.
 type AnswerGateRequest struct {
-	Path      string       `json:"path"`                // the message that asks
-	Act       protocol.Act `json:"act"`                 // party-accept, party-reject or party-defer
-	Reason    string       `json:"reason,omitempty"`    // may be empty
-	Until     time.Time    `json:"until,omitzero"`      // until when it is put off, UTC
-	TakesBack string       `json:"takesBack,omitempty"` // the hash of the decision that this one takes back
-	Hsig      string       `json:"hsig"`                // the human's signature, base64url
-	Seen      string       `json:"seen,omitempty"`      // their signature of what they were shown of the asker, base64url
+	Path      string       `json:"path"`                 // the message that asks
+	Act       protocol.Act `json:"act"`                  // party-accept, party-reject or party-defer
+	Reason    string       `json:"reason,omitempty"`     // may be empty
+	Until     time.Time    `json:"until,omitzero"`       // until when it is put off, UTC
+	TakesBack string       `json:"takes_back,omitempty"` // the hash of the decision that this one takes back
+	Hsig      string       `json:"hsig"`                 // the human's signature, base64url
+	Seen      string       `json:"seen,omitempty"`       // their signature of what they were shown of the asker, base64url
 }

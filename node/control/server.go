@@ -200,6 +200,9 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
+	if api == lastAPI {
+		body, w = fromLast(body), lastWriter{w}
+	}
 	caller, err := h.info.Judge(callingOf(r))
 	if err != nil {
 		h.info.Refused(name, caller, err)

@@ -53,6 +53,31 @@ func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
+// A command of the last API finds what it asks for under the names that it knows, and what it says
+// is understood. It prevents: during an upgrade a script reads nothing where something is.
+func TestTheLastAPIIsAnswered(t *testing.T) {
+	var asked control.AnswerGateRequest
+	_, path, _ := serve(t, control.Bind(
+		control.AnswerGate.By(func(_ context.Context, r control.AnswerGateRequest) (control.Gate, error) {
+			asked = r
+			return control.Gate{NoKey: true, DecidedBy: "<nat>", Asker: protocol.Asker{HumanKey: "SHA256:d081"}}, nil
+		}),
+	), thisVersion())
+	for api, want := range map[int]string{control.API - 1: `"noKey":true`, control.API: `"no_key":true`} {
+		body := map[int]string{control.API - 1: `{"path":"p","takesBack":"c0ffee"}`, control.API: `{"path":"p","takes_back":"c0ffee"}`}[api]
+		asked = control.AnswerGateRequest{}
+		answer := postAs(t, strconv.Itoa(api), path, "/v1/answer-gate", body)
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked.TakesBack != "c0ffee" || !strings.Contains(string(text), want) || strings.Contains(string(text), "noKey") != (api != control.API) ||
+			strings.Contains(string(text), `"humanKey":"SHA256:d081"`) != (api != control.API) || !strings.Contains(string(text), `"<nat>"`) {
+			t.Errorf("API %d: asked %+v, answered %s", api, asked, text)
+		}
+	}
+}
+
 func TestUnknownVerb(t *testing.T) {
 	_, path, _ := serve(t, newMemory().answers(), thisVersion())
 	answer := post(t, path, "/v1/dance", "{}")
@@ -69,10 +94,21 @@ func TestUnknownVerb(t *testing.T) {
 // post makes a request as a program without this package would.
 func post(t *testing.T, socket, path, body string) *http.Response {
 	t.Helper()
+	return postAs(t, "", socket, path, body)
+}
+
+// postAs makes the request of a command that speaks an API.
+func postAs(t *testing.T, api, socket, path, body string) *http.Response {
+	t.Helper()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return control.Dial(ctx, socket)
 	}, DisableKeepAlives: true}
-	answer, err := (&http.Client{Transport: transport}).Post("http://node"+path, "application/json", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://node"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Parley-Api", api)
+	answer, err := (&http.Client{Transport: transport}).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

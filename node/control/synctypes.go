@@ -2,6 +2,9 @@ package control
 
 import (
 	"time"
+
+	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Sync puts the claims of topics to their other participants and tells what comes of it: what was
@@ -61,32 +64,20 @@ type SyncEvent struct {
 	Comment *IssueComment `json:"comment,omitempty"` // of "sent": the comment on the issue, if there was to be one
 }
 
-// SyncOutcome is a result in the form in which it is shown.
+// SyncOutcome is a result, and what it is worth now.
 type SyncOutcome struct {
-	Path       string     `json:"path"`          // the message that answers
-	By         string     `json:"by"`            // who answered
-	Time       time.Time  `json:"time,omitzero"` // when, UTC
-	Mechanical bool       `json:"mechanical"`    // a program compared, and no agent answered
-	Rows       []SyncLine `json:"rows"`          // one for each claim
-	Raw        *float64   `json:"raw"`           // the mean of the rows that count, 0 to 1; null if none counts
-	Decayed    *float64   `json:"decayed"`       // what that score is worth now
-	Status     string     `json:"status"`        // SYNCED, PARTIAL, DEGRADED or DESYNC; "" without a score
-	Counted    int        `json:"counted"`       // how many rows count
-	Lambda     float64    `json:"lambda"`        // how fast the score loses its worth: the λ of the decay, for each hour
-	Tier       string     `json:"lambdaTier"`    // why λ has that value
-	Groupthink bool       `json:"groupthink"`    // everything is agreed on: a yellow flag
-	Late       bool       `json:"late"`          // it came when nobody waited for it any more
+	topic.Result
+	Rows    []SyncLine     `json:"rows"`    // one for each claim
+	Decayed protocol.Score `json:"decayed"` // what its score is worth now
+	Status  topic.Status   `json:"status"`  // by the raw score; "" without a score
+	topic.Lambda
+	Groupthink bool `json:"groupthink"` // everything is agreed on: a yellow flag
+	Late       bool `json:"late"`       // it came when nobody waited for it any more
 }
 
 // SyncLine is what was answered to one claim.
 type SyncLine struct {
-	ID       string   `json:"id"`       // the claim's label
-	Text     string   `json:"text"`     // what it claims
-	Raw      *float64 `json:"raw"`      // 0 to 1; null: it was not answered
-	Decayed  *float64 `json:"decayed"`  // what that score is worth now
-	Decision string   `json:"decision"` // ACCEPT, REJECT or PARTIAL; "" for none
-	Evidence string   `json:"evidence"` // the evidence; "" for none
-	// Flag is something to look at: "unanswered", "no evidence" (rows with these two do not count),
-	// "contradicts" or "not in memory"; "" for nothing.
-	Flag string `json:"flag"`
+	topic.Row
+	Raw     protocol.Score `json:"raw"`     // what was answered
+	Decayed protocol.Score `json:"decayed"` // what that score is worth now
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/node/control"
@@ -37,19 +38,16 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	v, faults := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()))
 	doc = q.document(state, v)
 	proof = control.FrameProof{
-		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), StateText: v.State.String(), Lines: []control.FrameLine{}, Faults: []control.FrameFault{},
+		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), StateText: v.State.String(), Faults: faults,
 	}
 	last := map[protocol.Act]string{}
 	for c := range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
 		proof.Deeds++
 		if it, ok := state.Ledger.Item(c.Message.Path); ok && state.Void(it) == nil {
 			last[c.Act] = c.Message.Path.String()
-		} else if ok && !slices.ContainsFunc(faults, func(f inquiries.Fault) bool { return f.At == c.Message.Path }) {
-			proof.Faults = append(proof.Faults, control.FrameFault{At: c.Message.Path.String(), Why: "it does not count: " + state.Void(it).Error()})
+		} else if ok && !slices.ContainsFunc(faults, func(f inquiry.Fault) bool { return f.At == c.Message.Path }) {
+			proof.Faults = append(proof.Faults, inquiry.Fault{At: c.Message.Path, Why: "it does not count: " + state.Void(it).Error()})
 		}
-	}
-	for _, f := range faults {
-		proof.Faults = append(proof.Faults, control.FrameFault{Line: f.Line, At: f.At.String(), Why: f.Why})
 	}
 	proof.Holds = true
 	channels := []protocol.ChannelID{v.Channel}
@@ -59,7 +57,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	for _, r := range refused { // otherwise a message that somebody has changed would only look missing
 		if slices.Contains(channels, r.path.Channel()) {
 			proof.Holds = false
-			proof.Faults = append(proof.Faults, control.FrameFault{At: r.path.String(), Why: "it is refused: " + r.why.Error()})
+			proof.Faults = append(proof.Faults, inquiry.Fault{At: r.path, Why: "it is refused: " + r.why.Error()})
 		}
 	}
 	for _, l := range inquiries.Lines() {
@@ -69,7 +67,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 				one.Shown, one.Result = last[act], "holds"
 			}
 		}
-		if i := slices.IndexFunc(faults, func(f inquiries.Fault) bool { return f.Line == l.ID }); i >= 0 {
+		if i := slices.IndexFunc(faults, func(f inquiry.Fault) bool { return f.Line == l.ID }); i >= 0 {
 			one.Shown, one.Result, proof.Holds = faults[i].At.String(), "broken", false
 		}
 		proof.Lines = append(proof.Lines, one)
@@ -218,28 +216,15 @@ func readBatch(r *bufio.Reader, paths <-chan protocol.Path, yield func(protocol.
 // document is everything about an inquiry. It is asked while the state is read.
 func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameDocument {
 	d := control.FrameDocument{
-		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: []control.FrameDialogue{}, Agreements: []control.FrameAgreement{}, Basis: []control.FrameBasis{},
-		Inputs: append([]string{}, v.Inputs...), Decisions: []control.FrameDecision{}, Findings: []control.FrameFinding{}, Late: []control.FrameLateSignal{}, Attempts: []control.FrameAttempt{},
+		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: v.Tensions, Agreements: v.Synthesis.Agreements, Basis: v.Synthesis.Basis,
+		Inputs: v.Inputs, Findings: v.Findings.Findings, Late: v.Late,
 	}
 	d.Frame.Perspectives = append(proposedBefore(v), d.Frame.Perspectives...)
-	for _, t := range v.Tensions {
-		d.Dialogues = append(d.Dialogues, dialogue(t))
-	}
-	for _, a := range v.Synthesis.Agreements {
-		d.Agreements = append(d.Agreements, control.FrameAgreement{Point: a.Point, Perspectives: append([]string{}, a.Perspectives...), Strength: a.Strength})
-	}
-	for _, b := range v.Synthesis.Basis {
-		one := control.FrameBasis{Claim: b.Claim, Kind: b.Kind, Sources: []control.FrameSource{}}
-		for _, source := range b.Sources {
-			one.Sources = append(one.Sources, control.FrameSource{Perspective: source.Perspective, Words: source.Words})
-		}
-		d.Basis = append(d.Basis, one)
-	}
 	for _, g := range v.Gates {
 		verdict := g.Verdict()
 		for _, a := range g.Answers {
 			one := control.FrameDecision{
-				Gate: g.Gate, About: g.Perspective, Chosen: []string{}, Text: a.Words.Text, Human: a.Human + "@" + a.Host.String(), Time: a.At.UTC(), Message: a.Path.String(), Key: a.Key,
+				Gate: g.Gate, About: g.Perspective, Text: a.Words.Text, Human: a.Human + "@" + a.Host.String(), Time: a.At.UTC(), Message: a.Path.String(), Key: a.Key,
 				Counts: verdict != nil && verdict.Hash == a.Hash,
 			}
 			for _, c := range a.Words.Chosen {
@@ -247,12 +232,6 @@ func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameD
 			}
 			d.Decisions = append(d.Decisions, one)
 		}
-	}
-	for _, f := range v.Findings.Findings {
-		d.Findings = append(d.Findings, control.FrameFinding{Category: f.Category, Words: f.Words})
-	}
-	for _, l := range v.Late {
-		d.Late = append(d.Late, control.FrameLateSignal{Perspective: l.Perspective, Attempt: l.Attempt, Message: l.Path.String(), Result: l.Result})
 	}
 	for _, m := range v.Members {
 		for _, a := range m.Earlier {
@@ -264,8 +243,8 @@ func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameD
 
 // proposedBefore are the perspectives of earlier proposals, as they were shown to the human. An
 // inquiry keeps only its last proposal, and a document says of each perspective what it reveals.
-func proposedBefore(v inquiries.Inquiry) []control.FramePerspective {
-	list := []control.FramePerspective{}
+func proposedBefore(v inquiries.Inquiry) []protocol.InquiryPerspective {
+	list := []protocol.InquiryPerspective{}
 	known := map[string]bool{}
 	for _, p := range v.Proposal.Perspectives {
 		known[p.Name] = true
@@ -278,34 +257,10 @@ func proposedBefore(v inquiries.Inquiry) []control.FramePerspective {
 			for _, o := range question.Options {
 				if !known[o.Key] {
 					known[o.Key] = true
-					list = append(list, control.FramePerspective{Name: o.Key, Contribution: o.About})
+					list = append(list, protocol.InquiryPerspective{Name: o.Key, Contribution: o.About})
 				}
 			}
 		}
 	}
 	return list
-}
-
-func dialogue(t *inquiries.Tension) control.FrameDialogue {
-	d := control.FrameDialogue{
-		ID: t.ID, Topics: []string{}, Messages: said(t.Messages), Reports: []control.FrameReport{}, Asked: said(t.Asked), Answers: said(t.Answers), Quotes: []control.FrameQuoteOfPeer{},
-	}
-	for _, trigger := range t.Triggers {
-		d.Topics = append(d.Topics, trigger.Topic)
-		for _, w := range trigger.Quotes {
-			d.Quotes = append(d.Quotes, control.FrameQuoteOfPeer{Kind: trigger.Kind, Perspective: w.Perspective, Section: w.Section, Words: w.Words})
-		}
-	}
-	for _, r := range t.Reports {
-		d.Reports = append(d.Reports, control.FrameReport{Perspective: r.Perspective, Position: r.Position, Agreement: r.Agreement, Divergence: r.Divergence, Rationale: r.Rationale})
-	}
-	return d
-}
-
-func said(list []inquiries.Said) []control.FrameSaid {
-	all := []control.FrameSaid{}
-	for _, s := range list {
-		all = append(all, control.FrameSaid{Perspective: s.Perspective, Text: s.Text, Message: s.Path.String()})
-	}
-	return all
 }

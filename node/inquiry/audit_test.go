@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/fleet/inquiries"
-	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -26,7 +25,7 @@ func TestADocumentHasThePerspectivesOfEveryProposal(t *testing.T) {
 		asks(protocol.GatePerspectives, protocol.InquiryOption{Key: "Law", About: "duties"}),
 	}}
 	v.Proposal.Perspectives = []protocol.InquiryPerspective{{Name: "Law", Contribution: "duties"}}
-	want := []control.FramePerspective{{Name: "Cost", Contribution: "money"}, {Name: "Safety", Contribution: "harm"}}
+	want := []protocol.InquiryPerspective{{Name: "Cost", Contribution: "money"}, {Name: "Safety", Contribution: "harm"}}
 	if got := proposedBefore(v); !slices.Equal(got, want) {
 		t.Errorf("before the last proposal: %v, want %v", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/inquiry/calls"
 	"github.com/parleyfleet/parley/protocol"
@@ -18,10 +19,9 @@ import (
 func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) control.Frame {
 	f := control.Frame{
 		ID: id8(v.Channel), Channel: v.Channel, Path: v.Path.String(), Hash: v.Hash, Question: v.Opening.Text, QuestionHash: v.Opening.Hash,
-		State: string(v.State), StateText: v.State.String(), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.Ended.UTC(), By: v.By.String(), Deciders: []string{},
-		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, AskedMode: v.Opening.Mode, In: v.Opening.In, Snapshot: v.Opening.Snapshot, Receivers: append([]string{}, v.Opening.Receivers...), Cycle: v.Cycle, Last: v.Last.String(),
-		Members: []control.FrameMember{}, Perspectives: []control.FramePerspective{}, Base: append([]string{}, v.Base...), Chosen: append([]string{}, v.Chosen...),
-		Previews: []control.FramePreview{}, Tensions: []control.FrameTension{}, Trace: []control.FrameTrace{}, Gaps: append([]string{}, v.Trace.Gaps...), Findings: []string{}, Remarks: []string{},
+		State: string(v.State), StateText: v.State.String(), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.Ended.UTC(), By: v.By.String(),
+		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, AskedMode: v.Opening.Mode, In: v.Opening.In, Snapshot: v.Opening.Snapshot, Receivers: v.Opening.Receivers, Cycle: v.Cycle, Last: v.Last.String(),
+		Base: v.Base, Chosen: v.Chosen, Gaps: v.Trace.Gaps,
 		Here: v.Coordinator.Host == q.Host.String(), Syntheses: v.Syntheses,
 	}
 	if n := s.Affairs(inquiries.KindName); slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, f.ID) && name != v.Channel.String() }) {
@@ -44,18 +44,12 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 	if !whole {
 		return f
 	}
-	f.Brief = control.FrameBrief{Intent: v.Brief.Intent, Deliverable: v.Brief.Deliverable, Scope: v.Brief.Scope, Mode: v.Brief.Mode, Why: v.Brief.Why}
-	for _, p := range v.Proposal.Perspectives {
-		f.Perspectives = append(f.Perspectives, control.FramePerspective{Name: p.Name, Contribution: p.Contribution, TensionWith: p.TensionWith})
-	}
+	f.Brief, f.Perspectives, f.Previews, f.Trace = v.Brief, v.Proposal.Perspectives, v.Preview.Results, v.Trace.Rows
 	if len(v.Proposal.Perspectives) == 0 {
 		f.NoneProposed = v.Proposal.Text
 	}
 	for _, m := range v.Members {
 		f.Members = append(f.Members, q.member(s, m))
-	}
-	for _, g := range v.Preview.Results {
-		f.Previews = append(f.Previews, control.FramePreview{Perspective: g.Perspective, Title: g.Title, Summary: g.Summary, Limits: g.Limits, Flags: append([]string{}, g.Flags...)})
 	}
 	if len(v.Detection.Triggers) == 0 {
 		f.Detection = v.Detection.Text
@@ -64,13 +58,10 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		f.Tensions = append(f.Tensions, tension(v, t))
 	}
 	f.Synthesis, f.Tier, f.Note = v.Synthesis.Text, v.Lens.Tier, v.Lens.Note
-	for _, r := range v.Trace.Rows {
-		f.Trace = append(f.Trace, control.FrameTrace{Perspective: r.Perspective, Sections: append([]string{}, r.Sections...), Survived: r.Survived, Unaddressed: append([]string{}, r.Unaddressed...)})
-	}
 	for _, one := range v.Findings.Findings {
 		f.Findings = append(f.Findings, one.Category)
 	}
-	f.Remarks = append(f.Remarks, calls.Notes(v, q.before(s, v))...)
+	f.Remarks = calls.Notes(v, q.before(s, v))
 	return f
 }
 
@@ -123,15 +114,8 @@ func humans(v inquiries.Inquiry) string {
 // gate is what a gate asks humans. It is asked while the state is read.
 func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
 	view := control.FrameGate{
-		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: []control.FrameQuestion{},
-		Contested: v.Contested == g.Path, Answers: []string{}, Time: g.At.UTC(), NoKey: true, Asker: asker(s, v, g),
-	}
-	for _, question := range g.Questions {
-		asked := control.FrameQuestion{ID: question.ID, Multi: question.Multi, Options: []control.FrameOption{}}
-		for _, o := range question.Options {
-			asked.Options = append(asked.Options, control.FrameOption{Key: o.Key, About: o.About})
-		}
-		view.Questions = append(view.Questions, asked)
+		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: g.Questions,
+		Contested: v.Contested == g.Path, Time: g.At.UTC(), NoKey: true, Asker: asker(s, v, g),
 	}
 	if view.Contested {
 		for _, a := range g.Answers {
@@ -155,7 +139,7 @@ func asker(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) protocol.Aske
 // member shows the member that investigates a perspective. It is asked while the state is read.
 func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMember {
 	v := control.FrameMember{
-		Perspective: m.Perspective, Agent: m.Agent.String(), Attempt: m.Attempt, State: "waiting", Degraded: m.Degraded, Flags: append([]string{}, m.Flags...), Result: m.Result,
+		Perspective: m.Perspective, Agent: m.Agent.String(), Attempt: m.Attempt, State: "waiting", Degraded: m.Degraded, Flags: m.Flags, Result: m.Result,
 	}
 	if it, ok := s.Ledger.Item(m.Given); ok {
 		v.State, v.Started = "working", it.Timestamp.UTC()
@@ -176,11 +160,8 @@ func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMem
 }
 
 // tension shows a point on which two perspectives differ.
-func tension(v inquiries.Inquiry, t *inquiries.Tension) control.FrameTension {
-	f := control.FrameTension{ID: t.ID, Topics: []string{}, Peers: t.Peers[:], Messages: len(t.Messages), Closed: t.Closed()}
-	for _, trigger := range t.Triggers {
-		f.Topics = append(f.Topics, trigger.Topic)
-	}
+func tension(v inquiries.Inquiry, t *inquiry.Tension) control.FrameTension {
+	f := control.FrameTension{ID: t.ID, Topics: t.Topics(), Peers: t.Peers[:], Messages: len(t.Messages), Closed: t.Closed()}
 	for _, o := range v.Outcomes {
 		if o.Tension == t.ID {
 			f.Resolution, f.Strength, f.Basis = o.Resolution, o.Strength, o.Basis
@@ -304,7 +285,7 @@ func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gat
 	view := q.gate(s, v, g)
 	one := control.Gate{
 		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: g.Asks(), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
-		Deciders: []protocol.Name{}, NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(v, g), Asker: view.Asker,
+		NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(v, g), Asker: view.Asker,
 	}
 	for _, d := range v.Deciders {
 		one.Host, one.Here = d.Host, one.Here || d.Human == q.Human && d.Host == q.Host

@@ -10,8 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // The types, directions, states and roles that the mesh writes or compares.
@@ -33,7 +34,7 @@ type Score struct {
 	Host      string // of Asker; "" if nobody says it
 	Raw       float64
 	At        time.Time
-	Trust     string // the trust of Asker in By
+	Trust     topic.Trust // the trust of Asker in By
 }
 
 // Party is a party as it is shown, with the scores on its topic in the order of time.
@@ -55,7 +56,7 @@ func Of(parties []Party, now time.Time) control.Mesh {
 		leader := control.MeshNode{ID: p.Leader + "@" + p.Host.String(), Label: p.Leader, Type: typeHuman, Data: control.MeshNodeData{Node: p.Host}}
 		nodes[leader.ID] = leader
 		for _, member := range p.Members {
-			nodes[member.ID] = joined(nodes[member.ID], said, member)
+			nodes[member.Name] = joined(nodes[member.Name], said, member)
 			m.Edges = append(m.Edges, forward(p, member, leader.ID, now))
 			if edge, ok := back(p, member, leader.ID, now); ok {
 				m.Edges = append(m.Edges, edge)
@@ -73,7 +74,7 @@ func Of(parties []Party, now time.Time) control.Mesh {
 
 // lastSync is when a member was last scored. If it never was, that is when it joined (R23).
 func lastSync(m control.PartyMember) time.Time {
-	if m.Raw == nil {
+	if m.Raw == (protocol.Score{}) {
 		return m.Joined.UTC()
 	}
 	return m.LastSync.UTC()
@@ -83,10 +84,10 @@ func lastSync(m control.PartyMember) time.Time {
 // status and the newest score.
 func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember) control.MeshNode {
 	isNew := n.ID == ""
-	n.ID, n.Label, n.Type = m.ID, m.ID, typeAgent
-	if isNew || m.Since.After(said[m.ID]) {
-		said[m.ID] = m.Since
-		n.Data.Node, n.Data.Status = m.Node, m.Status
+	n.ID, n.Label, n.Type = m.Name, m.Name, typeAgent
+	if isNew || m.Since.After(said[m.Name]) {
+		said[m.Name] = m.Since
+		n.Data.Node, n.Data.Status = m.Host, m.Status
 	}
 	if isNew || lastSync(m).After(n.Data.LastSync) {
 		n.Data.LastSync, n.Data.Trust = lastSync(m), m.Trust
@@ -102,7 +103,7 @@ func initiator(p Party) string {
 	}
 	for _, m := range p.Members {
 		if m.Role == roleInitiator {
-			return m.ID
+			return m.Name
 		}
 	}
 	return ""
@@ -111,21 +112,21 @@ func initiator(p Party) string {
 // edge is what all edges between a party and a member have in common.
 func edge(p Party, m control.PartyMember, leader, direction string) control.MeshEdge {
 	return control.MeshEdge{
-		ID: p.Channel.String() + "/" + m.ID + "@" + m.Node.String() + "/" + direction,
+		ID: p.Channel.String() + "/" + m.Name + "@" + m.Host.String() + "/" + direction,
 		Data: control.MeshEdgeData{
 			Direction: direction, Party: p.Short, Channel: p.Channel, Leader: leader, Topic: p.Name, Anchor: p.Anchor, Team: p.Team, Role: m.Role, Trust: m.Trust,
-			Lambda: p.Rules.DecayLambda, LastSync: m.Joined.UTC(), Colour: string(topics.Gray), Opacity: topics.Opacity(0), Sparkline: []float64{},
+			Lambda: p.Rules.DecayLambda, LastSync: m.Joined.UTC(), Colour: topic.Gray, Opacity: topic.Opacity(0), Sparkline: []float64{},
 		},
 	}
 }
 
 // scored is an edge with a score, at its present worth.
 func scored(e control.MeshEdge, s Score, now time.Time) control.MeshEdge {
-	lambda := topics.Lambda{Value: e.Data.Lambda, Tier: topics.TierRule}
+	lambda := topic.Lambda{Value: e.Data.Lambda, Tier: topic.TierRule}
 	d := &e.Data
 	d.Synced, d.Raw, d.LastSync, d.Observer, d.ObserverNode = true, s.Raw, s.At.UTC(), s.Asker, s.Host
 	d.Decayed = lambda.Decayed(s.Raw, s.At, now)
-	d.Colour, d.Opacity, d.Dashed = string(topics.ColourOf(d.Decayed)), topics.Opacity(d.Decayed), lambda.Faded(s.At, now)
+	d.Colour, d.Opacity, d.Dashed = topic.ColourOf(protocol.NewScore(d.Decayed)), topic.Opacity(d.Decayed), lambda.Faded(s.At, now)
 	return e
 }
 
@@ -142,9 +143,9 @@ func last(scores []Score, fits func(Score) bool) (Score, bool) {
 // member gave on the topic, whoever asked it (R23).
 func forward(p Party, m control.PartyMember, leader string, now time.Time) control.MeshEdge {
 	e := edge(p, m, leader, forwards)
-	e.Source, e.Target = initiator(p), m.ID
+	e.Source, e.Target = initiator(p), m.Name
 	e.Data.Sparkline = append(e.Data.Sparkline, m.Sparkline...)
-	if s, ok := last(p.Scores, func(s Score) bool { return s.By == m.ID }); ok {
+	if s, ok := last(p.Scores, func(s Score) bool { return s.By == m.Name }); ok {
 		e = scored(e, s, now)
 	}
 	return e
@@ -154,15 +155,15 @@ func forward(p Party, m control.PartyMember, leader string, now time.Time) contr
 // when the member asked. This score and that of the edge forward differ, and both hold.
 func back(p Party, m control.PartyMember, leader string, now time.Time) (control.MeshEdge, bool) {
 	of := initiator(p)
-	s, ok := last(p.Scores, func(s Score) bool { return s.By == of && s.Asker == m.ID && m.ID != of })
+	s, ok := last(p.Scores, func(s Score) bool { return s.By == of && s.Asker == m.Name && m.Name != of })
 	if !ok {
 		return control.MeshEdge{}, false
 	}
 	e := edge(p, m, leader, backwards)
-	e.Source, e.Target = m.ID, of
+	e.Source, e.Target = m.Name, of
 	e.Data.Trust, e.Data.Role = s.Trust, roleMember
 	for _, other := range p.Members {
-		if other.ID == of {
+		if other.Name == of {
 			e.Data.Role = other.Role
 		}
 	}

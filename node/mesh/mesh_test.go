@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	leaf "github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -19,9 +21,9 @@ func ago(hours float64) time.Time { return seen.Add(-time.Duration(hours * float
 // member returns a member whose last score is so many hours old. If raw is below 0, the member was
 // never synced.
 func member(id string, node protocol.Name, raw, hours float64) control.PartyMember {
-	m := control.PartyMember{ID: id, Node: node, Status: "active", Role: "member", Joined: ago(200), Since: ago(200), Trust: "uncalibrated", Sparkline: []float64{}}
+	m := control.PartyMember{Member: leaf.Member{Name: id, Host: node, Joined: ago(200), Since: ago(200)}, Status: "active", Role: "member", Trust: "uncalibrated", Sparkline: []float64{}}
 	if raw >= 0 {
-		m.Raw, m.LastSync, m.Trust, m.Sparkline = &raw, ago(hours), "high", []float64{raw}
+		m.Raw, m.LastSync, m.Trust, m.Sparkline = protocol.NewScore(raw), ago(hours), "high", []float64{raw}
 	}
 	return m
 }
@@ -37,8 +39,8 @@ func party(channel protocol.ChannelID, name string, lambda float64, members ...c
 	via.Role = "initiator"
 	p.Members = append([]control.PartyMember{via}, members...)
 	for _, m := range members {
-		if m.Raw != nil {
-			p.Scores = append(p.Scores, Score{By: m.ID, Asker: "skills", Host: "a", Raw: *m.Raw, At: m.LastSync})
+		if raw, ok := m.Raw.Value(); ok {
+			p.Scores = append(p.Scores, Score{By: m.Name, Asker: "skills", Host: "a", Raw: raw, At: m.LastSync})
 		}
 	}
 	return p
@@ -148,7 +150,7 @@ func TestHowEdgesAreDrawn(t *testing.T) {
 	halfLife := math.Ln2 / 0.01
 	for _, test := range []struct {
 		raw, hours float64
-		colour     string
+		colour     topic.Colour
 		opacity    float64
 		dashed     bool
 	}{

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Book is all that one agent works on with others.
@@ -36,8 +38,8 @@ type Partner struct {
 type Topic struct {
 	control.Topic
 	State   topics.Sidecar
-	History []topics.Sample // of all terms: the scores that the partner gave
-	Over    time.Time       // when the agent closed it; zero while it is open
+	History []topic.Sample // of all terms: the scores that the partner gave
+	Over    time.Time      // when the agent closed it; zero while it is open
 	Past    []Term
 	Stays   bool // nothing has happened in the topic: its files are as they should be
 }
@@ -75,19 +77,19 @@ func (p Partner) Context() Sheet {
 	var learned, taught, dissents []string
 	for _, t := range p.Topics {
 		for _, it := range t.Items {
-			line := fmt.Sprintf("- [%s] %s (%s, %s)", it.ID, inLine(it.Text), inLine(t.Name), day(it.Time))
+			line := fmt.Sprintf("- [%s] %s (%s, %s)", it.Label, inLine(it.Text), inLine(t.Name), day(it.Time))
 			switch {
-			case it.Sort == "lesson" && it.By == p.Me:
+			case it.Sort == topic.Lesson && it.By == p.Me:
 				learned = append(learned, line)
-			case it.Sort == "lesson":
+			case it.Sort == topic.Lesson:
 				taught = append(taught, line)
-			case it.Sort == "dissent" && it.Resolved == nil:
-				dissents = append(dissents, fmt.Sprintf("- [%s] %s: %s (%s, %s)", it.ID, inLine(it.By), inLine(it.Text), inLine(t.Name), day(it.Time)))
+			case it.Sort == topic.Dissent && it.Resolved == nil:
+				dissents = append(dissents, fmt.Sprintf("- [%s] %s: %s (%s, %s)", it.Label, inLine(it.By), inLine(it.Text), inLine(t.Name), day(it.Time)))
 			}
 		}
 	}
 	basis := "(no interaction history yet)"
-	if p.Trust != string(topics.TrustUncalibrated) {
+	if p.Trust != topic.TrustUncalibrated {
 		basis = fmt.Sprintf("sessions: %d, messages: %d", p.Sessions, p.Messages)
 	}
 	do := "parley work-with " + visible.Shell(p.With) + ` "topic" `
@@ -100,7 +102,7 @@ func (p Partner) Context() Sheet {
 		{Name: "learned", Heading: "What I've Learned From Them", Lines: orNone(learned, "(to be filled as collaboration progresses)"), Do: "To say it: " + do + "--teach \"…\""},
 		{Name: "taught", Heading: "What They've Learned From Me", Lines: orNone(taught, "(to be filled via teach-back protocol)"), Do: "It is theirs to say, with --teach."},
 		{Heading: "Working Style", Lines: []string{"(observed over time)"}},
-		{Name: "trust", Heading: "Trust Level", Lines: []string{"- Level: " + strings.ToUpper(p.Trust), "- Basis: " + basis}, Do: "It follows from scores that were recorded: parley work-with " + visible.Shell(p.With) + " --sync"},
+		{Name: "trust", Heading: "Trust Level", Lines: []string{"- Level: " + strings.ToUpper(string(p.Trust)), "- Basis: " + basis}, Do: "It follows from scores that were recorded: parley work-with " + visible.Shell(p.With) + " --sync"},
 		{Name: "dissents", Heading: "Active Disagreements", Lines: orNone(dissents, "(none)"), Do: "To put one on record: " + do + "--disagree \"…\""},
 	}}
 }
@@ -110,18 +112,18 @@ func (t Topic) Sheet() Sheet {
 	var agreements, pending, lessons, dissents, checkpoints []string
 	for _, it := range t.Items {
 		switch it.Sort {
-		case "agreement":
+		case topic.Agreement:
 			agreements = append(agreements, agreement(it)...)
-		case "question":
-			line := fmt.Sprintf("- [ ] [%s] %s", it.ID, inLine(it.Text))
+		case topic.Question:
+			line := fmt.Sprintf("- [ ] [%s] %s", it.Label, inLine(it.Text))
 			if r := it.Resolved; r != nil {
-				line = fmt.Sprintf("- [x] [%s] %s", it.ID, inLine(it.Text)) + outcome(*r)
+				line = fmt.Sprintf("- [x] [%s] %s", it.Label, inLine(it.Text)) + outcome(*r)
 			}
 			pending = append(pending, line)
-		case "lesson":
-			lessons = append(lessons, fmt.Sprintf("- [%s] %s learned: %s", it.ID, inLine(it.By), inLine(it.Text)))
-		case "dissent":
-			line := fmt.Sprintf("- [%s] %s: %s", it.ID, inLine(it.By), inLine(it.Text))
+		case topic.Lesson:
+			lessons = append(lessons, fmt.Sprintf("- [%s] %s learned: %s", it.Label, inLine(it.By), inLine(it.Text)))
+		case topic.Dissent:
+			line := fmt.Sprintf("- [%s] %s: %s", it.Label, inLine(it.By), inLine(it.Text))
 			if r := it.Resolved; r != nil {
 				line += outcome(*r)
 			}
@@ -135,9 +137,9 @@ func (t Topic) Sheet() Sheet {
 		"**Created**: " + stamp(t.Since),
 		"**Participants**: " + inLine(t.Me) + ", " + inLine(t.With),
 		"**Anchor**: " + cmp.Or(inLine(t.AnchorURL), inLine(t.Anchor), none),
-		"**Record**: " + t.Opened,
+		"**Record**: " + t.Opened.String(),
 		"**Last sync**: " + stamp(t.LastSync),
-		"**Score**: " + percent(t.Raw) + " raw, " + t.Status,
+		"**Score**: " + percent(t.Raw) + " raw, " + string(t.Status),
 	}
 	for _, closed := range t.Closed {
 		line := "**Closed**: by " + inLine(closed.By) + " at " + stamp(closed.Time)
@@ -172,14 +174,14 @@ func (t Topic) Page() string {
 
 // agreement is the line of an agreement, followed by a line for each earlier wording.
 func agreement(it control.TopicItem) []string {
-	line := "- [" + it.ID + "] "
+	line := "- [" + it.Label.String() + "] "
 	if it.Agreed {
 		line += "✓ ACCEPTED: " + inLine(it.Text)
 	} else {
 		line += "[spec] " + inLine(it.Text)
 		var stands []string
 		for _, st := range it.Stands {
-			if st.Phase != string(topics.Accepted) {
+			if st.Phase != topic.Accepted {
 				stands = append(stands, inLine(st.Who)+": "+stand(st))
 			}
 		}
@@ -195,8 +197,8 @@ func agreement(it control.TopicItem) []string {
 	return lines
 }
 
-func stand(st control.TopicStand) string {
-	text := st.Phase
+func stand(st topic.Stand) string {
+	text := string(st.Phase)
 	switch {
 	case !st.TimeoutAt.IsZero():
 		text += " at " + stamp(st.TimeoutAt) + ", which is no rejection"
@@ -209,7 +211,7 @@ func stand(st control.TopicStand) string {
 	return text
 }
 
-func outcome(r control.TopicWord) string {
+func outcome(r topic.Word) string {
 	text := " — settled by " + inLine(r.By)
 	if r.Text != "" {
 		text += ": " + inLine(r.Text)
@@ -232,7 +234,7 @@ func checkpoint(cp control.TopicCheckpoint) []string {
 	lines = append(lines, "", fmt.Sprintf("**Agreements**: %d", cp.Agreements), fmt.Sprintf("**Pending**: %d", cp.Pending), "**Score**: "+percent(cp.Score))
 	ratified := "**Ratified by**: " + inLine(cp.By)
 	if cp.Ratified.IsZero() {
-		ratified += " (partner: " + cp.State + ")"
+		ratified += " (partner: " + string(cp.State) + ")"
 	} else if n := len(cp.Verdicts); n > 0 {
 		ratified += ", " + inLine(cp.Verdicts[n-1].By) + " at " + stamp(cp.Ratified)
 	}
@@ -350,11 +352,11 @@ func orNone(lines []string, words string) []string {
 	return lines
 }
 
-func percent(raw *float64) string {
-	if raw == nil {
-		return none
+func percent(raw protocol.Score) string {
+	if x, ok := raw.Value(); ok {
+		return fmt.Sprintf("%.0f%%", x*100)
 	}
-	return fmt.Sprintf("%.0f%%", *raw*100)
+	return none
 }
 
 func day(t time.Time) string {

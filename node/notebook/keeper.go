@@ -18,6 +18,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/feed"
@@ -349,19 +350,19 @@ func (t Topic) termOf(file []byte) string {
 
 // topic writes the files of a topic. It puts away files that belong to a term which is over.
 func (w writer) topic(dir string, t Topic) error {
-	stem := path.Join(dir, "topics", t.Slug)
+	stem := path.Join(dir, "topics", t.Slug.String())
 	existing, err := read(w.root, stem+".md")
 	if err != nil {
 		return err
 	}
-	if opened := t.termOf(existing); opened != "" && opened != t.Opened {
+	if opened := t.termOf(existing); opened != "" && opened != t.Opened.String() {
 		over := t.Since
 		for _, term := range t.Past {
 			if term.Opened == opened && !term.Over.IsZero() {
 				over = term.Over
 			}
 		}
-		if err := w.putAway(stem, t.Slug, over); err != nil {
+		if err := w.putAway(stem, t.Slug.String(), over); err != nil {
 			return err
 		}
 		existing = nil
@@ -370,7 +371,7 @@ func (w writer) topic(dir string, t Topic) error {
 		return nil
 	}
 	if !bytes.Contains(existing, []byte("<!-- parley:begin ")) {
-		if err := w.keepByHand(stem, dir+"."+t.Slug, ".state.json"); err != nil {
+		if err := w.keepByHand(stem, dir+"."+t.Slug.String(), ".state.json"); err != nil {
 			return err
 		}
 	}
@@ -380,7 +381,7 @@ func (w writer) topic(dir string, t Topic) error {
 	if err := w.edit(stem+".md", t.Sheet().Render); err != nil || t.Over.IsZero() {
 		return err
 	}
-	return w.putAway(stem, t.Slug, t.Over)
+	return w.putAway(stem, t.Slug.String(), t.Over)
 }
 
 // state writes the state file, and notes which items have timed out since it was last written.
@@ -394,8 +395,8 @@ func (w writer) state(name string, t Topic) error {
 		return t.StateFile()
 	})
 	for label, item := range t.State.Items {
-		if item.Phase == topics.TimedOut && before.Items[label].Phase != topics.TimedOut {
-			w.w.TimedOut = append(w.w.TimedOut, t.Slug+"/"+label)
+		if item.Phase == topic.TimedOut && before.Items[label].Phase != topic.TimedOut {
+			w.w.TimedOut = append(w.w.TimedOut, t.Slug.String()+"/"+label)
 		}
 	}
 	slices.Sort(w.w.TimedOut)
@@ -430,11 +431,11 @@ func (w writer) keepByHand(stem, as, suffix string) error {
 // away reports whether the sheet of a topic's last term is in the archive.
 func (w writer) away(t Topic) bool {
 	for n := 1; n < maxSameDay; n++ {
-		data, err := read(w.root, archived(t.Slug, t.Over, n)+".md")
+		data, err := read(w.root, archived(t.Slug.String(), t.Over, n)+".md")
 		if data == nil || err != nil {
 			return false
 		}
-		if t.termOf(data) == t.Opened {
+		if t.termOf(data) == t.Opened.String() {
 			return true
 		}
 	}

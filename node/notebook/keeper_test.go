@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
@@ -61,14 +62,17 @@ func (d *desk) write(t *testing.T, agent string) Written {
 
 var noon = time.Date(2026, 4, 13, 12, 0, 0, 0, time.UTC)
 
+// first is the message that opened the topic of a book.
+var first = protocol.NewPath("adfe0356-0f71-49a9-80a0-fb76883cd974", noon, 1)
+
 // book returns a book of one topic with one partner, and so many agreements.
 func book(me, with string, agreements int) Book {
-	t := Topic{Topic: control.Topic{Me: me, With: with, Name: "tmux design", Slug: "tmux-design", Opened: "c/2026/first.md", OpenedBy: me, Since: noon, Status: "NEW"}}
-	t.State = topics.Sidecar{Topic: t.Slug, Items: map[string]topics.SidecarItem{}}
+	t := Topic{Topic: control.Topic{Head: topic.Head{Name: "tmux design", Slug: "tmux-design", Opened: first, Since: noon}, Me: me, With: with, OpenedBy: me, Status: "NEW"}}
+	t.State = topics.Sidecar{Topic: t.Slug.String(), Items: map[string]topics.SidecarItem{}}
 	for n := range agreements {
 		label := fmt.Sprintf("A%d", n+1)
-		t.Items = append(t.Items, control.TopicItem{ID: label, Sort: "agreement", Text: "item " + label, By: me, Signed: true, Agreed: true})
-		t.State.Items[label] = topics.SidecarItem{Text: "item " + label, Phase: topics.Accepted}
+		t.Items = append(t.Items, control.TopicItem{Item: topic.Item{Label: protocol.Label(label), Sort: topic.Agreement, By: me, Signed: true}, Text: "item " + label, Agreed: true})
+		t.State.Items[label] = topics.SidecarItem{Text: "item " + label, Phase: topic.Accepted}
 	}
 	return Book{Me: me, Partners: []Partner{{Relation: control.Relation{Me: me, With: with, Trust: "uncalibrated", Since: noon}, Topics: []Topic{t}}}}
 }
@@ -286,7 +290,7 @@ func TestAPersonsLineOfARecord(t *testing.T) {
 		"before all":     line + string(whole),
 		"behind all":     string(whole) + "\n" + line,
 		"in the head":    strings.Replace(string(whole), "**Record**: ", line+"**Record**: ", 1),
-		"in its place":   strings.Replace(string(whole), "**Record**: c/2026/first.md\n", line, 1),
+		"in its place":   strings.Replace(string(whole), "**Record**: "+first.String()+"\n", line, 1),
 		"in a section":   strings.Replace(string(whole), "- [A1]", line+"- [A1]", 1),
 		"without a head": line + "my words\n",
 	} {
@@ -302,7 +306,7 @@ func TestAPersonsLineOfARecord(t *testing.T) {
 			if at := find(files, line); !slices.Equal(at, []string{"mawjs/topics/tmux-design.md"}) {
 				t.Errorf("the line stands in %v", at)
 			}
-			lacks(t, files["mawjs/topics/tmux-design.md"], "**Record**: c/2026/first.md\n")
+			lacks(t, files["mawjs/topics/tmux-design.md"], "**Record**: "+first.String()+"\n")
 		})
 	}
 }
@@ -523,7 +527,7 @@ func TestStateFileKeptByHand(t *testing.T) {
 // scored returns a partner that has scored twice.
 func scored() Partner {
 	p := book("skills", "mawjs", 0).Partners[0]
-	p.Topics[0].History = []topics.Sample{{At: noon, By: "mawjs", Topic: "tmux-design", Raw: 0.95, Lambda: 0.01}, {At: noon.Add(time.Hour), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1}}
+	p.Topics[0].History = []topic.Sample{{At: noon, By: "mawjs", Topic: "tmux-design", Raw: 0.95, Lambda: 0.01}, {At: noon.Add(time.Hour), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1}}
 	return p
 }
 

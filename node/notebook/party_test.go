@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/schemas"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -24,7 +25,7 @@ func gathered(stem string, hour, members int) Party {
 	}}
 	for n := range members {
 		p.Members = append(p.Members, parties.FileMember{
-			ID: "agent" + strings.Repeat("x", n), Status: protocol.PresenceActive, Role: parties.RoleMember, LastSync: begun, Trust: "initial", JoinedAt: begun,
+			ID: "agent" + strings.Repeat("x", n), Status: protocol.PresenceActive, Role: party.RoleMember, LastSync: begun, Trust: "initial", JoinedAt: begun,
 		})
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
@@ -37,7 +38,7 @@ type announcing struct {
 // crosses reports whether agents of other hosts have to do with a party.
 func (p *Parties) crosses(f found, more []protocol.Address) bool {
 	elsewhere := func(host string) bool { return host != p.Host.String() }
-	return slices.ContainsFunc(f.Members, func(m parties.Member) bool { return elsewhere(m.Host.String()) }) ||
+	return slices.ContainsFunc(f.Members, func(m party.Member) bool { return elsewhere(m.Host.String()) }) ||
 		slices.ContainsFunc(more, func(a protocol.Address) bool { return elsewhere(a.Host) })
 }
 
@@ -131,13 +132,13 @@ const (
 
 // teamOf returns the members of all parties with the same tag, each once. It is asked while the
 // state is read.
-func (p *Parties) teamOf(s *fleet.State, of found) (team []parties.Member) {
+func (p *Parties) teamOf(s *fleet.State, of found) (team []party.Member) {
 	for _, f := range p.all(s) {
 		if f.Team != of.Team {
 			continue
 		}
 		for _, m := range f.Members {
-			if !slices.ContainsFunc(team, func(o parties.Member) bool { return o.Address() == m.Address() }) {
+			if !slices.ContainsFunc(team, func(o party.Member) bool { return o.Address() == m.Address() }) {
 				team = append(team, m)
 			}
 		}
@@ -181,7 +182,7 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 		f = p.in(s, channel)
 		for _, g := range f.Gates {
 			sent := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
-			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == parties.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), sent) {
+			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == party.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), sent) {
 				wished = append(wished, g)
 			}
 		}
@@ -302,7 +303,7 @@ func (p *Parties) notice(ctx context.Context, by control.Caller, speaker string,
 		}
 		to = slices.DeleteFunc(to, func(one control.ToldOne) bool {
 			a, _ := protocol.ParseAddress(one.Who)
-			there := slices.ContainsFunc(f.Members, func(m parties.Member) bool { return m.Host.String() == a.Host })
+			there := slices.ContainsFunc(f.Members, func(m party.Member) bool { return m.Host.String() == a.Host })
 			return !there || f.Member(a.Name, protocol.Name(a.Host)) != nil || a.Name == speaker && a.Host == p.Host.String()
 		})
 	})

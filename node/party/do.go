@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -289,7 +290,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 }
 
 // names are the names of members.
-func names(members []parties.Member) (list []string) {
+func names(members []party.Member) (list []string) {
 	for _, m := range members {
 		list = append(list, m.Name)
 	}
@@ -464,7 +465,7 @@ func (f found) memberLike(text string) (protocol.Address, error) {
 // reservation returns the reservation of a holder that a text names, by a thing or by its path.
 // Without a text, it returns the only one that the holder has.
 func (f found) reservation(text string, holder protocol.Address) (protocol.Path, error) {
-	var own []*parties.Lease
+	var own []*party.Lease
 	for _, l := range f.Leases {
 		if l.Holder == holder && l.Ended.IsZero() && (text == "" || l.Path.String() == text || slices.Contains(l.Things, text)) {
 			own = append(own, l)
@@ -477,4 +478,12 @@ func (f found) reservation(text string, holder protocol.Address) (protocol.Path,
 		return protocol.Path{}, control.Errorf(control.KindNotFound, "see: parley who", "%s has reserved no such thing", holder)
 	}
 	return protocol.Path{}, control.Errorf(control.KindUsage, "name the thing", "%s has %d reservations", holder, len(own))
+}
+
+func addresses(list []protocol.Address) []string {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.String()
+	}
+	return names
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -176,7 +177,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 		if g := f.Gate(path); g != nil {
 			v = p.gate(s, f, g)
 			v.Announced = told[path]
-			if (g.For == parties.ForInvite || g.For == parties.ForJoin) && g.Outcome() == parties.Accepted {
+			if (g.For == parties.ForInvite || g.For == parties.ForJoin) && g.Outcome() == party.Accepted {
 				joined = g.Whom.Name
 			}
 		}
@@ -235,7 +236,7 @@ func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (told m
 			}
 		}
 		for _, g := range f.Gates {
-			if g.For == parties.ForWish && g.Host == p.Host && g.Outcome() == parties.Accepted {
+			if g.For == parties.ForWish && g.Host == p.Host && g.Outcome() == party.Accepted {
 				consider(wanted{g.By, g.Whom, g.Path})
 			}
 		}

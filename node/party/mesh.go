@@ -87,7 +87,7 @@ func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) 
 		for _, score := range by[m.Name] {
 			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: p.hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
 			if m.Name == f.Leader.Via { // for other members, the view has it
-				shown.Trust = string(p.standing.Trust(s, score.Asker, m.Name, given[score.Asker]))
+				shown.Trust = p.standing.Trust(s, score.Asker, m.Name, given[score.Asker])
 			}
 			list = append(list, shown)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -62,7 +62,7 @@ type Options struct {
 // Standing is what is known of agents in addition to parties.
 type Standing interface {
 	Scores(s *fleet.State) collab.Scores
-	Trust(s *fleet.State, via, member string, scores []collab.Score) topics.Trust
+	Trust(s *fleet.State, via, member string, scores []collab.Score) topic.Trust
 	Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error)
 	Viewing(by control.Caller, v control.Viewing) (me, chosen string, err error)
 	SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -54,7 +55,7 @@ func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPar
 
 // reachable returns what will become of a message for each of `members`, as far as that can be
 // known before it is written. It leaves out the member `but`. It is asked while the state is read.
-func (p *Parties) reachable(s *fleet.State, members []parties.Member, but protocol.Address) []control.ToldOne {
+func (p *Parties) reachable(s *fleet.State, members []party.Member, but protocol.Address) []control.ToldOne {
 	list := []control.ToldOne{}
 	for _, m := range members {
 		if m.Address() == but {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -27,7 +28,7 @@ const dormantAfter = 24 * time.Hour
 func (p *Parties) whole(s *fleet.State, f found, me string) control.Party {
 	all := p.all(s)
 	v := p.view(s, all, f, p.standing.Scores(s))
-	v.Void = p.void(s, f.channel)
+	v.Void = collab.Void(s, f.channel, p.kind.Deeds())
 	if usual, none := p.usual(all, me); none == nil {
 		v.Current = usual.channel == f.channel
 	}
@@ -40,8 +41,7 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	v := control.Party{
 		Name: f.Name, Slug: f.Slug.String(), Short: short(all, f), Channel: f.channel, Organized: f.Organized.String(), Host: f.Leader.Host, State: stateActive,
 		Leader: f.Leader.Human, Via: f.Leader.Via, Team: f.Team, Anchor: f.Anchor, AnchorURL: anchor.URL(), Rules: f.Rules, Created: f.Created, Ended: f.EndedAt(),
-		Members: []control.PartyMember{}, Gates: []control.Gate{}, Proposals: []control.PartyProposal{}, Tasks: []control.PartyTask{}, Leases: []control.PartyLease{},
-		Left: []control.PartyDeparture{}, Void: []control.TopicVoid{},
+		Left: f.Left,
 	}
 	switch {
 	case !f.Begun():
@@ -55,15 +55,14 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	for _, m := range f.Members {
 		shown := p.member(s, f, m, scores[f.Slug])
 		v.LastActivity = later(v.LastActivity, shown.LastSync)
-		if shown.Decayed != nil {
+		if x, ok := shown.Decayed.Value(); ok {
 			v.Synced++
-			sum += *shown.Decayed
+			sum += x
 		}
 		v.Members = append(v.Members, shown)
 	}
 	if v.Synced > 0 {
-		mean := sum / float64(v.Synced)
-		v.Mean = &mean
+		v.Mean = protocol.NewScore(sum / float64(v.Synced))
 	}
 	v.SyncDue = p.syncDue(f, v)
 	for _, g := range f.Gates {
@@ -88,9 +87,9 @@ func (p *Parties) syncDue(f found, v control.Party) bool {
 	case "daily":
 		return p.Now().Sub(last) >= 24*time.Hour
 	case "on-trigger":
-		return slices.ContainsFunc(f.Members, func(m parties.Member) bool { return m.Joined.After(last) }) ||
-			slices.ContainsFunc(f.Proposals, func(pr *parties.Proposal) bool {
-				return pr.Settled() == parties.Accepted && slices.ContainsFunc(pr.Votes, func(b parties.Ballot) bool { return b.At.After(last) })
+		return slices.ContainsFunc(f.Members, func(m party.Member) bool { return m.Joined.After(last) }) ||
+			slices.ContainsFunc(f.Proposals, func(pr *party.Proposal) bool {
+				return pr.Settled() == party.Accepted && slices.ContainsFunc(pr.Votes, func(b party.Vote) bool { return b.Time.After(last) })
 			})
 	}
 	return false
@@ -104,37 +103,35 @@ func later(a, b time.Time) time.Time {
 }
 
 // member shows a member.
-func (p *Parties) member(s *fleet.State, f found, m parties.Member, scores map[string][]collab.Score) control.PartyMember {
+func (p *Parties) member(s *fleet.State, f found, m party.Member, scores map[string][]collab.Score) control.PartyMember {
 	now := p.Now()
-	lambda := topics.Lambda{Value: f.Rules.DecayLambda, Tier: topics.TierRule}
-	v := control.PartyMember{
-		ID: m.Name, Node: m.Host, Note: m.Note, Role: m.Role(), Joined: m.Joined, Since: m.Since, Lambda: lambda.Value, Sparkline: []float64{},
-	}
+	lambda := topic.Lambda{Value: f.Rules.DecayLambda, Tier: topic.TierRule}
+	v := control.PartyMember{Member: m, Role: m.Role(), Lambda: lambda.Value}
 	v.Heard, v.Connected = p.Seen(m.Host)
 	v.Status = p.status(m, v.Heard, v.Connected)
 	of := scores[m.Name]
-	var history []topics.Sample
+	var history []topic.Sample
 	for _, score := range of {
 		sample := score.Sample
 		sample.Lambda = lambda.Value
 		history = append(history, sample)
 	}
-	v.Trust = string(p.standing.Trust(s, f.Leader.Via, m.Name, of))
+	v.Trust = p.standing.Trust(s, f.Leader.Via, m.Name, of)
 	if len(of) == 0 {
 		return v
 	}
 	last := of[len(of)-1]
-	raw, decayed := last.Raw, lambda.Decayed(last.Raw, last.At, now)
-	v.Raw, v.Decayed, v.LastSync, v.Colour = &raw, &decayed, last.At, string(topics.ColourOf(decayed))
-	v.Sparkline = append(v.Sparkline, topics.Sparkline(history, now)...)
-	v.Stale, v.OutOfSync = decayed < f.Rules.KickThreshold, decayed < f.Rules.AcceptThreshold
-	v.Resync = decayed < topics.Resync || f.Rules.DivergenceTolerance != "high" && raw < 0.7
+	v.Raw = protocol.NewScore(last.Raw)
+	v.Decayed, v.LastSync = lambda.Worth(v.Raw, last.At, now), last.At
+	v.Colour, v.Sparkline = topic.ColourOf(v.Decayed), topic.Sparkline(history, now)
+	v.Stale, v.OutOfSync = v.Decayed.Below(f.Rules.KickThreshold), v.Decayed.Below(f.Rules.AcceptThreshold)
+	v.Resync = v.Decayed.Below(topic.Resync) || f.Rules.DivergenceTolerance != "high" && v.Raw.Below(0.7)
 	return v
 }
 
 // status is the presence that a member said, corrected by whether its host can be heard. The
 // corrections change only what is shown.
-func (p *Parties) status(m parties.Member, heard time.Time, live bool) string {
+func (p *Parties) status(m party.Member, heard time.Time, live bool) string {
 	said := m.Presence
 	switch {
 	case live && said == protocol.PresenceActive && (p.At(m.Host, m.Name) == control.AgentIdle || p.At(m.Host, m.Name) == control.AgentWaiting):
@@ -151,52 +148,30 @@ func (p *Parties) status(m parties.Member, heard time.Time, live bool) string {
 // work shows what a party agreed on, and its tasks and reservations.
 func (p *Parties) work(f found, v *control.Party) {
 	for _, pr := range f.Proposals {
-		shown := control.PartyProposal{
-			ID: pr.Label.String(), Path: pr.Path.String(), Text: pr.Text, By: pr.By, Time: pr.At, Mode: pr.Mode, Outcome: string(pr.Settled()),
-			Voters: addresses(pr.Voters), Votes: []control.PartyVote{},
-		}
-		for _, b := range pr.Votes {
-			shown.Votes = append(shown.Votes, control.PartyVote{Who: b.Who.String(), Accept: b.Accept, Reason: b.Reason, Time: b.At, Path: b.Path.String()})
-		}
-		v.Proposals = append(v.Proposals, shown)
+		v.Proposals = append(v.Proposals, control.PartyProposal{Proposal: *pr, Outcome: pr.Settled()})
 	}
 	for _, t := range f.Tasks {
-		shown := control.PartyTask{ID: t.Label.String(), Path: t.Path.String(), Text: t.Text, By: t.By, Time: t.At, State: "free", Lapsed: t.Lapsed}
+		shown := control.PartyTask{Task: *t, State: "free"}
 		switch {
 		case t.Done != nil:
-			shown.State, shown.Taker, shown.Outcome, shown.Done = "done", t.Done.By.String(), t.Done.Outcome, t.Done.At
+			shown.State, shown.Taker, shown.Until, shown.Outcome, shown.Done = "done", t.Done.By, time.Time{}, t.Done.Outcome, t.Done.Time
 		case t.Taker.Name != "":
-			shown.State, shown.Taker, shown.Until = "taken", t.Taker.String(), t.Until
+			shown.State = "taken"
 		}
 		v.Tasks = append(v.Tasks, shown)
 	}
 	for _, l := range f.Leases {
 		if l.Ended.IsZero() {
-			v.Leases = append(v.Leases, control.PartyLease{
-				Path: l.Path.String(), Holder: l.Holder.String(), Things: append([]string{}, l.Things...), Fence: l.Fence, Time: l.At, Until: l.Until, Reason: l.Reason,
-			})
+			v.Leases = append(v.Leases, l)
 		}
 	}
-	for _, gone := range f.Left {
-		v.Left = append(v.Left, control.PartyDeparture{
-			ID: gone.Name, Node: gone.Host, Time: gone.At, By: gone.By, Reason: gone.Reason, Removed: gone.Removed, Path: gone.Path.String(),
-		})
-	}
-}
-
-func addresses(list []protocol.Address) []string {
-	names := make([]string, len(list))
-	for i, a := range list {
-		names[i] = a.String()
-	}
-	return names
 }
 
 // gate shows a gate, without the words of its message.
 func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	v := control.Gate{
 		ID: g.Path.Short(), Path: g.Path.String(), For: g.For, Title: g.Title(), Party: f.Name, Channel: f.channel.String(), By: g.By, Human: g.Human, Host: g.Host,
-		Deciders: append([]protocol.Name{}, g.Deciders...), Outcome: string(g.Outcome()), Time: g.At, AnswerBy: g.AnswerBy, Hash: g.Hash,
+		Deciders: g.Deciders, Outcome: g.Outcome(), Time: g.At, AnswerBy: g.AnswerBy, Hash: g.Hash,
 		Asker: asker(s, g),
 	}
 	if g.Whom.Name != "" {
@@ -211,7 +186,7 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 		if a.Open {
 			v.Proof = control.ProofOpenKey
 		}
-	} else if g.Outcome() == parties.Contested {
+	} else if g.Outcome() == party.Contested {
 		v.TakesBack = g.Contesting()
 	}
 	return v
@@ -239,32 +214,4 @@ func hasKey(s *fleet.State, g *parties.Gate) bool {
 		}
 	}
 	return false
-}
-
-// maxVoid is how many messages that do not count a party shows. maxLooked is how many messages are
-// looked through for them. Both take the last ones.
-const (
-	maxVoid   = 20
-	maxLooked = 2000
-)
-
-// void returns the last messages in a channel that do not count.
-func (p *Parties) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
-	list := []control.TopicVoid{}
-	deeds, looked := p.kind.Deeds(), 0
-	for it := range s.Ledger.ChannelBackward(channel) {
-		if looked++; looked > maxLooked || len(list) == maxVoid {
-			break
-		}
-		if it.Type != protocol.TypeText || !slices.Contains(deeds, it.Act) {
-			continue
-		}
-		if why := s.Void(it); why != nil {
-			list = append(list, control.TopicVoid{
-				TopicWord: control.TopicWord{By: it.From, Time: it.Timestamp, Path: it.Path.String()}, Act: it.Act, Why: why.Error(),
-			})
-		}
-	}
-	slices.Reverse(list)
-	return list
 }

@@ -6,7 +6,8 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,8 +16,8 @@ import (
 // trusting is a standing that knows nobody.
 type trusting struct{ Standing }
 
-func (trusting) Trust(*fleet.State, string, string, []collab.Score) topics.Trust {
-	return topics.TrustMedium
+func (trusting) Trust(*fleet.State, string, string, []collab.Score) topic.Trust {
+	return topic.TrustMedium
 }
 
 // Work-with W114: a member is dormant if its host was not heard for a day. Nobody says that of
@@ -37,9 +38,9 @@ func TestStatus(t *testing.T) {
 		{protocol.PresenceHidden, 30 * time.Hour, false, "hidden"},
 	} {
 		heard, live = now.Add(-c.ago), c.live
-		score := collab.Score{Sample: topics.Sample{At: now.Add(-100 * time.Hour), Raw: 1}}
-		m := p.member(nil, f, parties.Member{Name: "m", Host: "a", Presence: c.said}, map[string][]collab.Score{"m": {score}})
-		if m.Status != c.want || m.Decayed == nil || *m.Decayed > 0.4 || *m.Raw != 1 {
+		score := collab.Score{Sample: topic.Sample{At: now.Add(-100 * time.Hour), Raw: 1}}
+		m := p.member(nil, f, party.Member{Name: "m", Host: "a", Presence: c.said}, map[string][]collab.Score{"m": {score}})
+		if m.Status != c.want || !m.Decayed.Below(0.4) || m.Raw != protocol.NewScore(1) {
 			t.Errorf("said to be %s %s ago it is shown as %s, worth %v", c.said, c.ago, m.Status, m.Decayed)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/examiner"
@@ -234,10 +235,10 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 
 // claimsOf are the claims of a check, each with what `who` did with its item. If a claim words the
 // item differently, what they did says nothing: a label alone proves no words.
-func claimsOf(t topics.Topic, c *topics.Check, who string) []examiner.Claim {
+func claimsOf(t topics.Topic, c *topic.Check, who string) []examiner.Claim {
 	claims := make([]examiner.Claim, len(c.Claims))
 	for i, claim := range c.Claims {
-		claims[i].Claim = claim.Claim
+		claims[i].Claim = protocol.Claim{ItemRef: claim.ItemRef, Source: claim.Source}
 		it := t.Item(claim.Item)
 		if it == nil || !strings.EqualFold(strings.Join(strings.Fields(it.Text()), " "), strings.Join(strings.Fields(claim.Text), " ")) {
 			continue
@@ -248,21 +249,21 @@ func claimsOf(t topics.Topic, c *topics.Check, who string) []examiner.Claim {
 }
 
 // ownOf is what `who` did with an item; nil if they did nothing.
-func ownOf(t topics.Topic, it *topics.Item, who string) *examiner.Own {
-	if it.Sort != topics.Agreement {
+func ownOf(t topics.Topic, it *topic.Item, who string) *examiner.Own {
+	if it.Sort != topic.Agreement {
 		if it.By != who || it.Path == t.Opened {
 			return nil // the question with which every topic begins is nobody's words
 		}
-		return &examiner.Own{Word: examiner.Wrote, Where: it.Path.RepoPath(), At: it.At}
+		return &examiner.Own{Word: examiner.Wrote, Where: it.Path.RepoPath(), At: it.Time}
 	}
 	s := it.Stand(who)
-	word, decided := map[topics.Phase]examiner.Word{
-		topics.Accepted: examiner.Accepted, topics.Rejected: examiner.Rejected, topics.Deferred: examiner.Deferred, topics.TimedOut: examiner.Deferred, topics.Pending: examiner.Revoked,
-	}[s.Phase], !s.Deed.IsZero()
+	word, decided := map[topic.Phase]examiner.Word{
+		topic.Accepted: examiner.Accepted, topic.Rejected: examiner.Rejected, topic.Deferred: examiner.Deferred, topic.TimedOut: examiner.Deferred, topic.Pending: examiner.Revoked,
+	}[s.Phase], !s.Path.IsZero()
 	if !decided {
 		return nil
 	}
-	return &examiner.Own{Word: word, Where: s.Deed.RepoPath(), At: s.DecidedAt, Reason: s.Reason}
+	return &examiner.Own{Word: word, Where: s.Path.RepoPath(), At: s.Decided, Reason: s.Reason}
 }
 
 // examine scores claims by what the agent wrote.

@@ -288,7 +288,7 @@ func (t *telling) accept(i int) {
 			continue // what is seen on that host is seen at once
 		}
 		t.until("the inviter's host shows the member", time.Millisecond, func() bool {
-			return slices.ContainsFunc(t.party().Members, func(m control.PartyMember) bool { return m.ID+"@"+m.Node.String() == g.Whom })
+			return slices.ContainsFunc(t.party().Members, func(m control.PartyMember) bool { return m.Address().String() == g.Whom })
 		})
 		t.joined = append(t.joined, time.Since(began))
 	}

@@ -85,7 +85,7 @@ func (r *rig) askYear(home configs.Home, atOnce bool) (took map[string][]time.Du
 	viewing := control.Viewing{For: asker}
 	list := func() error {
 		list, err := control.Topics.Ask(r.Context(), p, control.TopicsRequest{Viewing: viewing})
-		if err == nil && (len(list.Topics) == 0 || list.Topics[0].Raw == nil) {
+		if err == nil && (len(list.Topics) == 0 || list.Topics[0].Raw == (protocol.Score{})) {
 			err = fmt.Errorf("the list has %d topics, and no score", len(list.Topics))
 		}
 		return err

@@ -29,11 +29,11 @@ func (v View) Age(at time.Time) string {
 }
 
 // Percent is a score in the form in which people read it.
-func Percent(score *float64) string {
-	if score == nil {
-		return "—"
+func Percent(score protocol.Score) string {
+	if x, ok := score.Value(); ok {
+		return fmt.Sprintf("%d%%", int(math.Round(x*100)))
 	}
-	return fmt.Sprintf("%d%%", int(math.Round(*score*100)))
+	return "—"
 }
 
 // Dash is a text; a dash if there is none.

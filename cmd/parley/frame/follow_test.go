@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // shown answers with inquiries as a node shows them, one after the other, and then fails.
@@ -65,8 +66,8 @@ func TestAReviewShowsTheResultsAgain(t *testing.T) {
 	var out bytes.Buffer
 	s, seen := &session{view: cli.View{Out: term.Screen{Writer: &out}}}, &told{}
 	f := control.Frame{
-		State: "GATE_ROUTE", Synthesis: "## Convergence\nBoth hold the orders.", Brief: control.FrameBrief{Intent: "which to keep"},
-		Previews: []control.FramePreview{{Perspective: "Cost", Title: "What it costs"}},
+		State: "GATE_ROUTE", Synthesis: "## Convergence\nBoth hold the orders.", Brief: protocol.InquiryBrief{Intent: "which to keep"},
+		Previews: []protocol.InquiryGlance{{Perspective: "Cost", Title: "What it costs"}},
 	}
 	for _, want := range []int{1, 1, 2} {
 		if want == 2 {

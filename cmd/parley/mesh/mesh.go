@@ -153,7 +153,7 @@ func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 	v.Out.Printf("🕸 %s\n\n", summary(m))
 	var shown []control.MeshEdge
 	t := term.Table{Heading: []string{"From", "To", "Party", "Raw", "Decay", "λ", "Last Sync", "Trust", "Team", "Colour"}, Flexible: 2}
-	t.Style = func(row int, cell string) string { return v.Out.Colour(shown[row].Data.Colour, cell) }
+	t.Style = func(row int, cell string) string { return v.Out.Colour(string(shown[row].Data.Colour), cell) }
 	for _, e := range m.Edges {
 		if e.Source == e.Target {
 			continue // an agent is always in sync with itself
@@ -161,13 +161,13 @@ func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 		shown = append(shown, e)
 		age, colour := "—", "—"
 		if e.Data.Synced {
-			age, colour = v.Age(e.Data.LastSync), e.Data.Colour
+			age, colour = v.Age(e.Data.LastSync), string(e.Data.Colour)
 			if e.Data.Dashed {
 				colour += ", old"
 			}
 		}
 		t.Rows = append(t.Rows, []string{
-			term.Line(e.Source), term.Line(e.Target), term.Line(e.Data.Topic), raw(e), decayed(e), fmt.Sprintf("%.2f", e.Data.Lambda), age, e.Data.Trust, term.Line(e.Data.Team), colour})
+			term.Line(e.Source), term.Line(e.Target), term.Line(e.Data.Topic), raw(e), decayed(e), fmt.Sprintf("%.2f", e.Data.Lambda), age, string(e.Data.Trust), term.Line(e.Data.Team), colour})
 	}
 	if len(t.Rows) == 0 {
 		v.Out.Printf("Nobody is in a party with another one yet.\n")

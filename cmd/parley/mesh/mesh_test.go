@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -25,12 +27,12 @@ var seen = time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) time.Time { return seen.Add(-d) }
 
-func agent(id string, node protocol.Name, status, trust string) control.MeshNode {
+func agent(id string, node protocol.Name, status string, trust topic.Trust) control.MeshNode {
 	return control.MeshNode{ID: id, Label: id, Type: "agent", Data: control.MeshNodeData{Node: node, Status: status, Trust: trust, LastSync: ago(time.Hour)}}
 }
 
 // edge returns an edge of the party c1. If raw is below 0, the edge was never synced.
-func edge(source, target, direction string, raw, decayed float64, colour string) control.MeshEdge {
+func edge(source, target, direction string, raw, decayed float64, colour topic.Colour) control.MeshEdge {
 	e := control.MeshEdge{ID: "c1/" + target + "/" + direction, Source: source, Target: target, Data: control.MeshEdgeData{
 		Direction: direction, Party: "tmux-design", Channel: "c1", Leader: "nat@a", Topic: "tmux design", Team: "core", Role: "member", Trust: "high", Lambda: 0.01,
 		Colour: colour, Opacity: 0.1 + 0.9*decayed, Sparkline: []float64{}, LastSync: ago(12 * time.Hour),
@@ -284,23 +286,22 @@ func of(name, team, state string, gates []control.Gate, decayed map[string]float
 		if !in {
 			continue
 		}
-		m := control.PartyMember{ID: id}
+		m := control.PartyMember{Member: party.Member{Name: id}}
 		if score >= 0 {
-			m.Decayed = &score
+			m.Decayed = protocol.NewScore(score)
 			p.Synced++
 			sum += score
 		}
 		p.Members = append(p.Members, m)
 	}
 	if p.Synced > 0 {
-		mean := sum / float64(p.Synced)
-		p.Mean = &mean
+		p.Mean = protocol.NewScore(sum / float64(p.Synced))
 	}
 	return p
 }
 
 func core() []control.Party {
-	invite := func(outcome string) control.Gate { return control.Gate{For: "invite", Outcome: outcome} }
+	invite := func(outcome party.Outcome) control.Gate { return control.Gate{For: "invite", Outcome: outcome} }
 	return []control.Party{
 		of("kit-ancestry", "fleet-core", "closed", nil, nil),
 		of("party-system-design", "fleet-core", "active", nil, map[string]float64{"mawjs": 0.9, "mawui": 0.8, "skills-cli": -1}),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -155,10 +156,10 @@ func drawNode(b *strings.Builder, n control.MeshNode, at, centre point) {
 	if n.Type != typeAgent || n.Data.Status == string(protocol.PresenceActive) || n.Data.Status == string(protocol.PresenceBusy) {
 		fill = "on"
 	}
-	border := map[string]string{"high": ` stroke-width="3"`, "initial": ` stroke-dasharray="4 3"`, "uncalibrated": ` stroke-dasharray="1 3"`}[n.Data.Trust]
+	border := map[topic.Trust]string{topic.TrustHigh: ` stroke-width="3"`, topic.TrustInitial: ` stroke-dasharray="4 3"`, topic.TrustUncalibrated: ` stroke-dasharray="1 3"`}[n.Data.Trust]
 	tip := n.Label + " on " + n.Data.Node.String()
 	if n.Data.Trust != "" {
-		tip += ", " + n.Data.Status + ", trust " + n.Data.Trust
+		tip += ", " + n.Data.Status + ", trust " + string(n.Data.Trust)
 	}
 	fmt.Fprintf(b, "<g><title>%s</title>", safe(tip))
 	if n.Type == typeAgent {
@@ -227,7 +228,7 @@ func drawEdges(b *strings.Builder, m control.Mesh, places map[string]point, cent
 // colourOf is the colour of an edge; gray if this version does not know it.
 func colourOf(e control.MeshEdge) string {
 	for _, c := range colours {
-		if c[0] == e.Data.Colour {
+		if c[0] == string(e.Data.Colour) {
 			return c[0]
 		}
 	}
@@ -249,9 +250,9 @@ func decayed(e control.MeshEdge) string { return percent(e, e.Data.Decayed) }
 
 func percent(e control.MeshEdge, score float64) string {
 	if !e.Data.Synced {
-		return cli.Percent(nil)
+		return cli.Percent(protocol.Score{})
 	}
-	return cli.Percent(&score)
+	return cli.Percent(protocol.NewScore(score))
 }
 
 // drawLegend says below the drawing what its lines mean: on paper, nobody can point at a line.

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -25,13 +26,13 @@ type Team struct {
 
 // TeamParty is one party of a team.
 type TeamParty struct {
-	Party   string   `json:"party"`          // its name
-	Short   string   `json:"short"`          // a name that only this party has
-	Members int      `json:"members"`        // how many are in it
-	Invited int      `json:"invited"`        // how many are invited and have not decided
-	Synced  int      `json:"synced"`         // how many of its members have a score
-	Sync    *float64 `json:"sync,omitempty"` // the mean of their decayed scores; absent if there is none
-	Status  string   `json:"status"`         // active or closed
+	Party   string         `json:"party"`         // its name
+	Short   string         `json:"short"`         // a name that only this party has
+	Members int            `json:"members"`       // how many are in it
+	Invited int            `json:"invited"`       // how many are invited and have not decided
+	Synced  int            `json:"synced"`        // how many of its members have a score
+	Sync    protocol.Score `json:"sync,omitzero"` // the mean of their decayed scores; absent if there is none
+	Status  string         `json:"status"`        // active or closed
 }
 
 // NewTeamCommand is parley team.
@@ -84,7 +85,7 @@ func ShowTeam(ctx context.Context, name string, client control.Service, v cli.Vi
 	} else {
 		v.Out.Printf("Team members: %s (union across parties)\n", term.Line(strings.Join(team.Members, ", ")))
 	}
-	v.Out.Printf("Team aggregate sync: %s (decayed — computed from raw × e^(-λh) per member; %d of %d synced)\n", cli.Percent(&team.Sync), team.Synced, team.Pairs)
+	v.Out.Printf("Team aggregate sync: %s (decayed — computed from raw × e^(-λh) per member; %d of %d synced)\n", cli.Percent(protocol.NewScore(team.Sync)), team.Synced, team.Pairs)
 	return nil
 }
 
@@ -121,11 +122,11 @@ func teamOf(name string, parties []control.Party) Team {
 		if p.State != stateClosed {
 			row.Members, row.Invited, row.Synced, row.Sync = len(p.Members), invited(p), p.Synced, p.Mean
 			for _, m := range p.Members {
-				members[m.ID] = true
+				members[m.Name] = true
 				team.Pairs++
-				if m.Decayed != nil {
+				if x, ok := m.Decayed.Value(); ok {
 					team.Synced++
-					sum += *m.Decayed
+					sum += x
 				}
 			}
 		}

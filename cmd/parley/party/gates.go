@@ -215,7 +215,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		return control.Errorf(control.KindRefused, "parley frame answer "+g.Channel[:8], "an inquiry asks that, and has options of its own")
 	case !g.Here:
 		return control.Errorf(control.KindRefused, "it is for them to decide, there", "%s decides it, and you are %s, of another host", decider(g), list.Human)
-	case g.Outcome == a.outcome:
+	case string(g.Outcome) == a.outcome:
 		return control.Errorf(control.KindRefused, "", "it is %s already, by %s", g.Outcome, term.Line(g.DecidedBy))
 	case !list.HasKey:
 		return control.Errorf(control.KindRefused, "parley human add", "%s has no key of their own, which a gate needs", list.Human)

@@ -150,7 +150,7 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		return s.say(ctx, control.PartyDeedRequest{Deed: protocol.ActRemove, Whom: args[0], Reason: reason}, func(done control.PartyDeed) {
 			gone := done.Party.Left[len(done.Party.Left)-1]
-			s.view.Out.Printf("%s@%s is no member of %s any more\n", term.Line(gone.ID), gone.Node, term.Line(done.Party.Name))
+			s.view.Out.Printf("%s@%s is no member of %s any more\n", term.Line(gone.Name), gone.Host, term.Line(done.Party.Name))
 		})
 	})
 	cmd.Flags().StringVar(&reason, "reason", "", "`WHY`, kept in the record and told to the party")
@@ -182,7 +182,7 @@ now have to accept it, a majority of them, or its leader.`,
 	}
 	return command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		return s.say(ctx, control.PartyDeedRequest{Deed: protocol.ActPartyAgree, Text: strings.Join(args, " ")}, func(done control.PartyDeed) {
-			s.proposal(done.Party, done.Party.Proposals[len(done.Party.Proposals)-1].ID)
+			s.proposal(done.Party, done.Party.Proposals[len(done.Party.Proposals)-1].Label.String())
 		})
 	})
 }
@@ -190,8 +190,8 @@ now have to accept it, a majority of them, or its leader.`,
 // proposal shows how a proposed agreement stands.
 func (s *session) proposal(party control.Party, id string) {
 	for _, pr := range party.Proposals {
-		if strings.EqualFold(pr.ID, id) {
-			s.view.Out.Printf("%s %s: %s%s\n", pr.ID, term.Line(pr.Text), pr.Outcome, s.votes(pr))
+		if strings.EqualFold(pr.Label.String(), id) {
+			s.view.Out.Printf("%s %s: %s%s\n", pr.Label, term.Line(pr.Text), pr.Outcome, s.votes(pr))
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (s *session) organized(done control.PartyDeed) {
 	label("Rules", rulesLine(party))
 	var members []string
 	for _, m := range party.Members {
-		members = append(members, term.Line(m.ID))
+		members = append(members, term.Line(m.Name))
 	}
 	label("Members", strings.Join(members, ", "))
 	label("Team", cli.Dash(party.Team))

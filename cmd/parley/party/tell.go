@@ -217,7 +217,7 @@ func (s *session) recap(party control.Party) {
 	}
 	var agreed, opened, decided, who []string
 	for _, pr := range party.Proposals {
-		line := fmt.Sprintf("%s %s (%s, %s)", pr.ID, term.Line(pr.Text), pr.Outcome, term.Line(pr.By))
+		line := fmt.Sprintf("%s %s (%s, %s)", pr.Label, term.Line(pr.Text), pr.Outcome, term.Line(pr.By))
 		if pr.Outcome == "pending" {
 			opened = append(opened, line+s.votes(pr))
 		} else {
@@ -234,16 +234,16 @@ func (s *session) recap(party control.Party) {
 	}
 	for _, t := range party.Tasks {
 		if t.State != "done" {
-			opened = append(opened, fmt.Sprintf("%s %s (%s%s)", t.ID, term.Line(t.Text), t.State, by(t.Taker)))
+			opened = append(opened, fmt.Sprintf("%s %s (%s%s)", t.Label, term.Line(t.Text), t.State, by(t.Taker.String())))
 		} else {
-			agreed = append(agreed, fmt.Sprintf("%s %s (done%s)", t.ID, term.Line(t.Text), by(t.Taker)))
+			agreed = append(agreed, fmt.Sprintf("%s %s (done%s)", t.Label, term.Line(t.Text), by(t.Taker.String())))
 		}
 	}
 	for _, m := range party.Members {
-		who = append(who, fmt.Sprintf("%s %s@%s since %s", dots[m.Status], term.Line(m.ID), m.Node, s.view.At(m.Joined, cli.ShortForm)))
+		who = append(who, fmt.Sprintf("%s %s@%s since %s", dots[m.Status], term.Line(m.Name), m.Host, s.view.At(m.Joined, cli.ShortForm)))
 	}
 	for _, gone := range party.Left {
-		who = append(who, fmt.Sprintf("%s@%s left on %s%s", term.Line(gone.ID), gone.Node, s.view.At(gone.Time, cli.ShortForm), reasoned(gone.Reason)))
+		who = append(who, fmt.Sprintf("%s@%s left on %s%s", term.Line(gone.Name), gone.Host, s.view.At(gone.Time, cli.ShortForm), reasoned(gone.Reason)))
 	}
 	part("Agreed and done", agreed)
 	part("Decided by humans", decided)

@@ -9,8 +9,10 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -172,15 +174,15 @@ func (s *session) table(party control.Party) {
 	s.heading(party)
 	out.Printf("\n")
 	t := term.Table{Heading: []string{"", "Oracle", "Node", "Status", "Sync", "Decay", "λ", "Trust", "Last", ""}, Flexible: 1, Style: func(row int, cell string) string {
-		return out.Colour(party.Members[row].Colour, cell)
+		return out.Colour(string(party.Members[row].Colour), cell)
 	}}
 	for _, m := range party.Members {
 		mark := cli.Sparkline(m.Sparkline)
-		if m.Decayed != nil && *m.Decayed < 0.5 {
+		if m.Decayed.Below(topic.Resync) {
 			mark += " ⚠"
 		}
 		t.Rows = append(t.Rows, []string{
-			dots[m.Status], term.Line(m.ID), m.Node.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), m.Trust,
+			dots[m.Status], term.Line(m.Name), m.Host.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), string(m.Trust),
 			s.view.Age(m.LastSync), mark,
 		})
 	}
@@ -203,7 +205,7 @@ func (s *session) below(party control.Party) {
 		s.gateLine(g)
 	}
 	for _, m := range party.Members {
-		name := term.Line(m.ID)
+		name := term.Line(m.Name)
 		if m.Note != "" {
 			out.Printf("%s %s: %s\n", dots[m.Status], name, term.Line(m.Note))
 		}
@@ -215,23 +217,23 @@ func (s *session) below(party control.Party) {
 		}
 		if m.Resync {
 			why := "💡 a sync would help"
-			if party.Rules.DivergenceTolerance == "low" && m.Raw != nil && *m.Raw < 0.7 {
+			if party.Rules.DivergenceTolerance == "low" && m.Raw.Below(0.7) {
 				why = "❗ the party asks for a sync (divergence_tolerance=low)"
 			}
-			out.Printf("%s: %s\n", why, s.view.Command("parley work-with "+term.Shell(m.ID)+" --sync"))
+			out.Printf("%s: %s\n", why, s.view.Command("parley work-with "+term.Shell(m.Name)+" --sync"))
 		}
 	}
 	if party.SyncDue {
 		out.Printf("⏰ a sync is due (sync_cadence=%s): %s\n", party.Rules.SyncCadence, s.view.Command("parley work-with --sync"))
 	}
 	for _, pr := range party.Proposals {
-		out.Printf("%s %s %s%s\n", map[string]string{"accepted": "✓", "declined": "✗", "pending": "·"}[pr.Outcome], pr.ID, term.Line(pr.Text), s.votes(pr))
+		out.Printf("%s %s %s%s\n", map[string]string{"accepted": "✓", "declined": "✗", "pending": "·"}[string(pr.Outcome)], pr.Label, term.Line(pr.Text), s.votes(pr))
 	}
 	for _, task := range party.Tasks {
 		s.taskLine(task)
 	}
 	for _, l := range party.Leases {
-		out.Printf("🔒 %s has %s until %s (fence %d)\n", term.Line(l.Holder), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
+		out.Printf("🔒 %s has %s until %s (fence %d)\n", term.Line(l.Holder.String()), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
 	}
 	if n := len(party.Void); n > 0 {
 		last := party.Void[n-1]
@@ -244,14 +246,14 @@ func (s *session) votes(pr control.PartyProposal) string {
 	if pr.Outcome != "pending" {
 		return ""
 	}
-	voted := map[string]bool{}
+	voted := map[protocol.Address]bool{}
 	for _, v := range pr.Votes {
 		voted[v.Who] = true
 	}
 	var missing []string
 	for _, who := range pr.Voters {
 		if !voted[who] {
-			missing = append(missing, term.Line(who))
+			missing = append(missing, term.Line(who.String()))
 		}
 	}
 	return " (waits for " + strings.Join(missing, ", ") + ")"
@@ -260,11 +262,11 @@ func (s *session) votes(pr control.PartyProposal) string {
 func (s *session) taskLine(task control.PartyTask) {
 	switch task.State {
 	case "done":
-		s.view.Out.Printf("☑ %s %s (%s)\n", task.ID, term.Line(task.Text), term.Line(task.Taker))
+		s.view.Out.Printf("☑ %s %s (%s)\n", task.Label, term.Line(task.Text), term.Line(task.Taker.String()))
 	case "taken":
-		s.view.Out.Printf("▶ %s %s (%s until %s)\n", task.ID, term.Line(task.Text), term.Line(task.Taker), s.view.Stamp(task.Until, cli.ShortForm))
+		s.view.Out.Printf("▶ %s %s (%s until %s)\n", task.Label, term.Line(task.Text), term.Line(task.Taker.String()), s.view.Stamp(task.Until, cli.ShortForm))
 	default:
-		s.view.Out.Printf("☐ %s %s\n", task.ID, term.Line(task.Text))
+		s.view.Out.Printf("☐ %s %s\n", task.Label, term.Line(task.Text))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -25,9 +26,9 @@ func shown(party control.Party) string {
 }
 
 func member(id, status string, raw, decayed float64, last time.Duration) control.PartyMember {
-	m := control.PartyMember{ID: id, Node: "white", Status: status, Lambda: 0.01, Trust: "high", Sparkline: []float64{}}
+	m := control.PartyMember{Member: party.Member{Name: id, Host: "white"}, Status: status, Lambda: 0.01, Trust: "high", Sparkline: []float64{}}
 	if last > 0 {
-		m.Raw, m.Decayed, m.LastSync = &raw, &decayed, noon.Add(-last)
+		m.Raw, m.Decayed, m.LastSync = protocol.NewScore(raw), protocol.NewScore(decayed), noon.Add(-last)
 	}
 	return m
 }
@@ -82,7 +83,7 @@ func TestWho(t *testing.T) {
 // line.
 func TestWhoShowsWordsOfOthersAsText(t *testing.T) {
 	text := shown(control.Party{
-		Name: "a\x1b[2Jb\nc", Leader: "nat", Members: []control.PartyMember{{ID: "m\x1b]0;x\a", Note: "n\nn"}}, Tasks: []control.PartyTask{{ID: "T1", Text: "t\r\nt", State: "free"}},
+		Name: "a\x1b[2Jb\nc", Leader: "nat", Members: []control.PartyMember{{Member: party.Member{Name: "m\x1b]0;x\a", Note: "n\nn"}}}, Tasks: []control.PartyTask{{Task: party.Task{Label: "T1", Text: "t\r\nt"}, State: "free"}},
 	})
 	if strings.ContainsAny(text, "\x1b\a\r") {
 		t.Errorf("%q", text)

@@ -73,7 +73,7 @@ func newTaskEndCommand(p *cli.Program, act protocol.Act) *cobra.Command {
 // task shows one task.
 func (s *session) task(party control.Party, id string) {
 	for _, task := range party.Tasks {
-		if strings.EqualFold(task.ID, id) {
+		if strings.EqualFold(task.Label.String(), id) {
 			s.taskLine(task)
 		}
 	}

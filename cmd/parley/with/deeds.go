@@ -118,7 +118,7 @@ func (c *call) told(a action, done Done) {
 // agreedOn says that an item now holds for both.
 func agreedOn(t control.Topic, items []string) string {
 	for _, it := range t.Items {
-		if len(items) == 1 && it.ID == items[0] && it.Agreed {
+		if len(items) == 1 && it.Label.String() == items[0] && it.Agreed {
 			return ": both have accepted it"
 		}
 	}
@@ -129,7 +129,7 @@ func agreedOn(t control.Topic, items []string) string {
 func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	for _, it := range t.Items {
 		for _, st := range it.Stands {
-			if len(done.Items) > 0 && it.ID == done.Items[0] && st.Who == done.Me && !st.Until.IsZero() {
+			if len(done.Items) > 0 && it.Label.String() == done.Items[0] && st.Who == done.Me && !st.Until.IsZero() {
 				return " until " + c.view.Stamp(st.Until, cli.ShortForm)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -49,26 +50,26 @@ func filled[T any]() (v T) {
 // No display of topics hands a terminal anything that it obeys, whatever stands in a record. It
 // prevents: the names of partners and agents in "what was done" do so.
 func TestNoDisplayObeysARecord(t *testing.T) {
-	topic := filled[control.Topic]()
-	topic.Items = nil
-	topic.Status, topic.Tier, topic.Colour, topic.Slug = "SYNCED", "intra-soul", "green", "tmux" // the node's own words
-	for _, sort := range []string{"agreement", "question", "lesson", "dissent"} {
-		for _, phase := range []string{"pending", "accept", "reject", "defer", "timeout"} {
+	one := filled[control.Topic]()
+	one.Items = nil
+	one.Status, one.Tier, one.Colour, one.Slug = "SYNCED", "intra-soul", "green", "tmux" // the node's own words
+	for _, sort := range []topic.Sort{topic.Agreement, topic.Question, topic.Lesson, topic.Dissent} {
+		for _, phase := range []topic.Phase{topic.Pending, topic.Accepted, topic.Rejected, topic.Deferred, topic.TimedOut} {
 			it := filled[control.TopicItem]()
-			it.Sort, it.ID, it.Phase, it.Stands[0].Phase, it.Resolved, it.Stands[0].Who = sort, "A1", phase, phase, nil, hostile
-			topic.Items = append(topic.Items, it)
+			it.Sort, it.Label, it.Phase, it.Stands[0].Phase, it.Resolved, it.Stands[0].Who = sort, "A1", phase, phase, nil, hostile
+			one.Items = append(one.Items, it)
 		}
 	}
-	topic.Exchanges[0].Path = "c/1.md"
-	topic.Void[0].Act, topic.Checkpoints[0].State = protocol.ActAccept, "pending"
-	list := control.TopicList{Me: hostile, Topics: []control.Topic{topic}}
+	one.Exchanges[0].Path = reply
+	one.Void[0].Act, one.Checkpoints[0].State = protocol.ActAccept, "pending"
+	list := control.TopicList{Me: hostile, Topics: []control.Topic{one}}
 	relation := filled[control.Relation]()
-	relation.Topics, relation.Trust = []control.Topic{topic}, "high"
+	relation.Topics, relation.Trust = []control.Topic{one}, "high"
 	sweep := filled[control.Sweep]()
 	sweep.TimedOut[0].ID = "A1"
 	node := control.Bind(
 		control.Topics.By(func(context.Context, control.TopicsRequest) (control.TopicList, error) { return list, nil }),
-		control.ShowTopic.By(func(context.Context, control.TopicRequest) (control.Topic, error) { return topic, nil }),
+		control.ShowTopic.By(func(context.Context, control.TopicRequest) (control.Topic, error) { return one, nil }),
 		control.ShowRelation.By(func(context.Context, control.RelationRequest) (control.Relation, error) { return relation, nil }),
 		control.Hosts.By(func(context.Context, control.HostsRequest) ([]control.Host, error) {
 			return []control.Host{filled[control.Host]()}, nil
@@ -89,7 +90,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 			t.Errorf("%s obeys a record, or shows nothing of it:\n%q", name, text)
 		}
 	}
-	show("topic", func(c *call) error { return c.showTopic(topic) })
+	show("topic", func(c *call) error { return c.showTopic(one) })
 	for name, run := range map[string]func(context.Context, *call) error{
 		"relation": runRelation, "list": runList, "status": runStatus, "state": runState, "pending": runPending, "deferred": runDeferred,
 		"fleet-status": runFleetStatus, "sweep": runSweep, "export": runExport,
@@ -99,7 +100,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 	for _, a := range actions() {
 		if a.deed != "" {
 			show("--"+a.flag, func(c *call) error {
-				c.told(a, Done{TopicDeed: control.TopicDeed{Me: hostile, Items: []string{"A1"}, Topic: topic}})
+				c.told(a, Done{TopicDeed: control.TopicDeed{Me: hostile, Items: []string{"A1"}, Topic: one}})
 				return nil
 			})
 		}

@@ -162,7 +162,7 @@ func importTopic(ctx context.Context, c *call, t handTopic) (ImportedTopic, erro
 		for _, there := range topic.Items {
 			words, _, _ := strings.Cut(there.Text, keptByHand)
 			if sameText(words, it.text) {
-				item.Why = "it is there as " + there.ID
+				item.Why = "it is there as " + there.Label.String()
 			}
 		}
 		if item.Why == "" {

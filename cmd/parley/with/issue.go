@@ -123,7 +123,7 @@ func showNews(v cli.View, n *control.IssueNews) {
 // whose words they are.
 func showSaid(v cli.View, scores []control.SyncLine) {
 	for _, row := range scores {
-		v.Out.Printf("  > %s %s %s: %s\n", claim(row), points(row.Raw), term.Line(row.Decision), cli.Dash(row.Evidence))
+		v.Out.Printf("  > %s %s %s: %s\n", claim(row), row.Raw, term.Line(string(row.Decision)), cli.Dash(row.Evidence))
 	}
 	v.Out.Printf("%s\n", v.Out.Dim("  It scores nothing: who answers in the record is known, who comments is not."))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -28,7 +29,8 @@ func TestNewsOfAnIssue(t *testing.T) {
 		n.Comments = append(n.Comments, control.IssueWord{By: "bo", Time: at, URL: fmt.Sprint("u", i), Text: "words"})
 	}
 	n.Comments[10].Text = "\x1b[2J\u202eevil\r\nAnchor: 0 comments\n\nd\ne\nf\ng\nh"
-	n.Comments[11].By, n.Comments[11].Scores = "eve\x07", []control.SyncLine{{ID: "A1", Raw: score(1), Decision: "ACCEPT", Evidence: "\x1b[31mx"}, {Text: "no\nlabel"}}
+	n.Comments[11].By, n.Comments[11].Scores = "eve\x07", []control.SyncLine{line("A1", score(1), "ACCEPT", "\x1b[31mx", ""), line("", protocol.Score{}, "", "", "")}
+	n.Comments[11].Scores[1].Text = "no\nlabel"
 	showNews(v, n)
 	lines := strings.Split(out.String(), "\n")
 	if lines[0] != "Anchor: 12 new comments and more since 2026-04-15 12:00:00 +00:00, on nat/maw-js#332" || lines[1] != "  the last 10 of them; the others: https://github.com/nat/maw-js/issues/332" {
@@ -46,7 +48,7 @@ func TestACommentThatIsSkipped(t *testing.T) {
 	v, out := viewed(true)
 	c := &call{view: v}
 	c.told(action{deed: protocol.ActRatified}, Done{
-		TopicDeed: control.TopicDeed{Me: "skills", Topic: control.Topic{With: "mawjs", Name: "tmux design", Anchor: "nat/maw-js#332"}},
+		TopicDeed: control.TopicDeed{Me: "skills", Topic: control.Topic{With: "mawjs", Head: topic.Head{Name: "tmux design", Anchor: "nat/maw-js#332"}}},
 		Comment:   &control.IssueComment{Issue: "nat/maw-js#332", Skipped: "gh did not answer within 15s"},
 	})
 	for _, want := range []string{"Comment on nat/maw-js#332 skipped: gh did not answer within 15s\n", "parley work-with mawjs 'tmux design' --persist"} {

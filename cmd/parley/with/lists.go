@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -28,10 +29,10 @@ func runList(ctx context.Context, c *call) error {
 	c.view.Out.Printf("🤝 Active Collaborations\n\n")
 	t := term.Table{Heading: []string{"Oracle", "Topic", "Anchor", "Score", "Decayed", "Last Sync"}, Flexible: 1, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
 	partners := map[string]bool{}
-	for _, topic := range list.Topics {
-		partners[topic.With] = true
+	for _, of := range list.Topics {
+		partners[of.With] = true
 		t.Rows = append(t.Rows, []string{
-			term.Line(topic.With), term.Line(topic.Name), cli.Dash(topic.Anchor), cli.Percent(topic.Raw), cli.Percent(topic.Decayed), c.view.Age(topic.LastSync)})
+			term.Line(of.With), term.Line(of.Name), cli.Dash(of.Anchor), cli.Percent(of.Raw), cli.Percent(of.Decayed), c.view.Age(of.LastSync)})
 	}
 	c.view.Table(t)
 	c.view.Out.Printf("\nTotal: %s with %s\n", cli.Count(len(list.Topics), "collaboration"), cli.Count(len(partners), "oracle"))
@@ -49,7 +50,7 @@ func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error
 	if err != nil {
 		return list, control.Errorf(control.KindUsage, "", "cannot find the topic: %v", err)
 	}
-	list.Topics = slices.DeleteFunc(list.Topics, func(t control.Topic) bool { return t.Slug != slug.String() })
+	list.Topics = slices.DeleteFunc(list.Topics, func(t control.Topic) bool { return t.Slug != slug })
 	if len(list.Topics) == 0 {
 		return list, control.Errorf(control.KindNotFound, "parley work-with --list", "no topic %q with %s is active", c.topic(), c.partner())
 	}
@@ -68,17 +69,17 @@ func runStatus(ctx context.Context, c *call) error {
 		c.view.Out.Printf("No active collaborations%s.\n", withPartner(c))
 		return nil
 	}
-	for i, topic := range list.Topics {
+	for i, of := range list.Topics {
 		if i > 0 {
 			c.view.Out.Printf("\n")
 		}
-		c.view.Out.Printf("%s (↔ %s)  %s\n", c.view.Out.Bold(term.Line(topic.Name)), term.Line(topic.With), c.score(topic))
-		for _, it := range topic.Items {
+		c.view.Out.Printf("%s (↔ %s)  %s\n", c.view.Out.Bold(term.Line(of.Name)), term.Line(of.With), c.score(of))
+		for _, it := range of.Items {
 			switch {
-			case it.Sort == "agreement":
-				c.view.Out.Printf("  %s %s %s%s\n", term.Pad(it.ID, 4), mark(it.Phase), term.Line(it.Text), c.aside(topic, it))
-			case it.Sort == "question" && it.Resolved == nil:
-				c.view.Out.Printf("  %s · open      %s\n", term.Pad(it.ID, 4), term.Line(it.Text))
+			case it.Sort == topic.Agreement:
+				c.view.Out.Printf("  %s %s %s%s\n", term.Pad(it.Label.String(), 4), mark(it.Phase), term.Line(it.Text), c.aside(of, it))
+			case it.Sort == topic.Question && it.Resolved == nil:
+				c.view.Out.Printf("  %s · open      %s\n", term.Pad(it.Label.String(), 4), term.Line(it.Text))
 			}
 		}
 	}
@@ -94,9 +95,9 @@ func withPartner(c *call) string {
 }
 
 // mark is a phase with its sign (seed, "--state").
-func mark(phase string) string {
-	signs := map[string]string{"accept": "✓", "reject": "✗", "defer": "⏸", "timeout": "⏱", "pending": "·"}
-	return signs[phase] + " " + term.Pad(phase, 8)
+func mark(phase topic.Phase) string {
+	signs := map[topic.Phase]string{topic.Accepted: "✓", topic.Rejected: "✗", topic.Deferred: "⏸", topic.TimedOut: "⏱", topic.Pending: "·"}
+	return signs[phase] + " " + term.Pad(string(phase), 8)
 }
 
 // runState shows how each participant stands on each item (seed, "--state"; R60).
@@ -104,44 +105,44 @@ func runState(ctx context.Context, c *call) error {
 	if err := c.needsPartner("state"); err != nil {
 		return err
 	}
-	topic, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
+	of, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
 	switch {
 	case err != nil:
 		return err
 	case c.view.JSON:
-		return c.view.WriteJSON(topic)
+		return c.view.WriteJSON(of)
 	}
 	out := c.view.Out
-	out.Printf("🗂 %s (↔ %s)\n\n", topic.Slug, term.Line(topic.With))
+	out.Printf("🗂 %s (↔ %s)\n\n", of.Slug, term.Line(of.With))
 	t := term.Table{Heading: []string{"ID", "Who", "Phase", "Decided", "Text"}, Flexible: 4}
 	var notes []string
-	for _, it := range topic.Items {
-		if it.Sort != "agreement" {
+	for _, it := range of.Items {
+		if it.Sort != topic.Agreement {
 			continue
 		}
 		for i, st := range it.Stands {
-			id, text := it.ID, it.Text
+			id, text := it.Label.String(), it.Text
 			if i > 0 {
 				id, text = "", ""
 			}
 			decided := st.Decided
-			if st.Phase == "timeout" {
+			if st.Phase == topic.TimedOut {
 				decided = st.TimeoutAt
 			}
 			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(decided), term.Line(text)})
-			if note := c.noteOf(topic, it, st); note != "" {
+			if note := c.noteOf(of, it, st); note != "" {
 				notes = append(notes, note)
 			}
 		}
 		for _, v := range it.Validations {
 			if v.Stale {
-				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.ID, term.Line(v.Of), c.view.Age(v.Time), it.ID, it.ID))
+				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.Label, term.Line(v.Of), c.view.Age(v.Time), it.Label, it.Label))
 			}
 		}
 	}
 	if len(t.Rows) == 0 {
 		out.Printf("Nothing is proposed yet.\n")
-		c.view.Next(c.command(term.Shell(topic.With), term.Shell(topic.Name), `--agree "text"`), "propose something")
+		c.view.Next(c.command(term.Shell(of.With), term.Shell(of.Name), `--agree "text"`), "propose something")
 		return nil
 	}
 	c.view.Table(t)
@@ -155,24 +156,24 @@ func runState(ctx context.Context, c *call) error {
 }
 
 // noteOf is what else one should know about how somebody stands on an item.
-func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.TopicStand) string {
-	head := fmt.Sprintf("%s, %s: ", it.ID, term.Line(st.Who))
+func (c *call) noteOf(t control.Topic, it control.TopicItem, st topic.Stand) string {
+	head := fmt.Sprintf("%s, %s: ", it.Label, term.Line(st.Who))
 	reason := ""
 	if st.Reason != "" {
 		reason = "  reason: " + term.Line(st.Reason)
 	}
 	switch st.Phase {
-	case "defer":
+	case topic.Deferred:
 		return fmt.Sprintf("%suntil %s (%s)%s", head, c.view.At(st.Until, time.DateOnly), inDays(st.Until.Sub(c.view.Now())), reason)
-	case "timeout":
-		return fmt.Sprintf("%sUnknown state, not rejection. %s to revisit.", head, c.command(term.Shell(topic.With), term.Shell(topic.Slug), "--sync"))
-	case "reject":
+	case topic.TimedOut:
+		return fmt.Sprintf("%sUnknown state, not rejection. %s to revisit.", head, c.command(term.Shell(t.With), term.Shell(t.Slug.String()), "--sync"))
+	case topic.Rejected:
 		return head + "rejected" + reason
-	case "pending":
+	case topic.Pending:
 		switch {
-		case st.Previous == "accept" && st.Path == "": // nothing that they wrote came after it
+		case st.Previous == topic.Accepted && st.Path.IsZero(): // nothing that they wrote came after it
 			return head + "had accepted other words; these are new: " + term.Line(it.Text)
-		case st.Previous == "accept":
+		case st.Previous == topic.Accepted:
 			return head + "was accepted and taken back" + reason
 		}
 	}
@@ -193,29 +194,29 @@ func inDays(d time.Duration) string {
 // runPending lists what waits for my decision, in all topics (R60: pending means that I have to
 // decide).
 func runPending(ctx context.Context, c *call) error {
-	return c.items(ctx, "Nothing awaits a decision of %s.\n", "⏳ Awaiting a decision of %s\n\n", func(st control.TopicStand) bool {
-		return st.Phase == "pending" || st.Phase == "timeout" && st.Previous != "defer"
+	return c.items(ctx, "Nothing awaits a decision of %s.\n", "⏳ Awaiting a decision of %s\n\n", func(st topic.Stand) bool {
+		return st.Phase == topic.Pending || st.Phase == topic.TimedOut && st.Previous != topic.Deferred
 	})
 }
 
 // runDeferred lists what I have deferred, and what is due again.
 func runDeferred(ctx context.Context, c *call) error {
-	return c.items(ctx, "%s has put nothing off.\n", "⏸ Put off by %s\n\n", func(st control.TopicStand) bool {
-		return st.Phase == "defer" || st.Phase == "timeout" && st.Previous == "defer"
+	return c.items(ctx, "%s has put nothing off.\n", "⏸ Put off by %s\n\n", func(st topic.Stand) bool {
+		return st.Phase == topic.Deferred || st.Phase == topic.TimedOut && st.Previous == topic.Deferred
 	})
 }
 
 // items lists my agreements for which `is` returns true, the oldest first.
-func (c *call) items(ctx context.Context, none, title string, is func(control.TopicStand) bool) error {
+func (c *call) items(ctx context.Context, none, title string, is func(topic.Stand) bool) error {
 	list, err := c.topics(ctx, true)
 	if err != nil {
 		return err
 	}
 	shown := []control.Topic{}
 	t := term.Table{Heading: []string{"Partner", "Topic", "ID", "Phase", "When", "Text"}, Flexible: 5}
-	for _, topic := range list.Topics {
+	for _, of := range list.Topics {
 		items := []control.TopicItem{}
-		for _, it := range topic.Items {
+		for _, it := range of.Items {
 			for _, st := range it.Stands {
 				if st.Who != list.Me || !is(st) {
 					continue
@@ -225,15 +226,15 @@ func (c *call) items(ctx context.Context, none, title string, is func(control.To
 				switch {
 				case !st.Until.IsZero():
 					when = "until " + c.view.At(st.Until, time.DateOnly)
-				case st.Phase == "timeout":
+				case st.Phase == topic.TimedOut:
 					when = c.view.Age(st.TimeoutAt)
 				}
-				t.Rows = append(t.Rows, []string{term.Line(topic.With), term.Line(topic.Name), it.ID, mark(st.Phase), when, term.Line(it.Text)})
+				t.Rows = append(t.Rows, []string{term.Line(of.With), term.Line(of.Name), it.Label.String(), mark(st.Phase), when, term.Line(it.Text)})
 			}
 		}
 		if len(items) > 0 {
-			topic.Items = items
-			shown = append(shown, topic)
+			of.Items = items
+			shown = append(shown, of)
 		}
 	}
 	list.Topics = shown

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -22,29 +23,30 @@ func ago(d time.Duration) time.Time { return seen.Add(-d) }
 func design() control.Topic {
 	const day = 24 * time.Hour
 	return control.Topic{
-		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Name: "tmux design", Slug: "tmux-design", Derived: true,
-		Anchor: "Soul-Brews-Studio/maw-js#332", AnchorURL: "https://github.com/Soul-Brews-Studio/maw-js/issues/332",
-		Raw: score(0.95), Decayed: score(0.843), LastSync: ago(12 * time.Hour), Lambda: 0.01, Tier: "intra-soul", Status: "SYNCED", Colour: "amber",
+		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true,
+		Head:      topic.Head{Name: "tmux design", Slug: "tmux-design", Derived: true, Anchor: "Soul-Brews-Studio/maw-js#332"},
+		AnchorURL: "https://github.com/Soul-Brews-Studio/maw-js/issues/332",
+		Raw:       score(0.95), Decayed: score(0.843), LastSync: ago(12 * time.Hour), Lambda: topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, Status: "SYNCED", Colour: "amber",
 		Sparkline: []float64{0.2, 0.55, 0.843},
 		Items: []control.TopicItem{
-			{ID: "P1", Sort: "question", Text: "Define scope and goals", By: "skills"},
-			{ID: "A1", Sort: "agreement", Text: "Keys are four", By: "skills", Agreed: true, Phase: "accept", Stands: []control.TopicStand{
+			{Item: topic.Item{Label: "P1", Sort: "question", By: "skills"}, Text: "Define scope and goals"},
+			{Text: "Keys are four", Agreed: true, Phase: "accept", Item: topic.Item{Label: "A1", Sort: "agreement", By: "skills", Stands: []topic.Stand{
 				{Who: "skills", Phase: "accept", Decided: ago(3 * day), Signed: true}, {Who: "mawjs", Phase: "accept", Previous: "pending", Decided: ago(2 * day), Signed: true},
-			}, Validations: []control.TopicValidation{{By: "skills", Of: "mawjs", Time: ago(day), Stale: true}}},
-			{ID: "A2", Sort: "agreement", Text: "Pane titles include team tag", By: "skills", Phase: "defer", Stands: []control.TopicStand{
+			}, Validations: []*topic.Validation{{By: "skills", Of: "mawjs", Time: ago(day), Stale: true}}}},
+			{Text: "Pane titles include team tag", Phase: "defer", Item: topic.Item{Label: "A2", Sort: "agreement", By: "skills", Stands: []topic.Stand{
 				{Who: "skills", Phase: "accept", Decided: ago(3 * day), Signed: true},
 				{Who: "mawjs", Phase: "defer", Previous: "pending", Decided: ago(day), Until: seen.Add(3*day + time.Hour), Reason: "After mawjs ships #222", Signed: true},
-			}},
-			{ID: "A3", Sort: "agreement", Text: "Worktree isolation on by default", By: "mawjs", Phase: "pending", Stands: []control.TopicStand{
+			}}},
+			{Text: "Worktree isolation on by default", Phase: "pending", Item: topic.Item{Label: "A3", Sort: "agreement", By: "mawjs", Stands: []topic.Stand{
 				{Who: "skills", Phase: "pending", AnswerBy: seen.Add(day)}, {Who: "mawjs", Phase: "accept", Decided: ago(day), Signed: true},
-			}},
-			{ID: "A4", Sort: "agreement", Text: "Color semantics", By: "skills", Phase: "timeout", Stands: []control.TopicStand{
+			}}},
+			{Text: "Color semantics", Phase: "timeout", Item: topic.Item{Label: "A4", Sort: "agreement", By: "skills", Stands: []topic.Stand{
 				{Who: "skills", Phase: "accept", Decided: ago(3 * day), Signed: true}, {Who: "mawjs", Phase: "timeout", Previous: "pending", TimeoutAt: ago(day)},
-			}},
-			{ID: "T1", Sort: "lesson", Text: "Panes keep their history", By: "skills"},
+			}}},
+			{Item: topic.Item{Label: "T1", Sort: "lesson", By: "skills"}, Text: "Panes keep their history"},
 		},
-		Checks:      []control.TopicCheck{{By: "skills", Of: "mawjs", Time: ago(5 * time.Minute)}},
-		Checkpoints: []control.TopicCheckpoint{{By: "skills", Time: ago(2 * time.Hour), Summary: "Keys are settled.\nPanes come next.", State: "pending"}},
+		Checks:      []control.TopicCheck{{Check: topic.Check{By: "skills", Of: "mawjs", Time: ago(5 * time.Minute)}}},
+		Checkpoints: []control.TopicCheckpoint{{Checkpoint: topic.Checkpoint{By: "skills", Time: ago(2 * time.Hour), Summary: "Keys are settled.\nPanes come next."}, State: "pending"}},
 	}
 }
 
@@ -81,7 +83,7 @@ func screenOf(t *testing.T, run func(context.Context, *call) error, words []stri
 // stands too. For a silent partner they say that nobody knows its state. If there is nothing, they
 // say how to begin.
 func TestTheDisplaysOfTheSeed(t *testing.T) {
-	ports := control.Topic{Me: "skills", With: "mawui", Name: "ports", Slug: "ports", Status: "NEW", Lambda: 0.1}
+	ports := control.Topic{Me: "skills", With: "mawui", Head: topic.Head{Name: "ports", Slug: "ports"}, Status: "NEW", Lambda: topic.Lambda{Value: 0.1}}
 	mine := design()
 	mine.Items[2].Stands[1].Who = "skills"
 	for name, c := range map[string]struct {

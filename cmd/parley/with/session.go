@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/party"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -122,7 +123,7 @@ func (c *call) parties(ctx context.Context, state protocol.Presence, text string
 	for _, of := range list.Parties {
 		in := false
 		for _, m := range of.Members {
-			in = in || m.ID == list.Me
+			in = in || m.Name == list.Me
 		}
 		if !in {
 			continue
@@ -163,11 +164,11 @@ func runRecap(ctx context.Context, c *call) error {
 	for _, t := range list.Topics {
 		awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
 		for _, it := range t.Items {
-			if it.Sort == "question" && it.Resolved == nil {
+			if it.Sort == topic.Question && it.Resolved == nil {
 				open++
 			}
 		}
-		if t.Decayed != nil && *t.Decayed < 0.5 {
+		if t.Decayed.Below(topic.Resync) {
 			due++
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // coloured is a text in the colour of a decayed score. Divergence is cyan, never red.
-func (c *call) coloured(colour, text string) string {
-	return c.view.Out.Colour(colour, text)
+func (c *call) coloured(colour topic.Colour, text string) string {
+	return c.view.Out.Colour(string(colour), text)
 }
 
 // runRelation shows what there is with a partner (seed, "Show Relationship").
@@ -37,8 +39,8 @@ func runRelation(ctx context.Context, c *call) error {
 	out.Printf("\nRelationship:\n")
 	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 12), value) }
 	label("Since", c.view.At(r.Since, time.DateOnly))
-	label("Decay", fmt.Sprintf("λ=%.2f (%s)", r.Topics[0].Lambda, term.Line(r.Topics[0].Tier)))
-	label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(r.Trust), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
+	label("Decay", fmt.Sprintf("λ=%.2f (%s)", r.Topics[0].Lambda.Value, term.Line(string(r.Topics[0].Tier))))
+	label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(string(r.Trust)), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
 	label("Teach-backs", fmt.Sprintf("%d received, %d given", r.TeachReceived, r.TeachGiven))
 	if r.Dissents > 0 {
 		label("Differences", cli.Count(r.Dissents, "difference")+" kept")
@@ -101,13 +103,13 @@ func (c *call) topicTable(list []control.Topic, partner bool) {
 	}
 	t.Style = func(row int, cell string) string { return c.coloured(list[row].Colour, cell) }
 	for _, topic := range list {
-		status := topic.Status
+		status := string(topic.Status)
 		if topic.Mechanical {
 			status += " (mechanical)"
 		}
 		row := []string{
 			term.Line(topic.Name), cli.Dash(topic.Anchor), c.view.Age(topic.LastSync), cli.Percent(topic.Raw), cli.Percent(topic.Decayed),
-			fmt.Sprintf("%.2f", topic.Lambda), status,
+			fmt.Sprintf("%.2f", topic.Lambda.Value), status,
 		}
 		if partner {
 			row = append([]string{term.Line(topic.With)}, row...)
@@ -135,28 +137,28 @@ func (c *call) showTopic(t control.Topic) error {
 	for _, closed := range t.Closed {
 		label("Closed", strings.TrimSuffix(fmt.Sprintf("by %s, %s: %s", term.Line(closed.By), c.view.Age(closed.Time), term.Line(closed.Text)), ": "))
 	}
-	c.section("Agreements", t.Items, "agreement", func(it control.TopicItem) string {
+	c.section("Agreements", t.Items, topic.Agreement, func(it control.TopicItem) string {
 		mark := "[spec]"
 		if it.Agreed {
 			mark = "✓ ACCEPTED:"
 		}
-		return fmt.Sprintf("[%s] %s %s%s", it.ID, mark, term.Line(it.Text), c.aside(t, it))
+		return fmt.Sprintf("[%s] %s %s%s", it.Label, mark, term.Line(it.Text), c.aside(t, it))
 	})
-	c.section("Pending", t.Items, "question", func(it control.TopicItem) string {
+	c.section("Pending", t.Items, topic.Question, func(it control.TopicItem) string {
 		if it.Resolved != nil {
 			return ""
 		}
-		return fmt.Sprintf("[%s] %s", it.ID, term.Line(it.Text))
+		return fmt.Sprintf("[%s] %s", it.Label, term.Line(it.Text))
 	})
 	c.waits(t)
-	c.section("Teach-backs", t.Items, "lesson", func(it control.TopicItem) string {
-		return fmt.Sprintf("[%s] %s learned: %s", it.ID, term.Line(it.By), term.Line(it.Text))
+	c.section("Teach-backs", t.Items, topic.Lesson, func(it control.TopicItem) string {
+		return fmt.Sprintf("[%s] %s learned: %s", it.Label, term.Line(it.By), term.Line(it.Text))
 	})
-	c.section("Differences, kept", t.Items, "dissent", func(it control.TopicItem) string {
+	c.section("Differences, kept", t.Items, topic.Dissent, func(it control.TopicItem) string {
 		if it.Resolved != nil {
 			return ""
 		}
-		return fmt.Sprintf("[%s] %s: %s", it.ID, term.Line(it.By), term.Line(it.Text))
+		return fmt.Sprintf("[%s] %s: %s", it.Label, term.Line(it.By), term.Line(it.Text))
 	})
 	c.lastCheckpoint(t)
 	c.talk(t)
@@ -182,16 +184,16 @@ func (c *call) talk(t control.Topic) {
 	}
 	c.view.Out.Printf("\nWritten beside it, the last ones:\n")
 	for _, w := range t.Exchanges[max(0, len(t.Exchanges)-maxTalk):] {
-		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.view.Age(w.Time), c.view.Command("parley show "+c.view.Named(w.Path)))
+		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.view.Age(w.Time), c.view.Command("parley show "+c.view.Named(w.Path.String())))
 	}
 }
 
 // score is a topic's score, and what it is worth now.
 func (c *call) score(t control.Topic) string {
-	if t.Raw == nil {
+	if t.Raw == (protocol.Score{}) {
 		return "— (never synced)"
 	}
-	text := fmt.Sprintf("raw %s → decayed %s (λ=%.2f %s) %s", cli.Percent(t.Raw), c.coloured(t.Colour, cli.Percent(t.Decayed)), t.Lambda, t.Tier, t.Status)
+	text := fmt.Sprintf("raw %s → decayed %s (λ=%.2f %s) %s", cli.Percent(t.Raw), c.coloured(t.Colour, cli.Percent(t.Decayed)), t.Lambda.Value, t.Tier, t.Status)
 	if line := cli.Sparkline(t.Sparkline); line != "" {
 		text += "  " + line
 	}
@@ -202,7 +204,7 @@ func (c *call) score(t control.Topic) string {
 }
 
 // section lists the items of one sort, as the seed does.
-func (c *call) section(title string, items []control.TopicItem, sort string, line func(control.TopicItem) string) {
+func (c *call) section(title string, items []control.TopicItem, sort topic.Sort, line func(control.TopicItem) string) {
 	var lines []string
 	for _, it := range items {
 		if it.Sort == sort {
@@ -212,7 +214,7 @@ func (c *call) section(title string, items []control.TopicItem, sort string, lin
 		}
 	}
 	if len(lines) == 0 {
-		if sort != "agreement" && sort != "question" {
+		if sort != topic.Agreement && sort != topic.Question {
 			return
 		}
 		lines = []string{"(none)"}
@@ -228,8 +230,8 @@ func (c *call) section(title string, items []control.TopicItem, sort string, lin
 func (c *call) aside(t control.Topic, it control.TopicItem) string {
 	var words []string
 	for _, st := range it.Stands {
-		if st.Phase != "accept" {
-			words = append(words, term.Line(st.Who)+": "+st.Phase)
+		if st.Phase != topic.Accepted {
+			words = append(words, term.Line(st.Who)+": "+string(st.Phase))
 		} else if !st.Signed {
 			words = append(words, term.Line(st.Who)+" unverified")
 		}
@@ -238,7 +240,7 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 		switch {
 		case v.Stale:
 			words = append(words, term.Line(v.Of)+" does not say whether it still holds")
-		case v.Answer == "":
+		case v.Answer.IsZero():
 			words = append(words, term.Line(v.Of)+" is asked whether it still holds")
 		}
 	}
@@ -252,8 +254,8 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 func (c *call) waits(t control.Topic) {
 	for _, check := range t.Checks {
 		switch {
-		case check.Answer != "":
-		case check.Prose != "":
+		case !check.Answer.IsZero():
+		case !check.Prose.IsZero():
 			c.view.Out.Printf("  - answered in prose by %s: its claims stay unanswered\n", term.Line(check.Of))
 		case check.TimedOut:
 			c.view.Out.Printf("  - ⏱ no answer of %s to the sync-check, %s: unknown, not a no\n", term.Line(check.Of), c.view.Age(check.Time))
@@ -279,8 +281,8 @@ func (c *call) lastCheckpoint(t control.Topic) {
 		return
 	}
 	cp := t.Checkpoints[len(t.Checkpoints)-1]
-	state := "partner: " + cp.State
-	if cp.State == "ratified" {
+	state := "partner: " + string(cp.State)
+	if cp.State == protocol.ActRatified {
 		state = "ratified, " + c.view.Age(cp.Ratified)
 	}
 	if cp.Mechanical {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -53,14 +54,14 @@ func TestUntil(t *testing.T) {
 func TestAScoreLater(t *testing.T) {
 	var out bytes.Buffer
 	c := &call{view: cli.View{Out: term.Screen{Writer: &out}, Err: term.Screen{Writer: &bytes.Buffer{}}, Zone: time.UTC, Now: time.Now, Command: func(words string) string { return words }}}
-	topic := control.Topic{
-		With: "mawjs", Name: "tmux design", Raw: score(0.95), Decayed: score(0.843), Lambda: 0.01, Tier: "intra-soul", Status: "SYNCED", Colour: "amber",
+	one := control.Topic{
+		With: "mawjs", Head: topic.Head{Name: "tmux design"}, Raw: score(0.95), Decayed: score(0.843), Lambda: topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, Status: "SYNCED", Colour: "amber",
 		LastSync: time.Now().Add(-12 * time.Hour), Sparkline: []float64{0.2, 0.843},
 	}
-	if err := c.showTopic(topic); err != nil {
+	if err := c.showTopic(one); err != nil {
 		t.Fatal(err)
 	}
-	c.topicTable([]control.Topic{topic}, false)
+	c.topicTable([]control.Topic{one}, false)
 	for _, want := range []string{"raw 95% → decayed 84% (λ=0.01 intra-soul) SYNCED  ▂▇", "12h ago", "95%  84%    0.01  SYNCED"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &out)

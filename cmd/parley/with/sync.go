@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -170,20 +171,20 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 	v.Out.Printf("\n%sSynchronic Score: %s ↔ %s, %q%s\n", symbol(v, "🔄"), term.Line(e.Via), with, term.Line(e.Topic), how)
 	t := term.Table{Heading: []string{"Claim", "Raw", "Decay", "Decision", "Evidence"}, Flexible: 4}
 	for _, row := range r.Rows {
-		decision := row.Decision
-		if row.Raw == nil {
+		decision := string(row.Decision)
+		if row.Flag == topic.Unanswered {
 			decision = "unanswered"
 		}
-		t.Rows = append(t.Rows, []string{claim(row), points(row.Raw), points(row.Decayed), decision, term.Line(row.Evidence)})
+		t.Rows = append(t.Rows, []string{claim(row), row.Raw.String(), row.Decayed.String(), decision, term.Line(row.Evidence)})
 	}
 	v.Out.Table(t)
-	v.Out.Printf("Raw overall: %s  Decayed overall: %s  λ: %s\n", cli.Percent(r.Raw), v.Out.Colour(colour(r.Decayed), cli.Percent(r.Decayed)), fmt.Sprintf("%g (%s)", r.Lambda, r.Tier))
+	v.Out.Printf("Raw overall: %s  Decayed overall: %s  λ: %s\n", cli.Percent(r.Raw), v.Out.Colour(string(topic.ColourOf(r.Decayed)), cli.Percent(r.Decayed)), fmt.Sprintf("%g (%s)", r.Lambda.Value, r.Tier))
 	status := "nothing scored"
 	if r.Status != "" {
-		status = r.Status
-		if r.Status == "PARTIAL" {
-			status += " SYNC"
-		}
+		status = string(r.Status)
+	}
+	if r.Status == topic.Partial {
+		status += " SYNC"
 	}
 	v.Out.Printf("Last sync: %s, Status: %s", v.At(r.Time, cli.TimeForm), status)
 	if r.Counted < len(r.Rows) {
@@ -197,7 +198,7 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 			v.Out.Printf("- %s\n", f)
 		}
 	}
-	v.Out.Printf("%sActions:\n- Kept in the record, raw: %s\n", symbol(v, "✓"), term.Line(r.Path))
+	v.Out.Printf("%sActions:\n- Kept in the record, raw: %s\n", symbol(v, "✓"), r.Path)
 	for _, label := range e.Validate {
 		v.Out.Printf("- Asked %s whether [%s] still holds\n", with, term.Line(label))
 	}
@@ -207,13 +208,13 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 	for _, row := range r.Rows {
 		switch row.Flag {
-		case "not in memory":
+		case topic.NotInMemory:
 			flags = append(flags, fmt.Sprintf("%s not in %s's memory: remove or re-discuss?", claim(row), with))
-		case "no evidence":
+		case topic.NoEvidence:
 			flags = append(flags, claim(row)+" without evidence: it does not count")
-		case "unanswered":
+		case topic.Unanswered:
 			flags = append(flags, claim(row)+" unanswered: it does not count")
-		case "contradicts":
+		case topic.Contradiction:
 			flags = append(flags, fmt.Sprintf("%s rejected here, though %s accepted it: does it still hold?", claim(row), with))
 		}
 	}
@@ -228,34 +229,8 @@ func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 
 // claim names the claim of a row.
 func claim(row control.SyncLine) string {
-	if row.ID == "" {
+	if row.Label == "" {
 		return term.Line(row.Text)
 	}
-	return "[" + term.Line(row.ID) + "]"
-}
-
-// points is a score from 0.0 to 1.0; "-" if there is none.
-func points(x *float64) string {
-	switch {
-	case x == nil:
-		return "-"
-	case *x*10 == float64(int(*x*10)):
-		return fmt.Sprintf("%.1f", *x)
-	}
-	return fmt.Sprintf("%g", *x)
-}
-
-// colour is the colour of a decayed score. Divergence is cyan, and never red (R22).
-func colour(x *float64) string {
-	switch {
-	case x == nil:
-		return ""
-	case *x >= 0.9:
-		return "green"
-	case *x >= 0.7:
-		return "amber"
-	case *x >= 0.5:
-		return "cyan"
-	}
-	return "gray"
+	return "[" + term.Line(row.Name()) + "]"
 }

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // syncing returns a node that tells these events.
@@ -34,21 +36,30 @@ func shown(t *testing.T, terminal, asJSON bool, node control.Service) (string, e
 	return out.String(), err
 }
 
-func score(x float64) *float64 { return &x }
+var (
+	score = protocol.NewScore
+	reply = protocol.NewPath("adfe0356-0f71-49a9-80a0-fb76883cd974", time.Date(2026, 4, 13, 10, 0, 0, 0, time.UTC), 2)
+)
+
+// line is a row of a result.
+func line(id protocol.Label, raw protocol.Score, decision protocol.Decision, evidence string, flag topic.Flag) control.SyncLine {
+	of := topic.ClaimOf{ItemRef: protocol.ItemRef{Label: id}}
+	return control.SyncLine{Row: topic.Row{ClaimOf: of, Score: raw, Decision: decision, Evidence: evidence, Flag: flag}, Raw: raw, Decayed: raw}
+}
 
 // outcome is the example of the seed, with what may happen to rows.
 func outcome() control.SyncEvent {
 	return control.SyncEvent{
 		Kind: control.SyncResult, Via: "skills", With: "mawjs", Topic: "tmux design", Check: "c/1.md", Transport: control.BySameHost, Validate: []string{"A4"},
 		Result: &control.SyncOutcome{
-			Path: "c/2.md", By: "mawjs", Time: time.Date(2026, 4, 13, 10, 0, 0, 0, time.UTC), Raw: score(0.625), Decayed: score(0.625), Status: "PARTIAL",
-			Counted: 4, Lambda: 0.01, Tier: "intra-soul", Rows: []control.SyncLine{
-				{ID: "A1", Raw: score(1), Decayed: score(1), Decision: "ACCEPT", Evidence: "In partner's memory"},
-				{ID: "A2", Raw: score(0), Decayed: score(0), Decision: "REJECT", Evidence: "Never discussed\x1b[31m", Flag: "not in memory"},
-				{ID: "P1", Raw: score(0.5), Decayed: score(0.5), Decision: "PARTIAL", Evidence: "Concept known, framing new"},
-				{ID: "T1", Raw: score(1), Decayed: score(1), Decision: "ACCEPT", Evidence: "Confirmed teach-back"},
-				{ID: "A3", Flag: "unanswered"},
-				{ID: "A4", Raw: score(0.25), Decayed: score(0.25), Decision: "REJECT", Evidence: "x", Flag: "contradicts"},
+			Result:  topic.Result{Path: reply, By: "mawjs", Time: time.Date(2026, 4, 13, 10, 0, 0, 0, time.UTC), Raw: score(0.625), Counted: 4},
+			Decayed: score(0.625), Status: topic.Partial, Lambda: topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, Rows: []control.SyncLine{
+				line("A1", score(1), "ACCEPT", "In partner's memory", ""),
+				line("A2", score(0), "REJECT", "Never discussed\x1b[31m", topic.NotInMemory),
+				line("P1", score(0.5), "PARTIAL", "Concept known, framing new", ""),
+				line("T1", score(1), "ACCEPT", "Confirmed teach-back", ""),
+				line("A3", protocol.Score{}, "", "", topic.Unanswered),
+				line("A4", score(0.25), "REJECT", "x", topic.Contradiction),
 			},
 		},
 	}
@@ -75,7 +86,7 @@ Yellow flags:
 - [A3] unanswered: it does not count
 - [A4] rejected here, though mawjs accepted it: does it still hold?
 Actions:
-- Kept in the record, raw: c/2.md
+- Kept in the record, raw: adfe0356-0f71-49a9-80a0-fb76883cd974/2026/04/13/100000000Z-00000002.md
 - Asked mawjs whether [A4] still holds
 `
 	if err != nil || strings.ReplaceAll(text, " \n", "\n") != strings.ReplaceAll(want, " \n", "\n") {
@@ -112,7 +123,7 @@ func TestHowASyncEnds(t *testing.T) {
 	text, err = shown(t, false, true, syncing(silent, outcome()))
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	var e control.SyncEvent
-	if err != nil || len(lines) != 2 || json.Unmarshal([]byte(lines[1]), &e) != nil || e.Result == nil || len(e.Result.Rows) != 6 || *e.Result.Raw != 0.625 {
+	if err != nil || len(lines) != 2 || json.Unmarshal([]byte(lines[1]), &e) != nil || e.Result == nil || len(e.Result.Rows) != 6 || e.Result.Raw != score(0.625) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

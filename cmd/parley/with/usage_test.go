@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -25,7 +26,7 @@ func (a *asked) Answer(_ context.Context, v control.VerbSpec, request any, yield
 		return err
 	}
 	a.requests = append(a.requests, v.Name+" "+whereAsked.ReplaceAllString(string(data), ""))
-	topic := control.Topic{Me: "skills", With: "mawjs", Name: "tmux design", Slug: "tmux-design", Derived: true, Checkpoints: []control.TopicCheckpoint{{}}}
+	topic := control.Topic{Me: "skills", With: "mawjs", Head: topic.Head{Name: "tmux design", Slug: "tmux-design", Derived: true}, Checkpoints: []control.TopicCheckpoint{{}}}
 	switch v.Name {
 	case control.Topics.Name:
 		return yield(control.TopicList{Me: "skills", Topics: []control.Topic{topic}})
@@ -161,7 +162,7 @@ func TestWordsThatSayNothingAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	list := control.TopicList{Me: "skills", Topics: []control.Topic{{With: "mawjs", Name: "tmux design", Slug: "tmux-design"}, {With: "mawjs", Name: "ports", Slug: "ports"}}}
+	list := control.TopicList{Me: "skills", Topics: []control.Topic{{With: "mawjs", Head: topic.Head{Name: "tmux design", Slug: "tmux-design"}}, {With: "mawjs", Head: topic.Head{Name: "ports", Slug: "ports"}}}}
 	for _, c := range []struct {
 		run         func(context.Context, *call) error
 		topic, want string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -34,7 +35,7 @@ func dialogues(v inquiries.Inquiry) string {
 	return text
 }
 
-func topics(t *inquiries.Tension) string {
+func topics(t *inquiry.Tension) string {
 	var all []string
 	for _, trigger := range t.Triggers {
 		all = append(all, trigger.Topic)
@@ -43,7 +44,7 @@ func topics(t *inquiries.Tension) string {
 }
 
 // tensionOf is the tension with that id; nil if there is none.
-func tensionOf(v inquiries.Inquiry, id string) *inquiries.Tension {
+func tensionOf(v inquiries.Inquiry, id string) *inquiry.Tension {
 	for _, t := range v.Tensions {
 		if t.ID == id {
 			return t
@@ -121,7 +122,7 @@ func followUpWords(v inquiries.Inquiry, c inquiries.Call) string {
 		return ""
 	}
 	return lead("ask one peer one targeted question on what still divides it from the other one, such as what its position concretely means for a thing that the other one names. Ask for evidence. Do not take sides.", v) +
-		dialogues(inquiries.Inquiry{Tensions: []*inquiries.Tension{t}}) + fmt.Sprintf("\nThe peer that you ask: %q. Answer with the question alone, in at most three sentences.\n", c.Perspective)
+		dialogues(inquiries.Inquiry{Tensions: []*inquiry.Tension{t}}) + fmt.Sprintf("\nThe peer that you ask: %q. Answer with the question alone, in at most three sentences.\n", c.Perspective)
 }
 
 func outcomeWords(v inquiries.Inquiry) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -190,7 +191,7 @@ func revised(all []inquiries.Inquiry) (notes []string) {
 
 // settled reports whether a tension was none: the two agreed, with shared evidence and conclusion,
 // and neither reports that anything divides them.
-func settled(v inquiries.Inquiry, t *inquiries.Tension) bool {
+func settled(v inquiries.Inquiry, t *inquiry.Tension) bool {
 	return slices.ContainsFunc(v.Outcomes, func(o protocol.InquiryOutcome) bool {
 		return o.Tension == t.ID && o.Resolution == "agreed" && o.Strength == "strong"
 	})

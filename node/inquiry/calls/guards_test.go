@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -141,7 +142,7 @@ func TestKindsOfTensionAreRevised(t *testing.T) {
 		v := over()
 		for i := range 2 {
 			id := fmt.Sprint("1.", i+1)
-			v.Tensions = append(v.Tensions, &inquiries.Tension{ID: id, Triggers: []protocol.InquiryTrigger{{Kind: kind, Topic: topic, Why: why}}})
+			v.Tensions = append(v.Tensions, &inquiry.Tension{ID: id, Triggers: []protocol.InquiryTrigger{{Kind: kind, Topic: topic, Why: why}}})
 			v.Outcomes = append(v.Outcomes, protocol.InquiryOutcome{Tension: id, Resolution: resolution, Strength: strength})
 		}
 		return v

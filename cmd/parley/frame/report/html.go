@@ -221,8 +221,8 @@ nav ol { columns: 2; } li { margin: .2em 0; } table { border-collapse: collapse;
 </section>
 {{end}}{{if .Dialogues}}<section id="dialogues"><h2>Dialogues</h2>
 {{range .Dialogues}}{{$id := .ID}}<h3>{{.ID}}: {{clean (list .Topics)}}</h3>
-{{range .Quotes}}<p class="dim">{{.Kind}}, from {{clean .Section}} of {{clean .Perspective}}: “{{clean .Words}}”</p>
-{{end}}{{range .Messages}}<p><strong>{{clean .Perspective}}</strong></p><pre class="text">{{clean .Text}}</pre>
+{{range .Triggers}}{{$kind := .Kind}}{{range .Quotes}}<p class="dim">{{$kind}}, from {{clean .Section}} of {{clean .Perspective}}: “{{clean .Words}}”</p>
+{{end}}{{end}}{{range .Messages}}<p><strong>{{clean .Perspective}}</strong></p><pre class="text">{{clean .Text}}</pre>
 {{end}}{{range .Reports}}<div class="card"><p><strong>{{clean .Perspective}} reports</strong></p><table>
 <tr><th>Final position</th><td>{{clean .Position}}</td></tr><tr><th>Agreement points</th><td>{{clean .Agreement}}</td></tr>
 <tr><th>Remaining divergence</th><td>{{clean (none .Divergence)}}</td></tr><tr><th>Rationale</th><td>{{clean .Rationale}}</td></tr></table></div>

@@ -3,21 +3,27 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/node/control"
 )
 
 // JSON is the document as JSON, indented.
 func JSON(d control.FrameDocument) (string, error) {
-	data, err := json.MarshalIndent(d, "", "  ")
+	var line, indented bytes.Buffer
+	err := control.WriteJSON(&line, d)
+	if err == nil {
+		err = json.Indent(&indented, line.Bytes(), "", "  ")
+	}
 	if err != nil {
 		return "", fmt.Errorf("cannot write it as JSON: %w", err)
 	}
-	return string(data) + "\n", nil
+	return indented.String(), nil
 }
 
 // kinds are the kinds of evidence in words.
@@ -69,7 +75,7 @@ func Markdown(d control.FrameDocument, proof control.FrameProof) string {
 		}
 	}
 	for _, x := range d.Dialogues {
-		p("\n## Dialogue %s: %s\n", x.ID, line(strings.Join(x.Topics, "; ")))
+		p("\n## Dialogue %s: %s\n", x.ID, line(strings.Join(x.Topics(), "; ")))
 		markdownDialogue(p, f, x)
 	}
 	for i, text := range d.Inputs {
@@ -149,9 +155,11 @@ func markdownPerspective(p func(string, ...any), d control.FrameDocument, name s
 	}
 }
 
-func markdownDialogue(p func(string, ...any), f control.Frame, d control.FrameDialogue) {
-	for _, q := range d.Quotes {
-		p("\n%s, from %s of %s: “%s”\n", q.Kind, line(q.Section), line(q.Perspective), line(q.Words))
+func markdownDialogue(p func(string, ...any), f control.Frame, d *inquiry.Tension) {
+	for _, t := range d.Triggers {
+		for _, q := range t.Quotes {
+			p("\n%s, from %s of %s: “%s”\n", t.Kind, line(q.Section), line(q.Perspective), line(q.Words))
+		}
 	}
 	for _, m := range d.Messages {
 		p("\n%s:\n\n%s", line(m.Perspective), quote(m.Text))

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // hostile is a text that tries to be more than text: markup, the end of a fence, terminal
@@ -21,31 +23,31 @@ func example(words string) (control.FrameDocument, control.FrameProof) {
 		Record: "5e1b2c",
 		Frame: control.Frame{
 			ID: "1f2e3d4c", Question: words, QuestionHash: "abc", State: "WRAPPED_UP", StateText: "wrapped up", Over: true, By: "nat@white", Coordinator: "chair@white", Mode: "inquire", Began: at, In: words,
-			Brief:        control.FrameBrief{Intent: words, Deliverable: words, Scope: words},
+			Brief:        protocol.InquiryBrief{Intent: words, Deliverable: words, Scope: words},
 			Chosen:       []string{words, "Sleep"},
-			Perspectives: []control.FramePerspective{{Name: words, Contribution: words}},
+			Perspectives: []protocol.InquiryPerspective{{Name: words, Contribution: words}},
 			Members: []control.FrameMember{
 				{Perspective: words, Agent: "lens-1@white", Attempt: 2, Grade: "process", Result: "Keep the first. " + words, Degraded: words, Flags: []string{words}},
 				{Perspective: "Sleep", Agent: "lens-2@black", Attempt: 1, Problem: words},
 			},
 			Tensions:  []control.FrameTension{{ID: "1.1", Resolution: "partial", Strength: "weak", Basis: words}},
-			Synthesis: "## Convergence\n" + words + "\n\n## Integrated Assessment\n" + words, Trace: []control.FrameTrace{{Perspective: words, Sections: []string{words}, Survived: true}}, Gaps: []string{words},
+			Synthesis: "## Convergence\n" + words + "\n\n## Integrated Assessment\n" + words, Trace: []protocol.InquiryTraceRow{{Perspective: words, Sections: []string{words}, Survived: true}}, Gaps: []string{words},
 		},
-		Dialogues: []control.FrameDialogue{{
-			ID: "1.1", Topics: []string{words}, Messages: []control.FrameSaid{{Perspective: words, Text: words}}, Asked: []control.FrameSaid{{Perspective: words, Text: words}},
-			Answers: []control.FrameSaid{{Perspective: words, Text: words}}, Reports: []control.FrameReport{{Perspective: words, Position: words, Agreement: words, Rationale: words}},
-			Quotes: []control.FrameQuoteOfPeer{{Kind: "contradiction", Perspective: words, Section: "Assessment", Words: words}},
+		Dialogues: []*inquiry.Tension{{
+			ID: "1.1", Messages: []inquiry.Said{{Perspective: words, Text: words}}, Asked: []inquiry.Said{{Perspective: words, Text: words}},
+			Answers: []inquiry.Said{{Perspective: words, Text: words}}, Reports: []protocol.InquiryReport{{Perspective: words, Position: words, Agreement: words, Rationale: words}},
+			Triggers: []protocol.InquiryTrigger{{Kind: "contradiction", Topic: words, Quotes: []protocol.InquiryQuote{{Perspective: words, Section: "Assessment", Words: words}}}},
 		}},
-		Agreements: []control.FrameAgreement{{Point: words, Perspectives: []string{words}, Strength: "weak"}},
-		Basis: []control.FrameBasis{
-			{Claim: words, Kind: "result", Sources: []control.FrameSource{{Perspective: words, Words: "Keep the first."}}},
-			{Claim: words, Kind: "user_input", Sources: []control.FrameSource{{Words: words}}},
+		Agreements: []protocol.InquiryAgreement{{Point: words, Perspectives: []string{words}, Strength: "weak"}},
+		Basis: []protocol.InquiryBasis{
+			{Claim: words, Kind: "result", Sources: []protocol.InquirySource{{Perspective: words, Words: "Keep the first."}}},
+			{Claim: words, Kind: "user_input", Sources: []protocol.InquirySource{{Words: words}}},
 		},
 		Inputs: []string{words}, Attempts: []control.FrameAttempt{{Perspective: words, Attempt: 1, Agent: "lens-1@red"}},
 		Decisions: []control.FrameDecision{{Gate: "route", About: words, Chosen: []string{words}, Text: words, Human: "nat@white", Time: at}},
-		Late:      []control.FrameLateSignal{{Perspective: words, Attempt: 1}},
+		Late:      []inquiry.Late{{Perspective: words, Attempt: 1}},
 	}
-	return d, control.FrameProof{Holds: false, Faults: []control.FrameFault{{Line: "F42", At: "x", Why: words}}}
+	return d, control.FrameProof{Holds: false, Faults: []inquiry.Fault{{Line: "F42", Why: words}}}
 }
 
 // What others wrote is only text in every form of the document.

@@ -1,4 +1,4 @@
-package topics_test
+package topic_test
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 var noon = time.Date(2026, 4, 16, 12, 0, 0, 0, time.UTC)
@@ -26,11 +27,11 @@ func TestDecayed(t *testing.T) {
 		{0.95, 12 * time.Hour, 0.01, 0.843}, {0.95, 0, 0.01, 0.95}, {0.95, -time.Hour, 0.01, 0.95}, {0.95, 1000 * time.Hour, 0, 0.95},
 		{1, 69*time.Hour + 19*time.Minute, 0.01, 0.5}, {0, time.Hour, 0.1, 0}, {0.71, 12 * time.Hour, 0.05, 0.39}, {1, 100000 * time.Hour, 0.1, 0},
 	} {
-		if got := (topics.Lambda{Value: c.lambda}).Decayed(c.raw, noon.Add(-c.age), noon); got != c.want {
+		if got := (topic.Lambda{Value: c.lambda}).Decayed(c.raw, noon.Add(-c.age), noon); got != c.want {
 			t.Errorf("%v after %s at %v is %v, want %v", c.raw, c.age, c.lambda, got, c.want)
 		}
 	}
-	if got := (topics.Lambda{Value: 0.1}).Decayed(0.8, time.Time{}, noon); got != 0.8 {
+	if got := (topic.Lambda{Value: 0.1}).Decayed(0.8, time.Time{}, noon); got != 0.8 {
 		t.Errorf("a score of no time is %v", got)
 	}
 }
@@ -43,23 +44,23 @@ func TestLambda(t *testing.T) {
 		sessions    int
 		soul, other string
 		rule        *float64
-		want        topics.Lambda
+		want        topic.Lambda
 		half        float64
 	}{
-		{0, "nat", "nat", nil, topics.Lambda{Value: 0.10, Tier: topics.TierNew}, 6.9},
-		{4, "nat", "nat", nil, topics.Lambda{Value: 0.10, Tier: topics.TierNew}, 6.9},
-		{5, "nat", "nat", nil, topics.Lambda{Value: 0.01, Tier: topics.TierIntra}, 69.3},
-		{5, "nat", "bo", nil, topics.Lambda{Value: 0.05, Tier: topics.TierCross}, 13.9},
-		{9, "", "", nil, topics.Lambda{Value: 0.05, Tier: topics.TierCross}, 13.9},
-		{0, "nat", "nat", &rule, topics.Lambda{Value: 0.2, Tier: topics.TierRule}, 3.5},
-		{9, "nat", "nat", &zero, topics.Lambda{Value: 0, Tier: topics.TierRule}, 0},
+		{0, "nat", "nat", nil, topic.Lambda{Value: 0.10, Tier: topic.TierNew}, 6.9},
+		{4, "nat", "nat", nil, topic.Lambda{Value: 0.10, Tier: topic.TierNew}, 6.9},
+		{5, "nat", "nat", nil, topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, 69.3},
+		{5, "nat", "bo", nil, topic.Lambda{Value: 0.05, Tier: topic.TierCross}, 13.9},
+		{9, "", "", nil, topic.Lambda{Value: 0.05, Tier: topic.TierCross}, 13.9},
+		{0, "nat", "nat", &rule, topic.Lambda{Value: 0.2, Tier: topic.TierRule}, 3.5},
+		{9, "nat", "nat", &zero, topic.Lambda{Value: 0, Tier: topic.TierRule}, 0},
 	} {
-		got := topics.LambdaFor(c.sessions, c.soul, c.other, c.rule)
+		got := topic.LambdaFor(c.sessions, c.soul, c.other, c.rule)
 		if half := math.Round(got.HalfLife()*10) / 10; got != c.want || half != c.half {
 			t.Errorf("%+v: got %+v, half-life %v", c, got, half)
 		}
 	}
-	if cross := (topics.Lambda{Value: 0.05}); cross.Faded(noon.Add(-41*time.Hour), noon) || !cross.Faded(noon.Add(-42*time.Hour), noon) || cross.Faded(time.Time{}, noon) {
+	if cross := (topic.Lambda{Value: 0.05}); cross.Faded(noon.Add(-41*time.Hour), noon) || !cross.Faded(noon.Add(-42*time.Hour), noon) || cross.Faded(time.Time{}, noon) {
 		t.Error("a score fades after three half-lives, and not one that was never given")
 	}
 }
@@ -72,7 +73,7 @@ func TestBands(t *testing.T) {
 		1: "SYNCED green 1", 0.9: "SYNCED green 0.91", 0.899: "PARTIAL amber 0.909", 0.7: "PARTIAL amber 0.73", 0.699: "DEGRADED cyan 0.729",
 		0.5: "DEGRADED cyan 0.55", 0.499: "DESYNC gray 0.549", 0: "DESYNC gray 0.1",
 	} {
-		if got := fmt.Sprint(topics.StatusOf(score), " ", topics.ColourOf(score), " ", topics.Opacity(score)); got != want {
+		if got := fmt.Sprint(topic.StatusOf(protocol.NewScore(score)), " ", topic.ColourOf(protocol.NewScore(score)), " ", topic.Opacity(score)); got != want {
 			t.Errorf("%v: got %s, want %s", score, got, want)
 		}
 	}
@@ -80,15 +81,15 @@ func TestBands(t *testing.T) {
 
 // Work-with W135, W141: the last seven, each worth what it is worth now.
 func TestSparkline(t *testing.T) {
-	var history []topics.Sample
+	var history []topic.Sample
 	for i := range 9 {
-		history = append(history, topics.Sample{At: noon.Add(time.Duration(i-9) * time.Hour), Raw: float64(i) / 10, Lambda: 0.1})
+		history = append(history, topic.Sample{At: noon.Add(time.Duration(i-9) * time.Hour), Raw: float64(i) / 10, Lambda: 0.1})
 	}
 	want := []float64{0.099, 0.165, 0.243, 0.335, 0.444, 0.573, 0.724}
-	if diff := cmp.Diff(want, topics.Sparkline(history, noon)); diff != "" {
+	if diff := cmp.Diff(want, topic.Sparkline(history, noon)); diff != "" {
 		t.Error(diff)
 	}
-	if got := topics.Sparkline(nil, noon); len(got) != 0 {
+	if got := topic.Sparkline(nil, noon); len(got) != 0 {
 		t.Errorf("no history has %v", got)
 	}
 }
@@ -97,7 +98,7 @@ func TestSparkline(t *testing.T) {
 // and the last five raw scores.
 func TestSessionsAndTrust(t *testing.T) {
 	day := func(d, h int) time.Time { return time.Date(2026, 4, d, h, 0, 0, 0, time.UTC) }
-	sessions := topics.Sessions{day(1, 10), day(3, 1), time.Date(2026, 4, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600))} // the last one is on the 4th
+	sessions := topic.Sessions{day(1, 10), day(3, 1), time.Date(2026, 4, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600))} // the last one is on the 4th
 	for at, want := range map[time.Time]int{day(1, 9): 0, day(1, 10): 1, day(3, 0): 1, day(3, 1): 2, day(5, 0): 3} {
 		if got := sessions.Until(at); got != want {
 			t.Errorf("%d sessions until %s, want %d", got, at, want)
@@ -112,16 +113,16 @@ func TestSessionsAndTrust(t *testing.T) {
 	for _, c := range []struct {
 		sessions, messages int
 		raws               []float64
-		want               topics.Trust
+		want               topic.Trust
 	}{
-		{9, 99, nil, topics.TrustUncalibrated}, {4, 99, good, topics.TrustInitial}, {5, 32, good, topics.TrustMedium},
-		{5, 33, good, topics.TrustHigh}, {5, 33, bad, topics.TrustMedium}, {5, 33, []float64{0.7}, topics.TrustHigh},
+		{9, 99, nil, topic.TrustUncalibrated}, {4, 99, good, topic.TrustInitial}, {5, 32, good, topic.TrustMedium},
+		{5, 33, good, topic.TrustHigh}, {5, 33, bad, topic.TrustMedium}, {5, 33, []float64{0.7}, topic.TrustHigh},
 	} {
-		if got := topics.TrustIn(c.sessions, c.messages, c.raws); got != c.want {
+		if got := topic.TrustIn(c.sessions, c.messages, c.raws); got != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}
-	if topics.Soul("", "x", "nat") != "x" || topics.Soul("", "", "nat") != "nat" {
+	if topic.Soul("", "x", "nat") != "x" || topic.Soul("", "", "nat") != "nat" {
 		t.Error("a soul is the file's, else that of the contacts, else the human")
 	}
 }

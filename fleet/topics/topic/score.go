@@ -1,14 +1,16 @@
-package topics
+package topic
 
 import (
 	"math"
 	"time"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Lambda is how fast a score loses its worth: by the factor e^(-λ) in each hour (R21).
 type Lambda struct {
-	Value float64
-	Tier  Tier // why the decay is that fast
+	Value float64 `json:"lambda"` // how fast a score loses its worth
+	Tier  Tier    `json:"tier"`   // why it is that fast
 }
 
 // Tier is why a score decays as it does.
@@ -29,7 +31,7 @@ func LambdaFor(sessions int, soul, other string, rule *float64) Lambda {
 	switch {
 	case rule != nil:
 		return Lambda{*rule, TierRule}
-	case sessions < enough:
+	case sessions < Enough:
 		return Lambda{0.10, TierNew}
 	case soul != "" && soul == other:
 		return Lambda{0.01, TierIntra}
@@ -57,6 +59,14 @@ func (l Lambda) Decayed(raw float64, at, now time.Time) float64 {
 	return math.Round(raw*1000) / 1000
 }
 
+// Worth is Decayed of a score that there may be or not.
+func (l Lambda) Worth(raw protocol.Score, at, now time.Time) protocol.Score {
+	if x, ok := raw.Value(); ok {
+		return protocol.NewScore(l.Decayed(x, at, now))
+	}
+	return raw
+}
+
 // Faded reports whether the last check, at the time `at`, is so long ago that its score says
 // little: more than three half-lives.
 func (l Lambda) Faded(at, now time.Time) bool {
@@ -66,23 +76,27 @@ func (l Lambda) Faded(at, now time.Time) bool {
 // Status is what a raw score means (R22).
 type Status string
 
-// The words of the seed. New means that the topic was never checked.
+// The words of the seed. New means that the topic was never checked, and Closed that its participant
+// has closed it.
 const (
 	Synced   Status = "SYNCED"
 	Partial  Status = "PARTIAL"
 	Degraded Status = "DEGRADED"
 	Desync   Status = "DESYNC"
 	New      Status = "NEW"
+	Closed   Status = "CLOSED"
 )
 
-// StatusOf is the word for a raw score. A bound belongs to the word above it.
-func StatusOf(raw float64) Status {
-	switch {
-	case raw >= 0.9:
+// StatusOf is the word for a raw score; "" if there is none. A bound belongs to the word above it.
+func StatusOf(raw protocol.Score) Status {
+	switch x, ok := raw.Value(); {
+	case !ok:
+		return ""
+	case x >= 0.9:
 		return Synced
-	case raw >= 0.7:
+	case x >= 0.7:
 		return Partial
-	case raw >= 0.5:
+	case x >= 0.5:
 		return Degraded
 	}
 	return Desync
@@ -100,8 +114,9 @@ const (
 	Gray  Colour = "gray"
 )
 
-// ColourOf is the colour of a decayed score. A bound belongs to the colour above it.
-func ColourOf(decayed float64) Colour {
+// ColourOf is the colour of a decayed score; "" if there is none. A bound belongs to the colour
+// above it.
+func ColourOf(decayed protocol.Score) Colour {
 	return map[Status]Colour{Synced: Green, Partial: Amber, Degraded: Cyan, Desync: Gray}[StatusOf(decayed)]
 }
 
@@ -120,20 +135,6 @@ type Sample struct {
 	Topic  string
 	Raw    float64
 	Lambda float64 // the decay at that time
-}
-
-// History are the scores that `by` gave in this term and in earlier ones, in the order of the
-// record. `lambda` says which decay held at a time: that depends on what the two had with each
-// other until then.
-func (t Topic) History(by string, lambda func(at time.Time) Lambda) []Sample {
-	var all []Sample
-	for _, term := range append(t.Past[:len(t.Past):len(t.Past)], t) {
-		for _, r := range term.Scored(by) {
-			raw, _ := r.Raw.Value()
-			all = append(all, Sample{At: r.At, By: r.By, Topic: term.Slug.String(), Raw: raw, Lambda: lambda(r.At).Value})
-		}
-	}
-	return all
 }
 
 // shown is how many samples a sparkline shows.

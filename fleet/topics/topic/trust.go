@@ -1,4 +1,4 @@
-package topics
+package topic
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// enough is the number of sessions with which two agents know each other. It is also the number
+// Enough is the number of sessions with which two agents know each other. It is also the number
 // after which it is asked again whether what was accepted holds.
-const enough = 5
+const Enough = 5
 
 // Sessions are the sessions that two agents had with each other, in their order. A session is a
 // day, in UTC, on which both wrote, in whatever channel (R21). Its time is the moment from which
@@ -53,7 +53,7 @@ func TrustIn(sessions, messages int, raws []float64) Trust {
 	switch {
 	case len(raws) == 0:
 		return TrustUncalibrated
-	case sessions < enough:
+	case sessions < Enough:
 		return TrustInitial
 	case messages < trustedMessages:
 		return TrustMedium
@@ -72,18 +72,3 @@ func TrustIn(sessions, messages int, raws []float64) Trust {
 // Soul is the human to whom an agent belongs: the one that its file names, else the one in the
 // contacts, else its human (R21).
 func Soul(file, contact, human string) string { return cmp.Or(file, contact, human) }
-
-// TeachBacks is how many lessons `who` said back in a topic, and how many the other participant
-// did, in all terms.
-func (t Topic) TeachBacks(who string) (given, received int) {
-	for _, term := range append(t.Past[:len(t.Past):len(t.Past)], t) {
-		for _, it := range term.Sorted(Lesson, nil) {
-			if it.By == who {
-				given++
-			} else {
-				received++
-			}
-		}
-	}
-	return given, received
-}
