@@ -148,7 +148,7 @@ func AgentSettings(a *Agent) []Setting {
 		nameSetting("profile", &a.Profile).flag("profile", "the actor profile that its prompts begin with (default: the one of its name, if any)").or("the one with its name, if there is one"),
 		execSetting(a),
 		tiersSetting(a).counts(exec, noCommand+" and has no tiers"),
-		wordSetting("open", &a.Open).flag("open", "the command of its interactive program, for parley open"),
+		wordSetting("open", &a.Open).flag("open", "the command of its interactive program, for parley agent open"),
 		durationSetting("timeout", &a.Timeout, 0, 0, maxTimeout).
 			flag("timeout", "how long an answer may take, a `DURATION` (default: as the preset or config.yaml says)").or("as config.yaml says").counts(command, ""),
 		numberSetting("attempts", &a.Attempts, 0, 1, maxAttempts).

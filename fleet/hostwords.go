@@ -131,7 +131,7 @@ func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) e
 	case !joined:
 		return refuse(Unknown, s.People.HostsHint(), "no host is called %q", of.Host)
 	case !h.Has(of.Key):
-		return refuse(Unknown, "see its keys: parley host show "+of.Host.String(), "%s is no key of the host %s", of.Key, of.Host)
+		return refuse(Unknown, "see its keys: parley fleet show "+of.Host.String(), "%s is no key of the host %s", of.Key, of.Host)
 	case of.Host == by:
 		return nil
 	}

@@ -21,14 +21,14 @@ func (c GiveHumanKey) decide(s *State, _ time.Time) ([]Draft, error) {
 	last, follows, _ := h.HumanKeyNow(c.Human.String())
 	switch {
 	case h.Contested(c.Human.String()) != nil:
-		return nil, refuse(Forbidden, "a human of the host that began the record revokes one of the two there: parley human revoke --host --key",
+		return nil, refuse(Forbidden, "a human of the host that began the record revokes one of the two there: parley gates key revoke --host --key",
 			"%s has told of two first keys of %s, %s", c.Host, c.Human, strings.Join(h.Contested(c.Human.String()), " and "))
 	case slices.ContainsFunc(all, func(k keys.HumanKey) bool { return k.Key == c.Key }):
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was theirs before", c.Human)
 	case !follows && c.After != "":
-		return nil, refuse(Senseless, "give a first one: parley human add", "%s has no key that another one could follow", c.Human)
+		return nil, refuse(Senseless, "give a first one: parley gates key add", "%s has no key that another one could follow", c.Human)
 	case follows && c.After == "":
-		return nil, refuse(Forbidden, "change it: parley human rotate; where its passphrase is lost, a human of the host that began the record revokes it first",
+		return nil, refuse(Forbidden, "change it: parley gates key rotate; where its passphrase is lost, a human of the host that began the record revokes it first",
 			"%s has a key already", c.Human)
 	case follows && c.After != last.Key:
 		return nil, refuse(Forbidden, "", "the key of %s cannot be changed: the one that agrees is not the last one", c.Human)
@@ -78,7 +78,7 @@ func (s *State) MayEndHumanKey(e protocol.HumanEnd) error {
 	at := slices.IndexFunc(all, func(k keys.HumanKey) bool { return k.Key == e.Key })
 	switch {
 	case at < 0:
-		return refuse(Unknown, "see them: parley human list", "%s is no key of %s at %s", e.Key, e.Human, e.Of)
+		return refuse(Unknown, "see them: parley gates key list", "%s is no key of %s at %s", e.Key, e.Human, e.Of)
 	case all[at].Ended != nil:
 		return refuse(Senseless, "", "the key %s of %s is revoked already", e.Key, e.Human)
 	case e.By == e.Key && e.Host == e.Of:

@@ -461,7 +461,7 @@ func TestAHumanWithoutAKey(t *testing.T) {
 	q.waits(inquiries.GateBrief)
 	_, err := q.decide("nat", "a", "", inquiries.Confirm, protocol.ModeInquire)
 	var r *refusal.Refusal
-	if !errors.As(err, &r) || !strings.Contains(r.Hint, "parley human add nat") {
+	if !errors.As(err, &r) || !strings.Contains(r.Hint, "parley gates key add nat") {
 		t.Errorf("it is refused with %v", err)
 	}
 	q.must("a", q.human("nat", "a", protocol.HumanDecision{}).Esc(q.channel, ""))

@@ -72,7 +72,7 @@ var advices = map[Kind]string{
 	KindUnusable:       "undo that commit: git clone URL mend && cd mend && git revert COMMIT && git push",
 	KindHuge: "look at it with git --git-dir=RECORD log -1 COMMIT; then set main of the remote back to the commit before, " +
 		"or let it in with parley record admit COMMIT",
-	KindUnfit:    "mend it there, or name another with parley remote set",
+	KindUnfit:    "mend it there, or name another with parley fleet remote set",
 	KindObject:   "set main of the remote back to the commit before it, or have git let it in (fetch.fsck and receive.fsck in git help config)",
 	KindSettings: "find that setting with: git config --show-origin --list",
 	KindShortage: "give this machine more memory, or end what else takes it",

@@ -538,7 +538,7 @@ func TestAClaimThatNobodyTellsOf(t *testing.T) {
 	if dead[0].Message.Path != p || !dead[0].Claimed || !strings.Contains(dead[0].Problem, "another host has claimed it at the remote") {
 		t.Errorf("the dead letters are %+v", dead)
 	}
-	if !warned(t, g.hub, "parley dlq retry "+p.String()+" --agent mawjs") {
+	if !warned(t, g.hub, "parley agent dlq retry "+p.String()+" --agent mawjs") {
 		t.Error("status does not say what to do")
 	}
 	if _, err := control.RetryDead.Ask(t.Context(), g.hub, retry); err != nil {
@@ -548,7 +548,7 @@ func TestAClaimThatNobodyTellsOf(t *testing.T) {
 		answers, err := control.Replies.Ask(t.Context(), g.hub, control.ThreadRequest{Path: p.String()})
 		return err == nil && len(answers) == 2 && answers[0].Act == protocol.ActFailed && strings.TrimSpace(answers[1].Body) == "done"
 	})
-	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 || warned(t, g.hub, "parley dlq retry") {
+	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 || warned(t, g.hub, "parley agent dlq retry") {
 		t.Errorf("answered, and listed: %+v", dead)
 	}
 }
@@ -574,7 +574,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 	g.stopWhite()
 	pass(g.hub, g.hubClock, 15*time.Minute)
 	dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{Message: p.String()})
-	if len(dead) != 1 || !dead[0].Claimed || dead[0].Host != "white" || !warned(t, g.hub, "parley dlq retry "+p.String()+" --agent mawjs") {
+	if len(dead) != 1 || !dead[0].Claimed || dead[0].Host != "white" || !warned(t, g.hub, "parley agent dlq retry "+p.String()+" --agent mawjs") {
 		t.Errorf("the dead letters are %+v", dead)
 	}
 	if _, err := control.DropDead.Ask(t.Context(), g.hub, control.DeadLetterRequest{Message: p.String()}); err == nil || control.AsError(err).Kind != control.KindNotFound {

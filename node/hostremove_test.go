@@ -40,7 +40,7 @@ func TestAHostRemovesItself(t *testing.T) {
 		return err == nil && all[0].Running == 1
 	})
 	if _, err := control.RemoveHost.Ask(t.Context(), hub, control.RemoveHostRequest{Host: "white"}); control.AsError(err).Kind != control.KindConflict ||
-		!strings.Contains(control.AsError(err).Hint, "parley host remove white") {
+		!strings.Contains(control.AsError(err).Hint, "parley fleet remove white") {
 		t.Errorf("a host whose node runs is removed by another: %v", err)
 	}
 	plan, err := control.RemoveHost.Ask(t.Context(), white, control.RemoveHostRequest{Host: "white", Try: true})

@@ -105,7 +105,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	case it.Act == protocol.ActFailed && mine:
 		m.Kind, m.Text = configs.NotifyFailure, "parley: "+from+" failed on what you sent"
 	case it.Act == protocol.ActFailed && own:
-		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(whom, ", ")+" for good (parley dlq list)"
+		m.Kind, m.Text = configs.NotifyDeadLetter, "parley: "+from+" failed on a message of "+strings.Join(whom, ", ")+" for good (parley agent dlq list)"
 	case mine && (it.Act.Mail() || it.Act == protocol.ActTalkHeld || it.Act == protocol.ActRunHeld):
 		m.Kind, m.Text = configs.NotifyMention, "parley: mail from "+from
 	default:

@@ -433,7 +433,7 @@ func (f *netFleet) hears(from, to *netHost) {
 	f.sent[m.Path] = from.alias
 }
 
-// probed checks that "parley host probe" names the cause why no link to the other host works. ""
+// probed checks that "parley fleet probe" names the cause why no link to the other host works. ""
 // means that this link works.
 func (h *netHost) probed(other *netHost, cause string) {
 	h.t.Helper()

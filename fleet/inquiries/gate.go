@@ -380,7 +380,7 @@ func (v Inquiry) mayAnswer(d affair.Deed, g *Gate, w protocol.InquiryAnswer) err
 		return err
 	}
 	if d.Hand.Key == "" && !d.Hand.Had {
-		return refusal.New(refusal.Forbidden, "make one: parley human add "+d.Message.Human, "%s has no key of their own, which a gate needs", d.Message.Human)
+		return refusal.New(refusal.Forbidden, "make one: parley gates key add "+d.Message.Human, "%s has no key of their own, which a gate needs", d.Message.Human)
 	}
 	if err := d.Decided(g.Path, g.Hash, w.Decides(), time.Time{}, w.TakesBack); err != nil {
 		return refusal.New(refusal.Forbidden, "", "%s", err)

@@ -332,7 +332,7 @@ func (a Actor) onTask(channel protocol.ChannelID, task string, act protocol.Act,
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		t := p.Task(protocol.Path{}, protocol.ParseItemRef(task).Label)
 		if t == nil {
-			return deed{}, refusal.New(refusal.Unknown, "see: parley task list", "%q has no task %q", p.Name, task)
+			return deed{}, refusal.New(refusal.Unknown, "see: parley party task list", "%q has no task %q", p.Name, task)
 		}
 		return deed{act, t.Path, body(head, protocol.ItemRef{Label: t.Label, Text: t.Text}), p.Told(a.Me, a.Host)}, nil
 	})

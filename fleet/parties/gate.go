@@ -234,7 +234,7 @@ func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 	case len(g.Deciders) > 0 && !slices.Contains(g.Deciders, who):
 		return refusal.New(refusal.Forbidden, "", "%s does not decide it", who)
 	case d.Hand.Key == "" && !d.Hand.Had:
-		return refusal.New(refusal.Forbidden, "make one: parley human add "+who.String(), "%s has no key of their own, which a gate needs", who)
+		return refusal.New(refusal.Forbidden, "make one: parley gates key add "+who.String(), "%s has no key of their own, which a gate needs", who)
 	}
 	if err := d.Decided(g.Path, g.Hash, said.Reason, said.Until, said.TakesBack); err != nil {
 		return refusal.New(refusal.Forbidden, "", "%s", err)

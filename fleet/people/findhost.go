@@ -39,9 +39,9 @@ func (d *Directory) suggestHost(alias string) string {
 	}
 	switch {
 	case len(near) > 0 && len(near) < manyHosts:
-		return "did you mean " + JoinNames(near) + "? see: parley host list"
+		return "did you mean " + JoinNames(near) + "? see: parley fleet hosts"
 	case len(hosts) < manyHosts:
 		return d.HostsHint()
 	}
-	return "see which there are: parley host list"
+	return "see which there are: parley fleet hosts"
 }

@@ -48,7 +48,7 @@ func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
 // say makes a word about a dead letter, to the host where it was tried.
 func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason string) ([]affair.Draft, error) {
 	if r.Dead == nil {
-		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message.Short(), r.Agent)
+		return nil, refusal.New(refusal.Unknown, "parley agent dlq list shows those that are", "%s is no dead letter of %s", r.Message.Short(), r.Agent)
 	}
 	return r.word(by, act, r.Dead.Host, reason)
 }

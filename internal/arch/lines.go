@@ -16,14 +16,14 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5295},
-		{"cmd", 20759},
+		{"cmd", 20655},
 		{"configs", 3489},
-		{"fleet", 17536},
-		{"gitsync", 17790},
+		{"fleet", 17620},
+		{"gitsync", 17776},
 		{"internal", 4176},
-		{"internal/testkit", 2508},
-		{"node", 40765},
-		{"node/control", 4809},
-		{"protocol", 8707},
+		{"internal/testkit", 2556},
+		{"node", 40596},
+		{"node/control", 4645},
+		{"protocol", 8737},
 	}
 }

@@ -39,7 +39,7 @@ type Agent struct {
 	Unread        int           `json:"unread"`                   // inbox door: messages without its receipt
 	Over          int           `json:"over"`                     // of those waiting, the messages that wait because agents have caused too many runs (max_runs, max_conversation_runs)
 	Failing       int           `json:"failing"`                  // of those waiting, the messages on which an attempt has failed, and which are tried again
-	Dead          int           `json:"dead"`                     // messages on which it has failed for good here, and which nobody has put away (parley dlq)
+	Dead          int           `json:"dead"`                     // messages on which it has failed for good here, and which nobody has put away (parley agent dlq)
 	Held          bool          `json:"held"`                     // its messages wait because the host may not run more commands at the same time (max_commands)
 	// Stalled is why its command cannot be started at the moment. It is tried again. Absent if the
 	// command can be started.

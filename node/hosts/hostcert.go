@@ -80,15 +80,15 @@ func askable(host control.Host, what string) error {
 	case control.HostHere:
 		return control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot %s %s: that is this host itself", what, alias)
 	case control.HostRemoved:
-		return control.Errorf(control.KindRefused, "since when: parley host show "+alias, "cannot %s %s: it was removed from the fleet", what, alias)
+		return control.Errorf(control.KindRefused, "since when: parley fleet show "+alias, "cannot %s %s: it was removed from the fleet", what, alias)
 	case control.HostRevoked:
-		return control.Errorf(control.KindRefused, "since when: parley host show "+alias,
+		return control.Errorf(control.KindRefused, "since when: parley fleet show "+alias,
 			"cannot %s %s: its key is revoked, and what it says is refused", what, alias)
 	case control.HostAway:
-		return control.Errorf(control.KindFailed, "what is known of it: parley host show "+alias,
+		return control.Errorf(control.KindFailed, "what is known of it: parley fleet show "+alias,
 			"cannot %s %s: it is away, last seen %s", what, alias, host.LastSeen.Format(span.Moment))
 	case control.HostGit:
-		return control.Errorf(control.KindFailed, "where it says that it is reached: parley host show "+alias,
+		return control.Errorf(control.KindFailed, "where it says that it is reached: parley fleet show "+alias,
 			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(span.Moment))
 	}
 	return nil

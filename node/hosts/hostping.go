@@ -47,7 +47,7 @@ func NoAnswer(host protocol.Name, within time.Duration, err error) error {
 	case presence.HasAnswered(err):
 		return control.Errorf(control.KindFailed, "", "%s", err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
-		return control.Errorf(control.KindFailed, "how it can be reached: parley host show "+host.String(), "%s did not answer within %s", host, within)
+		return control.Errorf(control.KindFailed, "how it can be reached: parley fleet show "+host.String(), "%s did not answer within %s", host, within)
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.H
 	c.Removed = true
 	done := control.HostRemoval{Host: r.Host, Human: key.Human, Here: key.Here}
 	if _, live := rm.Live.PresenceOf(r.Host); live && !done.Here {
-		return c, done, control.Errorf(control.KindConflict, "run it there, where all that it has written is known: parley host remove "+r.Host.String()+
+		return c, done, control.Errorf(control.KindConflict, "run it there, where all that it has written is known: parley fleet remove "+r.Host.String()+
 			"; or stop its node first: parley stop", "cannot remove %s: its node runs", r.Host)
 	}
 	rm.Folded(func(s *fleet.State) {

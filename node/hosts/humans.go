@@ -60,10 +60,10 @@ func (h *humans) Signed(d protocol.HumanDecision, sig string) (err error) {
 		key, counts, had := host.HumanKeyNow(h.Config.Human.String())
 		switch {
 		case host.Contested(h.Config.Human.String()) != nil:
-			err = control.Errorf(control.KindRefused, "a human of the host that began the record revokes one of the two there: parley human revoke --host --key",
+			err = control.Errorf(control.KindRefused, "a human of the host that began the record revokes one of the two there: parley gates key revoke --host --key",
 				"%s has told of two first keys of %s, and neither counts: %s", h.Config.Alias, h.Config.Human, strings.Join(host.Contested(h.Config.Human.String()), " and "))
 		case had && !counts:
-			err = control.Errorf(control.KindRefused, "parley human add", "the key of %s is revoked: nothing can be decided in that name", h.Config.Human)
+			err = control.Errorf(control.KindRefused, "parley gates key add", "the key of %s is revoked: nothing can be decided in that name", h.Config.Human)
 		case had:
 			d.RecordID, d.Human, d.Host, d.Key = h.Record.ID(), h.Config.Human, h.Config.Alias, key.Key
 			if no := d.Check(sig); no != nil {

@@ -77,12 +77,12 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 	ends, later := s.Chains.Ends(of, after)
 	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
-			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
+			"to let less of it count, name the last message that does: parley fleet revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format(span.Moment))
 	}
 	if room := rv.Config.MessageLimit / revokedEnd; len(ends) > room {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
-			"name the last message that the host wrote itself: parley host revoke "+r.Host.String()+" --after PATH",
+			"name the last message that the host wrote itself: parley fleet revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: what it signed ends in %d places, and one message can name %d", of.Key, of.Host, len(ends), room)
 	}
 	forks := 0

@@ -94,7 +94,7 @@ func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.
 	ro.Folded(func(s *fleet.State) {
 		last := s.Chains.Heads(protocol.HostKey{Host: ro.Config.Alias, Key: old.Public})
 		if room := ro.Config.MessageLimit / revokedEnd; len(last) > room {
-			err = control.Errorf(control.KindConflict, "somebody else uses the key: parley host revoke "+ro.Config.Alias.String(),
+			err = control.Errorf(control.KindConflict, "somebody else uses the key: parley fleet revoke "+ro.Config.Alias.String(),
 				"what the old key signed ends in %d places, and one message can name %d", len(last), room)
 			return
 		}

@@ -285,10 +285,10 @@ func (q *Inquiries) mayBegin(s *fleet.State, o *protocol.InquiryOpening) (err er
 		return control.Errorf(control.KindNotFound, "see who is there: parley agent list --fleet", "none of %s can investigate: no host that is there runs it, or it makes the calls", strings.Join(o.Agents, ", "))
 	}
 	if settled := q.settled(s, policy.KeyFrameMember); settled != "" {
-		return control.Errorf(control.KindRefused, "see who is there: parley host list; or name agents: --agent NAME",
+		return control.Errorf(control.KindRefused, "see who is there: parley fleet hosts; or name agents: --agent NAME",
 			"nobody could investigate a perspective: no agent has a profile, and no host is there on which the policy frame-member=%s has members made", settled)
 	}
-	return control.Errorf(control.KindRefused, "name agents: --agent NAME; or settle it for the fleet: parley policy set frame-member=claude",
+	return control.Errorf(control.KindRefused, "name agents: --agent NAME; or settle it for the fleet: parley fleet policy set frame-member=claude",
 		"nobody could investigate a perspective: no agent has a profile, and no preset for members is settled")
 }
 

@@ -138,7 +138,7 @@ func (ns *Notices) Opened(opened []configs.Opened) {
 		case o.Err != nil:
 			ns.Happened("%v", o.Err)
 		case o.Key:
-			ns.Happened("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley host rotate", o.Path, o.Mode)
+			ns.Happened("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley fleet rotate", o.Path, o.Mode)
 		default:
 			ns.Happened("%s was open to other users of this machine (mode %04o), and is not any more", o.Path, o.Mode)
 		}

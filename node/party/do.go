@@ -86,7 +86,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 			}
 		}
 		if len(o.With) > protocol.MaxWith {
-			err = control.Errorf(control.KindUsage, "invite the others when it has begun: parley invite AGENT", "a party begins with at most %d invites, and these are %d", protocol.MaxWith, len(o.With))
+			err = control.Errorf(control.KindUsage, "invite the others when it has begun: parley party invite AGENT", "a party begins with at most %d invites, and these are %d", protocol.MaxWith, len(o.With))
 			return
 		}
 		slug, none := protocol.SlugOf(o.Topic)
@@ -159,7 +159,7 @@ func undone(who acting, f found, o protocol.Organizing, rules string) (list []st
 	for _, a := range o.With {
 		comes := slices.Contains(f.Wanted, a) && !f.InvitedFor(f.Organized, a) // the invite of the party's beginning is still to be sent
 		if !comes && f.Member(a.Name, protocol.Name(a.Host)) == nil && f.Invited(a) == nil {
-			list = append(list, fmt.Sprintf("%s is not invited: parley invite %s%s", a, a, words))
+			list = append(list, fmt.Sprintf("%s is not invited: parley party invite %s%s", a, a, words))
 		}
 	}
 	if o.Team != "" && o.Team != f.Team {
@@ -204,7 +204,7 @@ func announcedLater(r control.Announcing) error {
 	if !r.Broadcast {
 		return nil
 	}
-	return control.Errorf(control.KindRefused, "leave --broadcast out; when your human has agreed: parley organize NAME --broadcast",
+	return control.Errorf(control.KindRefused, "leave --broadcast out; when your human has agreed: parley party organize NAME --broadcast",
 		"nobody can be told of it before a human agrees to it")
 }
 

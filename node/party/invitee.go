@@ -60,7 +60,7 @@ func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
 	for i, a := range fit {
 		fmt.Fprintf(&list, "\n%6d  %s", i+1, a)
 	}
-	return protocol.Address{}, control.Errorf(control.KindRefused, "be specific: parley invite "+fit[0].String(), "several agents match %q:%s", text, list.String())
+	return protocol.Address{}, control.Errorf(control.KindRefused, "be specific: parley party invite "+fit[0].String(), "several agents match %q:%s", text, list.String())
 }
 
 // window is how long an invite stays open. As for any decision, that depends on whether it goes to

@@ -185,7 +185,7 @@ func (p *Parties) usual(all []found, me string) (found, error) {
 	case 1:
 		return mine[0], nil
 	case 0:
-		return found{}, control.Errorf(control.KindNotFound, "begin one: parley organize TOPIC; or name one: --party", "%s is in no party", me)
+		return found{}, control.Errorf(control.KindNotFound, "begin one: parley party organize TOPIC; or name one: --party", "%s is in no party", me)
 	}
 	return found{}, control.Errorf(control.KindUsage, "choose one: parley party use "+short(all, mine[0])+"; or name it: --party", "%s is in %d parties: %s", me, len(mine), strings.Join(shorts(all, mine), ", "))
 }

@@ -100,9 +100,9 @@ func (c *claims) abandonedWarnings(of []abandonment) (all []string) {
 	for agent, n := range count {
 		a, more := first[agent], ""
 		if n > 1 {
-			more = fmt.Sprintf(" (and %d more: parley dlq list)", n-1)
+			more = fmt.Sprintf(" (and %d more: parley agent dlq list)", n-1)
 		}
-		all = append(all, fmt.Sprintf("%s waits for %s: %s; if that host does not come back: parley dlq retry %[1]s --agent %[2]s%[4]s",
+		all = append(all, fmt.Sprintf("%s waits for %s: %s; if that host does not come back: parley agent dlq retry %[1]s --agent %[2]s%[4]s",
 			a.path, agent, a.problem(c.Now()), more))
 	}
 	return all

@@ -175,9 +175,9 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	short := it.Path.Short()
 	switch {
 	case len(dead) == 0 && r.Agent != "":
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s%s", short, r.Agent, d.triedAgain(it.Path, r.Agent))
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley agent dlq list", "%s is no dead letter of %s%s", short, r.Agent, d.triedAgain(it.Path, r.Agent))
 	case len(dead) == 0:
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter%s", short, d.triedAgain(it.Path, ""))
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley agent dlq list", "%s is no dead letter%s", short, d.triedAgain(it.Path, ""))
 	case len(dead) > 1:
 		var agents []string
 		for _, run := range dead {
@@ -187,7 +187,7 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	}
 	if claimed && dead[0].Dead.Host != "" && !d.served(it.Path, dead[0].Agent) {
 		return control.DeadLetter{}, control.Errorf(control.KindRefused,
-			fmt.Sprintf("have it served first: parley agent add %[1]s; or put the letter away: parley dlq drop %[2]s --agent %[1]s", dead[0].Agent, short),
+			fmt.Sprintf("have it served first: parley agent add %[1]s; or put the letter away: parley agent dlq drop %[2]s --agent %[1]s", dead[0].Agent, short),
 			"cannot have %s tried again: no host serves %s any more", short, dead[0].Agent)
 	}
 	view, err := d.view(dead[0])

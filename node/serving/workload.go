@@ -120,7 +120,7 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		ended = append(ended, jobs...)
 	}
 	if elsewhere := wl.elsewhere(it.Path, r.Agent); len(ended) == 0 && len(elsewhere) > 0 {
-		return nil, control.Errorf(control.KindRefused, "cancel it on that host: parley cancel "+it.Path.Short(),
+		return nil, control.Errorf(control.KindRefused, "cancel it on that host: parley agent cancel "+it.Path.Short(),
 			"cannot cancel %s from here: %s has to work on it", it.Path.Short(), strings.Join(elsewhere, ", "))
 	}
 	if len(ended) == 0 && r.Agent != "" {
@@ -129,7 +129,7 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		}
 	}
 	if len(ended) == 0 {
-		return nil, control.Errorf(control.KindNotFound, "parley trace "+visible.Shell(it.Path.Short())+" shows what came of it, parley queue what there is to do",
+		return nil, control.Errorf(control.KindNotFound, "parley trace "+visible.Shell(it.Path.Short())+" shows what came of it, parley agent queue what there is to do",
 			"cannot cancel %s: %s", it.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil

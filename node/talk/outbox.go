@@ -41,7 +41,7 @@ func (o *outbox) Talk(_ context.Context, by control.Caller, r control.TalkReques
 // Send answers control.Send.
 func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
 	if r.Act.OfNodes() {
-		return control.Message{}, control.Errorf(control.KindRefused, "each has a command of its own: parley read, parley dlq, parley agent, parley host",
+		return control.Message{}, control.Errorf(control.KindRefused, "each has a command of its own: parley read, parley agent dlq, parley agent, parley host",
 			"cannot send a message of the act %s: a node writes it for what it does itself", r.Act)
 	}
 	who, err := o.Actors.Actor(by, r.As)

@@ -22,7 +22,7 @@ const played = `Two machines.
     🤝 panes
 
 3  A party: more.
-  white$ parley leave
+  white$ parley party leave
 
 Done in 2s.
 `

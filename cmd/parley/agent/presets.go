@@ -20,7 +20,7 @@ type PresetInfo struct {
 	Installed bool            `json:"installed"` // the program is in this command's PATH
 	Exec      string          `json:"exec"`      // the command that is run for each message
 	Input     string          `json:"input"`     // what the command gets as input: text or prompt
-	Open      string          `json:"open"`      // the command of "parley open"
+	Open      string          `json:"open"`      // the command of "parley agent open"
 	Resume    string          `json:"resume"`    // the command that continues the last session of a member of an inquiry; "" if there is none
 	Env       []string        `json:"env"`       // the variables of the node's environment that it gets, NAME or PREFIX*
 	Login     []string        `json:"login"`     // files below the user's home of which such a member gets copies

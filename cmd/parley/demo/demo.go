@@ -48,7 +48,7 @@ No network is used and nothing is left behind, unless --keep names a folder.`
   parley demo party
   parley demo frame`
 
-	party := newScriptCommand(p, root, partyScript, demoRest, "Begin one of yours: parley human add, then parley organize TOPIC --with AGENT.")
+	party := newScriptCommand(p, root, partyScript, demoRest, "Begin one of yours: parley gates key add, then parley party organize TOPIC --with AGENT.")
 	party.Use, party.Short = "party", "Watch agents work together while humans decide: half a minute"
 	party.Long = `Start two nodes on this machine that play two hosts, each with a human, and
 three agents. Two of these agree on something and check whether both still hold
@@ -60,7 +60,7 @@ that the demo can sign. No network is used and nothing is left behind, unless
 --keep names a folder.`
 	party.Example = "  parley demo party\n  parley demo party --quick"
 
-	frame := newScriptCommand(p, root, frameScript, demoRest, "Ask one of yours: parley policy set frame-member=claude, then parley frame QUESTION.")
+	frame := newScriptCommand(p, root, frameScript, demoRest, "Ask one of yours: parley fleet policy set frame-member=claude, then parley frame QUESTION.")
 	frame.Use, frame.Short = "frame", "Watch a question looked at from several perspectives"
 	frame.Long = `Start two nodes on this machine that play two hosts, and ask a question. A brief
 is drafted and confirmed, perspectives are chosen, members on both hosts look at

@@ -63,7 +63,7 @@ func (s *session) follow(ctx context.Context, f control.Frame) error {
 			return nil
 		case f.Gate != nil && f.Mine && f.Gate.NoKey:
 			s.view.Out.Printf("\nYou have no key of your own, which a gate needs.\n")
-			s.view.Steps("parley human add", "make one", "parley frame answer "+f.ID, "then decide")
+			s.view.Steps("parley gates key add", "make one", "parley frame answer "+f.ID, "then decide")
 			return cli.ExitCode(1)
 		case f.Gate != nil && f.Mine:
 			seen.lines = 0 // else the display would be drawn over what is asked below it

@@ -163,7 +163,7 @@ func (s *session) foot(f control.Frame) error {
 		}
 		out.Printf("\nIt waits for %s.\n", term.Line(strings.Join(f.Deciders, " or ")))
 		if f.Gate.NoKey {
-			out.Printf("None of them has a key of their own, which a gate needs: %s\n", s.view.Command("parley human add"))
+			out.Printf("None of them has a key of their own, which a gate needs: %s\n", s.view.Command("parley gates key add"))
 		} else if f.Mine {
 			s.view.Next("parley frame answer "+f.ID, "decide it")
 		}

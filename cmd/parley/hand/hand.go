@@ -145,7 +145,7 @@ func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nke
 			return key, nil
 		}
 	}
-	return nil, control.Errorf(control.KindNotFound, "copy its file there from where it is kept; if it is lost, a human of the host that began the record revokes it: parley human revoke",
+	return nil, control.Errorf(control.KindNotFound, "copy its file there from where it is kept; if it is lost, a human of the host that began the record revokes it: parley gates key revoke",
 		"the key %s of %s is not in %s", short(public), human, k.dir)
 }
 
@@ -205,11 +205,11 @@ func (k Keys) Passphrase(ctx context.Context, human protocol.Name) error {
 	f, err := read(k.File(human))
 	switch {
 	case missing(err):
-		return control.Errorf(control.KindNotFound, "parley human add", "no key of %s is kept in %s", human, k.dir)
+		return control.Errorf(control.KindNotFound, "parley gates key add", "no key of %s is kept in %s", human, k.dir)
 	case err != nil:
 		return err
 	case !f.locked():
-		return control.Errorf(control.KindRefused, "parley human rotate", "the key of %s was kept without a passphrase: who has read it has it, so another key is needed", human)
+		return control.Errorf(control.KindRefused, "parley gates key rotate", "the key of %s was kept without a passphrase: who has read it has it, so another key is needed", human)
 	}
 	key, err := k.unlock(ctx, f, human)
 	if err != nil {

@@ -52,7 +52,7 @@ agents:      mawjs, volt
 since:       2026-05-23 21:01:00 +02:00
 version:     0.1.␛0
 last wrote:  2026-05-23 21:01:00 +02:00, b2c3d4e5
-next: parley host ping white   how far away it is
+next: parley fleet ping white   how far away it is
 `},
 		{"fleet show black", 0, `
 host:        black, away
@@ -119,8 +119,8 @@ func TestPingAsJSON(t *testing.T) {
 
 func TestPingThatIsNotAnswered(t *testing.T) {
 	r := newRun(t)
-	r.Failure = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
-	if code := r.Do("fleet", "ping", "white"); code != cli.ExitFailed || r.Err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
+	r.Failure = control.Errorf(control.KindFailed, "parley fleet show white", "white did not answer within 2s")
+	if code := r.Do("fleet", "ping", "white"); code != cli.ExitFailed || r.Err.String() != "parley: white did not answer within 2s\nhint: parley fleet show white\n" {
 		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	for _, n := range []string{"0", "-1", "1001", "x"} {
@@ -141,7 +141,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	if code := r.Do("fleet", "rotate"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
-	if got := r.Out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
+	if got := r.Out.String(); !strings.Contains(got, "if the old key was stolen: parley fleet revoke here --key UOLD\n") || strings.Contains(got, "next:") {
 		t.Errorf("a new key is answered with:\n%s", got)
 	}
 }

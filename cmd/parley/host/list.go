@@ -20,8 +20,8 @@ the bus in the last 15 seconds, those away were not. LAST SEEN is when a host
 that is away was last heard, or the time that its last message states. With
 --all those stand there too that were removed from the fleet, or whose key was
 revoked.`,
-		Example: `  parley host list
-  parley host list --all --json`,
+		Example: `  parley fleet hosts
+  parley fleet hosts --all --json`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, showHosts),
 	}

@@ -31,8 +31,8 @@ or one that the host states; ROUND TRIP the last that is known. Nobody is asked
 for this. Beside the state of its host stands what an agent is at: running,
 idle, waiting (for a human) or away. Of one of this host it also says how many
 messages run, wait, and are unread in its inbox, that it is paused, over budget,
-in line, failing or cannot start, as parley queue --help has these words, and
-how many dead letters it has. Hosts that are out of the fleet are left out,
+in line, failing or cannot start, as parley agent queue --help has these words,
+and how many dead letters it has. Hosts that are out of the fleet are left out,
 unless --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,

@@ -24,8 +24,8 @@ func newPingCommand(p *cli.Program) *cobra.Command {
 		Long: `Ask a live host signed questions over the bus, one after the other, and say how
 long the answers took: the way there, the host's own work and the way back. It
 fails if one is not answered within two seconds.`,
-		Example: `  parley host ping white
-  parley host ping white -n 100 --json`,
+		Example: `  parley fleet ping white
+  parley fleet ping white -n 100 --json`,
 		Args: cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if times < 1 || times > maxPings {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewPolicyCommand is parley policy and its subcommands.
+// NewPolicyCommand is parley fleet policy and its subcommands.
 func NewPolicyCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "policy",
@@ -21,8 +21,8 @@ func NewPolicyCommand(p *cli.Program) *cobra.Command {
 		Long: `What the fleet has settled for all its hosts, such as how long decisions stay
 open. The humans of the host that began the record settle it. Every host shows
 what holds, who settled it and when; the record keeps what held before.`,
-		Example: `  parley policy list
-  parley policy set window-cross-host=3d --reason 'we meet twice a week'`,
+		Example: `  parley fleet policy list
+  parley fleet policy set window-cross-host=3d --reason 'we meet twice a week'`,
 	}, newPolicyListCommand(p), newPolicySetCommand(p))
 }
 
@@ -30,7 +30,7 @@ func newPolicyListCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List what a fleet can settle, and what holds",
-		Example: `  parley policy list --json`,
+		Example: `  parley fleet policy list --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.ListPolicy, nil, showPolicyList),
 	}, "print an array of settings as JSON")
@@ -86,10 +86,10 @@ func newPolicySetCommand(p *cli.Program) *cobra.Command {
 		Use:   "set KEY=VALUE",
 		Short: "Settle something for the whole fleet",
 		Long: `Settle something for the whole fleet. Only a human of the host that began the
-record can; who has a key of their own (parley human) signs it. KEY= without a
-value takes back what was settled.`,
-		Example: `  parley policy set reprompt=yes
-  parley policy set window-issue=`,
+record can; who has a key of their own (parley gates key) signs it. KEY= without
+a value takes back what was settled.`,
+		Example: `  parley fleet policy set reprompt=yes
+  parley fleet policy set window-issue=`,
 		Args: cli.Exactly(1, "KEY=VALUE"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			key, value, ok := strings.Cut(args[0], "=")

@@ -27,8 +27,8 @@ how far that gets:
   clock     a link works, but the two clocks are far apart
 
 It exits with 1 if no address works. No link is changed.`,
-		Example: `  parley host probe white
-  parley host probe white --json`,
+		Example: `  parley fleet probe white
+  parley fleet probe white --json`,
 		Args: cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, v)

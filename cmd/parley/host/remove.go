@@ -23,12 +23,12 @@ record. All that it wrote stays and counts. Its agents are served there no more,
 its key ends, nobody can write to it, and it is left out of the lists, unless
 --all is given there. Its name stays taken, because what it wrote bears it.
 
-Where a key was stolen, see "parley host revoke": that says what counts of it.
+Where a key was stolen, see "parley fleet revoke": that says what counts of it.
 
 It cannot be undone. A person decides it: you are told what it does and asked to
 type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
-		Example: `  parley host remove white
-  parley host remove white --yes`,
+		Example: `  parley fleet remove white
+  parley fleet remove white --yes`,
 		Args: cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			alias, err := protocol.ParseName(args[0])
@@ -61,7 +61,7 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, clien
 			return
 		}
 		v.Out.Printf("%s is removed from the fleet\n", done.Host)
-		v.Next("parley host list", "who is left; with --all also who was removed")
+		v.Next("parley fleet hosts", "who is left; with --all also who was removed")
 	})
 }
 

@@ -29,9 +29,9 @@ began the record, by a human with whom it was begun.
 
 It cannot be undone. A person decides it: you are told what it does and asked to
 type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
-		Example: `  parley host revoke white
-  parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
-  parley host revoke white --key SHA256:2SWU…`,
+		Example: `  parley fleet revoke white
+  parley fleet revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
+  parley fleet revoke white --key SHA256:2SWU…`,
 		Args: cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			alias, err := protocol.ParseName(args[0])

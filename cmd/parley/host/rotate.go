@@ -25,8 +25,8 @@ nowhere else. An agent is refused.
 
 Where the old key was stolen: --overlap 0, then revoke it with "parley host
 revoke", which also refuses what a thief wrote before.`,
-		Example: `  parley host rotate
-  parley host rotate --overlap 0`,
+		Example: `  parley fleet rotate
+  parley fleet rotate --overlap 0`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			return runRotate(cmd.Context(), r, client, p)
@@ -53,7 +53,7 @@ func runRotate(ctx context.Context, r control.RotateRequest, client control.Serv
 		}
 		v.Labelled(12, "old key", old)
 		if v.Out.Terminal { // not as the next step: it cannot be undone
-			v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
+			v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley fleet revoke "+done.Host.String()+" --key "+done.Old)))
 		}
 	})
 }

@@ -20,8 +20,8 @@ last heard of.
 With --cert the only output is the certificate, in PEM, that the host shows to
 NATS clients on an address that is not the loopback. A host that is live is
 asked for it; it is checked to be made for that host's key.`,
-		Example: `  parley host show white
-  parley host show white --cert > white.pem`,
+		Example: `  parley fleet show white
+  parley fleet show white --cert > white.pem`,
 		Args: cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r := control.HostRequest{Alias: args[0]}
@@ -59,7 +59,7 @@ func showHost(v cli.View, h control.Host) {
 		field("last wrote", v.At(last.Timestamp, cli.TimeForm)+", "+v.Path(last.Path))
 	}
 	if h.State == control.HostLive {
-		v.Next("parley host ping "+h.Alias.String(), "how far away it is")
+		v.Next("parley fleet ping "+h.Alias.String(), "how far away it is")
 	}
 }
 

@@ -27,9 +27,9 @@ their name.
 On a second host of yours --key takes the key of the first: copy its file, which
 is in the folder humans of the home there. Then you are one person on both, and
 answer on either what the other asks you.`,
-		Example: `  parley human add
-  parley human add nat --open
-  parley human add --key nat.key`,
+		Example: `  parley gates key add
+  parley gates key add nat --open
+  parley gates key add --key nat.key`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if open && file != "" {
@@ -51,7 +51,7 @@ func newRotateCommand(p *cli.Program) *cobra.Command {
 		Long: `Give this host's human another key in the place of theirs. The old key agrees
 to it, so you are asked for its passphrase and for a new one. What the old key
 has signed counts still.`,
-		Example: `  parley human rotate`,
+		Example: `  parley gates key rotate`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runMake(cmd, p, args, making{open: open, next: true})
@@ -86,9 +86,9 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error 
 	case err != nil:
 		return err
 	case !m.next && h.Key != "":
-		return control.Errorf(control.KindConflict, "parley human rotate", "%s has a key already: %s", h.Name, h.Fingerprint)
+		return control.Errorf(control.KindConflict, "parley gates key rotate", "%s has a key already: %s", h.Name, h.Fingerprint)
 	case m.next && h.Key == "":
-		return control.Errorf(control.KindNotFound, "parley human add", "%s has no key that another one could follow", h.Name)
+		return control.Errorf(control.KindNotFound, "parley gates key add", "%s has no key that another one could follow", h.Name)
 	}
 	made, err := makeKey(ctx, p, client, all, h, m)
 	v := p.View()
@@ -138,7 +138,7 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:     "passphrase [NAME]",
 		Short:   "Give the key of this host's human another passphrase",
-		Example: `  parley human passphrase`,
+		Example: `  parley gates key passphrase`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if err := p.ForOperator("change a passphrase"); err != nil {

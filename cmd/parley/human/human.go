@@ -1,4 +1,4 @@
-// Package human holds the commands for the keys with which humans sign decisions: parley human.
+// Package human holds the commands for the keys with which humans sign decisions: parley gates key.
 package human
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewCommand is parley human.
+// NewCommand is parley gates key.
 func NewCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "human",
@@ -20,17 +20,17 @@ func NewCommand(p *cli.Program) *cobra.Command {
 the host's: it is kept under a passphrase in the folder "humans" of the home,
 and used by the program at which they sit; no node and no agent gets it. Once a
 human has one, what they decide counts only with its signature.`,
-		Example: `  parley human add
-  parley human list`,
+		Example: `  parley gates key add
+  parley gates key list`,
 	}, newAddCommand(p), NewListCommand(p), newPassphraseCommand(p), newRotateCommand(p), newRevokeCommand(p))
 }
 
-// NewListCommand is parley human list.
+// NewListCommand is parley gates key list.
 func NewListCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the humans of the fleet and their keys",
-		Example: `  parley human list --json`,
+		Example: `  parley gates key list --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE:    cli.Asks(p, control.Humans, nil, showHumans),
 	}, "print the humans and their keys as JSON")

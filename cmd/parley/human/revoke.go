@@ -22,11 +22,11 @@ func newRevokeCommand(p *cli.Program) *cobra.Command {
 knows of its decisions so far counts still, or with --none nothing does. A human
 ends their own key with that key, on their host; where it is lost or stolen, a
 human of the host that began the record ends it there, with a key of their own
-(--host names the other's). Then "parley human add" gives them a new one. Where
-somebody with the key of a host has told of another first key of its human, it
-is contested which one is theirs: --key names the one that ends.`,
-		Example: `  parley human revoke
-  parley human revoke zoe --host white --none`,
+(--host names the other's). Then "parley gates key add" gives them a new one.
+Where somebody with the key of a host has told of another first key of its
+human, it is contested which one is theirs: --key names the one that ends.`,
+		Example: `  parley gates key revoke
+  parley gates key revoke zoe --host white --none`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if err := p.ForOperator("revoke the key of a human"); err != nil {
@@ -62,7 +62,7 @@ func runRevoke(ctx context.Context, r control.EndHumanKeyRequest, none bool, cli
 	if r.By = mine.Key; own {
 		r.By = ""
 	} else if mine.Key == "" {
-		return control.Errorf(control.KindRefused, "parley human add", "cannot revoke the key of another: %s has no key that could agree to it", all.Here)
+		return control.Errorf(control.KindRefused, "parley gates key add", "cannot revoke the key of another: %s has no key that could agree to it", all.Here)
 	}
 	plan, err := control.EndHumanKey.Ask(ctx, client, r)
 	if err != nil {

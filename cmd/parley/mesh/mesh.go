@@ -21,7 +21,7 @@ const (
 	forwards  = "forward"
 )
 
-// NewCommand is parley mesh.
+// NewCommand is parley party mesh.
 func NewCommand(p *cli.Program) *cobra.Command {
 	var watch, svg bool
 	cmd := &cobra.Command{
@@ -42,9 +42,9 @@ and lambda.
 --svg draws it: green from 90%, amber from 70%, cyan from 50%, gray below, the
 paler the less a score is worth now, and dashed where it is older than three
 half-lives.`,
-		Example: `  parley mesh
-  parley mesh --svg mesh.svg
-  parley mesh --watch | jq -c '.edges[].id'`,
+		Example: `  parley party mesh
+  parley party mesh --svg mesh.svg
+  parley party mesh --watch | jq -c '.edges[].id'`,
 		Args: cli.Between(0, 1, "at most one file, with --svg"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -147,7 +147,7 @@ func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 		return v.WriteJSON(m)
 	case len(m.Edges) == 0:
 		v.Out.Printf("%s.\n", summary(m))
-		v.Next("parley organize \"topic\" --with mawjs", "begin one")
+		v.Next("parley party organize \"topic\" --with mawjs", "begin one")
 		return nil
 	}
 	v.Out.Printf("🕸 %s\n\n", summary(m))

@@ -35,18 +35,18 @@ type TeamParty struct {
 	Status  string         `json:"status"`        // active or closed
 }
 
-// NewTeamCommand is parley team.
+// NewTeamCommand is parley party team.
 func NewTeamCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:   "team NAME",
 		Short: "What the parties with one tag come to",
-		Long: `What the parties with one tag (parley organize --team NAME) come to, of all
+		Long: `What the parties with one tag (organize --team NAME) come to, of all
 hosts: who is in them, and how far they are in sync. 2/3 are members, of those
 and the invited. Sync is the mean of what the members' scores are worth now; who
 was never synced is left out and counted. A party that is over is shown, and
 counts no more.`,
-		Example: `  parley team fleet-core
-  parley team fleet-core --json`,
+		Example: `  parley party team fleet-core
+  parley party team fleet-core --json`,
 		Args: cli.Exactly(1, "the tag of a team"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return ShowTeam(cmd.Context(), args[0], client, v)
@@ -97,7 +97,7 @@ func teamHint(parties []control.Party) string {
 		}
 	}
 	if len(tags) == 0 {
-		return `give a party one: parley organize "topic" --team NAME`
+		return `give a party one: parley party organize "topic" --team NAME`
 	}
 	return "the teams are: " + strings.Join(slices.Sorted(maps.Keys(tags)), ", ")
 }

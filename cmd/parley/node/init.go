@@ -118,7 +118,7 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	foundHosts(r.Hosts, v)
 	v.Out.Printf("\n")
 	v.Say("Every message is kept for good and can be read by all who can read the record.")
-	v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command("parley human add") + ".")
+	v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command("parley gates key add") + ".")
 	for _, note := range r.Notes {
 		v.Note("note: " + note)
 	}
@@ -134,7 +134,7 @@ func foundHosts(hosts []homes.Found, v cli.View) {
 	}
 	v.Out.Printf("\n")
 	v.Say("The record holds these hosts. They are trusted from now on. So compare: on each of them, " +
-		"\"parley host show ALIAS\" prints its fingerprint, and \"parley status\" the record's id.")
+		"\"parley fleet show ALIAS\" prints its fingerprint, and \"parley status\" the record's id.")
 	v.Out.Printf("\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {

@@ -26,8 +26,8 @@ Where no node runs, what either side lacks is carried over at once. A node that
 runs goes on with what it was started with; start it anew then. In config.yaml
 nothing but remote is changed. Nothing is taken from the old remote, and other
 hosts go on with it until they are told the same.`,
-		Example: `  parley remote set git@example.org:fleet/record.git
-  parley remote set /srv/record.git`,
+		Example: `  parley fleet remote set git@example.org:fleet/record.git
+  parley fleet remote set /srv/record.git`,
 		Args: cli.Exactly(1, "the URL or path of the repository"),
 		RunE: p.AtHome(func(cmd *cobra.Command, args []string, home configs.Home, v cli.View) error {
 			err := p.ForOperator("set the remote")
@@ -95,7 +95,7 @@ func showRemoteSet(v cli.View, r node.RemoteResult) {
 		v.Note("note: " + note)
 	}
 	if r.Before != "" && r.Before != r.Config.Remote {
-		v.Say("Hosts that share it through " + term.Line(redact.Remote(r.Before)) + " go on with that: run parley remote set on each of them.")
+		v.Say("Hosts that share it through " + term.Line(redact.Remote(r.Before)) + " go on with that: run parley fleet remote set on each of them.")
 	}
 	if r.Running {
 		v.Out.Printf("%s\n", v.Command("parley stop && parley up -d"))

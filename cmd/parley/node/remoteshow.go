@@ -18,7 +18,7 @@ func newRemoteShowCommand(p *cli.Program) *cobra.Command {
 		Short: "Show the repository through which the record is shared",
 		Long: `Show the repository through which the record is shared, without what gets one
 in: what config.yaml says of it and, where a node runs, how it gets on with it.`,
-		Example: `  parley remote show --json`,
+		Example: `  parley fleet remote show --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			return runRemoteShow(cmd.Context(), home, p.Connect(home.Socket()), v)
@@ -49,7 +49,7 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	}
 	const label = len("remote:")
 	if c.Remote == "" {
-		v.Labelled(label, "remote", "none: the record is on this host alone; share it with: "+v.Command("parley remote set URL"))
+		v.Labelled(label, "remote", "none: the record is on this host alone; share it with: "+v.Command("parley fleet remote set URL"))
 	} else {
 		v.Labelled(label, "remote", info.Remote)
 	}

@@ -169,10 +169,10 @@ func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 	}
 	var see []string
 	if len(words) > 0 {
-		see = append(see, v.Command("parley queue"))
+		see = append(see, v.Command("parley agent queue"))
 	}
 	if sum.Dead > 0 {
-		words, see = append(words, cli.Count(sum.Dead, "dead letter")), append(see, v.Command("parley dlq list"))
+		words, see = append(words, cli.Count(sum.Dead, "dead letter")), append(see, v.Command("parley agent dlq list"))
 	}
 	if len(words) > 0 {
 		field("work", strings.Join(words, ", ")+": "+strings.Join(see, ", "))
@@ -241,7 +241,7 @@ func troubleText(v cli.View, t control.Trouble) string {
 		text += ", next try " + v.At(t.Next, cli.TimeForm)
 	}
 	if t.Advice != "" {
-		text += "; " + t.Advice + ", then: " + v.Command("parley wake")
+		text += "; " + t.Advice + ", then: " + v.Command("parley fleet sync")
 	}
 	return text
 }

@@ -66,7 +66,7 @@ func TestStatusNamesTheHome(t *testing.T) {
 	if code := r.Do("status", "--home", "/srv/white"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
-	for _, want := range []string{"then: parley --home /srv/white wake\n", ": parley --home /srv/white record verify\n"} {
+	for _, want := range []string{"then: parley --home /srv/white fleet sync\n", ": parley --home /srv/white record verify\n"} {
 		if !strings.Contains(r.Out.String(), want) {
 			t.Errorf("status does not say %q:\n%s", want, r.Out.String())
 		}
@@ -126,11 +126,11 @@ nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version
 home:    /home/nat/parley
 record:  1 message in 0123456789ab, 3 not recorded yet
 remote:  /srv/record.git, 4 not pushed yet, not fetched since the start, pushed 2026-05-23 21:01:00 +02:00
-trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 messages wait, next try 2026-05-23 21:02:00 +02:00; wait, then: parley wake
+trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 messages wait, next try 2026-05-23 21:02:00 +02:00; wait, then: parley fleet sync
 bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away
 link:    blue, down: refused
-work:    1 running, 2 waiting: parley queue
+work:    1 running, 2 waiting: parley agent queue
 refused: 5 messages since start: parley record verify
 flagged: 1 join to a name that is taken, 2 copied to another path: parley record verify
 warning: a clock is wrong

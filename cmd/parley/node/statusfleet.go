@@ -92,7 +92,7 @@ func fleetNotes(v cli.View, f control.FleetStatus) []string {
 			add("%s; the bus brought the last sign of it at %s", h.Problem, v.At(h.LastSeen, cli.TimeForm))
 		case h.State == control.HostGit:
 			add("%s is not on the bus and writes: it can be reached by git alone; see whether it can link: %s",
-				h.Alias, v.Command("parley host show "+h.Alias.String()))
+				h.Alias, v.Command("parley fleet show "+h.Alias.String()))
 		}
 		for _, l := range h.Links {
 			if !l.Up {

@@ -24,7 +24,7 @@ wanderer      by git  2026-05-23T20:01:00+02:00                              0.0
 white         live    2026-05-23T21:01:00+02:00  192.0.2.7:4223  313µs       0.1.0    +1m30s  1 message behind, 2 ahead of oracle-world
 old answered, but not how it fares: it says "this host does not know the question"
 silent did not answer within 2s; the bus brought the last sign of it at 2026-05-23 21:01:00 +02:00
-wanderer is not on the bus and writes: it can be reached by git alone; see whether it can link: parley host show wanderer
+wanderer is not on the bus and writes: it can be reached by git alone; see whether it can link: parley fleet show wanderer
 link old → white: half up: connected, but deaf
 link white → black: connecting
 white cannot use the remote (unreachable): no␛ route; 3 messages not pushed yet
@@ -42,7 +42,7 @@ old answered, but not how it fares: it says "this host does not know the
 silent did not answer within 2s; the bus brought the last sign of it at
   2026-05-23 21:01:00 +02:00
 wanderer is not on the bus and writes: it can be reached by git alone; see
-  whether it can link: parley host show wanderer
+  whether it can link: parley fleet show wanderer
 link old → white: half up: connected, but deaf
 link white → black: connecting
 white cannot use the remote (unreachable): no␛ route; 3 messages not pushed

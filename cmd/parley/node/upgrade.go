@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewUpgradeCommand is parley upgrade.
+// NewUpgradeCommand is parley record upgrade.
 func NewUpgradeCommand(p *cli.Program) *cobra.Command {
 	var r control.UpgradeRequest
 	cmd := &cobra.Command{
@@ -19,8 +19,8 @@ func NewUpgradeCommand(p *cli.Program) *cobra.Command {
 version of parley: what the protocol is, the jitter, the default actor profile.
 Nothing else is touched: local/ is the fleet's own, and messages never change.
 To replace the program itself, install the new version and start the node again.`,
-		Example: `  parley upgrade --check
-  parley upgrade`,
+		Example: `  parley record upgrade --check
+  parley record upgrade`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			return runUpgrade(cmd.Context(), r, client, v)
@@ -46,7 +46,7 @@ func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Se
 		case changed == 0:
 			v.Out.Printf("everything is as it comes with parley %s\n", cli.Version)
 		case r.Check:
-			v.Next("parley upgrade", "write what has changed")
+			v.Next("parley record upgrade", "write what has changed")
 		default:
 			v.Out.Printf("%s brought up to parley %s\n", cli.Count(changed, "file"), cli.Version)
 		}

@@ -18,7 +18,7 @@ func TestUpgradeForPeople(t *testing.T) {
 FILE                   STATE
 upstream/CROSSTALK.md  current
 upstream/JITTER.md     changed
-next: parley upgrade   write what has changed
+next: parley record upgrade   write what has changed
 `},
 		{"upgrade", "upgrade", 0, `
 FILE                   STATE

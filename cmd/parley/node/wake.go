@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewWakeCommand is parley wake.
+// NewWakeCommand is parley fleet sync.
 func NewWakeCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:   "wake [AGENT]",
 		Short: "Have the node look at the remote and at what waits, at once",
 		Long: `Have the node look at the remote now instead of at its next turn, and at the
 mail that waits for an agent (for all of them where none is named).`,
-		Example: `  parley wake
-  git push && parley wake mawjs`,
+		Example: `  parley fleet sync
+  git push && parley fleet sync mawjs`,
 		Args: cli.Between(0, 1, "one agent"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			return runWake(cmd.Context(), control.WakeRequest{Agent: strings.Join(args, "")}, client, v)

@@ -24,11 +24,11 @@ func NewGatesCommand(p *cli.Program) *cobra.Command {
 		Short: "What waits for a human to decide",
 		Long: `What waits for a human to decide, with all that is shown to them: invites of
 agents of this host, wishes of its agents, who asks to be let into a party. Only
-a human of the host that it concerns decides, with their own key (parley human);
-time and silence decide nothing.`,
+a human of the host that it concerns decides, with their own key (parley gates
+key); time and silence decide nothing.`,
 		Example: `  parley gates
-  parley accept 1f2e3d4c
-  parley defer 1f2e3d4c --until 2h --reason "after standup"`,
+  parley gates accept 1f2e3d4c
+  parley gates defer 1f2e3d4c --until 2h --reason "after standup"`,
 		Args: cli.Between(0, 1, "at most one gate"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -68,11 +68,11 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 			s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
 		case g.For == "inquiry":
 		case open(g) && g.Here:
-			s.view.Steps("parley accept "+g.ID, "agree to it", "parley reject "+g.ID+" --reason WHY", "decline", "parley defer "+g.ID+" --until 2h", "put it off")
+			s.view.Steps("parley gates accept "+g.ID, "agree to it", "parley gates reject "+g.ID+" --reason WHY", "decline", "parley gates defer "+g.ID+" --until 2h", "put it off")
 		}
 	}
 	if !list.HasKey {
-		s.view.Out.Printf("\n%s has no key of their own, which a gate needs: %s\n", list.Human, s.view.Command("parley human add"))
+		s.view.Out.Printf("\n%s has no key of their own, which a gate needs: %s\n", list.Human, s.view.Command("parley gates key add"))
 	}
 	return nil
 }
@@ -120,17 +120,17 @@ type answering struct {
 	outcome                string // if the gate has this outcome already, the same need not be said again
 }
 
-// NewAcceptCommand is parley accept.
+// NewAcceptCommand is parley gates accept.
 func NewAcceptCommand(p *cli.Program) *cobra.Command {
 	return newAnswerCommand(p, answering{"accept ID", "Agree to what a gate asks you", "✓ accepted", "accept", protocol.ActPartyAccept, "accepted"})
 }
 
-// NewRejectCommand is parley reject.
+// NewRejectCommand is parley gates reject.
 func NewRejectCommand(p *cli.Program) *cobra.Command {
 	return newAnswerCommand(p, answering{"reject ID", "Decline what a gate asks you", "✗ declined", "decline", protocol.ActPartyReject, "declined"})
 }
 
-// NewDeferCommand is parley defer.
+// NewDeferCommand is parley gates defer.
 func NewDeferCommand(p *cli.Program) *cobra.Command {
 	return newAnswerCommand(p, answering{"defer ID", "Put off what a gate asks you", "⏸ put off", "put off", protocol.ActPartyDefer, ""})
 }
@@ -218,7 +218,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 	case string(g.Outcome) == a.outcome:
 		return control.Errorf(control.KindRefused, "", "it is %s already, by %s", g.Outcome, term.Line(g.DecidedBy))
 	case !list.HasKey:
-		return control.Errorf(control.KindRefused, "parley human add", "%s has no key of their own, which a gate needs", list.Human)
+		return control.Errorf(control.KindRefused, "parley gates key add", "%s has no key of their own, which a gate needs", list.Human)
 	case !yes && !term.IsTerminal(s.p.Stdin):
 		return control.Errorf(control.KindRefused, "run it at a terminal; scripts: --yes --key FILE", "nobody is here to be asked")
 	case !yes && !s.p.Confirm(ctx, fmt.Sprintf("%s it as %s? [y/N] ", strings.ToUpper(a.verb[:1])+a.verb[1:], list.Human)):

@@ -17,7 +17,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Use:   "party",
 		Short: "Parties: list, choose, rules, agreements",
 		Long: `Parties of agents that work on something together, each led by a human. They
-are begun by parley organize and parley invite; parley who shows who is in one.`,
+are begun by organize and invite; parley who shows who is in one.`,
 		Example: `  parley party list
   parley party agree "Panes are named after agents"
   parley party rules consensus_mode=majority`,
@@ -57,7 +57,7 @@ func (s *session) list(ctx context.Context, r control.PartiesRequest) error {
 		return s.view.WriteJSON(list)
 	case len(list.Parties) == 0:
 		s.view.Out.Printf("No parties.\n")
-		s.view.Next("parley organize TOPIC --with AGENT", "begin one")
+		s.view.Next("parley party organize TOPIC --with AGENT", "begin one")
 		return nil
 	}
 	t := term.Table{Heading: []string{"", "PARTY", "NAME", "LEADER", "MEMBERS", "TEAM", "SYNC", "STATE", "LAST"}, Flexible: 2}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewOrganizeCommand is parley organize.
+// NewOrganizeCommand is parley party organize.
 func NewOrganizeCommand(p *cli.Program) *cobra.Command {
 	var r control.OrganizeRequest
 	var with []string
@@ -24,9 +24,9 @@ human. Those named by --with are invited; a human of each one's host decides.
 Where an agent organizes, its human is asked first, and nobody is invited before
 they agree. A party of that name that you are in is shown, never made anew;
 --broadcast announces it.`,
-		Example: `  parley organize "party system design" --with mawjs mawui
-  parley organize "triage" --team fleet-core --anchor maw-js#332
-  parley organize "triage" --rules '{"consensus_mode": "majority"}'`,
+		Example: `  parley party organize "party system design" --with mawjs mawui
+  parley party organize "triage" --team fleet-core --anchor maw-js#332
+  parley party organize "triage" --rules '{"consensus_mode": "majority"}'`,
 		Args: cli.AtLeast(1, "a topic"),
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
@@ -137,7 +137,7 @@ func rulesLine(party control.Party) string {
 	return fmt.Sprintf("sync≥%g · %s · diverge=%s", party.Rules.AcceptThreshold, accept, party.Rules.DivergenceTolerance)
 }
 
-// NewInviteCommand is parley invite.
+// NewInviteCommand is parley party invite.
 func NewInviteCommand(p *cli.Program) *cobra.Command {
 	var tell control.Announcing
 	cmd := &cobra.Command{
@@ -147,8 +147,8 @@ func NewInviteCommand(p *cli.Program) *cobra.Command {
 of the host that serves the agent. Silence is no answer: an invite waits.
 
 An agent that invites asks its human first.`,
-		Example: `  parley invite white-wormhole
-  parley invite mawui@white --party triage`,
+		Example: `  parley party invite white-wormhole
+  parley party invite mawui@white --party triage`,
 		Args: cli.Exactly(1, "an agent"),
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
@@ -172,7 +172,7 @@ An agent that invites asks its human first.`,
 	return cmd
 }
 
-// NewLeaveCommand is parley leave.
+// NewLeaveCommand is parley party leave.
 func NewLeaveCommand(p *cli.Program) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
@@ -180,7 +180,7 @@ func NewLeaveCommand(p *cli.Program) *cobra.Command {
 		Short: "Leave a party; nothing is deleted",
 		Long: `Leave a party. The others are told, and go on. When the last one leaves, the
 party is archived. Nothing is deleted.`,
-		Example: `  parley leave "party system design"`,
+		Example: `  parley party leave "party system design"`,
 		Args:    cli.Between(0, 1, "at most a party"),
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {

@@ -104,7 +104,7 @@ func (s *session) waits(g *control.Gate) {
 	}
 	s.view.Out.Printf("⏳ %s waits for %s at %s\n", term.Line(g.Title), who, g.Host)
 	if g.NoKey {
-		s.view.Out.Printf("   nobody there has a key of their own yet, which a gate needs: parley human add\n")
+		s.view.Out.Printf("   nobody there has a key of their own yet, which a gate needs: parley gates key add\n")
 	}
 	if g.Here {
 		s.view.Next("parley gates", "what waits, and how to answer")

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewTellCommand is parley tell.
+// NewTellCommand is parley party tell.
 func NewTellCommand(p *cli.Program) *cobra.Command {
 	var persist bool
 	cmd := &cobra.Command{
@@ -21,8 +21,8 @@ func NewTellCommand(p *cli.Program) *cobra.Command {
 		Long: `Say something to all members of your party, and see what became of it for each:
 who is busy gets it when it is free, who is away when it is back, who is hidden
 not at all. Nobody is waited for.`,
-		Example: `  parley tell "schema amendments done, ready for review"
-  parley tell "checkpoint posted" --persist`,
+		Example: `  parley party tell "schema amendments done, ready for review"
+  parley party tell "checkpoint posted" --persist`,
 		Args: cli.AtLeast(1, "a text"),
 	}
 	cmd = command(p, cmd, "print what became of it as JSON", func(s *session, ctx context.Context, args []string) error {
@@ -113,15 +113,15 @@ func announcingFlags(cmd *cobra.Command, a *control.Announcing) {
 	cmd.Flags().BoolVar(&a.Quiet, "quiet", false, "tell nobody of it, not even the team")
 }
 
-// NewRecruitCommand is parley recruit.
+// NewRecruitCommand is parley party recruit.
 func NewRecruitCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recruit [AGENT]",
 		Short: "See whom you could ask into your party; introduce and invite one",
 		Long: `Without a name: the agents that hosts serve and those in your contacts. With
 one: it is told who you are and what the party is about, and is invited.`,
-		Example: `  parley recruit
-  parley recruit white-wormhole`,
+		Example: `  parley party recruit
+  parley party recruit white-wormhole`,
 		Args: cli.Between(0, 1, "at most an agent"),
 	}
 	return command(p, cmd, "print who is there, or what was done, as JSON", func(s *session, ctx context.Context, args []string) error {
@@ -172,11 +172,11 @@ func ShowRecruits(ctx context.Context, r control.RecruitsRequest, client control
 	if len(list.Contacts) == 0 {
 		v.Out.Printf("  none in contacts.json\n")
 	}
-	v.Next("parley recruit AGENT", "introduce yourself and invite one")
+	v.Next("parley party recruit AGENT", "introduce yourself and invite one")
 	return nil
 }
 
-// NewRecapCommand is parley recap.
+// NewRecapCommand is parley party recap.
 func NewRecapCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recap [PARTY]",
@@ -184,7 +184,7 @@ func NewRecapCommand(p *cli.Program) *cobra.Command {
 		Long: `What a party has come to, on one page: what it agreed on and declined, what
 humans decided, who is in it and who was, what is open. For a session that
 begins, or one who joined late.`,
-		Example: `  parley recap "party system design"`,
+		Example: `  parley party recap "party system design"`,
 		Args:    cli.Between(0, 1, "at most a party"),
 	}
 	return command(p, cmd, "print the party as JSON", func(s *session, ctx context.Context, args []string) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewTaskCommand is parley task and its subcommands.
+// NewTaskCommand is parley party task and its subcommands.
 func NewTaskCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "task",
@@ -20,14 +20,14 @@ func NewTaskCommand(p *cli.Program) *cobra.Command {
 		Long: `What a party has to do. One of its members takes a task: the first in the order
 of the record has it, for two hours or --for. Who goes on takes it again; who is
 gone gives it back by that.`,
-		Example: `  parley task add "Write the restart test"
-  parley task take T1 --for 3h
-  parley task done T1 "it is in the tree"`,
+		Example: `  parley party task add "Write the restart test"
+  parley party task take T1 --for 3h
+  parley party task done T1 "it is in the tree"`,
 	}, newTaskAddCommand(p), newTaskTakeCommand(p), newTaskEndCommand(p, protocol.ActDone), newTaskEndCommand(p, protocol.ActGiveBack), newTaskListCommand(p))
 }
 
 func newTaskAddCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "add TEXT", Short: "Put something to do on the list", Example: `  parley task add "Write the restart test"`, Args: cli.AtLeast(1, "a text")}
+	cmd := &cobra.Command{Use: "add TEXT", Short: "Put something to do on the list", Example: `  parley party task add "Write the restart test"`, Args: cli.AtLeast(1, "a text")}
 	return command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		return s.say(ctx, control.PartyDeedRequest{Deed: protocol.ActTask, Text: strings.Join(args, " ")}, func(done control.PartyDeed) {
 			s.taskLine(done.Party.Tasks[len(done.Party.Tasks)-1])
@@ -37,7 +37,7 @@ func newTaskAddCommand(p *cli.Program) *cobra.Command {
 
 func newTaskTakeCommand(p *cli.Program) *cobra.Command {
 	var hold time.Duration
-	cmd := &cobra.Command{Use: "take T1", Short: "Take a task, or go on with it", Example: `  parley task take T1 --for 3h`, Args: cli.Exactly(1, "a task")}
+	cmd := &cobra.Command{Use: "take T1", Short: "Take a task, or go on with it", Example: `  parley party task take T1 --for 3h`, Args: cli.Exactly(1, "a task")}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		if err := someTime(cmd, hold); err != nil {
 			return err
@@ -59,9 +59,9 @@ func someTime(cmd *cobra.Command, hold time.Duration) error {
 }
 
 func newTaskEndCommand(p *cli.Program, act protocol.Act) *cobra.Command {
-	use, short, example := "done T1 [OUTCOME]", "Say that a task is done", `  parley task done T1 "it is in the tree"`
+	use, short, example := "done T1 [OUTCOME]", "Say that a task is done", `  parley party task done T1 "it is in the tree"`
 	if act == protocol.ActGiveBack {
-		use, short, example = "give-back T1 [WHY]", "Give a task back, for another to take", `  parley task give-back T1 "no time today"`
+		use, short, example = "give-back T1 [WHY]", "Give a task back, for another to take", `  parley party task give-back T1 "no time today"`
 	}
 	cmd := &cobra.Command{Use: use, Short: short, Example: example, Args: cli.AtLeast(1, "a task")}
 	return command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
@@ -80,7 +80,7 @@ func (s *session) task(party control.Party, id string) {
 }
 
 func newTaskListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List what is to be done, and what is done", Example: `  parley task list --json`, Args: cli.Exactly(0, "nothing")}
+	cmd := &cobra.Command{Use: "list", Short: "List what is to be done, and what is done", Example: `  parley party task list --json`, Args: cli.Exactly(0, "nothing")}
 	return command(p, cmd, "print an array of tasks as JSON", func(s *session, ctx context.Context, _ []string) error {
 		party, err := s.ask(ctx)
 		switch {
@@ -99,7 +99,7 @@ func newTaskListCommand(p *cli.Program) *cobra.Command {
 	})
 }
 
-// NewLeaseCommand is parley lease.
+// NewLeaseCommand is parley party lease.
 func NewLeaseCommand(p *cli.Program) *cobra.Command {
 	var hold time.Duration
 	var reason string
@@ -111,8 +111,8 @@ func NewLeaseCommand(p *cli.Program) *cobra.Command {
 who, and cannot reserve the same. A folder is reserved with all that is in it.
 It is advice: nothing is locked. The fence is a number that rises: who was taken
 for gone and comes back has the lower one.`,
-		Example: `  parley lease src/panes --for 3h
-  parley lease --release src/panes`,
+		Example: `  parley party lease src/panes --for 3h
+  parley party lease --release src/panes`,
 		Args: cobra.ArbitraryArgs,
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {

@@ -109,7 +109,7 @@ func whatToDo(kind control.FindingKind) string {
 		control.FindingRefused:    "nobody's word: it is shown to nobody and run nowhere; ask who pushed it",
 		control.FindingTime:       "it stands where its timestamp says; its author should name files after their timestamps",
 		control.FindingDangling:   "what it refers to may come with the next push of another host; else it was named wrongly or removed",
-		control.FindingChain:      "a message was removed, or is still on its host alone (parley wake there), the host went on from an older backup of its home, or one key is used in two places",
+		control.FindingChain:      "a message was removed, or is still on its host alone (parley fleet sync there), the host went on from an older backup of its home, or one key is used in two places",
 		control.FindingDamaged:    "the disk lost it, and neither the journal nor the remote gave it back: put what a backup has of objects/pack into that of record.git and start the node again; or give it up: parley stop, then parley record rebuild --accept-loss",
 		control.FindingUnsigned:   "mail like any other, from whoever may push; it decides nothing",
 		control.FindingFuture:     "it stands at the end of the record; signed: look at the clock of its host, whose next messages are dated after it",

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewCancelCommand is parley cancel.
+// NewCancelCommand is parley agent cancel.
 func NewCancelCommand(p *cli.Program) *cobra.Command {
 	var r control.CancelRequest
 	cmd := &cobra.Command{
@@ -17,8 +17,8 @@ func NewCancelCommand(p *cli.Program) *cobra.Command {
 be tried again. A command that runs is ended with all that it has started. The
 message is not tried again and is no dead letter; its sender is told who has
 canceled it.`,
-		Example: `  parley cancel b2c3d4e5
-  parley cancel b2c3d4e5 --agent mawjs --reason 'asked by mistake'`,
+		Example: `  parley agent cancel b2c3d4e5
+  parley agent cancel b2c3d4e5 --agent mawjs --reason 'asked by mistake'`,
 		Args: cli.Exactly(1, "the id of a message"),
 		RunE: cli.Asks(p, control.Cancel, func(args []string) control.CancelRequest {
 			r.Message = args[0]

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewDLQCommand is parley dlq and its subcommands.
+// NewDLQCommand is parley agent dlq and its subcommands.
 func NewDLQCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "dlq",
@@ -26,18 +26,18 @@ Where several hosts serve an agent, one of them may have claimed a message and
 be gone, or have said nothing of it for takeover_after: nobody else knows
 whether its command was started. Such messages are listed as [claimed] on the
 other hosts, and retry ends the claim.`,
-		Example: `  parley dlq list
-  parley dlq retry b2c3d4e5`,
+		Example: `  parley agent dlq list
+  parley agent dlq retry b2c3d4e5`,
 	}, newDLQListCommand(p), newDLQShowCommand(p),
 		NewRetryCommand(p),
 		newDLQWordCommand(p, dlqWord{
 			verb: control.DropDead, use: "drop", short: "Put a dead letter away", said: "is put away; %s does not try it again",
 			long: `Put a dead letter away: it is not listed any more. It stays in the record, and
-can be tried again; parley dlq list --all shows it.`,
+can be tried again; parley agent dlq list --all shows it.`,
 		}))
 }
 
-// NewRetryCommand is parley dlq retry.
+// NewRetryCommand is parley agent dlq retry.
 func NewRetryCommand(p *cli.Program) *cobra.Command {
 	return newDLQWordCommand(p, dlqWord{
 		verb: control.RetryDead, use: "retry", short: "Have an agent try a message again that it failed on", said: "is tried again by %s",
@@ -51,7 +51,7 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list [AGENT]",
 		Short:   "List the dead letters of the fleet, oldest first",
-		Example: `  parley dlq list --json`,
+		Example: `  parley agent dlq list --json`,
 		Args:    cli.Between(0, 1, "the name of an agent"),
 		RunE: cli.Asks(p, control.DeadLetters, func(args []string) control.DeadLettersRequest {
 			r.Agent = strings.Join(args, "")
@@ -81,7 +81,7 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 	}
 	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
 		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
-	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
+	v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
 }
 
 // agentOf is the agent, with the host where it failed.
@@ -97,7 +97,7 @@ func newDLQShowCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show MESSAGE",
 		Short:   "Show a dead letter: the message, and how agents failed on it",
-		Example: `  parley dlq show b2c3d4e5`,
+		Example: `  parley agent dlq show b2c3d4e5`,
 		Args:    cli.Exactly(1, "the id of a message"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Message = args[0]
@@ -113,9 +113,9 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 	switch {
 	case err != nil:
 	case len(dead) == 0 && r.Agent != "":
-		err = control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
+		err = control.Errorf(control.KindNotFound, "parley agent dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
 	case len(dead) == 0:
-		err = control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
+		err = control.Errorf(control.KindNotFound, "parley agent dlq list", "%s is no dead letter", v.Named(r.Message))
 	}
 	return v.Show(dead, err, func() {
 		for i, d := range dead {
@@ -125,7 +125,7 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 			showDead(v, d)
 		}
 		if d := dead[0]; d.Dropped == nil {
-			v.Next("parley dlq retry "+v.ID(d.Message.Path), "have it tried again")
+			v.Next("parley agent dlq retry "+v.ID(d.Message.Path), "have it tried again")
 		}
 	})
 }
@@ -172,7 +172,7 @@ func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 		Use:     w.use + " MESSAGE",
 		Short:   w.short,
 		Long:    w.long,
-		Example: fmt.Sprintf("  parley dlq %s b2c3d4e5", w.use),
+		Example: fmt.Sprintf("  parley agent dlq %s b2c3d4e5", w.use),
 		Args:    cli.Exactly(1, "the id of a message"),
 		RunE: cli.Asks(p, w.verb, func(args []string) control.DeadLetterRequest {
 			r.Message = args[0]

@@ -16,7 +16,7 @@ import (
 // shownWaiting is how many waiting messages of an agent are shown if no number is given.
 const shownWaiting = 20
 
-// NewQueueCommand is parley queue.
+// NewQueueCommand is parley agent queue.
 func NewQueueCommand(p *cli.Program) *cobra.Command {
 	most := shownWaiting
 	cmd := &cobra.Command{
@@ -42,11 +42,11 @@ as in parley ls, status, agent list and trace:
   claim        several hosts could do it, and they settle which one does
   halted       this host runs no agent for now: parley status says why
 
-What was answered or has failed for good is not shown; parley dlq list has the
-latter. --json has "slots" for in line, "stalled" for cannot start, "retry" for
-failing and "budget" for over budget.`,
-		Example: `  parley queue
-  parley queue mawjs --json`,
+What was answered or has failed for good is not shown; parley agent dlq list has
+the latter. --json has "slots" for in line, "stalled" for cannot start, "retry"
+for failing and "budget" for over budget.`,
+		Example: `  parley agent queue
+  parley agent queue mawjs --json`,
 		Args: cli.Between(0, 1, "the name of an agent"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			if most < 0 {
@@ -92,7 +92,7 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 			v.Note(term.Line(j.Budget))
 		}
 		if n := more[j.Agent]; n > 0 && j.Place == most+1 {
-			v.Note(fmt.Sprintf("and %d more for %s: parley queue %s -n 0", n, j.Agent, j.Agent))
+			v.Note(fmt.Sprintf("and %d more for %s: parley agent queue %s -n 0", n, j.Agent, j.Agent))
 		}
 	}
 }

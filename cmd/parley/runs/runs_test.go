@@ -58,7 +58,7 @@ mawjs no longer works on b2c3d4e5; n␛at is told
 		{"dlq list", `
 TIME   AGENT        TRIED  ID        FROM   PROBLEM
 05-23  mawjs@white  3      b2c3d4e5  mawjs  the command ended with exit code 1:…
-next: parley dlq show b2c3d4e5   what happened
+next: parley agent dlq show b2c3d4e5   what happened
 `},
 		{"dlq show b2c3d4e5", `
 message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
@@ -72,7 +72,7 @@ It had printed:
 hm␇
 
 translate␛[2J this, which is long enough to be cut at the edge
-next: parley dlq retry b2c3d4e5   have it tried again
+next: parley agent dlq retry b2c3d4e5   have it tried again
 `},
 		{"dlq drop b2c3d4e5", `
 b2c3d4e5 is put away; mawjs@white does not try it again
@@ -90,7 +90,7 @@ func TestAbandonedClaimsForPeople(t *testing.T) {
 		{"dlq list", `
 TIME   AGENT  TRIED  ID        FROM   PROBLEM
 05-23  mawjs  0      b2c3d4e5  mawjs  [claimed] another host has claimed it
-next: parley dlq show b2c3d4e5   what happened
+next: parley agent dlq show b2c3d4e5   what happened
 `},
 		{"dlq show b2c3d4e5", `
 message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
@@ -100,7 +100,7 @@ claimed:  2026-05-23 21:01:00 +02:00
 problem:  another host has claimed it
 
 translate␛[2J this, which is long enough to be cut at the edge
-next: parley dlq retry b2c3d4e5   have it tried again
+next: parley agent dlq retry b2c3d4e5   have it tried again
 `},
 	} {
 		r := newRun(t)

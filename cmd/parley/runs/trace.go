@@ -282,7 +282,7 @@ func traceNext(v cli.View, steps []control.TraceStep) {
 	switch {
 	case has(control.TraceAnswered):
 	case dead:
-		v.Next("parley dlq show "+id, "what the agent failed on")
+		v.Next("parley agent dlq show "+id, "what the agent failed on")
 	case has(protocol.TraceStarted):
 		v.Next("parley prompt "+id, "what the agent was given")
 	}

@@ -1,4 +1,4 @@
-// Package schema is parley schema: the forms of the files that other programs read, and the check
+// Package schema is parley record schema: the forms of the files that other programs read, and the check
 // of files against them. It needs no node.
 package schema
 
@@ -27,15 +27,15 @@ type Checked struct {
 	Problems []string `json:"problems"` // where it does not have the form, and why
 }
 
-// NewCommand is parley schema and its subcommands.
+// NewCommand is parley record schema and its subcommands.
 func NewCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "schema",
 		Short: "The forms of the files that other programs read",
 		Long: `The forms of the files that other programs read, as JSON Schemas: parties, the
 history of scores, and where the agreements of a topic stand.`,
-		Example: `  parley schema list
-  parley schema check ψ/memory/collaborations/*/topics/*.state.json`,
+		Example: `  parley record schema list
+  parley record schema check ψ/memory/collaborations/*/topics/*.state.json`,
 	}, newListCommand(p), newShowCommand(p), newCheckCommand(p))
 }
 
@@ -43,7 +43,7 @@ func newListCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the schemas",
-		Example: `  parley schema list`,
+		Example: `  parley record schema list`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
 			v := p.View()
@@ -66,7 +66,7 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show NAME",
 		Short:   "Print a schema",
-		Example: `  parley schema show party > party.schema.json`,
+		Example: `  parley record schema show party > party.schema.json`,
 		Args:    cli.Exactly(1, "the name of a schema"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := find(args[0])
@@ -82,7 +82,7 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 func find(name string) (schemas.Schema, error) {
 	s, err := schemas.Find(name)
 	if err != nil {
-		return s, control.Errorf(control.KindNotFound, "parley schema list", "%v", err)
+		return s, control.Errorf(control.KindNotFound, "parley record schema list", "%v", err)
 	}
 	return s, nil
 }
@@ -95,8 +95,8 @@ func newCheckCommand(p *cli.Program) *cobra.Command {
 		Long: `Check whether files have the form that they should. Which form that is, is told
 by a file's name, or by --as. A file that has not is named with the place and
 the reason, and the exit code is 1.`,
-		Example: `  parley schema check parties/tmux-triage.json
-  parley schema check --as sync-history lines.txt`,
+		Example: `  parley record schema check parties/tmux-triage.json
+  parley record schema check --as sync-history lines.txt`,
 		Args: cli.AtLeast(1, "files"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return runCheck(args, as, p.View())
@@ -154,7 +154,7 @@ func check(file, as string) (Checked, error) {
 			return Checked{}, err
 		}
 	} else if !known {
-		return Checked{}, control.Errorf(control.KindUsage, "name it: --as NAME; parley schema list shows them", "nobody can tell by its name which schema %s should have", file)
+		return Checked{}, control.Errorf(control.KindUsage, "name it: --as NAME; parley record schema list shows them", "nobody can tell by its name which schema %s should have", file)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -65,7 +65,7 @@ type SkillFile struct {
 	Kept  []string `json:"kept"` // files that somebody had changed: where they were put, or where they stay
 }
 
-// NewCommand is parley skill and what is below it.
+// NewCommand is parley agent skill and what is below it.
 func NewCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:   "skill",
@@ -73,8 +73,8 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Long: `Teach agent programs how to work with others by parley. A skill is a file of
 instructions that the program reads when it needs them. parley has two: the one
 called work-with tells of collaborations, the one called frame of inquiries.`,
-		Example: `  parley skill install claude
-  parley skill list`,
+		Example: `  parley agent skill install claude
+  parley agent skill list`,
 	}, newInstallCommand(p), newRemoveCommand(p), newListCommand(p), newShowCommand(p))
 }
 
@@ -99,8 +99,8 @@ written to.
 
 A file that somebody has changed is left as it is; --replace puts it aside and
 writes the new one. What parley itself wrote before is brought up to date.`,
-		Example: `  parley skill install claude
-  parley skill install --dir ~/.qwen/skills`,
+		Example: `  parley agent skill install claude
+  parley agent skill install --dir ~/.qwen/skills`,
 		Args:      cli.Between(0, 1, "a program"),
 		ValidArgs: programs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -125,8 +125,8 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 		Short: "Take the skills away again",
 		Long: `Take the skills away again: the files that parley wrote, from where install put
 them. A file that somebody has changed is left, and named.`,
-		Example: `  parley skill remove claude
-  parley skill remove codex --project`,
+		Example: `  parley agent skill remove claude
+  parley agent skill remove codex --project`,
 		Args:      cli.Between(0, 1, "a program"),
 		ValidArgs: programs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -411,7 +411,7 @@ func newListCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the programs that read skills, and what they have",
-		Example: `  parley skill list --json`,
+		Example: `  parley agent skill list --json`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var infos []SkillFile
@@ -457,7 +457,7 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:       "show [" + strings.Join(names, "|") + "]",
 		Short:     "Print a skill, as it is written",
-		Example:   "  parley skill show\n  parley skill show frame",
+		Example:   "  parley agent skill show\n  parley agent skill show frame",
 		Args:      cli.Between(0, 1, "at most one skill"),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {

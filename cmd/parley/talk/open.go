@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewOpenCommand is parley open.
+// NewOpenCommand is parley agent open.
 func NewOpenCommand(p *cli.Program) *cobra.Command {
 	var r control.OpenRequest
 	var show bool
@@ -31,9 +31,9 @@ takes no such text, the context lies in the file that PARLEY_CONTEXT names
 while the program runs.
 
 The exit code is that of the program.`,
-		Example: `  parley open claude
-  parley open claude --channel sprint
-  parley open claude --print`,
+		Example: `  parley agent open claude
+  parley agent open claude --channel sprint
+  parley agent open claude --print`,
 		Args: cli.Exactly(1, "the agent's name"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Agent = args[0]

@@ -101,7 +101,7 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 // that is not known.
 func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) {
 	for _, name := range m.Unserved {
-		v.Err.Printf("%s\n", v.Err.Warn(term.Line(name)+" is served by no host any more: if that is still so in ten minutes, this becomes a dead letter (parley dlq list)"))
+		v.Err.Printf("%s\n", v.Err.Warn(term.Line(name)+" is served by no host any more: if that is still so in ten minutes, this becomes a dead letter (parley agent dlq list)"))
 	}
 	served, err := control.Agents.Ask(ctx, client)
 	if err != nil {
@@ -124,11 +124,11 @@ func delay(a control.Agent) string {
 	case a.Stalled != "":
 		return fmt.Sprintf("cannot be run at the moment (%s): its mail waits, and it is tried again", term.Line(a.Stalled))
 	case a.Failing > 0:
-		return fmt.Sprintf("is failing: %s to be tried again; see parley queue %s", cli.Count(a.Failing, "message"), a.Name)
+		return fmt.Sprintf("is failing: %s to be tried again; see parley agent queue %s", cli.Count(a.Failing, "message"), a.Name)
 	case a.Held:
 		return "is in line: this host runs as many commands as it may"
 	case a.Running > 0 && a.Queued > 0:
-		return fmt.Sprintf("is at work on %s, %d waiting; see parley queue %s", cli.Count(a.Running, "message"), a.Queued, a.Name)
+		return fmt.Sprintf("is at work on %s, %d waiting; see parley agent queue %s", cli.Count(a.Running, "message"), a.Queued, a.Name)
 	}
 	return ""
 }

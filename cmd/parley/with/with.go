@@ -71,14 +71,14 @@ func actions() []action {
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
 		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text wait persist", run: runForward},
 		{flag: "fleet-status", help: "who works with whom, on all hosts", alone: true, run: runFleetStatus},
-		{flag: "mesh-json", help: "all parties as a graph, as JSON (parley mesh)", alone: true, run: runMesh},
-		{flag: "team", takes: "NAME", help: "what the parties with that tag come to (parley team)", alone: true, run: runTeam},
+		{flag: "mesh-json", help: "all parties as a graph, as JSON (parley party mesh)", alone: true, run: runMesh},
+		{flag: "team", takes: "NAME", help: "what the parties with that tag come to (parley party team)", alone: true, run: runTeam},
 		{flag: "ratify", help: "ratify the partner's last checkpoint", beside: "text reason persist", deed: protocol.ActRatified},
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
 		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
 		{flag: "join", help: "ask two others to take part in their topic", beside: "reason text persist", deed: protocol.ActJoinRequest},
 		{flag: "broadcast", help: "tell the fleet of a topic; of other hosts only if you agree", run: runBroadcast},
-		{flag: "recruit", help: "whom one could ask into a party (parley recruit)", alone: true, run: runRecruit},
+		{flag: "recruit", help: "whom one could ask into a party (parley party recruit)", alone: true, run: runRecruit},
 		{flag: "close", help: "close my side of a topic; nothing is deleted", beside: "reason text persist", deed: protocol.ActClose},
 	}
 }

@@ -228,7 +228,7 @@ func readMap(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry,
 		}
 		if len(fit.Candidates) == 0 {
 			if i >= len(s.Made) {
-				return affair.Command{}, fmt.Errorf("no agent fits %q, and none can be made: parley policy list says what frame-member names, parley host list who is there", p)
+				return affair.Command{}, fmt.Errorf("no agent fits %q, and none can be made: parley fleet policy list says what frame-member names, parley fleet hosts who is there", p)
 			}
 			fit.Made, fit.Candidates = true, []protocol.InquiryOption{{Key: s.Made[i].String(), About: "made for this perspective"}}
 		}
