@@ -22,8 +22,8 @@ func limits() []Limit {
 		{"gitsync", 17776},
 		{"internal", 4176},
 		{"internal/testkit", 2556},
-		{"node", 40596},
+		{"node", 40571},
 		{"node/control", 4645},
-		{"protocol", 8737},
+		{"protocol", 8734},
 	}
 }

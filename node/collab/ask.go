@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -120,7 +121,7 @@ func (c *Collab) known(s *fleet.State, with string) error {
 			return nil
 		}
 	}
-	return problem("look for "+with, err)
+	return writing.Problem("look for "+with, err)
 }
 
 // find is the topic of two that a request names, by its name or its short form. Without a name, it
@@ -130,7 +131,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 		speaker := topics.Speaker{Record: c.RecordID, Me: me, With: with, Topic: name}
 		channel, err := speaker.Channel()
 		if err != nil {
-			return found{}, problem("find the topic", err)
+			return found{}, writing.Problem("find the topic", err)
 		}
 		switch t := c.topic(s, channel.String(), c.policy(s)); {
 		case t.Opened.IsZero() || !t.Derived: // words of another pair in this channel are no topic of these two

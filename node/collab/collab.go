@@ -6,7 +6,6 @@ package collab
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -99,18 +98,6 @@ func (c *Collab) all(s *fleet.State) func(yield func(protocol.ChannelID, topics.
 			}
 		}
 	}
-}
-
-// problem is an error of a command for people: a refusal says what to try.
-func problem(doing string, err error) error {
-	var r *fleet.Refusal
-	if err == nil || !errors.As(err, &r) {
-		return err
-	}
-	kinds := map[fleet.RefusalKind]control.Kind{
-		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
-	}
-	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
 }
 
 // pieceMessages is how many messages are counted while the state is read once. pieceTopics is how

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -35,7 +36,7 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 	}
 	speaker := c.speaker(who, r.With, r.Topic)
 	if _, err := c.Do(ctx, by, speaker.Open(anchor)); err != nil {
-		return control.Topic{}, problem("open the topic", err)
+		return control.Topic{}, writing.Problem("open the topic", err)
 	}
 	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
 }
@@ -105,7 +106,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	}
 	paths, err := c.Do(ctx, by, command)
 	if err != nil {
-		return control.TopicDeed{}, problem(string(r.Deed), err)
+		return control.TopicDeed{}, writing.Problem(string(r.Deed), err)
 	}
 	if r.Deed == protocol.ActJoinRequest {
 		c.look(f.topic.Pair[0]) // the participant as whom it is shown
@@ -116,7 +117,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	}
 	if r.Forward && r.Deed == protocol.ActCheckpoint {
 		if done.Validate, err = c.validate(ctx, by, who, f.channel, window, true); err != nil {
-			return control.TopicDeed{}, problem("ask whether what was agreed still holds", err)
+			return control.TopicDeed{}, writing.Problem("ask whether what was agreed still holds", err)
 		}
 	}
 	c.Folded(func(s *fleet.State) {

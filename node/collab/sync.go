@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -218,7 +219,7 @@ func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error 
 	}
 	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).CheckAfter(claims, ch.window, ch.heard))
 	if err != nil {
-		return problem(fmt.Sprintf("check %q", ch.topic.Name), err)
+		return writing.Problem(fmt.Sprintf("check %q", ch.topic.Name), err)
 	}
 	ch.before, ch.path = ch.path, paths[0]
 	ch.event.Check = ch.path.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/inquiry/place"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -77,7 +78,7 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 	command, channel := actor.Open(o)
 	paths, err := q.Do(ctx, by, command)
 	if err != nil {
-		return done, problem("begin the inquiry", err)
+		return done, writing.Problem("begin the inquiry", err)
 	}
 	done.Message = paths[0].String()
 	q.Folded(func(s *fleet.State) { done.Frame = q.view(s, q.in(s, channel), true) })
@@ -223,7 +224,7 @@ func (q *Inquiries) question(s *fleet.State, r control.FrameRequest, it *fleet.I
 	if r.Channel != "" {
 		channel, err := s.Channels.Find(r.Channel)
 		if err != nil {
-			return nil, control.AsError(problem("begin the inquiry", err))
+			return nil, control.AsError(writing.Problem("begin the inquiry", err))
 		}
 		o.Channel = channel.String()
 	}
@@ -387,7 +388,7 @@ func (q *Inquiries) decide(ctx context.Context, by control.Caller, id, doing, hs
 		return frame, err
 	}
 	if _, err := q.Do(ctx, by, command); err != nil {
-		return frame, problem(doing, err)
+		return frame, writing.Problem(doing, err)
 	}
 	q.Folded(func(s *fleet.State) { frame = q.view(s, q.in(s, v.Channel), true) })
 	return frame, nil

@@ -6,7 +6,6 @@ package inquiry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -209,17 +208,4 @@ func (q *Inquiries) human(s *fleet.State, hsig string) inquiries.Actor {
 		}
 	}
 	return a
-}
-
-// problem is an error of a command as it is told. If the error is a refusal, it says also what to
-// try.
-func problem(doing string, err error) error {
-	var r *fleet.Refusal
-	if err == nil || !errors.As(err, &r) {
-		return err
-	}
-	kinds := map[fleet.RefusalKind]control.Kind{
-		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
-	}
-	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -117,7 +118,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		command, channel, err = p.actor(s, who.me, who.human, r.Hsig).Organize(o)
 	})
 	if err != nil || r.Try || done.Party.Name != "" && !r.Broadcast {
-		return done, problem("organize the party", err)
+		return done, writing.Problem("organize the party", err)
 	}
 	if done.Party.Name != "" {
 		what := fmt.Sprintf("%s is in %q, led by %s; ask to be let in: parley party join %s", who.me, there.Name, there.Leader.Human, there.Slug)
@@ -131,7 +132,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	}
 	paths, err := p.Do(ctx, by, command)
 	if err != nil {
-		return done, problem("organize the party", err)
+		return done, writing.Problem("organize the party", err)
 	}
 	done.Messages = append(done.Messages, texts(paths)...)
 	if err := p.current.set(who.me, paths[0].String()); err != nil {
@@ -255,7 +256,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 		return done, nil
 	}
 	if err != nil {
-		return done, problem("do that in the party", err)
+		return done, writing.Problem("do that in the party", err)
 	}
 	if done.Plan.Decides != "" {
 		if err := p.Signed(protocol.HumanDecision{Act: done.Plan.Act, Reason: done.Plan.Decides}, r.Hsig); err != nil {
@@ -269,12 +270,12 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	}
 	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && who.human != "" {
 		if err := p.introduce(ctx, by, who, f, whom); err != nil {
-			return done, problem("introduce "+who.me, err)
+			return done, writing.Problem("introduce "+who.me, err)
 		}
 	}
 	paths, err := p.Do(ctx, by, command)
 	if err != nil {
-		return done, problem(doing(r.Deed), err)
+		return done, writing.Problem(doing(r.Deed), err)
 	}
 	done.Messages = append(done.Messages, texts(paths)...)
 	p.after(&done, f.channel, who.me, paths)

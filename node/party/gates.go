@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -163,7 +164,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	}
 	answer := parties.AnswerTo{Gate: path, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Sight: decision.Saw}
 	if _, err := p.Do(ctx, by, actor.Answer(path.Channel(), answer)); err != nil {
-		return control.Gate{}, problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
+		return control.Gate{}, writing.Problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
 	}
 	told, failed := p.carry(ctx, path.Channel())
 	if len(failed) > 0 {
@@ -244,7 +245,7 @@ func (p *Parties) carry(ctx context.Context, channel protocol.ChannelID) (told m
 	for _, w := range all {
 		command := p.inviting(w.by, channel, w.whom, w.because)
 		if _, err := p.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(w.by)}, command); err != nil {
-			failed = append(failed, w.whom.String()+": "+problem("invite", err).Error())
+			failed = append(failed, w.whom.String()+": "+writing.Problem("invite", err).Error())
 		}
 	}
 	told, untold := p.carryBroadcasts(ctx, channel)

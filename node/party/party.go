@@ -7,7 +7,6 @@ package party
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -188,19 +187,6 @@ func (p *Parties) usual(all []found, me string) (found, error) {
 		return found{}, control.Errorf(control.KindNotFound, "begin one: parley party organize TOPIC; or name one: --party", "%s is in no party", me)
 	}
 	return found{}, control.Errorf(control.KindUsage, "choose one: parley party use "+short(all, mine[0])+"; or name it: --party", "%s is in %d parties: %s", me, len(mine), strings.Join(shorts(all, mine), ", "))
-}
-
-// problem is an error of a command as it is told. If the error is a refusal, it says also what to
-// try.
-func problem(doing string, err error) error {
-	var r *fleet.Refusal
-	if err == nil || !errors.As(err, &r) {
-		return err
-	}
-	kinds := map[fleet.RefusalKind]control.Kind{
-		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
-	}
-	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
 }
 
 // List answers control.Parties.

@@ -11,6 +11,7 @@ import (
 	affairs "github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -138,7 +139,7 @@ func (sv *Serving) giveUp(ctx context.Context, name protocol.Name) error {
 	})
 	for _, p := range claimed {
 		why := fmt.Sprintf("it is not served on %s any more", sv.Host)
-		if _, err := sv.Do(ctx, affairs.Retry(sv.Human.String(), p, who.Name, why)); err != nil && !isRefusal(err) {
+		if _, err := sv.Do(ctx, affairs.Retry(sv.Human.String(), p, who.Name, why)); err != nil && !writing.IsRefusal(err) {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (sv *Serving) giveUp(ctx context.Context, name protocol.Name) error {
 			continue
 		}
 		c := fleet.Answer{As: who, To: p, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true}
-		if _, err := sv.Act(ctx, c, p); err != nil && !isRefusal(err) {
+		if _, err := sv.Act(ctx, c, p); err != nil && !writing.IsRefusal(err) {
 			return err
 		}
 	}

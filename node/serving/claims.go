@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -477,7 +478,7 @@ func (c *claims) take(ctx context.Context, w work) error {
 		return nil
 	}
 	_, err := c.Do(ctx, affairs.Take(c.Host, w.path, w.agent, w.epoch, from))
-	if isRefusal(err) {
+	if writing.IsRefusal(err) {
 		c.Log.Info().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("claimed, and not to be done any more")
 		err = nil
 	}

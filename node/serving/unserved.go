@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -92,7 +93,7 @@ func (c *claims) giveUpUnserved(ctx context.Context) {
 		if over {
 			continue
 		}
-		if _, err := c.Do(ctx, affairs.GiveUp(w.path, w.agent, to, w.agent+": no host serves it any more")); err != nil && !isRefusal(err) {
+		if _, err := c.Do(ctx, affairs.GiveUp(w.path, w.agent, to, w.agent+": no host serves it any more")); err != nil && !writing.IsRefusal(err) {
 			c.Log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("what nobody serves is not given up yet")
 			c.mu.Lock()
 			c.owed[w] = now.Add(lostLong)

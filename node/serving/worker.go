@@ -2,7 +2,6 @@ package serving
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -210,12 +210,6 @@ func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job, ru
 	)
 }
 
-// isRefusal reports whether a rule refuses a command.
-func isRefusal(err error) bool {
-	_, is := errors.AsType[*fleet.Refusal](err)
-	return is
-}
-
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 10 * time.Second
@@ -236,7 +230,7 @@ func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 			return false
 		}
 		w.Log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
-		if isRefusal(err) {
+		if writing.IsRefusal(err) {
 			// Trying again cannot help. Without a receipt, the next start would run the agent
 			// again.
 			if _, acknowledged := c.(fleet.GiveReceipt); acknowledged {

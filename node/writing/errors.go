@@ -12,17 +12,14 @@ import (
 
 // AsError gives an error the kind by which its reader decides.
 func AsError(err error) error {
-	var refusal *fleet.Refusal
 	var known *control.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
 		return known
-	case errors.As(err, &refusal):
-		kinds := map[fleet.RefusalKind]control.Kind{
-			fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage}
-		return control.Errorf(kinds[refusal.Kind], refusal.Hint, "%s", refusal.Reason)
+	case IsRefusal(err):
+		return refused("", err)
 	case errors.Is(err, ErrDraining):
 		return control.Errorf(control.KindUnavailable, "start it again: parley up", "%v", err)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -33,6 +30,22 @@ func AsError(err error) error {
 		e.Hint = DiskHint(err)
 	}
 	return &e
+}
+
+// Problem is AsError for a command of which it says what was to be done, if it is refused. Another
+// error stays as it is.
+func Problem(doing string, err error) error {
+	if !IsRefusal(err) {
+		return err
+	}
+	return refused("cannot "+doing+": ", err)
+}
+
+func refused(before string, err error) error {
+	r, _ := errors.AsType[*fleet.Refusal](err)
+	kinds := map[fleet.RefusalKind]control.Kind{
+		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage}
+	return control.Errorf(kinds[r.Kind], r.Hint, "%s%s", before, r.Reason)
 }
 
 // DiskHint is what to try if the disk of the home is the trouble.
