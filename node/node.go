@@ -31,6 +31,7 @@ import (
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/entry"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
@@ -150,9 +151,9 @@ type servants struct {
 
 // gaps let messages in from the bus, and get what it has lost.
 type gaps struct {
-	held     *catchup.Held
-	refusals *catchup.Refusals
-	entry    *catchup.Entry
+	held     *entry.Held
+	refusals *entry.Refusals
+	entry    *entry.Entry
 	mender   *catchup.Mender
 }
 
@@ -195,7 +196,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		place:   place{home: o.Home, begunIn: o.Dir, version: o.Version, log: o.Log, now: o.Now, started: o.Now()},
 		company: company{live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes)},
-		gaps:    gaps{held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now)},
+		gaps:    gaps{held: entry.NewHeld(o.Now), refusals: entry.NewRefusals(o.Log, o.Now)},
 		care:    care{cache: statecache.New(o.Home.StateCache(), o.kinds)},
 		events:  events, queueBytes: o.queueBytes, notices: notices.New(o.Log, o.Now, events),
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/entry"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
@@ -268,7 +269,7 @@ func (n *Node) startIndex(down *teardown) {
 
 // openCatchup makes the parts that bring what the bus has lost, to this host and to the others.
 func (n *Node) openCatchup() {
-	n.entry = catchup.NewEntry(catchup.EntryOptions{
+	n.entry = entry.New(entry.Options{
 		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.Examine(p, data) }, Held: n.held, Refusals: n.refusals,
 		Seen: func(p protocol.Path) { n.traceEntry(p, byBus) },
 		Ring: n.record.Ring,

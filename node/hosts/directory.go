@@ -11,7 +11,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/presence"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -53,7 +52,7 @@ func (d *Directory) Host(_ context.Context, r control.HostRequest) (v control.Ho
 			v = d.view(s, h, near)
 		}
 	})
-	return v, writing.AsError(err)
+	return v, err
 }
 
 // view is a host in the form in which it is shown, with what is known about links to it.

@@ -7,7 +7,6 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -48,7 +47,7 @@ func (rm *remover) RemoveHost(ctx context.Context, r control.RemoveHostRequest) 
 		rm.stayAfterAll()
 	}
 	if err != nil {
-		return control.HostRemoval{}, writing.AsError(err)
+		return control.HostRemoval{}, err
 	}
 	done.Path = ws[0].Message.Path
 	return done, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -81,7 +80,7 @@ func (h *humans) Give(ctx context.Context, r control.HumanKeyRequest) (control.H
 		return control.Human{}, control.Errorf(control.KindUsage, "", "cannot take the key: %v", err)
 	}
 	if _, err := h.Decider.Act(ctx, fleet.GiveHumanKey{HumanKey: says}, protocol.Path{}); err != nil {
-		return control.Human{}, writing.AsError(err)
+		return control.Human{}, err
 	}
 	var v control.Human
 	h.Folded(func(s *fleet.State) {
@@ -119,13 +118,13 @@ func (h *humans) End(ctx context.Context, r control.EndHumanKeyRequest) (control
 	v := control.HumanKeyEnd{Human: e.Human, Of: e.Of, Key: e.Key, Counts: append([]string{}, e.Counts...)}
 	switch {
 	case err != nil:
-		return control.HumanKeyEnd{}, writing.AsError(err)
+		return control.HumanKeyEnd{}, err
 	case r.Try:
 		return v, nil
 	}
 	said, err := h.Decider.Act(ctx, fleet.EndHumanKey{HumanEnd: e}, protocol.Path{})
 	if err != nil {
-		return control.HumanKeyEnd{}, writing.AsError(err)
+		return control.HumanKeyEnd{}, err
 	}
 	v.Path = said[0].Message.Path.String()
 	return v, nil

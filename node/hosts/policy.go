@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,7 +32,7 @@ func (p *policies) List(_ context.Context, r control.PolicyRequest) ([]control.P
 	if r.Key != "" {
 		k, err := policy.Find(r.Key)
 		if err != nil {
-			return nil, writing.AsError(err)
+			return nil, err
 		}
 		return []control.PolicySetting{settingOf(now, k)}, nil
 	}
@@ -89,7 +88,7 @@ func (p *policies) Set(ctx context.Context, by control.Caller, r control.SetPoli
 		return control.PolicySetting{}, err
 	}
 	if _, err := p.Decider.Do(ctx, policy.Set(p.Record.ID(), who.Name, p.Config.Alias, r.Key, r.Value, r.Reason, r.Hsig)); err != nil {
-		return control.PolicySetting{}, writing.AsError(err)
+		return control.PolicySetting{}, err
 	}
 	list, err := p.List(ctx, control.PolicyRequest{Key: r.Key})
 	if err != nil {

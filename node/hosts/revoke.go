@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -29,7 +28,7 @@ func (rv *revoker) RevokeKey(ctx context.Context, r control.RevokeRequest) (cont
 	}
 	ws, err := rv.Decider.Act(ctx, c, protocol.Path{})
 	if err != nil {
-		return control.Revocation{}, writing.AsError(err)
+		return control.Revocation{}, err
 	}
 	done.Path = ws[0].Message.Path
 	if done.Out {
@@ -68,7 +67,7 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 		of.Key = keyMeant(h, r.Key)
 	}
 	if err := s.MayRevoke(rv.Config.Alias, rv.Config.Human.String(), of); err != nil {
-		return fleet.Revoke{}, control.Revocation{}, writing.AsError(err)
+		return fleet.Revoke{}, control.Revocation{}, err
 	}
 	held := heldKey(h, of.Key)
 	if after.IsZero() && r.Host == rv.Config.Alias {

@@ -11,7 +11,6 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/node/writing"
 )
 
 // progress is how far a long task has come.
@@ -40,7 +39,7 @@ func (as *Audits) Verify(ctx context.Context) (control.Verification, error) {
 	a.far = as.begin(total)
 	defer as.end(a.far)
 	err := a.run(ctx)
-	return a.found, writing.AsError(err)
+	return a.found, err
 }
 
 func (as *Audits) begin(total int) *progress {

@@ -14,7 +14,6 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -31,7 +30,7 @@ func (rv *View) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	s := control.RecordStats{ID: rv.Record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
 	var err error
 	if s.Disk, err = diskUse(rv.Dir); err != nil {
-		return s, writing.AsError(err)
+		return s, err
 	}
 	var state *fleet.State
 	var t fleet.Totals
@@ -52,7 +51,7 @@ func (rv *View) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	if t.Unsure {
 		s.Unverified, err = rv.countUnverified(ctx, state)
 	}
-	return s, writing.AsError(err)
+	return s, err
 }
 
 // countUnverified looks at every single message: only that shows whether a revocation still lets it
@@ -99,11 +98,11 @@ func (rv *View) Export(ctx context.Context, r control.ExportRequest) (control.Ex
 		return done, control.Errorf(control.KindConflict, "name a folder that is empty or not there", "cannot export: %s is not empty", r.Dir)
 	}
 	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
-		return done, writing.AsError(err)
+		return done, err
 	}
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
-		return done, writing.AsError(err)
+		return done, err
 	}
 	defer root.Close()
 	done.Tip, err = rv.Record.Export(ctx, func(path string, data []byte) error {
@@ -120,7 +119,7 @@ func (rv *View) Export(ctx context.Context, r control.ExportRequest) (control.Ex
 	}, func(path string, err error) {
 		done.Lost = append(done.Lost, control.LostFile{Path: path, Why: err.Error()})
 	})
-	return done, writing.AsError(err)
+	return done, err
 }
 
 // exportable reports whether a file of the record may be written below a folder. Its path was
@@ -148,7 +147,7 @@ func (rv *View) Admit(ctx context.Context, r control.AdmitRequest) (control.None
 		return control.None{}, control.Errorf(control.KindUsage, "parley status", "%v", err)
 	}
 	if err := rv.Record.Fetch(ctx); err != nil {
-		return control.None{}, writing.AsError(err)
+		return control.None{}, err
 	}
 	return control.None{}, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/talk"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -59,7 +58,7 @@ func (w *Withholding) Withhold(ctx context.Context, r control.WithholdRequest) (
 	}
 	if len(own) > 0 {
 		if err := w.Say(ctx, fleet.Withhold{Host: w.Host, Paths: own}); err != nil {
-			return done, writing.AsError(err)
+			return done, err
 		}
 	}
 	return done, failed
@@ -73,7 +72,7 @@ func notWithheld(err error) error {
 	case errors.Is(err, gitsync.ErrNotFound):
 		return control.Errorf(control.KindNotFound, "give the path of a message, or of a file from the top of the record", "%v", err)
 	}
-	return writing.AsError(err)
+	return err
 }
 
 // Heed withholds the messages that their own hosts have named. A message that is not here yet is

@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -32,7 +31,7 @@ func (sh *shelves) Channel(_ context.Context, r control.ChannelRequest) (c contr
 			c = channelView(s, s.Channels.Describe(id))
 		}
 	})
-	return c, writing.AsError(err)
+	return c, err
 }
 
 // channelView is a channel as it is shown.
@@ -53,17 +52,17 @@ func (sh *shelves) NewChannel(ctx context.Context, by control.Caller, r control.
 	sh.writing.Lock()
 	file, err := sh.found(shelf.NewChannel{By: who.Name, Name: r.Name, About: r.About, Members: r.Members}, r.Parent)
 	if err != nil {
-		return control.Channel{}, writing.AsError(err)
+		return control.Channel{}, err
 	}
 	data, err := protocol.EncodeChannelFile(file)
 	if err != nil {
-		return control.Channel{}, writing.AsError(err)
+		return control.Channel{}, err
 	}
 	var b [16]byte
 	random.Fill(b[:])
 	id := protocol.NewChannelID(b)
 	if err := sh.Books.Write(ctx, protocol.ChannelFilePath(id), data); err != nil {
-		return control.Channel{}, writing.AsError(err)
+		return control.Channel{}, err
 	}
 	return sh.Channel(ctx, control.ChannelRequest{Channel: id.String()})
 }
@@ -77,7 +76,7 @@ func (sh *shelves) ChangeMembers(ctx context.Context, by control.Caller, r contr
 	sh.writing.Lock()
 	id, members, err := sh.membersAfter(r)
 	if err != nil {
-		return control.Channel{}, writing.AsError(err)
+		return control.Channel{}, err
 	}
 	path := protocol.ChannelFilePath(id)
 	err = sh.Record.ChangeFile(ctx, path, func(old []byte) ([]byte, error) {
@@ -91,7 +90,7 @@ func (sh *shelves) ChangeMembers(ctx context.Context, by control.Caller, r contr
 		err = sh.Books.Take(path)
 	}
 	if err != nil {
-		return control.Channel{}, writing.AsError(err)
+		return control.Channel{}, err
 	}
 	return sh.Channel(ctx, control.ChannelRequest{Channel: id.String()})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -57,7 +56,7 @@ func (nr *narrator) filter(r control.EventsRequest) (w eventFilter, err error) {
 	if r.Channel != "" {
 		nr.Folded(func(s *fleet.State) { w.channel, err = s.Channels.Find(r.Channel) })
 	}
-	return w, writing.AsError(err)
+	return w, err
 }
 
 // mayTell reports whether something may have to be told. A message can also bring another one to a

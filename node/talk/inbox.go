@@ -37,7 +37,7 @@ func (b *inbox) Inbox(ctx context.Context, by control.Caller, r control.InboxReq
 	}
 	if ctx.Err() != nil && r.Claim { // the caller is gone, and was given nothing
 		b.Sessions.GiveBack(who.Name, pathsIn(box))
-		return nil, writing.AsError(ctx.Err())
+		return nil, ctx.Err()
 	}
 	if len(box) > 0 && !r.All {
 		b.Actors.Gave(by, box[len(box)-1].item.Path)
@@ -147,7 +147,7 @@ func pathsIn(box []facts) (paths []protocol.Path) {
 
 func nothingCame(ctx context.Context, r control.InboxRequest) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return writing.AsError(ctx.Err())
+		return ctx.Err()
 	}
 	return control.Errorf(control.KindTimeout, "", "no mail within %s", span.Text(r.Within))
 }
@@ -163,7 +163,7 @@ func (b *inbox) Read(ctx context.Context, by control.Caller, r control.ReadReque
 		return control.Message{}, err
 	}
 	if _, err := b.Decider.Act(ctx, writing.Called(by, fleet.GiveReceipt{As: who, Of: f.item.Path}), f.item.Path); err != nil {
-		return control.Message{}, writing.AsError(err)
+		return control.Message{}, err
 	}
 	b.Actors.Gave(by, f.item.Path)
 	return b.views.now(f.item)

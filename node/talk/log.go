@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -39,7 +38,7 @@ func (lb *logbook) filter(r control.LogRequest) (channel protocol.ChannelID, wan
 	if r.Channel != "" {
 		lb.Folded(func(s *fleet.State) { channel, err = s.Channels.Find(r.Channel) })
 		if err != nil {
-			return "", nil, writing.AsError(err)
+			return "", nil, err
 		}
 	}
 	return channel, func(it *fleet.Item) bool {
@@ -109,7 +108,7 @@ func (lb *logbook) all(ctx context.Context, f *feed.Feed[protocol.Path], wanted 
 func (lb *logbook) tellAll(ctx context.Context, all []facts, yield func(control.Message) error) error {
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
-			return writing.AsError(err)
+			return err
 		}
 		if err := yield(lb.views.shown(f)); err != nil {
 			return err

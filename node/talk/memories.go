@@ -10,7 +10,6 @@ import (
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -34,7 +33,7 @@ func (sh *shelves) AddMemory(ctx context.Context, by control.Caller, r control.A
 		}, at)
 	})
 	if err != nil {
-		return control.Memory{}, writing.AsError(err)
+		return control.Memory{}, err
 	}
 	sh.memoryAt = m.Timestamp
 	var b [4]byte
@@ -42,10 +41,10 @@ func (sh *shelves) AddMemory(ctx context.Context, by control.Caller, r control.A
 	m.File = protocol.MemoryFileName(m.Timestamp, binary.BigEndian.Uint32(b[:]))
 	data, err := protocol.EncodeMemory(m)
 	if err != nil {
-		return control.Memory{}, writing.AsError(err)
+		return control.Memory{}, err
 	}
 	if err := sh.Books.Write(ctx, protocol.MemoryPath(m.File), data); err != nil {
-		return control.Memory{}, writing.AsError(err)
+		return control.Memory{}, err
 	}
 	return sh.Memory(ctx, control.MemoryRequest{File: m.File})
 }
@@ -71,7 +70,7 @@ func (sh *shelves) Memories(_ context.Context, r control.MemoriesRequest) (all [
 			all[i] = memoryView(s, m)
 		}
 	})
-	return all, writing.AsError(err)
+	return all, err
 }
 
 const globalScope = "global"
@@ -85,7 +84,7 @@ func (sh *shelves) Memory(_ context.Context, r control.MemoryRequest) (m control
 			m = memoryView(s, found)
 		}
 	})
-	return m, writing.AsError(err)
+	return m, err
 }
 
 // memoryView is a memory as it is shown.

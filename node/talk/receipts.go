@@ -26,7 +26,7 @@ func (b *inbox) Shown(ctx context.Context, by control.Caller, r control.ShownReq
 		return control.Marked{As: who.Name}, nil
 	}
 	marked, err := b.markRead(ctx, by, who, slices.Clone(r.Paths))
-	return control.Marked{As: who.Name, Read: marked}, writing.AsError(err)
+	return control.Marked{As: who.Name, Read: marked}, err
 }
 
 // ReadAll answers control.ReadAll.
@@ -40,7 +40,7 @@ func (b *inbox) ReadAll(ctx context.Context, by control.Caller, r control.ReadAl
 		return control.Marked{}, err
 	}
 	marked, err := b.markRead(ctx, by, who, waiting)
-	return control.Marked{As: who.Name, Read: marked}, writing.AsError(err)
+	return control.Marked{As: who.Name, Read: marked}, err
 }
 
 // waiting returns the paths of the unread mail that a request is about.
@@ -68,7 +68,7 @@ func (b *inbox) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Pat
 			}
 		}
 	})
-	return paths, writing.AsError(err)
+	return paths, err
 }
 
 // markRead writes the receipts of `who` for those of the messages that wait for one, and returns

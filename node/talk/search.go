@@ -7,7 +7,6 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/search"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -27,7 +26,7 @@ func (fi *finder) Search(ctx context.Context, r control.SearchRequest) (control.
 	if r.Channel != "" {
 		var err error
 		if fi.Folded(func(s *fleet.State) { q.Channel, err = s.Channels.Find(r.Channel) }); err != nil {
-			return control.SearchResult{}, writing.AsError(err)
+			return control.SearchResult{}, err
 		}
 	}
 	found, broken, err := fi.indexer.Search(ctx, q)
@@ -39,7 +38,7 @@ func (fi *finder) Search(ctx context.Context, r control.SearchRequest) (control.
 	case broken:
 		return control.SearchResult{}, control.Errorf(control.KindFailed, "it is made anew: try again in a few seconds", "%v", err)
 	case err != nil:
-		return control.SearchResult{}, writing.AsError(err)
+		return control.SearchResult{}, err
 	}
 	words := q.Matcher()
 	result := control.SearchResult{Total: found.Total, Pending: fi.indexer.Pending()}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 )
 
 // Show answers control.Show.
@@ -14,8 +13,7 @@ func (vs *Views) Show(_ context.Context, r control.ShowRequest) (control.Message
 	if err != nil {
 		return control.Message{}, err
 	}
-	m, err := vs.of(f)
-	return m, writing.AsError(err)
+	return vs.of(f)
 }
 
 // Replies answers control.Replies.

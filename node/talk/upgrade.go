@@ -9,7 +9,6 @@ import (
 
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/writing"
 )
 
 // The states of a file that comes with the program.
@@ -32,7 +31,7 @@ func (sh *shelves) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]con
 		}
 		state, err := sh.upgradeFile(ctx, path, files[path], r.Check)
 		if err != nil {
-			return nil, writing.AsError(err)
+			return nil, err
 		}
 		all = append(all, control.UpgradedFile{Path: path, State: state})
 	}

@@ -165,8 +165,7 @@ func (vs *Views) wrote(w writing.Written) control.Message {
 func (vs *Views) now(it *fleet.Item) (control.Message, error) {
 	var f facts
 	vs.Folded(func(s *fleet.State) { f = factsOf(s, it) })
-	m, err := vs.of(f)
-	return m, writing.AsError(err)
+	return vs.of(f)
 }
 
 // all returns several messages as they are shown.

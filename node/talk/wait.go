@@ -11,7 +11,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -135,7 +134,7 @@ func knownAddress(read folded.State, text string) (protocol.Address, error) {
 		return who, control.Errorf(control.KindUsage, "", "cannot find %q: %v", text, err)
 	}
 	read(func(s *fleet.State) { err = s.People.Check(who.Name) })
-	return who, writing.AsError(err)
+	return who, err
 }
 
 // wroteAt reports whether `who` wrote the message. If the address names no host, any host fits.
@@ -146,7 +145,7 @@ func wroteAt(it *fleet.Item, who protocol.Address) bool {
 
 func waited(ctx context.Context, hint string, r control.WaitRequest) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return writing.AsError(ctx.Err())
+		return ctx.Err()
 	}
 	if r.Re != "" {
 		return control.Errorf(control.KindTimeout, hint, "no answer within %s", span.Text(r.Within))

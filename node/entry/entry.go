@@ -1,4 +1,6 @@
-package catchup
+// Package entry is the front door of the bus. It lets in what comes by it, counts what it refuses, and
+// holds messages that wait for their key.
+package entry
 
 import (
 	"context"
@@ -26,12 +28,12 @@ const entryPortion = 512
 // signed and published on the right subject. A message whose key is not known here is held until
 // the record brings the key. Anything else is refused and counted.
 type Entry struct {
-	EntryOptions
+	Options
 	keys chan struct{} // holds a token if keys may be known now that were not known before
 }
 
-// EntryOptions are what an Entry works with. All are required.
-type EntryOptions struct {
+// Options are what an Entry works with. All are required.
+type Options struct {
 	Fleet    protocol.Name
 	Limit    int // longest message, in bytes
 	Folded   folded.State
@@ -45,8 +47,8 @@ type EntryOptions struct {
 	Judged  func() // called when messages count that did not count when they came
 }
 
-// NewEntry makes an Entry.
-func NewEntry(o EntryOptions) *Entry { return &Entry{EntryOptions: o, keys: make(chan struct{}, 1)} }
+// New makes an Entry.
+func New(o Options) *Entry { return &Entry{Options: o, keys: make(chan struct{}, 1)} }
 
 // LetIn takes what came by the bus.
 func (e *Entry) LetIn(batch []bus.Incoming) {

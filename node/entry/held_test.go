@@ -1,4 +1,4 @@
-package catchup
+package entry
 
 import (
 	"fmt"
