@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 17776},
 		{"internal", 4176},
 		{"internal/testkit", 2556},
-		{"node", 40571},
+		{"node", 40556},
 		{"node/control", 4645},
 		{"protocol", 8734},
 	}
