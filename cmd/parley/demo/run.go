@@ -98,16 +98,20 @@ func (b *background) failed() error {
 	return nil
 }
 
-// stop ends a node that runs in the background, gently first.
+// stop ends a node that runs in the background, gently first. One that has only begun to start
+// cannot be asked yet.
 func (b *background) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), demoWait)
 	defer cancel()
-	_, asked := control.Stop.Ask(ctx, control.NewClient(b.home.Socket(), cli.Version))
-	select {
-	case <-b.ended:
-		return b.failed()
-	case <-ctx.Done():
-		return errors.Join(asked, fmt.Errorf("the node of %s did not stop and was killed", b.name), b.cmd.Process.Kill())
+	for {
+		_, err := control.Stop.Ask(ctx, control.NewClient(b.home.Socket(), cli.Version))
+		select {
+		case <-b.ended:
+			return b.failed()
+		case <-ctx.Done():
+			return errors.Join(err, fmt.Errorf("the node of %s did not stop and was killed", b.name), b.cmd.Process.Kill())
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 
