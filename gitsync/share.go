@@ -292,6 +292,9 @@ func (s *sharer) renamed(ctx context.Context) error {
 	if err != nil || len(heads) == 0 || errors.Is(carrier.LacksMain(heads), ErrUnfit) {
 		return err
 	}
+	if _, back := heads[carrier.MainBranch]; back {
+		return nil // it came between two questions
+	}
 	var strangers []string
 	for _, name := range slices.Sorted(maps.Keys(heads)) {
 		switch has, err := s.store.IsAncestor(known, heads[name]); {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"reflect"
 )
 
@@ -156,13 +157,22 @@ func Bind(bindings ...Binding) Answers {
 	return answers
 }
 
-// BindAll is Bind for every verb of the table, each bound once, with errors as `kind` makes them.
+// BindAll is Bind for every verb of the table, each bound once, with errors as `kind` makes them. An
+// error of whom an answer is told to stays as it is.
 func BindAll(kind func(error) error, bindings ...Binding) (Answers, error) {
 	bound := map[string]int{}
 	for i, b := range bindings {
 		bound[b.verb]++
 		bindings[i].answer = func(ctx context.Context, by Caller, request any, yield func(any) error) error {
-			return kind(b.answer(ctx, by, request, yield))
+			var told error
+			err := b.answer(ctx, by, request, func(answer any) error {
+				told = yield(answer)
+				return told
+			})
+			if told != nil && errors.Is(err, told) {
+				return err
+			}
+			return kind(err)
 		}
 	}
 	for _, v := range Verbs() {
