@@ -129,6 +129,8 @@ func TestTimesOfStages(t *testing.T) {
 		{"those of others are not timed", []protocol.Path{pathAt(t, 3)}, pushed, time.Second, nil},
 		{"the end", []protocol.Path{first}, pushed, 4 * time.Second, []time.Duration{4 * time.Second}},
 		{"after it", []protocol.Path{first}, heard, 5 * time.Second, nil},
+		{"the remote has it before another host says so", []protocol.Path{later}, pushed, 5 * time.Second, []time.Duration{4 * time.Second}},
+		{"who says so then", []protocol.Path{later}, heard, 6 * time.Second, []time.Duration{5 * time.Second}},
 	} {
 		if diff := cmp.Diff(step.want, in.reached(step.paths, step.stage, at.Add(step.after))); diff != "" {
 			t.Errorf("%s: %s", step.what, diff)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -60,7 +61,7 @@ func (t *timed) reached(paths []protocol.Path, s stage, at time.Time) (took []ti
 		}
 		j.been[s] = true
 		took = append(took, at.Sub(j.began))
-		if s == pushed {
+		if !slices.Contains(j.been[:], false) { // another host may be slower to say so than the remote
 			delete(t.all, p)
 		}
 	}
