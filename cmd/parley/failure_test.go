@@ -39,7 +39,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"hey", "mawjs", "hello", "--wait"}, want: "parley: --wait needs a value\nhint: parley hey --help\n"},
 		{line: []string{"ls", "-x"}, want: "parley: parley ls has no flag -x\nhint: parley ls --help\n"},
 		{line: []string{"help", "hots"}, want: "parley: parley has no command \"hots\"; the nearest is logs\nhint: parley logs --help\n"},
-		{line: []string{"help", "hosts"}, want: "parley: parley has no command \"hosts\"; the nearest is host\nhint: parley host --help\n"},
+		{line: []string{"help", "hosts"}, want: "parley: parley has no command \"hosts\"; the nearest is fleet\nhint: parley fleet --help\n"},
 		{line: []string{"help", "host", "lst"}, want: "parley: parley fleet has no command \"lst\"; the nearest is list\nhint: parley fleet list --help\n"},
 		{line: []string{"help", "hey", "you"}, want: "parley: parley hey has no command \"you\"\nhint: parley hey --help\n"},
 		{line: []string{"init", "-alias", "white"}, want: "parley: parley init has no flag -alias; with two dashes it has: --alias\nhint: parley init --help\n"},

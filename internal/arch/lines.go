@@ -16,14 +16,14 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5295},
-		{"cmd", 20655},
+		{"cmd", 20664},
 		{"configs", 3489},
 		{"fleet", 17620},
-		{"gitsync", 17776},
+		{"gitsync", 17779},
 		{"internal", 4176},
 		{"internal/testkit", 2556},
-		{"node", 40556},
-		{"node/control", 4645},
+		{"node", 40557},
+		{"node/control", 4655},
 		{"protocol", 8734},
 	}
 }

@@ -109,6 +109,9 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		names = slices.AppendSeq(names, maps.Keys(cmd.Annotations)) // see Today
 	}
 	if near := configs.Nearest(args[0], names); near != "" {
+		if now, moved := cmd.Annotations[near]; moved && !cmd.HasParent() {
+			near = now
+		}
 		return control.Errorf(control.KindUsage, cmd.CommandPath()+" "+near+" --help", "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], near)
 	}
 	return UsageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])

@@ -23,7 +23,7 @@ All keys stay in the folder keys of the home.
 It cannot be undone: you are asked to type "rotate ALIAS", at the terminal and
 nowhere else. An agent is refused.
 
-Where the old key was stolen: --overlap 0, then revoke it with "parley host
+Where the old key was stolen: --overlap 0, then revoke it with "parley fleet
 revoke", which also refuses what a thief wrote before.`,
 		Example: `  parley fleet rotate
   parley fleet rotate --overlap 0`,

@@ -64,7 +64,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 			if err == nil && s.PID == up.Process.Pid {
 				bar.End()
 				showReady(ctx, client, v, true)
-				v.Next("parley ls", "who can be reached; "+v.Command("parley logs -f")+" shows what it does, "+v.Command("parley stop")+" ends it")
+				v.Next("parley who", "who can be reached; "+v.Command("parley logs -f")+" shows what it does, "+v.Command("parley stop")+" ends it")
 				showCatchUp(ctx, client, v)
 				return nil
 			}

@@ -90,7 +90,7 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 	defer func() { err = errors.Join(err, n.Close()) }()
 	err = n.Run(ctx, func() {
 		showReady(ctx, n, v, false)
-		v.Next("parley ls", "from another terminal: who can be reached")
+		v.Next("parley who", "from another terminal: who can be reached")
 		go showCatchUp(ctx, n, v) // ends when the node has caught up, or with ctx
 	})
 	if err == nil {

@@ -150,7 +150,7 @@ back by answering again, which is kept too.
 
 In scripts --yes asks nothing, and needs --key with the file of a key that has
 no passphrase.`,
-		Example: "  parley " + strings.Fields(a.use)[0] + " 1f2e3d4c",
+		Example: "  parley gates " + strings.Fields(a.use)[0] + " 1f2e3d4c",
 		Args:    cli.Exactly(1, "the id of a gate"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && key == "" {

@@ -50,7 +50,9 @@ type everybody struct {
 }
 
 func (e *everybody) run(s *session, ctx context.Context, args []string) error {
-	if len(args) > 0 || e.watch {
+	if alone := len(args) > 0 || s.party != "" || e.watch; alone && e.quiet {
+		return control.Errorf(control.KindUsage, "parley who --quiet", "--quiet lists who can be reached, and goes with no party")
+	} else if alone {
 		return s.one(ctx, args, e.watch)
 	}
 	if err := host.RunLs(ctx, e.quiet, e.hosts, s.client, s.view); err != nil || e.quiet || s.view.JSON {

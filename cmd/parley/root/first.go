@@ -31,7 +31,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 	}
 	node.ShowStatusLine(v, s)
 	v.Out.Printf("\n")
-	v.Steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
+	v.Steps("parley who", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
 		"parley log --follow", "listen", "parley --help", "everything else")
 	return nil
 }
