@@ -102,7 +102,7 @@ func (s *session) waits(g *control.Gate) {
 	if who == "" {
 		who = "a human"
 	}
-	s.view.Out.Printf("⏳ %s waits for %s at %s\n", term.Line(g.Title), who, g.Host)
+	s.view.Out.Printf("⏳ %s: waits for %s at %s\n", term.Line(g.Title), who, g.Host)
 	if g.NoKey {
 		s.view.Out.Printf("   nobody there has a key of their own yet, which a gate needs: parley gates key add\n")
 	}
