@@ -514,7 +514,6 @@ func awaitsClaim(t *testing.T, n *Node, p protocol.Path) {
 // after a while, with the command that ends the claim, and that command works. It prevents: the
 // message waits for ever, and status says to send it again.
 func TestAClaimThatNobodyTellsOf(t *testing.T) {
-	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroup(t, true)
 	g.pause(t, true)

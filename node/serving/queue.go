@@ -44,6 +44,7 @@ type task struct {
 	spent  string            // why a budget has no room for it
 	root   protocol.Path     // of the conversation, if it is the budget of that
 	work   *atWork           // nil: it is not being handled
+	again  bool              // it came once more while it was handled
 }
 
 // taskState is where a task is.
@@ -131,7 +132,8 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		q.nudge() // it may be the receipt that a message waits for
 	}
 	q.reopened(s, it)
-	if q.tasks[it.Path] != nil {
+	if t := q.tasks[it.Path]; t != nil {
+		t.again = t.state == taken
 		return
 	}
 	switch s.Talk.Handle(it, q.who, q.limits()) {
@@ -390,13 +392,17 @@ func (q *queue) later(j job, pause time.Duration) {
 	q.set(t, aside)
 }
 
-// end ends the handling of a message. Unless the message was put back, it is done.
-func (q *queue) end(j job) {
+// end ends the handling of a message. Unless the message was put back, it is done. What came once
+// more meanwhile is looked at again: somebody may have it tried again once it was given up.
+func (q *queue) end(s *fleet.State, j job) {
 	t := q.tasks[j.it.Path]
 	q.running[j.tier.Name]--
 	close(t.work.done)
 	if t.work = nil; t.state == taken {
 		q.drop(t)
+		if t.again {
+			q.add(s, t.it)
+		}
 	}
 	if j.caused {
 		q.budgets.end(q.who, j.it)

@@ -99,12 +99,35 @@ func TestAMessageThatIsTriedAgainWaitsForTheEndOfItsAttempt(t *testing.T) {
 	if _, ok := q.next(s); ok {
 		t.Error("it is run while its last attempt has not ended")
 	}
-	q.end(j)
+	q.end(s, j)
 	if j, ok = q.next(s); !ok || j.it != waits.it {
 		t.Errorf("next is %+v", j)
 	}
 	q.begin(j)
-	if q.end(j); len(q.tasks) > 0 || q.count != [states]int{} || q.delayed != [delays]int{} || q.running["default"] != 0 {
+	if q.end(s, j); len(q.tasks) > 0 || q.count != [states]int{} || q.delayed != [delays]int{} || q.running["default"] != 0 {
 		t.Errorf("it leaves %v, %v, %v, %v", q.tasks, q.count, q.delayed, q.running)
+	}
+}
+
+// It prevents: somebody has a message tried again in the moment in which the queue lets go of it,
+// because it was given up. The queue took it for one that waits already, and nobody ran it.
+func TestWhatComesAgainWhileItIsHandledIsLookedAtAgain(t *testing.T) {
+	q, s, waits := queueWith(t, time.Now)
+	who := q.who
+	for _, again := range []bool{true, false} {
+		q.who.Name = "volt" // the message does not reach that agent, as if it had been given up
+		j, ok := q.next(s)
+		if !ok {
+			t.Fatal("the message is not taken")
+		}
+		q.begin(j)
+		q.who = who
+		if again {
+			q.add(s, waits.it)
+		}
+		q.end(s, j)
+		if want := map[bool]int{true: 1}[again]; q.waiting() != want || len(q.tasks) != want {
+			t.Errorf("again %t: %d messages wait", again, q.waiting())
+		}
 	}
 }

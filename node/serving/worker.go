@@ -82,7 +82,7 @@ func (w *worker) release(j job) {
 	if j.handling == fleet.Run {
 		w.slots.Release(w.claimant)
 	}
-	w.Folded(func(*fleet.State) { w.queue.end(j) })
+	w.Folded(func(s *fleet.State) { w.queue.end(s, j) })
 }
 
 // handle does with one message what the rules say. If the node stops before the result is stored,
