@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 17779},
 		{"internal", 4176},
 		{"internal/testkit", 2556},
-		{"node", 40563},
+		{"node", 40567},
 		{"node/control", 4655},
 		{"protocol", 8734},
 	}

@@ -262,15 +262,19 @@ const checksumLength = 8 // hexadecimal digits
 // words, between tabs. Each name and each word has its separator on both sides, so that a whole one
 // can be looked for.
 func line(d Document, body string) []byte {
-	rest := fmt.Appendf(nil, "%d\t%s\t%s\t%s\t %s ", d.At.UnixMilli(), d.id(), d.Path.Channel(), name(strings.Join(d.From, nameEnd)), strings.Join(words(body), " "))
+	rest := fmt.Appendf(nil, "%d\t%s\t%s\t%s\t %s ", d.At.UnixMilli(), d.id(), d.Path.Channel(), names(d.From...), strings.Join(words(body), " "))
 	return fmt.Appendf(nil, "%0*x%s\n", checksumLength, crc32.ChecksumIEEE(rest), rest)
 }
 
 const nameEnd = "\x00"
 
-// name is a name, or several, as a line has it.
-func name(text string) string {
-	return nameEnd + strings.NewReplacer("\t", " ", "\n", " ").Replace(text) + nameEnd
+// names are names as a line has them. What separates names and fields stands in none of them.
+func names(all ...string) string {
+	text := nameEnd
+	for _, one := range all {
+		text += strings.NewReplacer("\t", " ", "\n", " ", nameEnd, " ").Replace(one) + nameEnd
+	}
+	return text
 }
 
 // entry is a line that was read.

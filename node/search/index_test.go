@@ -152,6 +152,9 @@ func TestFiltersLimitAndOrder(t *testing.T) {
 		if n%2 == 1 {
 			d.From = []string{"mawjs of earth"}
 		}
+		if n == 2 {
+			d.From = []string{"nat", "x\x00stranger\x00y"} // who forges a separator is not found under another name
+		}
 		if n >= 5 {
 			d.Path = protocol.NewPath(aside, d.At, uint32(n))
 		}
@@ -167,6 +170,7 @@ func TestFiltersLimitAndOrder(t *testing.T) {
 		"since":         {Query{Words: "same", Since: begin.Add(8 * time.Minute)}, []int{9, 8}},
 		"all of it":     {Query{Words: "same", From: "nat", Channel: aside, Since: begin.Add(7 * time.Minute)}, []int{8}},
 		"nobody's name": {Query{From: "mawjs"}, []int{}},
+		"a forged name": {Query{From: "stranger"}, []int{}},
 	} {
 		if diff := cmp.Diff(test.want, numbers(t, x, test.query)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -81,7 +81,7 @@ func (q Query) build() (plan, error) {
 		}
 	}
 	if q.From != "" {
-		p.from = []byte(name(q.From))
+		p.from = []byte(names(q.From))
 	}
 	if !q.Since.IsZero() {
 		p.since = q.Since.UnixMilli()
