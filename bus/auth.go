@@ -4,10 +4,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -60,26 +64,22 @@ func (g *guard) Check(c server.ClientAuthentication) bool {
 func (g *guard) admit(c server.ClientAuthentication, remote string) (*server.User, error) {
 	switch c.Kind() {
 	case server.LEAF:
-		return g.admitLink(remote)
+		if g.bus.entrance == nil {
+			return nil, errors.New("this host takes no links")
+		}
+		in := g.bus.entrance.enter(remote)
+		if in == nil {
+			return nil, errors.New("it did not come by the links port, or has entered before")
+		}
+		user := &server.User{Username: in.host.String(), Permissions: hostPermissions(g.opts.Fleet, in.host)}
+		if in.carries {
+			user.Permissions = linkPermissions(g.opts.Fleet)
+		}
+		return user, nil
 	case server.CLIENT:
 		return g.admitClient(c.GetOpts(), c.GetNonce())
 	}
 	return nil, errors.New("it is neither a client nor a link")
-}
-
-func (g *guard) admitLink(remote string) (*server.User, error) {
-	if g.bus.entrance == nil {
-		return nil, errors.New("this host takes no links")
-	}
-	in := g.bus.entrance.enter(remote)
-	if in == nil {
-		return nil, errors.New("it did not come by the links port, or has entered before")
-	}
-	user := &server.User{Username: in.host.String(), Permissions: hostPermissions(g.opts.Fleet, in.host)}
-	if in.carries {
-		user.Permissions = linkPermissions(g.opts.Fleet)
-	}
-	return user, nil
 }
 
 func (g *guard) admitClient(o *server.ClientOpts, nonce []byte) (*server.User, error) {
@@ -166,4 +166,43 @@ func linkPermissions(fleet protocol.Name) *server.Permissions {
 		Subscribe: &server.SubjectPermission{Allow: both},
 		Publish:   &server.SubjectPermission{Allow: both},
 	}
+}
+
+// Offences are what came on the fleet's subjects and was not taken, since the start.
+type Offences struct {
+	Malformed uint64    // what could not be read
+	Refused   uint64    // letters, questions and answers whose signature or key does not prove their sender, or whose time is too far from ours
+	Last      string    // what was last refused, and why, in one line; "" if nothing was
+	At        time.Time // when something was last refused or could not be read; zero if nothing was
+}
+
+type offences struct {
+	now func() time.Time
+	log zerolog.Logger
+
+	mu sync.Mutex // guards is
+	is Offences
+}
+
+// Offences returns what was not taken so far.
+func (o *offences) Offences() Offences {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.is
+}
+
+func (o *offences) countMalformed(msg *nats.Msg, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.is.Malformed++
+	o.is.At = o.now()
+	o.log.Debug().Err(err).Str("subject", msg.Subject).Msg("something on the bus cannot be read")
+}
+
+func (o *offences) countRefused(msg *nats.Msg, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.is.Refused++
+	o.is.Last, o.is.At = msg.Subject+": "+err.Error(), o.now()
+	o.log.Debug().Err(err).Str("subject", msg.Subject).Msg("a letter on the bus was refused")
 }

@@ -43,11 +43,6 @@ type budget struct {
 // back before the host may ask again.
 type purse struct{ questions, bytes *rate.Limiter }
 
-func newPurse() *purse {
-	return &purse{rate.NewLimiter(questionsASecond, questionsAtOnce), rate.NewLimiter(bytesASecond, bytesAtOnce)}
-}
-
-// full reports whether nothing was spent in the last time.
 func (p *purse) full(now time.Time) bool {
 	return p.questions.TokensAt(now) >= questionsAtOnce && p.bytes.TokensAt(now) >= bytesAtOnce
 }
@@ -112,7 +107,7 @@ func (b *budget) of(from protocol.Name) *purse {
 	if p == nil {
 		now := b.now()
 		maps.DeleteFunc(b.left, func(_ protocol.Name, other *purse) bool { return other.full(now) })
-		p = newPurse()
+		p = &purse{rate.NewLimiter(questionsASecond, questionsAtOnce), rate.NewLimiter(bytesASecond, bytesAtOnce)}
 		b.left[from] = p
 	}
 	return p

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,13 +12,13 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
 	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// closeWait bounds each step of Close that waits for others.
 const closeWait = 2 * time.Second
 
 // Bus is one host's place on the bus. Its methods may be called from any goroutine. After Close,
@@ -107,9 +108,10 @@ func newBus(opts Options) (*Bus, error) {
 	if err := b.setIdentity(opts.Key); err != nil {
 		return nil, err
 	}
-	b.links, b.discover = newLinks(b), newDiscover(b)
+	b.links = &links{bus: b, wake: make(chan struct{}, 1), known: map[uint64]Link{}, down: opts.Now()}
+	b.discover = &discover{bus: b, id: rand.Text(), started: opts.Now().UTC(), asked: map[protocol.Name]micro.EndpointStats{}}
 	if opts.URL != "" {
-		b.system = newSystem(b)
+		b.system = &system{bus: b, came: make(chan struct{}, 1), down: opts.Now()}
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the workers", b.wait)
@@ -234,4 +236,35 @@ func (b *Bus) Dropped() uint64 {
 		lost += uint64(n)
 	}
 	return lost
+}
+
+// tally counts what is under way. Unlike a WaitGroup, it may be entered while somebody waits.
+type tally struct{ atomic.Int32 }
+
+// wait waits until nothing is under way, for at most `most`.
+func (t *tally) wait(most time.Duration) {
+	for end := time.Now().Add(most); t.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// stack is what must be undone, the last thing first. Start fills it, and it is unwound once.
+type stack []step
+
+type step struct {
+	name string
+	undo func() error
+}
+
+func (s *stack) push(name string, undo func() error) { *s = append(*s, step{name, undo}) }
+
+// unwind undoes everything, whatever fails on the way.
+func (s *stack) unwind() error {
+	var errs []error
+	for _, last := range slices.Backward(*s) {
+		if err := last.undo(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", last.name, err))
+		}
+	}
+	return errors.Join(errs...)
 }

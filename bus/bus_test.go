@@ -27,6 +27,11 @@ func TestTwoHostsExchangeEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		from.await(t, "heard", func() bool { return len(from.heard[to.alias]) == 1 && from.heard[to.alias][0] == m.Path })
+		if err := to.PublishWoken("mawjs", []protocol.Path{m.Path}); err != nil {
+			t.Fatal(err)
+		}
+		woken := "mawjs@" + to.alias
+		from.await(t, "woken", func() bool { return len(from.heard[woken]) == 1 && from.heard[woken][0] == m.Path })
 		head := protocol.Head{Host: from.alias, Run: m.Run, Seq: m.Seq, Hash: protocol.Hash(data), Path: m.Path}
 		if err := from.PublishHeads([]protocol.Head{head}); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,6 @@ func noHandshake(err error) (Cause, string) {
 	return CauseTLS, "no link could be made: " + said(lastError(err))
 }
 
-// pinError says that the shown key is not the expected one.
 type pinError struct {
 	cause  Cause
 	reason string

@@ -79,7 +79,6 @@ func (d *dialler) close() error {
 	return nil
 }
 
-// remote is the server's one leaf remote.
 func (d *dialler) remote() *server.RemoteLeafOpts {
 	at := d.door.listener.Addr().String()
 	remote := &server.RemoteLeafOpts{
@@ -95,7 +94,6 @@ func (d *dialler) remote() *server.RemoteLeafOpts {
 	return remote
 }
 
-// poke makes the dialler try again at once.
 func (d *dialler) poke() { wait.Nudge(d.poked) }
 
 // drop ends the existing link, so that it is made anew.
@@ -183,7 +181,6 @@ func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, e
 	}
 }
 
-// linked notes at which address a hub was linked.
 func (d *dialler) linked(hub *knocked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,7 +191,6 @@ func (d *dialler) linked(hub *knocked) {
 	d.failed = nil
 }
 
-// maxWorked bounds how many addresses are remembered.
 const maxWorked = 1024
 
 // rest waits until it is time for the next round.

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,10 +43,6 @@ type discover struct {
 	asked map[protocol.Name]micro.EndpointStats
 }
 
-func newDiscover(b *Bus) *discover {
-	return &discover{bus: b, id: rand.Text(), started: b.opts.Now().UTC(), asked: map[protocol.Name]micro.EndpointStats{}}
-}
-
 // subscribe listens for requests. An existing system may forbid it. Then nobody finds this host in
 // that way, and everything else works.
 func (d *discover) subscribe() error {
@@ -73,7 +68,19 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 	if err != nil {
 		return err
 	}
-	sub, err := d.bus.conn.Subscribe(subject, func(msg *nats.Msg) { d.reply(msg, answer) })
+	sub, err := d.bus.conn.Subscribe(subject, func(msg *nats.Msg) {
+		root, _, _ := strings.Cut(msg.Reply, ".")
+		if !d.bus.desk.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
+			return
+		}
+		data, err := json.Marshal(answer())
+		if err == nil {
+			err = d.bus.conn.Publish(msg.Reply, data)
+		}
+		if err != nil {
+			d.bus.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("cannot answer who looks for services")
+		}
+	})
 	if err == nil {
 		err = sub.SetPendingLimits(maxLooks, maxLooksBytes)
 	}
@@ -81,22 +88,6 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 		return fmt.Errorf("cannot subscribe to %s: %w", subject, err)
 	}
 	return nil
-}
-
-// reply answers one request, unless there are too many. It answers only into somebody's inbox: on
-// another subject the answer would mean something else.
-func (d *discover) reply(msg *nats.Msg, answer func() any) {
-	root, _, _ := strings.Cut(msg.Reply, ".")
-	if !d.bus.desk.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
-		return
-	}
-	data, err := json.Marshal(answer())
-	if err == nil {
-		err = d.bus.conn.Publish(msg.Reply, data)
-	}
-	if err != nil {
-		d.bus.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("cannot answer who looks for services")
-	}
 }
 
 func (d *discover) identity() micro.ServiceIdentity {

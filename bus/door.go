@@ -59,7 +59,6 @@ func (d *door) serve(ctx context.Context, work *sync.WaitGroup, take func(net.Co
 	})
 }
 
-// admit reads the request of a connection, and reports whether it is from the server.
 func (d *door) admit(conn net.Conn) bool {
 	if conn.SetDeadline(time.Now().Add(doorTimeout)) != nil {
 		return false

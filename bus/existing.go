@@ -37,10 +37,6 @@ type system struct {
 	toldAt      time.Time  // when it was logged
 }
 
-func newSystem(b *Bus) *system {
-	return &system{bus: b, came: make(chan struct{}, 1), down: b.opts.Now()}
-}
-
 func (s *system) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -119,13 +119,13 @@ func TestLinkedAsksNobody(t *testing.T) {
 	h.opts.URL = "nats://" + p.address
 	h.start(t)
 	awaitUp(t, h)
-	p.silent.Store(true)
+	speak := p.silence(t)
 	for range 30 { // with a round trip each, the connection would be given up meanwhile
 		if !h.Linked() {
 			t.Fatal("the system is down before that can be known")
 		}
 	}
-	p.silent.Store(false)
+	speak()
 }
 
 // A peer that greets with nothing, or without end, is given up.

@@ -16,7 +16,6 @@ type Hub struct {
 	Named     bool          // an operator has named it here: it is dialled without waiting for other hubs
 }
 
-// target is one address of a hub.
 type target struct {
 	hub     Hub
 	address string
@@ -62,7 +61,6 @@ func (b *Bus) hubs() []Hub {
 	return b.opts.Hubs()
 }
 
-// takesLinks reports whether other hosts can link to this one.
 func (b *Bus) takesLinks() bool { return b.entrance != nil }
 
 // isOwn reports whether this host takes links at an address, as far as that shows without looking

@@ -124,7 +124,10 @@ func (h *host) handlers() Handlers {
 		Message: func(batch []Incoming) {
 			h.note(func() { h.messages = append(h.messages, batch...); h.batches++ })
 		},
-		Heard: func(from protocol.Name, paths []protocol.Path) {
+		Heard: func(from, agent protocol.Name, paths []protocol.Path) {
+			if agent != "" {
+				from = agent + "@" + from
+			}
 			h.note(func() { h.heard[from] = append(h.heard[from], paths...) })
 		},
 		Heads:    func(from protocol.Name, heads []protocol.Head) { h.note(func() { h.heads[from] = heads }) },

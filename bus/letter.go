@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -99,7 +100,6 @@ func (b *Bus) revokedHost(key string) protocol.Name {
 	return ""
 }
 
-// checkTime returns an error for a letter whose time is more than `window` away from ours.
 func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	if off := l.Time.Sub(b.opts.Now()); off.Abs() > window {
 		return fmt.Errorf("its time is %s from the clock of %s, more than %s", span.Text(off.Abs().Round(time.Second)), b.opts.Alias, span.Text(window))
@@ -108,11 +108,21 @@ func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 }
 
 func encodeHeard(paths []protocol.Path) []byte {
-	lines := make([]string, len(paths))
-	for i, p := range paths {
-		lines[i] = p.String()
+	return []byte(strings.Join(each.Of(paths, protocol.Path.String), "\n"))
+}
+
+// encodeWoken has the agent in its first line, and the rest as encodeHeard.
+func encodeWoken(agent protocol.Name, paths []protocol.Path) []byte {
+	return append([]byte(agent.String()+"\n"), encodeHeard(paths)...)
+}
+
+func decodeWoken(data []byte) (agent protocol.Name, paths []protocol.Path, err error) {
+	first, rest, _ := strings.Cut(string(data), "\n")
+	if agent, err = protocol.ParseName(first); err != nil {
+		return "", nil, fmt.Errorf("cannot read the woken letter: %w", err)
 	}
-	return []byte(strings.Join(lines, "\n"))
+	paths, err = decodeHeard([]byte(rest))
+	return agent, paths, err
 }
 
 func decodeHeard(data []byte) ([]protocol.Path, error) {
@@ -158,7 +168,6 @@ func decodePresence(data []byte) (Presence, error) {
 	return p, nil
 }
 
-// plainWord reports whether a text is one word of small letters.
 func plainWord(text string) bool {
 	for _, letter := range text {
 		if letter < 'a' || letter > 'z' {
@@ -172,12 +181,14 @@ func checkPresence(p Presence) error {
 	if _, err := protocol.ParseName(p.Host.String()); err != nil {
 		return fmt.Errorf("host %w", err)
 	}
-	if len(p.Agents) > maxAgents {
-		return fmt.Errorf("%d agents are more than %d", len(p.Agents), maxAgents)
-	}
-	for _, a := range p.Agents {
-		if err := protocol.CheckForeignName(a); err != nil {
-			return err
+	for _, names := range [][]string{p.Agents, p.Sessions} {
+		if len(names) > maxAgents {
+			return fmt.Errorf("%d agents are more than %d", len(names), maxAgents)
+		}
+		for _, a := range names {
+			if err := protocol.CheckForeignName(a); err != nil {
+				return err
+			}
 		}
 	}
 	if len(p.At) > maxAgents {
@@ -189,6 +200,17 @@ func checkPresence(p Presence) error {
 		}
 		if !plainWord(at) {
 			return fmt.Errorf("what the agent %s is at is no word of 1 to %d small letters", a, maxWord)
+		}
+	}
+	if len(p.Waits) > maxAgents {
+		return fmt.Errorf("what %d agents wait for is more than of %d", len(p.Waits), maxAgents)
+	}
+	for a, waits := range p.Waits {
+		if err := protocol.CheckForeignName(a); err != nil {
+			return err
+		}
+		if !plainWord(waits.For) {
+			return fmt.Errorf("what the agent %s waits for is no word of 1 to %d small letters", a, maxWord)
 		}
 	}
 	if p.Lacks != "" {

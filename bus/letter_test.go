@@ -16,10 +16,17 @@ func FuzzDecodeHeard(f *testing.F) {
 	channel := protocol.DeriveChannel(testRecord, "a", "b")
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	f.Add(encodeHeard([]protocol.Path{protocol.NewPath(channel, at, 1), protocol.NewPath(channel, at, 2)}))
+	f.Add(encodeWoken("mawjs", []protocol.Path{protocol.NewPath(channel, at, 1)}))
 	f.Add([]byte(""))
 	f.Add([]byte("\n"))
 	f.Add(bytes.Repeat([]byte("\n"), maxHeard))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if agent, paths, err := decodeWoken(data); err == nil {
+			again, same, err := decodeWoken(encodeWoken(agent, paths))
+			if diff := cmp.Diff(paths, same, cmp.AllowUnexported(protocol.Path{})); err != nil || again != agent || diff != "" {
+				t.Errorf("written and read again: %v (-want +got):\n%s", err, diff)
+			}
+		}
 		paths, err := decodeHeard(data)
 		if err != nil {
 			return

@@ -40,10 +40,6 @@ type links struct {
 	down  time.Time // since when no hub is linked
 }
 
-func newLinks(b *Bus) *links {
-	return &links{bus: b, wake: make(chan struct{}, 1), known: map[uint64]Link{}, down: b.opts.Now()}
-}
-
 // failed logs once, after a while, why no hub is linked.
 func (l *links) failed() {
 	l.mu.Lock()

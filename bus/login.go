@@ -26,7 +26,6 @@ type Login struct {
 	InboxPrefix string // where answers arrive, "" for _INBOX
 }
 
-// maxLoginFile bounds how many bytes are read of a file with a credential.
 const maxLoginFile = 64 << 10
 
 // Check reads the files once. Its errors name the setting, and show nothing of the content of a

@@ -90,8 +90,9 @@ type Handlers struct {
 	// Message gets everything that has queued up during the last calls, in the order of arrival, so
 	// that one fsync is enough for all. The handler may keep the batch.
 	Message func(batch []Incoming)
-	// Heard gets messages that a host has fsynced, 1 to 500 of them.
-	Heard func(from protocol.Name, paths []protocol.Path)
+	// Heard gets messages that a host has fsynced, 1 to 500 of them. If it names an agent, these are
+	// messages for which the program of a session of that agent took the bell.
+	Heard func(from, agent protocol.Name, paths []protocol.Path)
 	// Heads gets how far the chains of hosts go, as far as that host knows: 1 to 64 heads.
 	Heads func(from protocol.Name, heads []protocol.Head)
 	// Bell says that the remote has moved, as far as that host knows.
@@ -115,9 +116,11 @@ type Presence struct {
 	Since   time.Time     `json:"since"` // when its node started
 	Version string        `json:"version"`
 	Agents  []string      `json:"agents"`
-	Pushes  bool          `json:"pushes"` // it can push to the shared remote
-	Run     string        `json:"run"`    // random, and new with every start of its node
-	Machine string        `json:"machine"`
+	// Sessions are agents that are sessions of agent programs, of which the record does not tell yet.
+	Sessions []string `json:"sessions,omitempty"`
+	Pushes   bool     `json:"pushes"` // it can push to the shared remote
+	Run      string   `json:"run"`    // random, and new with every start of its node
+	Machine  string   `json:"machine"`
 	// Wants are hosts from which the sender would like to hear, because it has known their keys
 	// only for a moment. At most MaxWants.
 	Wants []protocol.Name `json:"wants,omitempty"`
@@ -129,11 +132,13 @@ type Presence struct {
 	At map[string]string `json:"at,omitempty"`
 	// Lacks is the agent or program of which members of inquiries are made, as the fleet's policy
 	// says, if this host does not have it, and else "". Hosts of earlier versions never say it.
-	Lacks string    `json:"lacks,omitempty"`
-	Seen  time.Time `json:"-"`     // when it was received, by our clock
-	Sent  time.Time `json:"-"`     // when it was sent, by the clock of that host
-	Start uint64    `json:"start"` // rises with every start of its node, so that an old presence is recognized
-	Count uint64    `json:"count"` // set by Announce: rises within a run
+	Lacks string `json:"lacks,omitempty"`
+	// Waits is why sessions of agent programs do not take up their mail, by the name of the agent.
+	Waits map[string]protocol.Waits `json:"waits,omitempty"`
+	Seen  time.Time                 `json:"-"`     // when it was received, by our clock
+	Sent  time.Time                 `json:"-"`     // when it was sent, by the clock of that host
+	Start uint64                    `json:"start"` // rises with every start of its node, so that an old presence is recognized
+	Count uint64                    `json:"count"` // set by Announce: rises within a run
 }
 
 // MaxWants is how many hosts one presence letter may have in Wants, and in Lost.
@@ -162,7 +167,6 @@ type Link struct {
 	Problem string        // why it is not up, as far as this is known, or what is wrong although it is up
 }
 
-// check returns an error for options that cannot work.
 func (o *Options) check() error {
 	switch {
 	case o.Fleet == "" || o.Alias == "":

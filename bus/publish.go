@@ -47,6 +47,12 @@ func (b *Bus) PublishHeard(paths []protocol.Path) error {
 	return nil
 }
 
+// PublishWoken tells the fleet that the program of a session of an agent of this host took the bell
+// for the messages at `paths`, the first 500 of them (R69).
+func (b *Bus) PublishWoken(agent protocol.Name, paths []protocol.Path) error {
+	return b.publishLetter(protocol.KindWoken, encodeWoken(agent, paths[:min(len(paths), maxHeard)]))
+}
+
 // PublishHeads tells the fleet how far the chains of hosts go, as far as this host knows, up to 64
 // in one letter. Without heads it sends nothing.
 func (b *Bus) PublishHeads(heads []protocol.Head) error {

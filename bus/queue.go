@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -48,10 +49,7 @@ type queue struct {
 
 // newQueue makes a queue with room for `limit` bytes; 0 means maxQueuedBytes.
 func newQueue(limit int) *queue {
-	if limit == 0 {
-		limit = maxQueuedBytes
-	}
-	return &queue{wake: make(chan struct{}, 1), limit: limit, by: map[protocol.Name]int{}}
+	return &queue{wake: make(chan struct{}, 1), limit: cmp.Or(limit, maxQueuedBytes), by: map[protocol.Name]int{}}
 }
 
 // message queues `m`. It returns false if there is no room.

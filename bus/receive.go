@@ -36,7 +36,6 @@ func (b *Bus) arrived(msg *nats.Msg) {
 	}
 }
 
-// dispatch calls the handlers until the bus closes.
 func (b *Bus) dispatch() {
 	for {
 		select {
@@ -91,7 +90,6 @@ func (b *Bus) deliverLetter(in letterIn) {
 // repeatedError says that a letter has come before and is refused now.
 type repeatedError struct{ error }
 
-// handleLetter hands a letter that was checked to its handler.
 func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 	h := b.opts.Handlers
 	switch s.Kind {
@@ -101,7 +99,15 @@ func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 			return err
 		}
 		if h.Heard != nil {
-			h.Heard(s.Sender, paths)
+			h.Heard(s.Sender, "", paths)
+		}
+	case protocol.KindWoken:
+		agent, paths, err := decodeWoken(l.Data)
+		if err != nil {
+			return err
+		}
+		if h.Heard != nil {
+			h.Heard(s.Sender, agent, paths)
 		}
 	case protocol.KindHead:
 		heads, err := protocol.DecodeHeads(l.Data)

@@ -21,7 +21,14 @@ func (b *Bus) Recheck() {
 		b.dialler.poke()
 	}
 	if b.entrance != nil {
-		b.recheckIn()
+		for _, in := range b.entrance.links() {
+			alias, counts := b.opts.Trusted(in.key)
+			if counts && alias == in.host && in.carries == (in.takes && b.carries(in.host)) {
+				continue
+			}
+			b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
+			in.end()
+		}
 	}
 	b.recheckClients()
 }
@@ -35,17 +42,6 @@ func (b *Bus) recheckOut() {
 	if alias, counts := b.opts.Trusted(o.key); !counts || alias != o.host {
 		b.opts.Log.Info().Stringer("host", o.host).Msg("a link ends: the key of its other end counts no longer")
 		o.end()
-	}
-}
-
-func (b *Bus) recheckIn() {
-	for _, in := range b.entrance.links() {
-		alias, counts := b.opts.Trusted(in.key)
-		if counts && alias == in.host && in.carries == (in.takes && b.carries(in.host)) {
-			continue
-		}
-		b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
-		in.end()
 	}
 }
 

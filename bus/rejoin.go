@@ -33,7 +33,6 @@ type rejoin struct {
 	done  map[protocol.Name]time.Time // hubs that were a reason to end links up, and when
 }
 
-// rejoinAlways looks again and again until the dialler ends.
 func (d *dialler) rejoinAlways() {
 	tick := time.NewTicker(rejoinEvery)
 	defer tick.Stop()
@@ -117,7 +116,6 @@ func (t *tree) isShut(now time.Time) bool {
 	return now.Before(t.refusedUntil)
 }
 
-// avoids reports whether a host is not dialled at the moment.
 func (t *tree) avoids(host protocol.Name, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 // between is a proxy in front of an address. It can hold back what passes, and neither end is told.
 type between struct {
 	address string
-	silent  atomic.Bool
+	held    sync.RWMutex // locked while nothing passes
 }
 
 func newBetween(t *testing.T, to string) *between {
@@ -51,26 +51,35 @@ func newBetween(t *testing.T, to string) *between {
 	return p
 }
 
-// muffled is a connection that takes everything, and hands nothing on while the proxy is silent.
+// silence holds back what passes until end is called, or the test has ended. Nothing is lost: on a
+// connection that lost an answer, the end of a host would wait in vain for that of its own question.
+func (p *between) silence(t *testing.T) (end func()) {
+	p.held.Lock()
+	end = sync.OnceFunc(p.held.Unlock)
+	t.Cleanup(end)
+	return end
+}
+
+// muffled is a connection that hands nothing on while the proxy is silent.
 type muffled struct {
 	net.Conn
 	by *between
 }
 
 func (m *muffled) Read(p []byte) (int, error) {
-	for {
-		n, err := m.Conn.Read(p)
-		if err != nil || !m.by.silent.Load() {
-			return n, err
-		}
-	}
+	n, err := m.Conn.Read(p)
+	m.wait()
+	return n, err
 }
 
 func (m *muffled) Write(p []byte) (int, error) {
-	if m.by.silent.Load() {
-		return len(p), nil
-	}
+	m.wait()
 	return m.Conn.Write(p)
+}
+
+func (m *muffled) wait() {
+	m.by.held.RLock()
+	defer m.by.held.RUnlock()
 }
 
 // If nothing comes over a link any more, though nobody closed it, both ends must give it up within
@@ -85,10 +94,10 @@ func TestHalfOpenLinkIsGivenUp(t *testing.T) {
 	leaf.opts.Hubs = at(p.address)
 	leaf.start(t).awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
-	p.silent.Store(true)
+	speak := p.silence(t)
 	awaitTrue(t, "the hub to give the link up", func() bool { return len(hub.Links()) == 0 })
 	awaitTrue(t, "the leaf to give the link up", func() bool { return !onlyLink(t, leaf).Up })
-	p.silent.Store(false)
+	speak()
 	leaf.awaitLinked(t, 2)
 	hub.awaitLinked(t, 2)
 	hub.nothingButMarker(t, leaf, 1)
@@ -497,8 +506,8 @@ func TestAHubThatIsCutOffSaysSo(t *testing.T) {
 	third.opts.Hubs = at(q.address)
 	third.start(t).awaitLinked(t, 1)
 	first.awaitLinked(t, 2)
-	p.silent.Store(true)
-	q.silent.Store(true)
+	p.silence(t)
+	q.silence(t)
 	awaitTrue(t, "what is missing to be told", func() bool {
 		l := first.Links()
 		return len(l) == 1 && !l[0].Up && l[0].Problem != ""

@@ -57,7 +57,6 @@ func (t *tree) takeUp(now time.Time) bool {
 	return true
 }
 
-// dropUp notes that a link up has ended.
 func (t *tree) dropUp(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,7 +127,6 @@ func (t *tree) alone(now time.Time) time.Duration {
 	return now.Sub(t.since)
 }
 
-// linkedUp reports whether this host has taken a link up.
 func (t *tree) linkedUp() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

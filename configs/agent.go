@@ -60,6 +60,7 @@ type Agent struct {
 	Input      string        // InputText (also "") or InputPrompt; of the exec door
 	Profile    protocol.Name // actor profile with which prompts begin; "" = the one with the agent's name, if there is one
 	Preset     string        // the preset from which it was made; only shown
+	Session    string        // the agent program whose sessions in Dir speak as this agent, such as "claude"; "": none
 	Open       string        // command line of its own interactive program
 	Paused     bool          // its mail waits
 	RunReplies bool          // "answers: true": it is also run for answers to its own messages (R13)
@@ -143,6 +144,9 @@ func AgentSettings(a *Agent) []Setting {
 		inboxSetting(a),
 		pathSetting("dir", &a.Dir).flag("dir", "the folder it works in (default of agent add: this one)").or("where the node runs"),
 		wordSetting("preset", &a.Preset).shown("preset"),
+		matchSetting("session", &a.Session, "", "(claude|codex)?", "is no agent program whose sessions parley knows: use claude or codex").
+			flag("session", "the agent `PROGRAM` whose sessions in --dir speak as this agent: claude or codex; implies --inbox").or("none").
+			counts(inbox, "an agent behind the exec door is run for each message: no session speaks as it"),
 		choiceSetting("input", &a.Input, "is not what a command can be given", InputText, InputPrompt).
 			flag("input", "what the command is given: text or prompt (default text, or as the preset says)").counts(exec, "an agent behind the inbox door is given nothing: it asks"),
 		nameSetting("profile", &a.Profile).flag("profile", "the actor profile that its prompts begin with (default: the one of its name, if any)").or("the one with its name, if there is one"),

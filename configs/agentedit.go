@@ -50,7 +50,6 @@ func takeOver(was, is *yaml.Node) {
 	}
 }
 
-// become makes the value `was` equal to `is`.
 func become(was, is *yaml.Node) {
 	switch {
 	case was.Kind == yaml.ScalarNode && is.Kind == yaml.ScalarNode:

@@ -37,6 +37,7 @@ type Config struct {
 	// MaxConversationRuns is how often agents may have each other run in a conversation since a
 	// human last spoke in it, before the rest waits (R13).
 	MaxConversationRuns int
+	MaxTurns            int // how many turns of one session mail may begin within an hour before the rest waits (R13)
 	// MaxCommands is how many commands of agents run at the same time on this host. With 0, written
 	// "auto", it depends on the machine. Commands returns the number to use.
 	MaxCommands    int
@@ -105,6 +106,7 @@ func Settings(c *Config) []Setting {
 		numberSetting("max_hops", &c.MaxHops, 8, 1, 1000).means("most answers of agents to each other in a row"),
 		numberSetting("max_runs", &c.MaxRuns, 60, 1, maxMaxRuns).means("most runs of one agent within an hour that agents cause"),
 		numberSetting("max_conversation_runs", &c.MaxConversationRuns, 30, 1, maxMaxRuns).means("most runs in a conversation that agents cause, since a human spoke in it"),
+		numberSetting("max_turns", &c.MaxTurns, 20, 1, maxMaxRuns).means("most turns of one session within an hour that mail begins"),
 		autoSetting("max_commands", &c.MaxCommands, parseNumber, strconv.Itoa, "8", 1, maxCommands).
 			means("most commands of agents at once; the value that is used on this machine").used(func() any { return c.Commands() }),
 		rangeSetting("message_limit", &c.MessageLimit, size.Parse, size.Exact, protocol.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit).means("bytes"),

@@ -21,7 +21,7 @@ func full() Config {
 			Hubs: []string{"black@localhost:7001", "127.0.0.1:7002"},
 		},
 		FetchInterval: 90 * time.Second, PushInterval: 250 * time.Millisecond, CourierGrace: 2 * time.Hour,
-		MaxHops: 3, MaxRuns: 40, MaxConversationRuns: 20, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, ClaimFor: time.Hour, LogLevel: "debug", Metrics: "127.0.0.1:9464",
+		MaxHops: 3, MaxRuns: 40, MaxConversationRuns: 20, MaxTurns: 10, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, ClaimFor: time.Hour, LogLevel: "debug", Metrics: "127.0.0.1:9464",
 		Notify: []Notification{{Command: `sh -c "x"`, For: []string{NotifyGate}, Quiet: QuietHours{{From: 22 * 60, To: 7 * 60}}}, {Command: "mail"}},
 	}
 }
@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Config{
 		Fleet: "f", Alias: "a", Human: "h",
-		FetchInterval: 10 * time.Second, CourierGrace: 30 * time.Second, MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MessageLimit: 512 * 1024,
+		FetchInterval: 10 * time.Second, CourierGrace: 30 * time.Second, MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MaxTurns: 20, MessageLimit: 512 * 1024,
 		CommandTimeout: time.Minute, ClaimFor: 15 * time.Minute, LogLevel: "info",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -64,6 +64,7 @@ courier_grace: 2h
 max_hops: 3
 max_runs: 40
 max_conversation_runs: 20
+max_turns: 10
 max_commands: 5
 message_limit: 30001
 command_timeout: 5m

@@ -16,7 +16,7 @@ import (
 var ErrNoConfig = errors.New("there is no configuration")
 
 // LostHint says what to do with a home that has a record and no configuration.
-const LostHint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up"
+const LostHint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up -d"
 
 // NotFoundError says that a home has no configuration. It matches ErrNoConfig
 // and fs.ErrNotExist.
@@ -62,10 +62,7 @@ type Error struct {
 
 // Error returns one line for one problem, and a list for several.
 func (e *Error) Error() string {
-	what := e.File
-	if what == "" {
-		what = "this configuration"
-	}
+	what := cmp.Or(e.File, "this configuration")
 	if len(e.Problems) == 1 {
 		return fmt.Sprintf("cannot use %s: %s", what, e.Problems[0])
 	}

@@ -28,6 +28,13 @@ func (h Home) Config() string { return filepath.Join(h.Dir, "config.yaml") }
 // the home's key, and becomes config.yaml.
 func (h Home) Draft() string { return h.Config() + ".new" }
 
+// Aside is the folder of the configuration and the record that a home had before it joined another
+// fleet, until it has.
+func (h Home) Aside() string { return h.Record() + ".aside" }
+
+// DropAside removes what was put aside.
+func (h Home) DropAside() error { return os.RemoveAll(h.Aside()) }
+
 // Agents is the folder of the agents' files.
 func (h Home) Agents() string { return filepath.Join(h.Dir, "agents") }
 
@@ -66,6 +73,9 @@ func (h Home) Notified() string { return filepath.Join(h.Dir, "notified.json") }
 // Current is the file that says which party each agent means if it names none.
 func (h Home) Current() string { return filepath.Join(h.Dir, "parties.json") }
 
+// Sessions is the file of the sessions of agent programs, and of the names that they had.
+func (h Home) Sessions() string { return filepath.Join(h.Dir, "sessions.json") }
+
 // Withheld is the folder of files that are withheld from the remote and are no messages.
 func (h Home) Withheld() string { return filepath.Join(h.Dir, "withheld-files") }
 
@@ -103,7 +113,26 @@ func DefaultHome(getenv func(string) string) (string, error) {
 		}
 		return abs, nil
 	}
-	return userHome(getenv)
+	return UsualHome(getenv)
+}
+
+// FindHome is the home that a person has named by --home, or else DefaultHome.
+func FindHome(named string, getenv func(string) string) (Home, error) {
+	dir, err := filepath.Abs(named)
+	if named == "" {
+		dir, err = DefaultHome(getenv)
+	}
+	return Home{Dir: dir}, err
+}
+
+// FindSocket is the socket of the node of FindHome. If PARLEY_SOCKET is set, it is that socket, for an
+// agent that has no access to a home, unless the person names a home.
+func FindSocket(named string, getenv func(string) string) (string, error) {
+	if at := getenv("PARLEY_SOCKET"); at != "" && named == "" {
+		return at, nil
+	}
+	home, err := FindHome(named, getenv)
+	return home.Socket(), err
 }
 
 // Create makes the home and its folders, open only to their owner. It leaves what is there already
@@ -159,10 +188,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 21)
+	ours := make([]string, 0, 22)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

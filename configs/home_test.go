@@ -105,3 +105,15 @@ func TestHomeOfOthers(t *testing.T) {
 	wantHomeError(t, h, `it is not a parley home: it holds "thesis.txt" and no config.yaml; name an empty folder`)
 	wantHomeError(t, Home{Dir: filepath.Join(h.Dir, "thesis.txt")}, "it is not a folder")
 }
+
+// Whoever names a home means its node, also where the environment names a socket.
+func TestFindSocket(t *testing.T) {
+	usual := func(key string) string {
+		return map[string]string{"PARLEY_HOME": "/p", "PARLEY_SOCKET": "/s"}[key]
+	}
+	for named, want := range map[string]string{"": "/s", "/h": Home{Dir: "/h"}.Socket()} {
+		if got, err := FindSocket(named, usual); got != want || err != nil {
+			t.Errorf("%q: %s %v, want %s", named, got, err, want)
+		}
+	}
+}

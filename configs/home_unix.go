@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-func userHome(getenv func(string) string) (string, error) {
+// UsualHome is the home of a node for which PARLEY_HOME names none.
+func UsualHome(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "parley"), nil
 	}

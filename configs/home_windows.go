@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-func userHome(getenv func(string) string) (string, error) {
+// UsualHome is the home of a node for which PARLEY_HOME names none.
+func UsualHome(getenv func(string) string) (string, error) {
 	local := getenv("LocalAppData")
 	if !filepath.IsAbs(local) {
 		return "", errors.New("cannot find a home: set PARLEY_HOME, or LocalAppData to an absolute path")

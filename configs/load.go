@@ -27,7 +27,6 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
-// parse reads the text of a config.yaml and checks it.
 func parse(data []byte) (Config, []Problem) {
 	c := Default()
 	root, problems := document(data)

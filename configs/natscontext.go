@@ -47,7 +47,6 @@ func checkContextName(name string) error {
 	return nil
 }
 
-// contextFile is the file in which the NATS command line keeps a context.
 func contextFile(name string, getenv func(string) string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil

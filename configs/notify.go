@@ -18,11 +18,12 @@ const (
 	NotifyMention    = "mention"     // mail for them
 	NotifyFailure    = "failure"     // an agent failed on what they sent
 	NotifyDeadLetter = "dead-letter" // an agent of this host has failed for good on a message
+	NotifySession    = "session"     // a session of an agent program asks them something, and mail waits for that
 )
 
 // NotifiedOf returns all matters of which a human can be notified.
 func NotifiedOf() []string {
-	return []string{NotifyGate, NotifyMention, NotifyFailure, NotifyDeadLetter}
+	return []string{NotifyGate, NotifyMention, NotifyFailure, NotifyDeadLetter, NotifySession}
 }
 
 // IsFor reports whether the command is run for that matter.

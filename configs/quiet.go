@@ -56,7 +56,6 @@ func (s QuietSpan) String() string {
 // MarshalText is String. JSON uses it.
 func (s QuietSpan) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// holds reports whether a minute of the day is in the span.
 func (s QuietSpan) holds(minute int) bool {
 	if s.From < s.To {
 		return s.From <= minute && minute < s.To

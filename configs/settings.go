@@ -61,7 +61,6 @@ func (s Setting) used(value func() any) Setting {
 	return s
 }
 
-// shown is what people call the setting.
 func (s Setting) shown(name string) Setting {
 	s.Name = name
 	return s
@@ -88,7 +87,6 @@ func (s Setting) counts(where func() bool, why string) Setting {
 	return s
 }
 
-// wrongIf is an error if something is wrong.
 func wrongIf(wrong bool, format string, args ...any) error {
 	if wrong {
 		return fmt.Errorf(format, args...)
@@ -96,7 +94,6 @@ func wrongIf(wrong bool, format string, args ...any) error {
 	return nil
 }
 
-// each checks all elements of a list.
 func each[T any](list []T, check func(T) error) error {
 	errs := make([]error, len(list))
 	for i, v := range list {
@@ -105,7 +102,6 @@ func each[T any](list []T, check func(T) error) error {
 	return errors.Join(errs...)
 }
 
-// twice refuses a list that has something twice.
 func twice[T comparable](list []T) error {
 	for i, v := range list {
 		if slices.Contains(list[:i], v) {
@@ -166,7 +162,6 @@ func (s Setting) Differs(was Setting) (differs, inSecret bool) {
 // seconds.
 func (s Setting) Value() any { return s.value() }
 
-// resetAll gives settings their usual values.
 func resetAll(all []Setting) {
 	for _, s := range all {
 		s.reset()
@@ -272,7 +267,6 @@ func needed(at *protocol.Name, what string) func() error {
 	return func() error { return wrongIf(*at == "", "is missing: it names %s", what) }
 }
 
-// textSetting is a text that is quoted in the file.
 func textSetting(key string, at *string) Setting {
 	s := wordSetting(key, at)
 	s.yaml = func() string { return quoted(*at) }
@@ -286,7 +280,6 @@ func wordSetting(key string, at *string) Setting {
 	})
 }
 
-// pathSetting is an absolute path.
 func pathSetting(key string, at *string) Setting {
 	s := wordSetting(key, at).checked(func() error { return wrongIf(*at != "" && !filepath.IsAbs(*at), "%q is not an absolute path", *at) })
 	s.IsPath = true
@@ -379,7 +372,6 @@ func timeSetting(key string, at *time.Time) Setting {
 	}, func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, quoted)
 }
 
-// listSetting is a list of values.
 func listSetting[L ~[]T, T any](key string, at *L, parse func(string) (T, error), text func(T) string) Setting {
 	set := func(texts []string) error {
 		var list L

@@ -128,7 +128,6 @@ func (b *Bus) checkContext() error {
 	return errors.Join(checkContextName(b.Context), b.checkOwn(), wrongIf(b.URL != "", "a context names its own url: set it or bus.url"))
 }
 
-// systemFile is one of the files that go with a url.
 func (b *Bus) systemFile(key string, path *string) Setting {
 	return textSetting(key, path).checked(func() error {
 		switch {

@@ -1,13 +1,20 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
+	"runtime"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,15 +31,7 @@ const (
 // same, with lines.
 func (c Config) Validate() error { return asError("", c.problems()) }
 
-// problems finds all problems. Key names the setting of each.
-func (c Config) problems() []Problem {
-	return wrongIn("", Settings(&c))
-}
-
-// checkMetrics checks the address of the metrics. No other setting may use its port.
-func (c *Config) checkMetrics() error {
-	return errors.Join(checkListenAt(c.Metrics), c.checkMetricsPort())
-}
+func (c Config) problems() []Problem { return wrongIn("", Settings(&c)) }
 
 func (b *Bus) checkListen() error {
 	port := portOf(b.Listen)
@@ -90,18 +89,13 @@ func checkListenAt(address string) error {
 	return nil
 }
 
-// checkMetricsPort returns an error if another setting uses the port.
-func (c *Config) checkMetricsPort() error {
+// checkMetrics checks the address of the metrics. No other setting may use its port.
+func (c *Config) checkMetrics() error {
 	port := portOf(c.Metrics)
-	if port == "" || port == "0" {
-		return nil
+	taken := func(of, address string) error {
+		return wrongIf(port != "" && port != "0" && portOf(address) == port, "%q has the port of %s: the two need one each", c.Metrics, of)
 	}
-	for _, other := range []struct{ setting, address string }{{"bus.listen", c.Bus.Listen}, {"the links of hosts", c.Bus.LinksAddress()}} {
-		if portOf(other.address) == port {
-			return fmt.Errorf("%q has the port of %s: the two need one each", c.Metrics, other.setting)
-		}
-	}
-	return nil
+	return errors.Join(checkListenAt(c.Metrics), cmp.Or(taken("bus.listen", c.Bus.Listen), taken("the links of hosts", c.Bus.LinksAddress())))
 }
 
 func portOf(address string) string {
@@ -110,4 +104,78 @@ func portOf(address string) string {
 		return ""
 	}
 	return port
+}
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+)
+
+// isText reports whether s can stand in a file that people edit: valid UTF-8
+// without control characters, except tabs and line ends.
+func isText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF')
+	})
+}
+
+// isLine reports whether s is text of one line without tabs.
+func isLine(s string) bool { return isText(s) && !strings.ContainsAny(s, "\n\t") }
+
+// shellWord quotes s for a command that a person is asked to copy.
+func shellWord(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:,@%", r)
+	})
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Warnings are what works in a config.yaml but is unwise: secrets that stand in it, a file that
+// others may read, and what it shows to others. A file that Load refuses has none.
+func Warnings(path string) []Problem {
+	data, err := readCapped(path)
+	if err != nil {
+		return nil
+	}
+	c, problems := parse(data)
+	if len(problems) > 0 {
+		return nil
+	}
+	lines := map[string]int{}
+	if root, _ := document(data); root != nil {
+		lines = keyLines(root)
+	}
+	var all []Problem
+	warn := func(key, format string, args ...any) {
+		all = append(all, Problem{Line: lines[key], Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+	if gitremote.HasPassword(c.Remote) {
+		warn("remote", "a password stands in the URL: whoever reads this file or a copy of it has it; let a credential helper of git keep it, "+
+			"and write the URL without it")
+	}
+	if gitremote.HasQuery(c.Remote) {
+		warn("remote", "what stands behind the ? of the URL can be read in this machine's list of processes: "+
+			"a token belongs in a credential helper of git")
+	}
+	if strings.Contains(redact.URLs(c.Bus.URL), redact.Mark) {
+		warn("bus.url", "a user, password or token stands in the URL: whoever reads this file or a copy of it has it; "+
+			"let a file at bus.creds or bus.nkey say who this host is")
+	}
+	if host, _, err := net.SplitHostPort(c.Metrics); err == nil && !loopback(host) {
+		warn("metrics", "whoever can reach %s reads, without a key, the names of this host's agents and of the fleet's hosts, and how busy they are: "+
+			"listen at 127.0.0.1, or let a firewall keep others away", c.Metrics)
+	}
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		warn("", "others on this machine may read or change it (mode %04o): chmod 600 %s", info.Mode().Perm(), shellWord(path))
+	}
+	return all
+}
+
+// loopback reports whether an address at which to listen can only be reached from this machine.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }

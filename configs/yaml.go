@@ -15,12 +15,11 @@ import (
 
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/size"
+	"github.com/parleyfleet/parley/internal/spelling"
 )
 
-// maxFileBytes bounds how many bytes are read of one file.
 const maxFileBytes = 64 * kib
 
-// readCapped returns the bytes of a file of at most maxFileBytes.
 func readCapped(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -90,7 +89,6 @@ func forbidden(n *yaml.Node) []Problem {
 
 var yamlLine = pattern.New(`^line ([0-9]+): (.*)$`)
 
-// syntaxProblem takes the line number out of the text of a YAML error.
 func syntaxProblem(err error) Problem {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
@@ -139,7 +137,6 @@ func readMapping(n *yaml.Node, prefix string, settings []Setting, more []string)
 	return ps
 }
 
-// unknownKey says that there is no such key, and which one may be meant.
 func unknownKey(key string, known []string) error {
 	if near := Nearest(key, known); near != "" {
 		return fmt.Errorf("unknown key %q: did you mean %s?", key, near)
@@ -168,3 +165,21 @@ func items(n *yaml.Node) ([]*yaml.Node, error) {
 
 // quoted is `s` as a double-quoted YAML scalar. All escapes of Go are escapes of YAML too.
 func quoted(s string) string { return strconv.Quote(s) }
+
+// Nearest is the known key that somebody most likely meant, or "" if none is similar. A key in a
+// wrong place is similar to the same key in the right place: "listen" to "bus.listen".
+func Nearest(key string, known []string) string {
+	best, bestDistance := "", 3
+	norm := plainKey(key)
+	for _, k := range known {
+		d := min(spelling.Distance(norm, plainKey(k)), 1+spelling.Distance(last(norm), last(plainKey(k))))
+		if d < bestDistance && d < len(last(norm)) {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+func plainKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "-", "_")) }
+
+func last(key string) string { return key[strings.LastIndex(key, ".")+1:] }

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -145,13 +146,11 @@ func (s *State) hasDeed(id affair.ID) bool {
 	return false
 }
 
-// deeds are the deeds of one affair of a state.
 type deeds struct {
 	*State
 	id affair.ID
 }
 
-// listName is under which name archives list the deeds of an affair.
 func listName(id affair.ID) string { return id.Kind + " " + id.Name }
 
 // DeedsOf are the deeds of an affair in the order of the record, with those that do not count.
@@ -233,9 +232,5 @@ func (c Do) decide(s *State, now time.Time) ([]Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	var drafts []Draft
-	for _, deed := range deeds {
-		drafts = append(drafts, Draft{Message: deed.Message, Channel: deed.Channel})
-	}
-	return drafts, nil
+	return each.Of(deeds, func(deed affair.Draft) Draft { return Draft{Message: deed.Message, Channel: deed.Channel} }), nil
 }

@@ -82,7 +82,6 @@ func (r *reader) stands(i uint32) (it Item) {
 	return it
 }
 
-// find is the message at p.
 func (r *reader) find(p protocol.Path) (i uint32, ok bool) {
 	for i := range r.With(pathed.table, pathKey(p)) {
 		if it := r.stands(i); it.Path == p {
@@ -119,7 +118,6 @@ func (r *reader) search(it *Item) uint32 {
 	return low
 }
 
-// emptyArchive is the archive of a new state.
 func emptyArchive(kinds []affair.Any) *Archive {
 	return &Archive{Archive: archive.Empty(layout(kinds)), kinds: kinds}
 }

@@ -18,7 +18,6 @@ type rest struct {
 	census  census
 }
 
-// append writes the rest.
 func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	w.Text(recordID)
 	w.Text(stamp)
@@ -59,7 +58,6 @@ func displaced(f *keys.File) *Item {
 	return &Item{File: *f, Place: f.Timestamp, reach: f.Timestamp}
 }
 
-// writeSaid writes what the item says of its host, if it says something.
 func writeSaid(w *archive.Pen, it *Item) {
 	if it.Word == nil {
 		w.Text("")
@@ -105,7 +103,6 @@ func (a *Archive) readRest(recordID string) error {
 	return nil
 }
 
-// readWords reads items, with what they say of their hosts.
 func readWords(r *archive.Cursor) (all []*Item, err error) {
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {
 		it := readItem(r)

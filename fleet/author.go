@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
@@ -75,9 +76,31 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 	case to.Host != "":
 		return to, s.People.CheckHosted(to)
 	case s.People.Known(to.Name):
-		return to, nil
+		return to, s.oneSession(c.As, to.Name)
 	}
 	return to, refuse(Unknown, s.People.Suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
+}
+
+// oneSession refuses a bare name that several sessions of agent programs have, none of them on the
+// speaker's host: they are no group of which one could be chosen (R68).
+func (s *State) oneSession(as Who, name string) error {
+	on := s.People.ServedOn(name)
+	isSession := func(h protocol.Name) bool {
+		host, _ := s.Keys().Host(h)
+		if host == nil {
+			return false
+		}
+		a, _ := host.Serves(name)
+		return a.IsSession()
+	}
+	if len(on) < 2 || slices.Contains(on, as.Host) || !slices.ContainsFunc(on, isSession) {
+		return nil
+	}
+	var addresses []string
+	for _, h := range on {
+		addresses = append(addresses, h.String()+":"+name)
+	}
+	return refuse(Senseless, "say which, such as "+addresses[0], "several sessions are called %q: %s", name, strings.Join(addresses, ", "))
 }
 
 // Between is the channel that `who` and the addressee have in common. The error, a *Refusal, says

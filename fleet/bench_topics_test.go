@@ -54,7 +54,7 @@ func BenchmarkTopics(b *testing.B) {
 			rows = append(rows, protocol.SyncRow{Claim: protocol.ItemRef{Label: label}, Score: protocol.NewScore(0.9), Decision: protocol.DecisionAccept, Evidence: "notes.md:3"})
 		}
 		for range weeks {
-			do(mawjs.Answer(do(skills.Check(nil, 0, 0)).Path, rows, ""))
+			do(mawjs.Answer(do(skills.Check(nil, 0, protocol.Heard{})).Path, rows, ""))
 		}
 	}
 	freeze(b, s)

@@ -29,7 +29,6 @@ type authorship struct {
 	sealed bool
 }
 
-// kind is what a message is for the counts.
 type kind uint8
 
 const (
@@ -199,7 +198,6 @@ func (s *State) Totals() Totals {
 	return t
 }
 
-// append writes the census.
 func (t census) append(w *archive.Pen) {
 	w.Number(uint64(len(t.written)))
 	for _, a := range slices.SortedFunc(maps.Keys(t.written), authorship.compare) {
@@ -225,7 +223,6 @@ func (a authorship) compare(b authorship) int {
 		cmp.Compare(when(a.sealed, 1), when(b.sealed, 1)))
 }
 
-// readCensus reads what append wrote.
 func readCensus(r *archive.Cursor) census {
 	t := newCensus()
 	for n := r.Number(); n > 0 && !r.Bad(); n-- {
@@ -243,4 +240,43 @@ func readCensus(r *archive.Cursor) census {
 		}
 	}
 	return t
+}
+
+// FlagKind is a stable word for a problem of files: files that do not count, or files about which
+// an operator should know.
+type FlagKind string
+
+// The kinds of flags.
+const (
+	FlagOtherKey FlagKind = "other-key" // signed with a key that is not its host's
+	FlagLostJoin FlagKind = "lost-join" // a join to an alias that another key has
+	FlagOldKey   FlagKind = "old-key"   // signed with a host's key outside of the time of that key
+	FlagRevoked  FlagKind = "revoked"   // signed with a revoked key
+	FlagFork     FlagKind = "fork"      // two messages at one place of a host's chain
+	FlagHole     FlagKind = "hole"      // a message of a host's chain that is not here
+	FlagConflict FlagKind = "conflict"  // another file has won its path
+)
+
+// Flags counts the files with a problem, by kind. A kind without any is left out.
+func (s *State) Flags() map[FlagKind]int {
+	flags := map[FlagKind]int{}
+	set := func(kind FlagKind, n int) {
+		if n > 0 {
+			flags[kind] = n
+		}
+	}
+	lost, others := s.keys.Strangers()
+	old, revoked := s.keys.Refused()
+	set(FlagLostJoin, lost)
+	set(FlagOtherKey, others-lost)
+	set(FlagOldKey, old)
+	set(FlagRevoked, revoked)
+	set(FlagFork, s.Chains.beside(func(*Item) bool { return true }))
+	set(FlagHole, s.Chains.Holes())
+	conflicts := 0
+	for _, list := range s.Ledger.rivals {
+		conflicts += len(list)
+	}
+	set(FlagConflict, conflicts)
+	return flags
 }

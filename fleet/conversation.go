@@ -101,7 +101,6 @@ func (c *conversations) renew(t *Talk) {
 	}
 }
 
-// of is the conversation of a message.
 func (c *conversations) of(t *Talk, it *Item) *conversation {
 	c.renew(t)
 	root := c.root(t, it)
@@ -158,7 +157,6 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 // has makes room for a conversation with `messages` messages, besides others.
 func (c *conversations) has(messages int) { c.most = max(c.most, 2*messages) }
 
-// follow takes in changes in the order of the record.
 func (c *conversations) follow(t *Talk, changes Changes) {
 	if len(c.roots)+len(c.prompts) == 0 {
 		return

@@ -21,7 +21,6 @@ func (l *Ledger) lose(it *Item) {
 	l.noteHole(it)
 }
 
-// elect decides which of the files that claim `p` stands there.
 func (l *Ledger) elect(p protocol.Path) {
 	old := l.at(p)
 	best := old

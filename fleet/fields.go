@@ -100,7 +100,6 @@ func bits(at func(*Item) [2]*bool) field {
 	}
 }
 
-// list is a list of values.
 func list[T any](at func(*Item) *[]T, write func(*archive.Pen, *T), read func(*archive.Cursor, *T)) field {
 	return field{
 		func(w *archive.Pen, it *Item) {
@@ -259,7 +258,6 @@ const (
 	standNear               // the place would be the same if far dates counted too
 )
 
-// writeItem writes the record of an item.
 func writeItem(w *archive.Pen, it *Item) {
 	writeStand(w, it)
 	for _, f := range fields {
@@ -313,7 +311,6 @@ func readStand(r *archive.Cursor, it *Item) {
 	it.placed = true
 }
 
-// readItem reads a whole record.
 func readItem(r *archive.Cursor) *Item {
 	it := &Item{}
 	readInto(r, it)

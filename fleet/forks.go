@@ -91,15 +91,6 @@ func (l *Ledger) tellFork(it *Item) {
 	}
 }
 
-// leaveFork is noteFork for a message that no longer stands there.
-func (l *Ledger) leaveFork(it *Item) {
-	for _, at := range it.places() {
-		if _, noted := l.forks[at]; noted && it.Sealed {
-			l.tellFork(it)
-		}
-	}
-}
-
 // stray reports whether another message that counts stands at the same place of its host's chain.
 // Then the host's key is used in two places.
 func (l *Ledger) stray(it *Item) bool {

@@ -131,7 +131,6 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 	return b.Write(to)
 }
 
-// count adds `n` to the counts of an item: 1 counts it in, -1 out.
 func (sn *Snapshot) count(b *archive.Builder, it *Item, n int) {
 	for table, sum := range it.sums() {
 		b.Sum(table, archive.Key(sum.of), n*sum.n)

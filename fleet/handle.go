@@ -73,6 +73,12 @@ func (t *Talk) Vouched(it *Item) bool {
 	return t.ring().Signature(&it.File) == protocol.SignatureValid && !it.Unattended
 }
 
+// Rings reports whether the message may begin a turn of a session, if its author is proved: it asks
+// one addressee for work (R70).
+func (it *Item) Rings() bool {
+	return it.Act.Mail() && it.Act.Wakes() && it.Act != protocol.ActTell && it.Act != protocol.ActBroadcast && len(it.To) == 1 && !it.ToAll()
+}
+
 // answersOwn reports whether the message answers one of the participant's own.
 func (t *Talk) answersOwn(it *Item, who Who) bool {
 	asked := t.answered(it)

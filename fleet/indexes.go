@@ -42,7 +42,6 @@ func numbered(all ...anyIndex) []anyIndex {
 	return all
 }
 
-// anyIndex is an index of any type K.
 type anyIndex interface {
 	number(table int)
 	empty() any // the empty table of loose messages
@@ -78,7 +77,6 @@ func (x *index[K]) keyOf(it *Item) (uint64, bool) {
 	return x.key(k), true
 }
 
-// find returns the messages of a ledger under `k`, in no order.
 func (x *index[K]) find(l *Ledger, k K) []*Item {
 	return l.under(x.table, x.key(k), func(it *Item) bool {
 		its, ok := x.of(it)

@@ -262,7 +262,7 @@ func (q *asking) performLater(v inquiries.Inquiry, c inquiries.Call) affair.Comm
 	case protocol.ActFrameFindings:
 		w := protocol.InquiryFindings{Gaps: v.Trace.Gaps}
 		words := map[string]string{inquiries.KeepConvergence: "2 stores", inquiries.KeepDivergence: "They differ", inquiries.KeepAssessment: "keeps stores/first"}
-		for _, k := range v.Preserve {
+		for _, k := range v.End.Preserve {
 			w.Findings = append(w.Findings, protocol.InquiryFinding{Category: k, Words: words[k]})
 		}
 		return inquiries.Draft(a, ch, protocol.KeepFindings, w)

@@ -48,8 +48,8 @@ func TestAnInquiry(t *testing.T) {
 			t.Errorf("%s has the result %q, flags %q", m.Perspective, m.Result, m.Flags)
 		}
 	}
-	if len(v.Findings.Findings) != 1 || !slices.Equal(v.Findings.Gaps, []string{"It cannot see cost"}) {
-		t.Errorf("what is kept is %+v", v.Findings)
+	if len(v.End.Findings.Findings) != 1 || !slices.Equal(v.End.Findings.Gaps, []string{"It cannot see cost"}) {
+		t.Errorf("what is kept is %+v", v.End.Findings)
 	}
 	if calls := inquiries.Next(v); calls != nil {
 		t.Errorf("what is over goes on: %v", calls)
@@ -321,8 +321,8 @@ func TestTheBarrier(t *testing.T) {
 		t.Error("a result is told while a human is asked about a host that was lost")
 	}
 	q.yes(inquiries.Esc)
-	if v := q.value(); v.State != inquiries.Escaped || v.EndedBy != "nat" {
-		t.Errorf("it is in %s by %q", v.State, v.EndedBy)
+	if v := q.value(); v.State != inquiries.Escaped || v.End.By != "nat" {
+		t.Errorf("it is in %s by %q", v.State, v.End.By)
 	}
 }
 

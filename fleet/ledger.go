@@ -36,6 +36,7 @@ type Ledger struct {
 	changes      Changes // since the last Apply, Take or TakeAll began
 	circled      bool    // references that run in a circle have been seen
 	receiptsLeft int     // how many receipts have lost their paths
+	left         int     // how many messages have
 }
 
 func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.File) keys.Verdict, moved func(*Item, time.Time), forked func(protocol.Name)) *Ledger {
@@ -147,7 +148,12 @@ func (l *Ledger) remove(it *Item) {
 		it.placed = false
 	}
 	l.leave(it)
-	l.leaveFork(it)
+	for _, at := range it.places() {
+		if _, noted := l.forks[at]; noted && it.Sealed {
+			l.tellFork(it)
+		}
+	}
+	l.left++
 	if it.Type == protocol.TypeRead {
 		l.receiptsLeft++
 	}

@@ -190,7 +190,6 @@ func (l *Ledger) mailOf(name string, unread bool) iter.Seq[*Item] {
 	return weave(l.frozen(l.archivedMail(name, unread)), loose, false)
 }
 
-// archivedMail is the mail of a name in the archive.
 func (l *Ledger) archivedMail(name string, unread bool) numbers {
 	own, read := l.listed(listMail, name), numbers{}
 	if unread {
@@ -227,7 +226,6 @@ func backward(n numbers) numbers {
 	return numbers{n.len, func(i int) uint32 { return n.at(n.len - 1 - i) }}
 }
 
-// listed are the messages in one of the archive's lists.
 func (l *Ledger) listed(table int, name string) numbers {
 	list := l.archive.List(table, name)
 	return numbers{list.Len(), list.At}

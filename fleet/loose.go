@@ -47,7 +47,6 @@ func (l *loose) enter(it *Item) {
 	}
 }
 
-// leave undoes enter.
 func (l *loose) leave(it *Item) {
 	delete(l.items, it.Path)
 	l.tally(it, -1)
@@ -73,7 +72,6 @@ func (l *loose) tally(it *Item, n int) {
 	l.counted.add(it, n)
 }
 
-// sequences are the sequences in which an item stands.
 func (l *loose) sequences(it *Item) []*sequence {
 	all := []*sequence{&l.order, in(l.channels, it.Path.Channel())}
 	if it.affair != (affair.ID{}) {

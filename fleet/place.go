@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// stand is where a message stands.
 type stand struct {
 	place time.Time // in the order of the record
 	// reach is the place that the message would have if far dates counted too. It is later than the
@@ -202,7 +201,6 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// move takes items to their new places.
 func (l *Ledger) move(moving []*Item) {
 	of := map[*sequence][]*Item{}
 	for _, it := range moving {

@@ -57,7 +57,6 @@ func (q *sequence) remove(it *Item) {
 // on is gone through once.
 const few = 16
 
-// takeOut removes those of the items that have a place already.
 func (q *sequence) takeOut(items []*Item) {
 	items = slices.DeleteFunc(slices.Clone(items), func(it *Item) bool { return !it.placed })
 	if len(items) > few {
@@ -71,7 +70,6 @@ func (q *sequence) takeOut(items []*Item) {
 	}
 }
 
-// putIn inserts the items at their places.
 func (q *sequence) putIn(items []*Item) {
 	if len(items) > few {
 		i := q.find(slices.MinFunc(items, byPlace))

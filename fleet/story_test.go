@@ -30,7 +30,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //
 //	ID: rule WHO@HOST KEY VALUE: REASON                a human settles something for the fleet; "_" takes it back
 //	policy KEY = VALUE by WHO                          what holds of it, and who settled it last
-//	join HOST humans=A,B agents=X,Y [at=ADDRESS,…]   a host joins, or says anew who it serves and where it is reached
+//	join HOST humans=A,B agents=X,Y/TIER [at=ADDRESS,…]   a host joins, or says anew who it serves and where it is reached
 //	addresses HOST = ADDRESS…
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
 //	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
@@ -288,11 +288,12 @@ func (s *story) says(h *testHost, words []string) protocol.HostState {
 				continue
 			}
 			name, n, _ := strings.Cut(name, "*")
+			name, tier, _ := strings.Cut(name, "/")
 			count := 1
 			if n != "" {
 				fmt.Sscan(n, &count)
 			}
-			says.Agents = append(says.Agents, protocol.HostedAgent{Name: protocol.Name(name), Tiers: []protocol.Tier{{Name: "default", Count: count}}})
+			says.Agents = append(says.Agents, protocol.HostedAgent{Name: protocol.Name(name), Tiers: []protocol.Tier{{Name: cmp.Or(tier, "default"), Count: count}}})
 		}
 	}
 	return says

@@ -87,7 +87,7 @@ func (s *story) topicCommand(words []string) Command {
 		}
 		comments := 0
 		fmt.Sscan(arg["comments"], &comments)
-		return Do{by.Check(extra, window, comments)}
+		return Do{by.Check(extra, window, protocol.Heard{Comments: comments})}
 	case "answer":
 		return Do{by.Answer(s.path(arg["re"]), s.rows(), arg["mark"])}
 	case "checkpoint":

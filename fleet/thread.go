@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -89,19 +91,13 @@ func (t *Talk) Progress(it *Item) []Progress {
 		}
 	}
 	if it.ToAll() {
-		for _, done := range []map[string]bool{read, answered} {
-			for name := range done {
-				names = append(names, name)
-			}
-		}
+		names = slices.AppendSeq(slices.AppendSeq(names, maps.Keys(read)), maps.Keys(answered))
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
-	all := make([]Progress, len(names))
-	for i, name := range names {
-		all[i] = Progress{Name: name, Read: read[name] || answered[name], Answered: answered[name]}
-	}
-	return all
+	return each.Of(names, func(name string) Progress {
+		return Progress{Name: name, Read: read[name] || answered[name], Answered: answered[name]}
+	})
 }
 
 // expected are the names that a message is to reach: its addressees or, if it is to all, those in

@@ -27,6 +27,19 @@ func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	}
 }
 
+// MailMark tells whether the mail of a name can be another than before: it is the same as long as no
+// mail has come or gone, and nothing has changed by which mail and receipts are judged. Meanwhile
+// unread mail can only have been read.
+type MailMark struct{ mail, left, judged, shaken, epochs int }
+
+// MailMark takes the same time however much mail there is.
+func (s *State) MailMark(name string) MailMark {
+	l := s.Ledger
+	m := MailMark{mail: len(l.mail[name]) + len(l.mail[""]) + l.listed(listMail, name).len + l.listed(listMail, "").len, left: l.left, epochs: s.keys.Epochs()}
+	m.judged, m.shaken = s.turns()
+	return m
+}
+
 // Reaches reports whether the message is for this participant (R4, R6, R7): it is addressed to the
 // participant, is not their own and is not refused. If several instances serve an agent's name, an
 // instance on this participant's host must be chosen.
@@ -70,8 +83,8 @@ func (t *Talk) reaches(it *Item, who Who) bool {
 	if !joined {
 		return true
 	}
-	if _, serves := h.Serves(who.Name); !serves {
-		return true
+	if a, serves := h.Serves(who.Name); !serves || a.IsSession() && it.ToAll() {
+		return true // sessions of one name are several agents: all hear what is said to all
 	}
 	return t.ActingHost(it, who.Name) == who.Host
 }

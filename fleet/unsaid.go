@@ -17,7 +17,6 @@ import (
 // unsaidReach is how many messages of its channel a receipt looks back.
 const unsaidReach = 64
 
-// exchange is who answers whom.
 type exchange struct{ by, to string }
 
 // says reports whether the message can be an answer in this exchange that does not say what it

@@ -98,7 +98,6 @@ func (v *Verification) wrong(p protocol.Path, kind FindingKind, format string, a
 	v.findings = append(v.findings, Finding{Path: p, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
 }
 
-// note adds a finding that is not wrong.
 func (v *Verification) note(it *Item, kind FindingKind, format string, args ...any) {
 	v.findings = append(v.findings, Finding{Path: it.Path, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }

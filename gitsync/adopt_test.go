@@ -31,6 +31,7 @@ func older(t *testing.T) (remote, work string) {
 // What a record lacks is added in one commit. What is there stays as it is. A push of somebody else
 // in that moment is not lost.
 func TestInitAddsWhatAnAdoptedRecordLacks(t *testing.T) {
+	t.Parallel()
 	t.Run("git", testAdopt)
 	t.Run("builtin", testAdopt)
 }
@@ -78,6 +79,7 @@ func testAdopt(t *testing.T) {
 // Nothing that is there can be replaced, not even by a file below a path that is a file. What is
 // refused leaves the remote alone.
 func TestInitAddsNothingInThePlaceOfSomething(t *testing.T) {
+	t.Parallel()
 	remote, work := older(t)
 	root := gitOut(t, work, "rev-parse", "HEAD")
 	refusal := errors.New("no")

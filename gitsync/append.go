@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -34,10 +35,9 @@ func (r *Record) Append(ctx context.Context, messages []MessageFile) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	entries := make([]journal.Entry, len(fresh))
-	for i, l := range fresh {
-		entries[i] = journal.Entry{Path: l.Path.String(), Peer: l.Peer, Data: l.Data}
-	}
+	entries := each.Of(fresh, func(l MessageFile) journal.Entry {
+		return journal.Entry{Path: l.Path.String(), Peer: l.Peer, Data: l.Data}
+	})
 	if err := r.opts.Here(); err != nil {
 		return fmt.Errorf("cannot store %d messages: %w", len(fresh), err)
 	}

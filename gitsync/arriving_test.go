@@ -4,6 +4,7 @@ import "testing"
 
 // Status says how many messages of others have been told, while they are being told.
 func TestStatusCountsWhatArrives(t *testing.T) {
+	t.Parallel()
 	const count = 3*arrivedBatch + 7
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)

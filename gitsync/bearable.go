@@ -164,7 +164,6 @@ func (s *sharer) blame(tip objects.Hash, why error) error {
 	return blamed
 }
 
-// version is a commit with its tree.
 type version struct{ commit, tree objects.Hash }
 
 // since are a commit of the remote and its first parents, as many as asked for, down to the one that

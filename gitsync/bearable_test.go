@@ -58,6 +58,7 @@ func names(form string, n int) (all []string) {
 // 31 KiB that unfold to a million messages halted all agents of a fleet for minutes. Now they are
 // not taken in, the commit and its author are named, and the operator can let them in.
 func TestUnsignedFloodIsRefused(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	b := newHome(t, "b", remote)
 	b.sync(t)
@@ -94,6 +95,7 @@ func TestUnsignedFloodIsRefused(t *testing.T) {
 // and named, and what is too large is not inflated even where it is let in.
 func TestFewLargeFilesAreWeighed(t *testing.T) {
 	scratch.Unraced(t)
+	t.Parallel()
 	remote := bareRemote(t)
 	b := newHome(t, "b", remote)
 	b.sync(t)
@@ -143,6 +145,7 @@ func TestFewLargeFilesAreWeighed(t *testing.T) {
 
 // A host that was away for long takes in however much others have signed.
 func TestSignedMailIsNeverTooMuch(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	b.close(t)
@@ -164,6 +167,8 @@ func TestSignedMailIsNeverTooMuch(t *testing.T) {
 // fleet have signed is read out of the main that is not taken in: before the stranger's commit, in it
 // and after it.
 func TestSignedMailComesThroughAFlood(t *testing.T) {
+	scratch.Unraced(t)
+	t.Parallel()
 	t.Run("builtin", testSignedMailComesThroughAFlood)
 	testSignedMailComesThroughAFlood(t)
 }
@@ -205,6 +210,8 @@ func testSignedMailComesThroughAFlood(t *testing.T) {
 // Folders without end, in depth or breadth, keep a host from reading what others have signed in the
 // same commit.
 func TestSignedMailBesideABomb(t *testing.T) {
+	scratch.Unraced(t)
+	t.Parallel()
 	for name, bomb := range map[string]func(*testing.T, string) string{
 		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },
 		"hollow": func(t *testing.T, repo string) string {
@@ -236,6 +243,7 @@ func TestSignedMailBesideABomb(t *testing.T) {
 // Somebody pushed 4,900 files every ten seconds, and each fetch took them in. Now a day takes in ten
 // times as many as one fetch, and the operator can let in more.
 func TestUnsignedFilesOfADayAreBounded(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	b := newHome(t, "b", remote)
 	now := time.Now()
@@ -277,6 +285,7 @@ func TestUnsignedFilesOfADayAreBounded(t *testing.T) {
 
 // A million messages that came with one fetch were reported to their end before a node stopped.
 func TestStopDoesNotWaitForWhatArrives(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for n := range 4 * arrivedBatch {

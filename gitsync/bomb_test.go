@@ -42,6 +42,7 @@ func nested(t *testing.T, repo string, depth int) string {
 // Somebody can push a few objects that stand for any number of files, or that lie any number of
 // folders deep. It prevents: hosts that visit each of these paths, and end for want of memory.
 func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, bomb := range map[string]func(*testing.T, string) string{
 		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },
 		"hollow": func(t *testing.T, repo string) string {
@@ -79,6 +80,7 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 // What repeats is weighed as often as it stands there. What is the same on both sides is not
 // weighed at all.
 func TestWeigh(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	repo := filepath.Join(h.opts.Dir, "record.git")
 	small, large := plumbing.NewHash(repeated(t, repo, 2)), plumbing.NewHash(repeated(t, repo, 3))

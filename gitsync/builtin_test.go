@@ -43,7 +43,7 @@ func TestBuiltinCarrier(t *testing.T) {
 		"killed at any moment": func(t *testing.T) {
 			scratch.Long(t)
 			t.Setenv(crashBuiltin, "1")
-			TestKillLosesNothing(t)
+			killLosesNothing(t)
 		},
 	} {
 		t.Run("builtin/"+name, test)
@@ -53,6 +53,7 @@ func TestBuiltinCarrier(t *testing.T) {
 // A run that was killed while it moved the remote's main leaves a lock there. The next run removes
 // this lock. It waits for a lock of somebody else.
 func TestBuiltinRemovesItsOwnLock(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin/lock", func(t *testing.T) {
 		h := newHome(t, "a", bareRemote(t))
 		lock := filepath.Join(h.opts.Remote, filepath.FromSlash(carrier.MainRef)+".lock")
@@ -144,6 +145,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 
 // The builtin carrier does not pass over what only the git program enforces.
 func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	h.share.git = carrier.New(h.store, remote, true)
@@ -280,6 +282,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 
 // MissingPack gives everything that a commit needs.
 func TestMissingIsEnough(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	for i := range 20 {
 		if err := a.Append(t.Context(), []MessageFile{testMessage(1, i)}); err != nil {
@@ -324,6 +327,7 @@ func TestMissingIsEnough(t *testing.T) {
 // may take. It prevents: a node that cannot stop, because go-git does not listen to ctx while it
 // waits.
 func TestBuiltinGivesUpOnASilentRemote(t *testing.T) {
+	t.Parallel()
 	asked, end := make(chan struct{}, 8), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		asked <- struct{}{}

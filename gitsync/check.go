@@ -94,7 +94,6 @@ func (c *mainCheck) commits(ctx context.Context, tip objects.Hash) error {
 	return nil
 }
 
-// folder looks for everything in a tree, whose paths begin with `prefix`.
 func (c *mainCheck) folder(ctx context.Context, tree objects.Hash, prefix string) error {
 	entries, err := c.store.Tree(tree)
 	if err != nil {

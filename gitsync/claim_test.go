@@ -104,6 +104,7 @@ func TestOneOfManyGetsAClaim(t *testing.T) {
 }
 
 func TestClaimsOverHTTP(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	url := strings.Replace(httpRemote(t, remote, "nat", "secret"), "http://", "http://nat:secret@", 1)
 	hosts := claimants(t, 4, func(i int) (string, bool) { return url, i%2 == 0 })
@@ -148,6 +149,7 @@ func giveUpClaims(t *testing.T, hosts []*home, remote string) {
 }
 
 func TestClaimsAreGivenUp(t *testing.T) {
+	t.Parallel()
 	for _, builtin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
 			remote := bareRemote(t)
@@ -174,6 +176,7 @@ func TestClaimsAreGivenUp(t *testing.T) {
 // If the answer to a claim is lost, the host asks about the claim. A claim that stays unclear is an
 // error. The claim is this node's when the node asks for it again, also after a crash in between.
 func TestAClaimWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
 	for _, builtin := range []bool{false, true} {
 		t.Run(fmt.Sprintf("builtin=%v", builtin), func(t *testing.T) {
 			remote := bareRemote(t)
@@ -240,6 +243,7 @@ func brokenHTTP(t *testing.T, remote string, lost, away *atomic.Bool) string {
 }
 
 func TestNoClaimWithoutARemote(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	if mine, err := h.Claim(t.Context(), "x", "y"); mine || !errors.Is(err, ErrNoRemote) || !strings.Contains(err.Error(), "has no remote") {
 		t.Errorf("%v, %v", mine, err)

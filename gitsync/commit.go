@@ -179,7 +179,6 @@ func (m *mainline) describe(messages []MessageFile, files []string) string {
 	return fmt.Sprintf("update %d files\n\n%s", len(files), strings.Join(files, "\n"))
 }
 
-// writeCommit installs a commit and moves main from current to it.
 func (m *mainline) writeCommit(b *objects.Builder, tree objects.Hash, message string, current objects.Hash, parents ...objects.Hash) (objects.Hash, error) {
 	next := b.Commit(objects.Commit{
 		Tree: tree, Parents: parents, Author: m.author, Committer: m.author, When: m.opts.Now(), Message: message,

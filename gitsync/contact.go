@@ -37,7 +37,6 @@ type contact struct {
 // fetched notes how a fetch ended.
 func (c *contact) fetched(err error) { c.note(err, &c.lastFetch, &c.fetchTrouble) }
 
-// pushed notes how a push ended, unless it was rejected.
 func (c *contact) pushed(err error) { c.note(err, &c.lastPush, &c.pushTrouble) }
 
 // note keeps the outcome of a fetch or push for Status. The log and Events.Trouble get it only when

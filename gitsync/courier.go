@@ -38,7 +38,6 @@ type courier struct {
 	place int        // the place that SetPlace has set
 }
 
-// setPlace sets the place, and reports whether it has changed.
 func (c *courier) setPlace(place int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,6 +43,7 @@ func peer(l MessageFile) MessageFile {
 // The first courier commits and pushes at once what it heard. The others leave their messages to
 // it, and take them over one after the other.
 func TestCouriersTakeTurns(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
@@ -89,6 +90,7 @@ func tookUntilPushed(t *testing.T, h *home, l MessageFile) time.Duration {
 // When its turn comes, a courier pushes what the couriers before it have not pushed. A rank is
 // never relied on. It prevents: messages that wait for a silent courier.
 func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	for place := range 4 {
 		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -109,6 +111,7 @@ func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
 // A host that is gone for good had told a message only to the others. Any host that is left pushes
 // it. It prevents: a message that was heard and is lost with its host.
 func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
+	t.Parallel()
 	for _, place := range []int{0, 1, 2, 3} {
 		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -134,6 +137,7 @@ func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
 // If the remote loses a message, a host that had it from there puts it back, whatever the host's
 // rank. It prevents: a message that only this host still has.
 func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -152,6 +156,7 @@ func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
 
 // Files that are no messages do not travel on the bus. So nobody else can push them.
 func TestFilesWaitForNoCourier(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		b := newHome(t, "b", remote)
@@ -168,6 +173,7 @@ func TestFilesWaitForNoCourier(t *testing.T) {
 
 // Five hundred messages in half a minute need as many pushes as the interval says.
 func TestPushesKeepTheirInterval(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		every time.Duration
 		most  int
@@ -290,6 +296,7 @@ func TestEightHosts(t *testing.T) {
 // When a remote comes back, the first courier pushes what waits at all of them. It prevents: a rush
 // of all hosts to a remote that has just recovered.
 func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
@@ -332,6 +339,7 @@ func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
 
 // A host on its own waits after a rejected push as the record's own files say.
 func TestRejectedPushWaitsAsTheRecordSays(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		a, b := newHome(t, "a", remote), newHome(t, "b", remote)

@@ -3,12 +3,14 @@ package gitsync
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +24,9 @@ import (
 const crashHome = "PARLEY_TEST_CRASH_HOME"
 
 // TestMain turns the test binary into the child that is killed, if the environment names a home for
-// it. Otherwise the tests run, and keep what they mount to themselves.
+// it. Otherwise the tests run, and keep what they mount to themselves. Most of the time they wait for
+// git, so twice as many run at a time as there are processors, unless -parallel says otherwise, or
+// the race detector keeps the processors busy.
 func TestMain(m *testing.M) {
 	for variable, child := range map[string]func(string) error{crashHome: crashChild, stepsHome: stepsChild} {
 		dir := os.Getenv(variable)
@@ -36,6 +40,11 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	ownMounts()
+	if !scratch.Raced {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(scratch.InMemory(m).Run())
 }
 
@@ -99,6 +108,11 @@ func kills(t *testing.T, least int) int {
 // program works in the record meanwhile. It prevents: an answer "stored" for a message that is not
 // there after a crash, and a commit of an operator that is gone.
 func TestKillLosesNothing(t *testing.T) {
+	t.Parallel()
+	killLosesNothing(t)
+}
+
+func killLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		remote string

@@ -144,7 +144,6 @@ func (d *disk) isKnown(now losses) bool {
 // lost reports whether a file of main is lost.
 func (d *disk) lost(file string) bool { return d.losses.now().files[file] }
 
-// madeAnew notes that files which may have been lost are there.
 func (d *disk) madeAnew(files map[string][]byte) {
 	lost := d.losses.now()
 	before := len(lost.files)

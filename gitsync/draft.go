@@ -54,7 +54,6 @@ type draft struct {
 	builder objects.Builder
 }
 
-// at is the object at a path, with the changes made so far.
 func (d *draft) at(path string) (objects.Hash, bool, error) {
 	if c, ok := d.changes[path]; ok {
 		return c.Hash, c.Hash != objects.Zero, nil

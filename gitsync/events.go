@@ -54,7 +54,6 @@ func (q *eventQueue) deliver() {
 	}
 }
 
-// run delivers until ctx ends.
 func (q *eventQueue) run(ctx context.Context) {
 	for {
 		select {

@@ -112,7 +112,6 @@ func (m *mainline) checkNew(file string) error {
 	return nil
 }
 
-// fileUpdate is a change of a file that waits for the next commit.
 type fileUpdate struct {
 	data   []byte                           // the new content, if update is nil
 	update func(old []byte) ([]byte, error) // see UpdateFile

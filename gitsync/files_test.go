@@ -4,6 +4,7 @@ import "testing"
 
 // A profile called aux was written, and no clone on Windows could be made any more.
 func TestNamesThatWindowsCannotStore(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	for _, file := range []string{"local/actors/aux.md", "hosts/Nul.md", "local/a:b.md", "local/x./y.md", "readme.MD"} {

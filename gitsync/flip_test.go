@@ -265,6 +265,7 @@ func TestFlippedBitInTheJournal(t *testing.T) {
 // It prevents: an index that names the place of another object, so that this other object is
 // served.
 func TestReadChecksTheName(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1), testMessage(1, 2))
 	h.sync(t)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTwoHostsFillOneRemoteAtOnce(t *testing.T) {
+	t.Parallel()
 	for range 4 {
 		remote := bareRemote(t)
 		var ids [2]string
@@ -85,6 +86,7 @@ func exists(file string) bool {
 // TestACutOffPushLeavesNoLock prevents that a node which is stopped in the middle of a push to a
 // path leaves main of the shared repository locked. Then nobody could push any more.
 func TestACutOffPushLeavesNoLock(t *testing.T) {
+	t.Parallel()
 	remote, started := bareRemote(t), filepath.Join(t.TempDir(), "started")
 	h := newHome(t, "a", remote)
 	hook := filepath.Join(remote, "hooks", "reference-transaction")
@@ -123,6 +125,7 @@ func TestInheritedRepositoryIsIgnored(t *testing.T) {
 }
 
 func TestRefusedPushIsNoRace(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	hook := filepath.Join(remote, "hooks", "pre-receive")

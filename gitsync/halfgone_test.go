@@ -126,6 +126,7 @@ func wantMessages(t *testing.T, h *home, from, to int) {
 // underneath. The node says recorded, lets go of its journal, and cannot start again.
 func TestHalfARecord(t *testing.T) {
 	scratch.Unraced(t)
+	t.Parallel()
 	for name, breaks := range halves() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,6 +180,7 @@ func wantTold(t *testing.T, h *home) {
 // What a commit stands on may go between the last look and the commit. It prevents that the
 // commit's messages leave the journal.
 func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
+	t.Parallel()
 	h := severalPacks(t, "")
 	var damaged []string
 	h.opts.Events.Damaged = func(why string) { damaged = append(damaged, why) }
@@ -206,6 +208,7 @@ func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
 // It prevents: a node that waits for a restart although somebody has put the files of
 // its record back.
 func TestFilesThatComeBack(t *testing.T) {
+	t.Parallel()
 	h := severalPacks(t, "")
 	objects := filepath.Join(h.repo(), "objects")
 	if err := os.Rename(objects, objects+".away"); err != nil {
@@ -231,6 +234,7 @@ func TestFilesThatComeBack(t *testing.T) {
 // A backup has the packs that were lost. It prevents that the backup is not taken in, or that
 // agents wait for ever for what is there again.
 func TestABackupOfPacksBringsMainBack(t *testing.T) {
+	t.Parallel()
 	h := severalPacks(t, "")
 	h.close(t)
 	backup := t.TempDir()
@@ -273,6 +277,7 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 // was only in its journal.
 func TestHalfARecordWithARemote(t *testing.T) {
 	scratch.Unraced(t)
+	t.Parallel()
 	whole := bareRemote(t)
 	a, b := severalPacks(t, whole), newHome(t, "b", whole)
 	a.close(t)
@@ -333,6 +338,7 @@ func TestHalfARecordWithARemote(t *testing.T) {
 
 // It prevents that loose objects which are removed under a running node go unnoticed.
 func TestLooseObjectsThatGo(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1))
 	h.sync(t)
@@ -476,6 +482,7 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 // It prevents that a host fetches all of the remote once a minute, for ever, because even the
 // remote does not have something. The remote may be large.
 func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", bareRemote(t))
 	h.append(t, testMessage(1, 1))
 	h.sync(t)
@@ -500,6 +507,7 @@ func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 // A kill may come after main is put together, and before that is noted. It prevents that the next
 // start takes what is left for all that there was.
 func TestLossIsNotedBeforeMainMoves(t *testing.T) {
+	t.Parallel()
 	h := severalPacks(t, "")
 	main := gitOut(t, h.repo(), "rev-parse", "main")
 	halves()["all packs removed"](t, h.repo())
@@ -524,6 +532,7 @@ func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 // It prevents that a record does not open because a loose object is gone that it needs at once. No
 // list of packs shows such an object.
 func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"main:upstream", "main~11", "main~11:upstream"} {
 		t.Run(what, func(t *testing.T) {
 			h := severalPacks(t, "")
@@ -552,6 +561,7 @@ func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
 // A power cut may take a pack together with the list of packs. It prevents that this pack is not
 // missed.
 func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
+	t.Parallel()
 	h := severalPacks(t, "")
 	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testMessage(1, 5).Path.RepoPath())
 	h.close(t)

@@ -62,8 +62,6 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 	return found, nil
 }
 
-// makeDirs makes a folder and the missing folders above it. It returns those that it made, the
-// deepest first.
 func makeDirs(dir string) (made []string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
@@ -77,7 +75,6 @@ func makeDirs(dir string) (made []string, err error) {
 	return made, nil
 }
 
-// founding is one Init on its way.
 type founding struct {
 	opts  Options
 	dir   string

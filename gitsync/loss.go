@@ -54,7 +54,6 @@ func reportLoss(store *objects.Store, tell *teller, known, tip objects.Hash) err
 	return nil
 }
 
-// lossBetween compares what two tips of the remote have.
 func lossBetween(store *objects.Store, known, tip objects.Hash) (loss, error) {
 	var lost loss
 	before, err := store.TreeOf(known)
@@ -79,7 +78,6 @@ func lossBetween(store *objects.Store, known, tip objects.Hash) (loss, error) {
 	return lost, err
 }
 
-// whoTouched finds the commit between two tips that removed the bytes at a path.
 func whoTouched(store *objects.Store, known, tip objects.Hash, path string) (objects.Hash, error) {
 	commits, err := store.Only(tip, known)
 	if err != nil {
@@ -131,7 +129,6 @@ func (l loss) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// named lists paths, the first few by name.
 func named(paths []string) string {
 	text := strings.Join(paths[:min(len(paths), maxNamed)], ", ")
 	if more := len(paths) - maxNamed; more > 0 {

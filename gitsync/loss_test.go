@@ -170,6 +170,7 @@ func preferOf(messages ...MessageFile) func(protocol.Path, []byte, []byte) bool 
 // A message that only a third host fetched before the remote lost it comes back from this host, to
 // the remote and to the others.
 func TestAThirdHostPutsBackWhatOnlyItHas(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
 	before := gitOut(t, remote, "rev-parse", "main")

@@ -216,7 +216,6 @@ func (l losses) covers(path string) bool {
 	return false
 }
 
-// and is what is in `l` or in `more`.
 func (l losses) and(more losses) losses {
 	all := losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders), entries: maps.Clone(l.entries)}
 	maps.Copy(all.tips, more.tips)

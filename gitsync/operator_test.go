@@ -52,6 +52,7 @@ func commitFilesByHand(t *testing.T, repo string, files map[string][]byte) {
 }
 
 func TestOperatorCommitsByHand(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	mine, hand, theirs := testMessage(1, 1), testMessage(3, 2), testMessage(2, 3)
@@ -78,6 +79,7 @@ func TestOperatorCommitsByHand(t *testing.T) {
 
 // Crosstalk A3.
 func TestOperatorCommitIsNoticedByRun(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	a.run(t)
 	hand := testMessage(3, 2)
@@ -89,6 +91,7 @@ func TestOperatorCommitIsNoticedByRun(t *testing.T) {
 }
 
 func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	root := a.Tip()
 	one := testMessage(1, 1)
@@ -107,6 +110,7 @@ func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
 }
 
 func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	// An object is installed and no ref names it yet. A gc must not remove it at this moment.
 	var b objects.Builder
@@ -135,6 +139,7 @@ func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
 }
 
 func TestOpenRepairs(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	one := testMessage(1, 1)
 	a.append(t, one)
@@ -169,6 +174,7 @@ func TestOpenRepairs(t *testing.T) {
 }
 
 func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, add, says string }{
 		{"SHA-256", "[extensions]\n\tobjectformat = sha256\n", "object-format=sha1"},
 		{"reftable", "[extensions]\n\trefstorage = reftable\n", "refs migrate"},
@@ -260,6 +266,7 @@ func TestOpenHealsMain(t *testing.T) {
 
 // If a crash broke what is remembered of the remote, it is fetched again.
 func TestOpenForgetsABrokenRemote(t *testing.T) {
+	t.Parallel()
 	for name, content := range map[string]string{"empty": "", "a commit that is not there": strings.Repeat("1", 40) + "\n"} {
 		t.Run(name, func(t *testing.T) {
 			h := newHome(t, "a", bareRemote(t))
@@ -282,6 +289,7 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 
 // If a crash left an object file empty, git would not write the object again.
 func TestOpenRemovesEmptyObjects(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	h.append(t, testMessage(1, 1))
 	h.sync(t)
@@ -300,6 +308,7 @@ func TestOpenRemovesEmptyObjects(t *testing.T) {
 }
 
 func TestMovingMainComparesUnderTheLock(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	wrong := plumbing.NewHash(strings.Repeat("1", 40))
 	if err := a.store.MoveRef(carrier.MainRef, wrong, wrong); !errors.Is(err, objects.ErrRefMoved) {

@@ -44,14 +44,6 @@ type progress struct {
 	otherFiles bool
 }
 
-func newProgress(shared bool, tell *teller, log zerolog.Logger) *progress {
-	return &progress{
-		shared: shared, tell: tell, log: log,
-		held: map[protocol.Path][]*heldMessage{}, unpushed: map[protocol.Path]time.Time{},
-	}
-}
-
-// heldMessage is a message that is in the journal.
 type heldMessage struct {
 	path     protocol.Path
 	blob     objects.Hash
@@ -69,13 +61,11 @@ func (g *progress) main() (tip, tree objects.Hash) {
 	return g.tip, g.tree
 }
 
-// mainTree is the tree of main.
 func (g *progress) mainTree() objects.Hash {
 	_, tree := g.main()
 	return tree
 }
 
-// mainIs notes what main is.
 func (g *progress) mainIs(tip, tree objects.Hash) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,7 +118,6 @@ func (g *progress) waiting(p protocol.Path) (data []byte, ok bool, tree objects.
 	return nil, false, g.tree
 }
 
-// hold enters a message that is in the journal.
 func (g *progress) hold(l MessageFile, blob objects.Hash, id journal.ID) {
 	h := &heldMessage{path: l.Path, blob: blob, data: l.Data, peer: l.Peer, since: time.Now(), id: id}
 	g.mu.Lock()
@@ -162,21 +151,18 @@ func (g *progress) snapshot() (tree objects.Hash, stored []MessageFile) {
 	return g.tree, stored
 }
 
-// holds reports whether the journal has these bytes at the path.
 func (g *progress) holds(p protocol.Path, blob objects.Hash) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.ContainsFunc(g.held[p], func(h *heldMessage) bool { return h.blob == blob })
 }
 
-// isHeld reports whether the journal has a message with the path.
 func (g *progress) isHeld(p protocol.Path) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.held[p]) > 0
 }
 
-// heldBlobs are the contents of all messages that are held.
 func (g *progress) heldBlobs() map[objects.Hash]bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -189,7 +175,6 @@ func (g *progress) heldBlobs() map[objects.Hash]bool {
 	return blobs
 }
 
-// journaled is the content of a blob that is still in the journal.
 func (g *progress) journaled(blob objects.Hash) ([]byte, bool) {
 	g.mu.Lock()
 	var held *heldMessage

@@ -10,6 +10,7 @@ import (
 // TestWhatWasPushedElsewhereIsNotPushedHere prevents that a record with a new remote takes what the
 // old one has for being on the new one. Its journal would then let go of it.
 func TestWhatWasPushedElsewhereIsNotPushedHere(t *testing.T) {
+	t.Parallel()
 	old, other := bareRemote(t), bareRemote(t)
 	h := newHome(t, "a", old)
 	one, two := testMessage(1, 1), testMessage(1, 2)
@@ -41,6 +42,7 @@ func TestWhatWasPushedElsewhereIsNotPushedHere(t *testing.T) {
 
 // TestInspect looks at what may become the remote, beside a record that is in use.
 func TestInspect(t *testing.T) {
+	t.Parallel()
 	for _, carrier := range []string{"git", "builtin"} {
 		t.Run(carrier, func(t *testing.T) {
 			shared := bareRemote(t)

@@ -91,7 +91,10 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
 	shared := opts.Remote != ""
-	r.progress = newProgress(shared, r.tell, r.log)
+	r.progress = &progress{
+		shared: shared, tell: r.tell, log: r.log,
+		held: map[protocol.Path][]*heldMessage{}, unpushed: map[protocol.Path]time.Time{},
+	}
 	r.contact = &contact{remote: opts.Remote, dir: dir, lacking: func(said string) []string { return r.share.lacking(said) }, now: opts.Now, tell: r.tell, log: r.log}
 	r.courier = &courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
 	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}

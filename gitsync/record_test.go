@@ -15,6 +15,7 @@ import (
 )
 
 func TestAppendCommitRead(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one, two, one)
@@ -44,6 +45,7 @@ func TestAppendCommitRead(t *testing.T) {
 }
 
 func TestWalkAndFilesOf(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	one, two, three := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3)
 	h.append(t, two)
@@ -77,6 +79,7 @@ func TestWalkAndFilesOf(t *testing.T) {
 }
 
 func TestPutFile(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	if err := h.PutFile("hosts/a.md", []byte("one\n")); err != nil {
 		t.Fatal(err)
@@ -110,6 +113,7 @@ func TestPutFile(t *testing.T) {
 // thought of before and loses what others did to the file, and messages that wait for an update
 // that cannot be made.
 func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
+	t.Parallel()
 	const file = "hosts/a.md"
 	h := newHome(t, "a", "")
 	with := func(line string) func([]byte) ([]byte, error) {
@@ -144,6 +148,7 @@ func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
 }
 
 func TestReopenKeepsWhatWasStored(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	id := h.ID()
 	one, two := testMessage(1, 1), testMessage(1, 2)
@@ -163,6 +168,7 @@ func TestReopenKeepsWhatWasStored(t *testing.T) {
 }
 
 func TestOpenTwice(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	_, err := Open(t.Context(), h.opts)
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
@@ -174,6 +180,7 @@ func TestOpenTwice(t *testing.T) {
 }
 
 func TestRunCommitsAndDrains(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	stop := h.run(t)
 	one := testMessage(1, 1)
@@ -211,6 +218,7 @@ func TestManyCommitsSealAndStayReadable(t *testing.T) {
 }
 
 func TestAppendHonoursItsContext(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -226,6 +234,7 @@ func TestAppendHonoursItsContext(t *testing.T) {
 // It prevents: a check of the record that ends at the first object which the disk
 // has lost, and says nothing of the others.
 func TestWalkGoesOnAfterDamage(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	one, two, three := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3)
 	h.append(t, one, two, three)

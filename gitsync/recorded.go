@@ -50,7 +50,6 @@ func (g *progress) recorded(messages []*heldMessage) {
 	g.tell.recorded(paths)
 }
 
-// release removes messages from the journal.
 func (g *progress) release(messages []*heldMessage) {
 	ids := make([]journal.ID, len(messages))
 	g.mu.Lock()

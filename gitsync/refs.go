@@ -27,7 +27,6 @@ type refs struct {
 	log   zerolog.Logger
 }
 
-// moveMain moves main from current to next.
 func (f *refs) moveMain(current, next objects.Hash) error {
 	if err := f.noteTip(next); err != nil {
 		return err
@@ -43,7 +42,6 @@ func (f *refs) noteTip(tip objects.Hash) error {
 	return nil
 }
 
-// resetMain moves main to a commit, wherever main is and even if its ref is broken.
 func (f *refs) resetMain(tip objects.Hash) error {
 	if err := f.noteTip(tip); err != nil {
 		return err
@@ -59,7 +57,18 @@ func (f *refs) resetMain(tip objects.Hash) error {
 func (f *refs) healMain() error {
 	trouble := f.brokenMain()
 	if trouble == "" {
-		return f.healForeign()
+		main, _, err := f.store.Ref(carrier.MainRef)
+		if err != nil {
+			return err
+		}
+		tip := f.notedTip()
+		if tip == main || !f.isTip(tip) {
+			return nil
+		}
+		if _, shared, err := f.store.MergeBase(main, tip); err != nil || shared {
+			return nil
+		}
+		return f.putForeignAside(main, tip)
 	}
 	noted := f.notedTip()
 	if !f.isTip(noted) {
@@ -81,23 +90,6 @@ func (f *refs) notedTip() objects.Hash {
 		return plumbing.NewHash(text)
 	}
 	return objects.Zero
-}
-
-// healForeign puts main back if it shares no commit with the one to which this program last moved
-// it. Then somebody has rewritten it from its beginning while the node was down.
-func (f *refs) healForeign() error {
-	main, _, err := f.store.Ref(carrier.MainRef)
-	if err != nil {
-		return err
-	}
-	tip := f.notedTip()
-	if tip == main || !f.isTip(tip) {
-		return nil
-	}
-	if _, shared, err := f.store.MergeBase(main, tip); err != nil || shared {
-		return nil
-	}
-	return f.putForeignAside(main, tip)
 }
 
 // foreignPrefix begins the refs that keep histories which somebody put in the place of main and

@@ -10,6 +10,7 @@ import (
 // Somebody renamed main at the remote. The host made main again, and what people wrote with plain
 // git into the branch of the new name was read by nobody; nothing said so.
 func TestRenamedMainIsNoticed(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin", testRenamedMainIsNoticed)
 	testRenamedMainIsNoticed(t)
 }
@@ -56,6 +57,7 @@ func testRenamedMainIsNoticed(t *testing.T) {
 // The main of a host was put back to an older commit, and main was renamed at the remote. Because the
 // remote's last main was in no commit of that host, its push insisted on nothing and made main again.
 func TestHostThatFellBackMakesNoMain(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin", testHostThatFellBackMakesNoMain)
 	testHostThatFellBackMakesNoMain(t)
 }

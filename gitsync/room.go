@@ -68,7 +68,6 @@ func (r *room) look() {
 	r.stored(err)
 }
 
-// writeRoom writes a file and removes it again.
 func writeRoom(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

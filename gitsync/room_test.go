@@ -14,6 +14,7 @@ import (
 // It prevents: a full disk of which only senders learn, and one that still stands in status long
 // after there is room again.
 func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "white", "")
 	var told []string
 	h.tell.events.Stuck = func(s Step, why error) { told = append(told, fmt.Sprintf("%s: %v", s, why)) }

@@ -2,6 +2,8 @@ package gitsync
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
@@ -73,11 +75,7 @@ func (g *progress) releasePushed(remote objects.Hash, waiting []*heldMessage, pu
 		}
 	}
 	g.release(done)
-	paths := make([]protocol.Path, 0, len(pushed))
-	for p := range pushed {
-		paths = append(paths, p)
-	}
-	g.tell.pushed(paths)
+	g.tell.pushed(slices.Collect(maps.Keys(pushed)))
 	return nil
 }
 

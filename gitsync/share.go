@@ -86,7 +86,6 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 	return err
 }
 
-// takeIn brings a tip of the remote into main if it may.
 func (s *sharer) takeIn(ctx context.Context, tip objects.Hash) error {
 	day, err := s.bearable(ctx, tip)
 	s.main.work.Lock()
@@ -181,7 +180,6 @@ func (s *sharer) onRemote(commit objects.Hash) (bool, error) {
 	return s.store.IsAncestor(known, commit)
 }
 
-// remoteIs notes the remote's tip, which main has as an ancestor.
 func (s *sharer) remoteIs(tip objects.Hash) error {
 	known, _ := s.progress.remote()
 	if tip != known {
@@ -197,7 +195,6 @@ func (s *sharer) remoteIs(tip objects.Hash) error {
 	return s.progress.settle()
 }
 
-// pinRemote writes down the remote's tip, so that the next start knows it.
 func (s *sharer) pinRemote(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil

@@ -16,6 +16,7 @@ import (
 )
 
 func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	b := newHome(t, "b", remote)
@@ -32,6 +33,7 @@ func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
 }
 
 func TestInitSetsTheHeadOfALocalRemote(t *testing.T) {
+	t.Parallel()
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=master", remote)
 	opts := Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: "file://" + remote, Author: Author{Name: "a"}, Builtin: isBuiltin(t)}
@@ -45,6 +47,7 @@ func TestInitSetsTheHeadOfALocalRemote(t *testing.T) {
 }
 
 func TestInitRefusesAndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	foreign := func(branch string, files map[string]string) string {
 		remote, work := bareRemote(t), t.TempDir()
 		gitOut(t, work, "init", "--quiet", "--initial-branch="+branch)
@@ -99,6 +102,7 @@ func writeFile(t *testing.T, path, text string) {
 // A host that knows the remote's tip and cannot read what lies between it and its own main pushes
 // nothing in its place. It prevents: a push that insists on the tip, and so replaces it.
 func TestAPushOfUnreadableAncestryReplacesNothing(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	b.append(t, testMessage(2, 1))
@@ -118,6 +122,7 @@ func TestAPushOfUnreadableAncestryReplacesNothing(t *testing.T) {
 }
 
 func TestTwoRecordsInterleaved(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	var all []MessageFile
@@ -177,6 +182,7 @@ func wantOnce(t *testing.T, what string, got []string, count int) {
 }
 
 func TestPlainCloneParticipates(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -205,6 +211,7 @@ func TestPlainCloneParticipates(t *testing.T) {
 }
 
 func TestPeerMessagesWaitForTheirGrace(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	one := testMessage(1, 1)
@@ -243,6 +250,7 @@ func TestPeerMessagesWaitForTheirGrace(t *testing.T) {
 }
 
 func TestRemoteRewritten(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	first := gitOut(t, remote, "rev-parse", "main")
@@ -278,6 +286,7 @@ func TestRemoteRewritten(t *testing.T) {
 }
 
 func TestMessagesRemovedByACommitComeBack(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	one := testMessage(1, 1)
@@ -300,6 +309,7 @@ func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 }
 
 func TestAnotherRecordIsRefused(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	a.append(t, testMessage(1, 1))
@@ -324,6 +334,7 @@ func TestAnotherRecordIsRefused(t *testing.T) {
 }
 
 func TestUnreachableRemote(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	if err := os.Rename(remote, remote+".away"); err != nil {
@@ -357,6 +368,7 @@ func TestUnreachableRemote(t *testing.T) {
 }
 
 func TestOneMessageWithTwoContents(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	p := testPath(1, 1)
@@ -406,6 +418,7 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 }
 
 func TestRunSharesBothWays(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for _, h := range []*home{a, b} {
@@ -430,6 +443,7 @@ func TestRunSharesBothWays(t *testing.T) {
 }
 
 func TestRingFetchesSoon(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	b.share.opts.FetchInterval = time.Hour
@@ -444,6 +458,7 @@ func TestRingFetchesSoon(t *testing.T) {
 }
 
 func TestStopTriesOneLastPush(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	a.share.opts.PushInterval = time.Hour
@@ -456,6 +471,7 @@ func TestStopTriesOneLastPush(t *testing.T) {
 }
 
 func TestFilesOfTwoHosts(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for _, c := range []struct {
@@ -482,6 +498,7 @@ func TestFilesOfTwoHosts(t *testing.T) {
 }
 
 func TestRemotePasswordIsNotShown(t *testing.T) {
+	t.Parallel()
 	remote := "https://ann:secret@127.0.0.1:1/x.git"
 	_, err := Init(t.Context(), Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: remote, Author: Author{Name: "a"}}, rootFiles)
 	if err == nil || strings.Contains(err.Error(), "secret") {
@@ -495,6 +512,7 @@ func TestRemotePasswordIsNotShown(t *testing.T) {
 // The pauses after a rejected push are those of local/JITTER.md. If it has none, they are those of
 // upstream/JITTER.md, or else those of the seed.
 func TestJitterOfTheRecord(t *testing.T) {
+	t.Parallel()
 	const ms = time.Millisecond
 	h := newHome(t, "a", "")
 	warnings := func() int { return strings.Count(h.log.String(), "passed over") }
@@ -530,6 +548,7 @@ func TestJitterOfTheRecord(t *testing.T) {
 }
 
 func TestPushesAreCounted(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	a.append(t, testMessage(1, 1))
@@ -551,6 +570,7 @@ func TestPushesAreCounted(t *testing.T) {
 // It prevents: a push of many messages that git does not take, and an error of such a push that
 // names the settings instead of what git was to do.
 func TestManyMessagesArePushedAtOnce(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	var all []MessageFile
@@ -586,6 +606,7 @@ func TestManyMessagesArePushedAtOnce(t *testing.T) {
 // It prevents that after a push of many messages over a slow line the next push waits for minutes.
 // A push of many that failed must be tried again as soon as any other that failed.
 func TestTheRestAfterAPushOfManyIsBounded(t *testing.T) {
+	t.Parallel()
 	end := time.Now()
 	for _, c := range []struct {
 		took     time.Duration

@@ -4,6 +4,10 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // loop fetches at its interval and after bells. It pushes what is new and this node's to push. If
@@ -74,7 +78,6 @@ func (e *effort) make(ctx context.Context, s *sharer) {
 	s.contact.nextTry(e.trouble, e.due.Sub(e.end))
 }
 
-// took is how long the last time took.
 func (e *effort) took() time.Duration { return e.end.Sub(e.start) }
 
 // rest postpones the next time by shareRest times as long as the last one took, by pushRest at most.
@@ -110,4 +113,43 @@ func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time
 		}
 	case <-ctx.Done():
 	}
+}
+
+// jitter is how long to wait before a rejected push is tried again, as the record's own files say
+// (Crosstalk, JITTER.md). Only one goroutine uses it at a time.
+type jitter struct {
+	main   *Reader
+	log    zerolog.Logger
+	warned string // the last warning
+}
+
+// pause is how long to wait before the push is tried again for the n-th time, where n is `attempt`.
+func (j *jitter) pause(attempt int) time.Duration {
+	return rand.N(j.rule().Limit(attempt))
+}
+
+// rule is what main says about it now. A file that cannot be read causes one warning, and is passed
+// over.
+func (j *jitter) rule() protocol.Jitter {
+	trouble := ""
+	rule := protocol.DefaultJitter
+	for _, path := range protocol.JitterFiles {
+		data, ok, err := j.main.ReadFile(path)
+		if err == nil && !ok {
+			continue
+		}
+		if err == nil {
+			rule, err = protocol.ParseJitter(data)
+		}
+		if err == nil {
+			break
+		}
+		rule = protocol.DefaultJitter
+		trouble += path + ": " + err.Error() + "; "
+	}
+	if trouble != "" && trouble != j.warned {
+		j.log.Warn().Msg("a rule for rejected pushes is passed over: " + trouble + "mend it by git")
+	}
+	j.warned = trouble
+	return rule
 }

@@ -32,6 +32,7 @@ func visit(messages ...MessageFile) []string {
 }
 
 func TestWalkSince(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", bareRemote(t))
 	one, two, three, four := testMessage(1, 1), testMessage(1, 2), testMessage(1, 3), testMessage(2, 4)
 	h.append(t, one, two)
@@ -61,6 +62,7 @@ func TestWalkSince(t *testing.T) {
 // WalkSince also goes on from a commit that is no ancestor of main. A node's own commits are
 // replaced by others when it takes in what the remote has.
 func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	mine, theirs := testMessage(1, 1), testMessage(2, 2)
@@ -87,6 +89,7 @@ func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 // A message may give way to another one and be kept as a conflict. If a message is gone or was
 // changed, WalkSince returns ErrNotSince.
 func TestWalkSinceSeesWhatIsGone(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	one, two := testMessage(1, 1), testMessage(1, 2)
 	h.append(t, one, two)
@@ -123,6 +126,7 @@ func TestWalkSinceSeesWhatIsGone(t *testing.T) {
 // A message that arrived and could not be told is not passed over. A caller that keeps what it was
 // told must not take main for known.
 func TestToldSaysWhatWasNotTold(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	if tip, err := a.Told(); err != nil || tip != a.Tip() {
@@ -158,6 +162,7 @@ func TestToldSaysWhatWasNotTold(t *testing.T) {
 }
 
 func TestFilesOf(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	one, two := testMessage(1, 1), testMessage(1, 2)
 	other := MessageFile{Path: one.Path, Data: []byte("---\nfrom: x\n---\n\nother\n")}

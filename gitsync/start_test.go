@@ -223,6 +223,7 @@ func foundAtStart() map[string]found {
 // programs and failing disks leave behind.
 func TestFoundAtStart(t *testing.T) {
 	scratch.Unraced(t)
+	t.Parallel()
 	whole := newHome(t, "a", bareRemote(t))
 	whole.append(t, testMessage(1, 1))
 	whole.sync(t)
@@ -261,6 +262,7 @@ func TestFoundAtStart(t *testing.T) {
 
 // It prevents that a lock which another program holds at this moment is taken from it.
 func TestYoungLocksStay(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	h.close(t)
 	lock := filepath.Join(h.repo(), "packed-refs.lock")
@@ -291,6 +293,7 @@ func leftovers(t *testing.T, repo string) []string {
 // A killed program may leave locks while the node runs. It prevents: a node that neither fetches
 // nor commits until a person removes them.
 func TestLocksLeftWhileItRuns(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for _, ref := range []string{carrier.FetchedRef, carrier.MainRef} {

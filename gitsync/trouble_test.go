@@ -20,6 +20,7 @@ const endOfSSH = "\nfatal: Could not read from remote repository.\n\nPlease make
 
 // These texts are what git, ssh, hosting services and our own carrier say, word for word.
 func TestKindsOfTrouble(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Kind{
 		"ssh: Could not resolve hostname git.example.org: Name or service not known\nfatal: Could not read from remote repository.": KindUnreachable,
 		"fatal: unable to access 'https://git.example.org/x/': Could not resolve host: git.example.org":                             KindUnreachable,
@@ -105,6 +106,7 @@ func FuzzKindOfTrouble(f *testing.F) {
 
 // It prevents that what the remote's machine lacks is looked for on this one.
 func TestWhatTheRemoteIsShortOf(t *testing.T) {
+	t.Parallel()
 	for text, said := range map[string]string{
 		"cannot fetch: git fetch: Out of memory, malloc failed; early EOF":              "remote: fatal: Out of memory, malloc failed\rremote: aborting\nfatal: early EOF\n",
 		"cannot push main: git push: refused: unpacker error: cannot run hook: no such": "remote: fatal: cannot run hook: no such\n! x [remote rejected] (unpacker error)",
@@ -119,6 +121,7 @@ func TestWhatTheRemoteIsShortOf(t *testing.T) {
 }
 
 func TestPausesAreBounded(t *testing.T) {
+	t.Parallel()
 	for kind, want := range map[Kind][2]time.Duration{
 		KindUnreachable:    {200 * time.Millisecond, remoteWait},
 		KindAuthentication: {200 * time.Millisecond, personWait},
@@ -133,6 +136,7 @@ func TestPausesAreBounded(t *testing.T) {
 // While the remote is away, it is tried for ever, with bounded pauses. The log says once that it is
 // away. Messages are recorded all the same.
 func TestAwayAndBack(t *testing.T) {
+	t.Parallel()
 	inBubble(t, testAwayAndBack)
 	t.Run("git", func(t *testing.T) { synctest.Test(t, testAwayAndBack) })
 }
@@ -178,6 +182,7 @@ func testAwayAndBack(t *testing.T) {
 
 // A remote that asks for fewer requests is left alone for at least a minute.
 func TestThrottledRemoteIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -201,6 +206,7 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 
 // Each carrier tells what is wrong with real remotes.
 func TestTroubleOfRealRemotes(t *testing.T) {
+	t.Parallel()
 	answer := func(code int) string {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			if code == http.StatusUnauthorized {
@@ -235,6 +241,7 @@ func TestTroubleOfRealRemotes(t *testing.T) {
 }
 
 func TestHooksWordsAreShown(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin", testHooksWordsAreShown)
 	testHooksWordsAreShown(t)
 }

@@ -42,6 +42,7 @@ func unfitRemotes(t *testing.T) map[string]struct{ remote, says string } {
 // Somebody may name a repository through which no record can be shared. TestUnfitRemotesAreNamed
 // prevents that they read git's riddle about it, or have a half-made home.
 func TestUnfitRemotesAreNamed(t *testing.T) {
+	t.Parallel()
 	remotes := unfitRemotes(t)
 	for _, carrier := range []string{"git", "builtin"} {
 		for name, c := range remotes {
@@ -64,6 +65,7 @@ func TestUnfitRemotesAreNamed(t *testing.T) {
 // such a server refuses what parley writes, or lets in the commit against which the check is
 // advised.
 func TestTheRemoteMayCheckWhatItIsGiven(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	gitOut(t, remote, "config", "receive.fsckObjects", "true")
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -89,6 +91,7 @@ func TestTheRemoteMayCheckWhatItIsGiven(t *testing.T) {
 // TestUnfitRemotesOverHTTPAreNamed prevents the same over HTTP, where only git's protocol tells
 // what is wrong.
 func TestUnfitRemotesOverHTTPAreNamed(t *testing.T) {
+	t.Parallel()
 	remotes := unfitRemotes(t)
 	for _, carrier := range []string{"git", "builtin"} {
 		for name, c := range remotes {
@@ -112,6 +115,7 @@ func TestUnfitRemotesOverHTTPAreNamed(t *testing.T) {
 // Everybody else finds no main. If a repository was replaced by a shallow one, git fetches nothing
 // from it and calls that a success.
 func TestARemoteThatBecameUnfit(t *testing.T) {
+	t.Parallel()
 	t.Run("nested", func(t *testing.T) {
 		remote := bareRemote(t)
 		h := newHome(t, "a", remote)

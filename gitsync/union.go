@@ -8,7 +8,6 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/merge"
 	"github.com/parleyfleet/parley/gitsync/objects"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // maxDescribed bounds how many messages are read only to describe a commit.
@@ -49,7 +48,15 @@ func (m *mainline) unite(tip, other, base objects.Hash) (*union, error) {
 func (u *union) keep(d objects.Difference) error {
 	switch p, isMessage := messagePath(d.Path); {
 	case isMessage && d.New.Mode.IsFile():
-		return u.keepMessage(p, d.New)
+		data, err := messageData(u.m.store, d.New.Hash)
+		if err != nil {
+			return err
+		}
+		added, err := u.draft.place(p, d.New.Hash, data)
+		if added {
+			u.kept = append(u.kept, arrival{path: p, blob: d.New.Hash})
+		}
+		return err
 	case isMessage:
 		return nil
 	case strings.HasPrefix(d.Path, conflictsPrefix):
@@ -59,18 +66,6 @@ func (u *union) keep(d objects.Difference) error {
 		return nil
 	}
 	return u.keepFile(d)
-}
-
-func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
-	data, err := messageData(u.m.store, e.Hash)
-	if err != nil {
-		return err
-	}
-	added, err := u.draft.place(p, e.Hash, data)
-	if added {
-		u.kept = append(u.kept, arrival{path: p, blob: e.Hash})
-	}
-	return err
 }
 
 // keepFile decides about any other file: the side that has changed it since the base wins. If both
@@ -168,7 +163,6 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	return nil
 }
 
-// message describes the commit of a union.
 func (u *union) message(merge bool) string {
 	said := u.describe()
 	if !merge {

@@ -69,6 +69,7 @@ func conflicts(t *testing.T, h *home) []string {
 
 func TestFilesChangedOnTwoSides(t *testing.T) {
 	scratch.Unraced(t)
+	t.Parallel()
 	if scratch.Longer() {
 		t.Run("builtin", testFilesChangedOnTwoSides)
 	}
@@ -119,6 +120,7 @@ func testFilesChangedOnTwoSides(t *testing.T) {
 // What an operator committed here gives way to what came from elsewhere, and is
 // kept. It prevents: an edit that is lost because it was not the node's own.
 func TestAnEditByHandThatGivesWayIsKept(t *testing.T) {
+	t.Parallel()
 	const file = "local/actors/reviewer.md"
 	h, clone := twoSides(t, file)
 	pushEdit(t, clone, file, edited("role: one", "role: theirs"))
@@ -136,6 +138,7 @@ func TestAnEditByHandThatGivesWayIsKept(t *testing.T) {
 // If one side removed a file and the other side changed it, the file stays, whichever side it is. A
 // file that nobody else touched goes.
 func TestFilesRemovedOnOneSide(t *testing.T) {
+	t.Parallel()
 	const file = "local/actors/reviewer.md"
 	t.Run("removed there, changed here", func(t *testing.T) {
 		h, clone := twoSides(t, file)
@@ -174,6 +177,7 @@ func TestFilesRemovedOnOneSide(t *testing.T) {
 
 // A link in a file's place is no text to merge.
 func TestAFileThatBecameALink(t *testing.T) {
+	t.Parallel()
 	const file = "local/actors/reviewer.md"
 	h, clone := twoSides(t, file)
 	if err := os.Remove(filepath.Join(clone, file)); err != nil {

@@ -33,6 +33,7 @@ func treeWithout(t *testing.T, repo, folder string) string {
 
 // One file says whose record it is. If a commit takes it out, it is put back, as the version is.
 func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	if err := a.PutFile(identityFile, []byte("---\nname: n\n---\n")); err != nil {
@@ -50,6 +51,7 @@ func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
 // If a commit takes the record's version away, the version is put back. It prevents that one "git
 // rm -r upstream" of somebody who may push keeps every host of the fleet from starting again.
 func TestTheVersionTakenOutIsPutBack(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	message := testMessage(1, 1)
@@ -76,6 +78,7 @@ func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 
 // If something that is no version is written over the version, this is answered like its removal.
 func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "5.0\n\n", "5.0\r\n", "nothing\n"} {
 		remote := bareRemote(t)
 		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -97,6 +100,7 @@ func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
 // record is opened and gets its version again. It prevents that a home which took such a commit in
 // cannot be started until somebody mends record.git by hand.
 func TestOpenPutsTheVersionBack(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	message := testMessage(1, 1)
 	a.append(t, message)
@@ -116,6 +120,7 @@ func TestOpenPutsTheVersionBack(t *testing.T) {
 // sees this puts the record first again. It prevents that a host which joins takes the other
 // history's first commit for the record's name, and refuses all signatures.
 func TestAnotherHistoryMergedInFront(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	mine, theirs := testMessage(1, 1), testMessage(2, 2)
@@ -139,6 +144,7 @@ func TestAnotherHistoryMergedInFront(t *testing.T) {
 // Git reads a commit that ends with its header, and lets it be pushed. It prevents that one such
 // commit keeps all hosts from taking in the remote, for ever.
 func TestACommitWithoutAMessage(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	tree, main := gitOut(t, remote, "rev-parse", "main^{tree}"), gitOut(t, remote, "rev-parse", "main")
@@ -174,6 +180,7 @@ func closes(t *testing.T, remote string) (closed string) {
 // old program puts its version back into a record that was upgraded, and that one pushed line keeps
 // every host from starting for ever.
 func TestAnotherVersionStays(t *testing.T) {
+	t.Parallel()
 	for _, undo := range []string{"revert", "set back"} {
 		remote := bareRemote(t)
 		b := newHome(t, "b", remote)
@@ -211,6 +218,7 @@ func TestAnotherVersionStays(t *testing.T) {
 // version of parley has taken it in. With a remote such a home starts, writes nothing to main, and
 // is well again when the remote is. Without one it says which commit has to be undone.
 func TestMainOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	for _, undo := range []string{"revert", "set back"} {
 		remote := bareRemote(t)
 		b := newHome(t, "b", remote)
@@ -264,6 +272,7 @@ func TestMainOfAnotherVersion(t *testing.T) {
 // runs or not. Main is put back, and what the operator made is kept. It prevents that the host
 // commits no more, and after a start takes the remote for that of another fleet.
 func TestOperatorRewritesMainFromItsBeginning(t *testing.T) {
+	t.Parallel()
 	for _, down := range []bool{false, true} {
 		remote := bareRemote(t)
 		a := newHome(t, "a", remote)

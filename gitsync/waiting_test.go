@@ -8,6 +8,7 @@ import (
 
 // What waits is as old as its oldest part, in the journal or in a commit that the remote lacks.
 func TestWaitingSince(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		h := newHome(t, "h", remote)

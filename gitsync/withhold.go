@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,6 @@ type withheld struct {
 	paths map[protocol.Path]bool
 }
 
-// openWithheld reads which messages are withheld.
 func openWithheld(dir string) (*withheld, error) {
 	w := &withheld{path: filepath.Join(dir, journalName, withheldName), paths: map[protocol.Path]bool{}}
 	data, err := os.ReadFile(w.path)
@@ -83,12 +83,7 @@ func (w *withheld) add(p protocol.Path) error {
 func (w *withheld) all() []protocol.Path {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := make([]protocol.Path, 0, len(w.paths))
-	for p := range w.paths {
-		all = append(all, p)
-	}
-	slices.SortFunc(all, protocol.Path.Compare)
-	return all
+	return slices.SortedFunc(maps.Keys(w.paths), protocol.Path.Compare)
 }
 
 // Withhold keeps a file of main from the remote, which lacks it. Main is made anew without the
@@ -161,7 +156,6 @@ func (r *Record) holdBack(ctx context.Context, p protocol.Path, blob objects.Has
 	return r.withheld.add(p)
 }
 
-// setAside copies a file of main into the home.
 func (r *Record) setAside(file string, blob objects.Hash) (string, error) {
 	data, err := r.store.Blob(blob)
 	if err != nil {

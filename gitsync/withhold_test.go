@@ -33,6 +33,7 @@ while read a b ref; do for c in $(git rev-list $b --not --all); do
 
 // It prevents that a home which somebody has removed comes back with what is withheld.
 func TestWithholdInARemovedHome(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", bareRemote(t))
 	gone := errors.New("the home is gone")
 	h.Record.opts.Here = func() error { return gone }
@@ -47,6 +48,7 @@ func TestWithholdInARemovedHome(t *testing.T) {
 // One message with a password stopped the sharing of the whole fleet, for ever: each later push had
 // it in it, the advice was about another matter, and the link that the server gave was cut off.
 func TestWithhold(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	a.append(t, testMessage(1, 1))
@@ -100,6 +102,7 @@ func TestWithhold(t *testing.T) {
 
 // A file that is no message is kept in the home, and what the remote has of it stays.
 func TestWithholdFile(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
 	file := "local/actors/a.md"

@@ -46,7 +46,6 @@ func OpenAgentFiles(home configs.Home) (*AgentFiles, error) {
 // Close lets the node start again.
 func (f *AgentFiles) Close() error { return f.lock.Unlock() }
 
-// find is the agent of that name.
 func (f *AgentFiles) find(name string) (configs.Agent, error) {
 	i := slices.IndexFunc(f.agents, func(a configs.Agent) bool { return a.Name.String() == name })
 	if i < 0 {
@@ -70,7 +69,7 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAg
 		return none, err
 	}
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
-		return none, control.Errorf(control.KindUnavailable, "parley up", "cannot change the agent %s: "+
+		return none, control.Errorf(control.KindUnavailable, "parley up -d", "cannot change the agent %s: "+
 			"only a running node knows which of the mail in its inbox is not for a command", a.Name)
 	}
 	return f.write(was, a)
@@ -84,7 +83,7 @@ func (f *AgentFiles) PauseAgent(r control.PauseRequest) (none control.ChangedAge
 		err = agents.MayPause(a)
 	}
 	if err == nil && r.Conversation != "" {
-		err = control.Errorf(control.KindUnavailable, "parley up", "cannot let %s go on in a conversation: only a running node can speak there", a.Name)
+		err = control.Errorf(control.KindUnavailable, "parley up -d", "cannot let %s go on in a conversation: only a running node can speak there", a.Name)
 	}
 	if err != nil {
 		return none, err
@@ -94,29 +93,22 @@ func (f *AgentFiles) PauseAgent(r control.PauseRequest) (none control.ChangedAge
 }
 
 // RemoveAgent stops serving an agent.
-func (f *AgentFiles) RemoveAgent(r control.AgentRequest) error {
+func (f *AgentFiles) RemoveAgent(r control.AgentRequest) (none control.None, err error) {
 	a, err := f.find(r.Name)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if err := configs.RemoveAgent(f.home.Agents(), a.Name, time.Now()); err != nil {
-		return writing.AsError(err)
+		return none, writing.AsError(err)
 	}
 	f.agents = slices.DeleteFunc(f.agents, func(b configs.Agent) bool { return b.Name == a.Name })
-	return nil
+	return none, nil
 }
 
 func (f *AgentFiles) write(was, a configs.Agent) (none control.ChangedAgent, err error) {
 	if err := configs.WriteAgent(f.home.Agents(), a); err != nil {
 		return none, writing.AsError(err)
 	}
-	f.agents = replaced(f.agents, a)
+	f.agents[slices.IndexFunc(f.agents, func(b configs.Agent) bool { return b.Name == a.Name })] = a
 	return control.ChangedAgent{Agent: agents.View(a), Changed: agents.Differences(was, a)}, nil
-}
-
-// replaced are the agents, with `a` in the place of the one with its name.
-func replaced(all []configs.Agent, a configs.Agent) []configs.Agent {
-	i := slices.IndexFunc(all, func(b configs.Agent) bool { return b.Name == a.Name })
-	all[i] = a
-	return all
 }

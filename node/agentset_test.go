@@ -148,7 +148,7 @@ func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
 	if a, err := f.PauseAgent(control.PauseRequest{Name: "sage", Paused: true}); err != nil || !a.Paused {
 		t.Errorf("sage is %+v, %v", a, err)
 	}
-	if err := f.RemoveAgent(control.AgentRequest{Name: "calc"}); err != nil {
+	if _, err := f.RemoveAgent(control.AgentRequest{Name: "calc"}); err != nil {
 		t.Error(err)
 	}
 	if err := f.Close(); err != nil {

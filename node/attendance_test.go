@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // presenceOf is what an agent is doing, as a host of the fleet lists it.
@@ -96,4 +97,52 @@ func TestPresenceTravels(t *testing.T) {
 	eventually(t, "the other host knows", func() bool { return presenceOf(t, there, "mawjs") == control.AgentRunning })
 	isAt(t, here, "left", control.AgentWaiting)
 	eventually(t, "the other host knows", func() bool { return presenceOf(t, there, "mawjs") == control.AgentWaiting })
+}
+
+// What becomes of a message at a session of another host is known where it was sent: the program took
+// the bell for it, and waits for its human since then. Only the session's own host can say so. It
+// prevents: a sender who does not know whether an answer will come.
+func TestWhatASessionIsAtTravels(t *testing.T) {
+	t.Parallel()
+	here, there := linkedPair(t)
+	addInbox(t, there, "mawjs")
+	eventually(t, "the agent is known", func() bool { return len(seenAs(t, here, "white", control.HostLive).Agents) == 1 })
+	events := eventsOf(t, here, control.EventsRequest{Kinds: []control.EventKind{control.EventSession}})
+	m := say(t, here, "mawjs", "hello")
+	eventually(t, "it is there", func() bool { return has(there, m.Path) })
+	of := func() control.Addressee {
+		m, err := control.Show.Ask(t.Context(), here, control.ShowRequest{Path: m.Path.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Addressees[0]
+	}
+	here.live.Hear("eve", "mawjs", []protocol.Path{m.Path})
+	if of().Woken {
+		t.Error("a host that does not serve the agent said it is woken")
+	}
+	there.hearing.Woken("mawjs", []protocol.Path{m.Path})
+	until(t, events, "woken", func(e control.Event) bool {
+		return e.Session != nil && e.Session.Change == control.SessionWoken && e.Session.Host == "white"
+	})
+	if a := of(); !a.Woken || a.Waits != nil {
+		t.Errorf("%+v", a)
+	}
+	isAt(t, there, "left", control.AgentWaiting)
+	until(t, events, "waits", func(e control.Event) bool { return e.Session != nil && e.Session.Change == control.SessionWaits })
+	_, since := there.sessions.At("mawjs", time.Time{})
+	if a := of(); a.Waits == nil || *a.Waits != (protocol.Waits{For: protocol.WaitsForHuman, Time: since.UTC()}) {
+		t.Errorf("%+v", a)
+	}
+	lines := linesOfTrace(traceOf(t, here, control.TraceRequest{Path: m.Path.String()}))
+	for _, want := range []string{"white woken mawjs", "white waits mawjs human"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("the trace lacks %q: %q", want, lines)
+		}
+	}
+	isAt(t, there, "left", control.AgentRunning)
+	until(t, events, "goes on", func(e control.Event) bool { return e.Session != nil && e.Session.Change == control.SessionGoesOn })
+	if a := of(); a.Waits != nil {
+		t.Errorf("it waits for %+v", a.Waits)
+	}
 }

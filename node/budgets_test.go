@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -155,6 +156,7 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 // A conversation counts all that has come of runs on another host, and not what is under way there.
 // Two hosts may each begin the last run of a conversation, and neither begins one more (R13).
 func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	one := func(home configs.Home) configs.Home {
 		fastFetch(t, home)

@@ -52,7 +52,7 @@ func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 		}
 	})
 	fastFetch(t, hubHome)
-	g.hub, _ = runNodeAt(t, hubHome, g.hubClock.now)
+	g.hub, _ = runNodeWith(t, Options{Home: hubHome, Version: "test", Now: g.hubClock.now})
 	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote = "white", g.hub.cfg.Remote
 		if linked {
@@ -150,6 +150,7 @@ func refsOf(t *testing.T, remote string) []string {
 // whether the hosts hear each other or not. It prevents: two hosts that disagree for a moment about
 // who serves the name run one paid command twice (crosstalk C15).
 func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprintf("linked=%v", linked), func(t *testing.T) {
@@ -209,6 +210,7 @@ func wakeClaims(n *Node) { n.serving.RosterMoved() }
 // The work of a host that is gone is taken over after a while, also the mail for which its sender
 // chose that host. When the host comes back, it does not run again what it finds.
 func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	const count = 6
 	g := aGroup(t, true)
@@ -298,6 +300,7 @@ func TestMailOfAHostThatIsGoneIsReadElsewhere(t *testing.T) {
 // A host that slept while another host took its work over runs nothing twice. It claims what waited
 // before it starts it.
 func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroup(t, false) // the hosts do not hear each other
 	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
@@ -339,6 +342,7 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 // has heard nobody since its start, and else once it has not heard the others for a while. It
 // prevents: a long run is paid twice though the remote is up.
 func TestALongRunIsNotTakenOver(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprintf("linked=%v", linked), func(t *testing.T) {
@@ -372,6 +376,7 @@ func TestALongRunIsNotTakenOver(t *testing.T) {
 
 // The same holds for a message that a session has taken and not read yet.
 func TestMailThatASessionHasTakenIsNotTakenOver(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroupWith(t, false, func(_ *group, n *Node) { addInbox(t, n, "mawjs") })
 	p := say(t, g.white, "mawjs", "word0").Path
@@ -408,6 +413,7 @@ func aSlowGroup(t *testing.T, linked bool) (g *group, goOn func()) {
 
 // Without an answer of the remote nothing is run, and status says why.
 func TestNoClaimNoRun(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroup(t, true)
 	p := g.mail(t, 1)[0]

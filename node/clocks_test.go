@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,6 +16,7 @@ import (
 // one order on both hosts, and so do presence, questions and doors. Both say that the clocks
 // differ.
 func TestClocksADayApart(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	ahead := new(clock)

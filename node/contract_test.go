@@ -18,6 +18,7 @@ func TestServiceInProcess(t *testing.T) {
 }
 
 func TestServiceOverSocket(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	controltest.Run(t, func(t *testing.T) control.Service {
 		n, _ := runNode(t, initHome(t, nil))

@@ -117,7 +117,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 		skills.Check([]string{
 			"Pane titles include the team tag", "The port is 4222", "Heartbeat keys are four", "The view is evidence", "The mail of others is evidence",
 			"Pane titles show a team tag", "Nobody ever said this one",
-		}, 0, 0))
+		}, 0, protocol.Heard{}))
 	r := resultOf(t, n, check)
 	// A3 is rejected, so it is not claimed any more. The words of P1 are the seed's.
 	want := "P1 0.0 REJECT not in memory\nA1 1.0 ACCEPT \nA2 0.0 REJECT not in memory\nC1 1.0 ACCEPT \nC2 0.2 PARTIAL \nC3 1.0 ACCEPT \n" +
@@ -143,7 +143,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 		t.Errorf("evidence %q, want line %d", r.Rows[3].Evidence, line)
 	}
 	// A1 is taken back: what the agent wrote elsewhere weighs no more than what it decided.
-	check = do(t, n, mawjs.Revoke("A1", "we need it off", 0), skills.Check(nil, 0, 0))
+	check = do(t, n, mawjs.Revoke("A1", "we need it off", 0), skills.Check(nil, 0, protocol.Heard{}))
 	if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, "A1 0.2 PARTIAL") {
 		t.Errorf("after it is taken back:\n%s", got)
 	}
@@ -160,7 +160,7 @@ func TestAnExaminationAfterAStart(t *testing.T) {
 	}
 	n.halts.Breaks("a test holds it up")
 	skills := working(n, "skills", "mawjs")
-	check := do(t, n, skills.Open(""), skills.Agree("Panes are four", 0), skills.Check(nil, 0, 0))
+	check := do(t, n, skills.Open(""), skills.Agree("Panes are four", 0), skills.Check(nil, 0, protocol.Heard{}))
 	if jobs := queueOf(t, n, control.QueueRequest{Agent: "mawjs"}); len(jobs) > 0 {
 		t.Errorf("the check waits for the agent's command: %+v", jobs)
 	}
@@ -204,7 +204,7 @@ func TestForgedWordsAreNoEvidence(t *testing.T) {
 		return err == nil
 	})
 	skills := working(n, "skills", "mawjs")
-	check := do(t, n, skills.Open(""), skills.Agree("The port is 4222", 0), skills.Check(nil, 0, 0))
+	check := do(t, n, skills.Open(""), skills.Agree("The port is 4222", 0), skills.Check(nil, 0, protocol.Heard{}))
 	if got := rowsText(resultOf(t, n, check)); got != "P1 0.0 REJECT not in memory\nA1 0.0 REJECT not in memory\n" {
 		t.Errorf("answered:\n%s", got)
 	}
@@ -226,7 +226,7 @@ func TestAnAgentsAnswerToACheck(t *testing.T) {
 			name := "mawjs-" + strings.TrimSuffix(file, ".txt")
 			addExec(t, n, name, "cat "+filepath.Join(answers, file))
 			skills := working(n, "skills", name)
-			check := do(t, n, skills.Open(""), skills.Agree("Heartbeat keys are PROGRESS/STUCK/DONE/ABORT", 0), skills.Agree("Pane titles include team tag", 0), skills.Check(nil, 0, 0))
+			check := do(t, n, skills.Open(""), skills.Agree("Heartbeat keys are PROGRESS/STUCK/DONE/ABORT", 0), skills.Agree("Pane titles include team tag", 0), skills.Check(nil, 0, protocol.Heard{}))
 			m := answerTo(t, n, check)
 			if result != (m.Act == protocol.ActSyncResult) {
 				t.Fatalf("answered by %s:\n%s", m.Act, m.Body)
@@ -263,7 +263,7 @@ func TestNotesOfASharedFolderProveNothing(t *testing.T) {
 	}
 	for who, want := range map[string]string{"mawjs": "C1 0.2 PARTIAL", "mawui": "C1 0.2 PARTIAL", "volt": "C1 1.0 ACCEPT"} {
 		skills := working(n, "skills", who)
-		check := do(t, n, skills.Open(""), skills.Check([]string{"Heartbeat keys are four"}, 0, 0))
+		check := do(t, n, skills.Open(""), skills.Check([]string{"Heartbeat keys are four"}, 0, protocol.Heard{}))
 		if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, want) {
 			t.Errorf("%s:\n%s\nwant %s", who, got, want)
 		}

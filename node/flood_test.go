@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -18,6 +19,7 @@ import (
 // time. Mail of one author keeps its order all the same. It prevents: 10,000 such files keep signed
 // mail unanswered for over a minute.
 func TestAFloodDelaysNobodyElse(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)

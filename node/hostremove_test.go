@@ -29,6 +29,7 @@ func aliases(t *testing.T, n *Node, all bool) (list []string) {
 // A machine that is retired takes its leave with its last message. All that it wrote counts on
 // every host, also what its agents answered a moment before.
 func TestAHostRemovesItself(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	white, ended := startNode(t, homeLinkedTo(t, hub, "white"))

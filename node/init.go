@@ -49,7 +49,6 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	return n.twins.Out()   // another host may have just joined with the same name
 }
 
-// others are the other hosts of the record.
 func (n *Node) others() []homes.Found {
 	n.mu.Lock()
 	defer n.mu.Unlock()

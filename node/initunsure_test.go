@@ -51,7 +51,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	interrupt()
 	said := new(control.Error)
 	if err := awaited(t, "the end of the join", joined); !errors.As(err, &said) || !strings.HasPrefix(said.Message, "cannot say whether black has joined: the push was cut short; ") ||
-		said.Hint != "go on with it: parley up" {
+		said.Hint != "go on with it: parley up -d" {
 		t.Errorf("%v, hint %q", err, said.Hint)
 	}
 	if err := errors.Join(os.Remove(hook), os.WriteFile(end, nil, 0o600)); err != nil {

@@ -263,6 +263,7 @@ func TestInquiryLosesAHost(t *testing.T) {
 // It does so from the record alone. No member runs twice except one that was cut short.
 // Frame F84.
 func TestInquiryOutlivesItsNode(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	home := initHome(t, nil)
@@ -304,6 +305,7 @@ func TestInquiryOutlivesItsNode(t *testing.T) {
 
 // A member that was cut short by the end of its node has failed. The human decides.
 func TestInquiryMemberCutShort(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
 	home := initHome(t, nil)

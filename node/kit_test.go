@@ -39,16 +39,17 @@ func initHome(t testing.TB, change func(*homes.Options)) configs.Home {
 	return o.Home
 }
 
-// runNode opens the node of a home and runs it until stop, or the test's end.
+// runNode opens the node of a home and runs it until stop, or the test's end. It fetches and pushes
+// without the git program, whose processes would take half of the time of all tests.
 func runNode(t testing.TB, home configs.Home) (n *Node, stop func()) {
 	t.Helper()
-	return runNodeWith(t, Options{Home: home, Version: "test"})
+	return runNodeWith(t, Options{Home: home, Version: "test", builtin: true})
 }
 
 // runNodeAt is runNode for a node with a clock of its own.
 func runNodeAt(t testing.TB, home configs.Home, now func() time.Time) (n *Node, stop func()) {
 	t.Helper()
-	return runNodeWith(t, Options{Home: home, Version: "test", Now: now})
+	return runNodeWith(t, Options{Home: home, Version: "test", Now: now, builtin: true})
 }
 
 // runNodeWith is runNode with options of the test's own.
@@ -147,10 +148,11 @@ func everything(t *testing.T, n control.Service) []control.Message {
 // eventually asks again and again until so returns true. The pauses only save processor time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(scratch.Patience())
+	patience := scratch.Patience()
+	deadline := time.Now().Add(patience)
 	for pause := 2 * time.Millisecond; !so(); pause = min(pause*5/4, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain until %s", scratch.Patience(), what)
+			t.Fatalf("waited %s in vain until %s", patience, what)
 		}
 		<-time.After(pause)
 	}
@@ -159,11 +161,12 @@ func eventually(t testing.TB, what string, so func() bool) {
 // awaited returns what comes next by a channel.
 func awaited[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
+	patience := scratch.Patience()
 	select {
 	case got := <-from:
 		return got
-	case <-time.After(scratch.Patience()):
-		t.Fatalf("waited %s in vain for %s, at\n%s", scratch.Patience(), what, goroutines())
+	case <-time.After(patience):
+		t.Fatalf("waited %s in vain for %s, at\n%s", patience, what, goroutines())
 		panic("not reached")
 	}
 }

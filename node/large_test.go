@@ -106,7 +106,7 @@ func TestFilesTooLargeToBeRead(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
-	n, stop := runNode(t, home)
+	n, stop := runNodeWith(t, Options{Home: home, Version: "test"})
 	git(t, n.cfg.Remote, "config", "receive.unpackLimit", "1") // the remote keeps what is pushed as it is
 	addExec(t, n, "shout", "tr a-z A-Z")
 	word := say(t, n, protocol.All, "before")

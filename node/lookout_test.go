@@ -146,6 +146,7 @@ func TestTwinsByGitAnswerOnce(t *testing.T) {
 // It prevents: a start that takes the whole time of the look around, although the answers are
 // there, or although nobody could answer.
 func TestANormalStartIsHardlySlower(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	for name, home := range map[string]configs.Home{

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -113,6 +114,7 @@ func TestManyHolesOfOneChainAreFilled(t *testing.T) {
 // Messages that a revocation lets in and that are not here are asked for, and let in. It prevents:
 // the last messages of a host, and with them all before, are refused until git brings them.
 func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	a, b := linkedPair(t)
 	g := newGhost(t, a, "gone")

@@ -18,7 +18,6 @@ import (
 // mostUnread is up to how many messages in an inbox are counted.
 const mostUnread = 1000
 
-// watched is a node as its metrics see it.
 type watched struct{ n *Node }
 
 // serveMetrics serves metrics and health at the address that the operator set. It ends after all
@@ -85,7 +84,6 @@ func (w watched) bus() (s metrics.Bus) {
 	return s
 }
 
-// hosts returns the other hosts of the fleet.
 func (w watched) hosts() (all []metrics.Host) {
 	n := w.n
 	n.mu.Lock()

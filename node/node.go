@@ -44,6 +44,7 @@ import (
 	"github.com/parleyfleet/parley/node/party"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/record"
+	"github.com/parleyfleet/parley/node/seats"
 	"github.com/parleyfleet/parley/node/serving"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
@@ -76,10 +77,17 @@ type Options struct {
 	// known as that agent's, on Linux.
 	Keeper bool
 
+	// Words are those of commands: no session of an agent program is called so.
+	Words []string
+	// Unwatched says that what an agent program starts counts as its user's own, also if the program
+	// is no session known to the node.
+	Unwatched bool
+
 	anew       bool                 // everything that can be computed is thrown away first
 	acceptLoss bool                 // what the disk has lost is given up
 	remote     *string              // used instead of that of the configuration, and runs of git may take long; nil: that of the configuration
 	queueBytes int                  // see bus.Options
+	builtin    bool                 // see gitsync.Options
 	affairs    []affair.Any         // folded besides those that every node folds
 	retryPause time.Duration        // 0: as usual
 	syncRuns   func(*os.File) error // makes the log of runs survive a power cut; nil: (*os.File).Sync
@@ -136,7 +144,6 @@ type company struct {
 	presence *presence.Presence
 }
 
-// servants serve the agents of this host.
 type servants struct {
 	roster     agents.Roster // the agents that are served here
 	actors     *agents.Actors
@@ -144,6 +151,7 @@ type servants struct {
 	keepers    *keeper.Pool      // the keepers of commands; nil: commands run alone
 	doorsteps  *agents.Doorsteps // sockets of agents that run as other users
 	sessions   *sessions.Book    // the sessions of agents that ask for their mail
+	seats      *seats.Book       // the sessions of agent programs
 	serving    *serving.Serving
 	attendance serving.Attendance
 	brought    atomic.Int64 // messages that git has brought since the start
@@ -219,7 +227,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := n.openRecord(ctx, o.remote != nil, o.Progress); err != nil {
+	if err := n.openRecord(ctx, o); err != nil {
 		return nil, err
 	}
 	if err := n.openServing(o); err != nil {
@@ -307,7 +315,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := agents.CheckLimits(o.Keeper, served...); err != nil {
 		return nil, err
 	}
-	if err := n.openCallers(); err != nil {
+	if err := n.openCallers(o); err != nil {
 		return nil, err
 	}
 	if o.Keeper {
@@ -325,7 +333,6 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	return opened, nil
 }
 
-// openServing makes what serves agents.
 func (n *Node) openServing(o Options) (err error) {
 	n.serving, err = serving.New(serving.Options{
 		Config: n.cfg, Home: n.home, Host: n.cfg.Alias, Human: n.cfg.Human, BegunIn: n.begunIn, Started: n.started, Now: n.now, Log: n.log,
@@ -350,18 +357,11 @@ func (n *Node) openAffairs() {
 		Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
-		Wrong: func(agent, text string) {
-			about := "contacts.json of " + agent
-			if text == "" {
-				n.notices.Mended(about)
-				return
-			}
-			n.notices.Wrong(about, "the %s counts for nothing: %s", about, text)
-		},
+		Wrong: n.notices.Stands,
 	})
 	n.parties = party.New(party.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,
-		File: n.talk.Views.File, Signed: n.hosts.Humans.Signed,
+		File: n.talk.Views.File, Signed: n.hosts.Humans.Signed, Post: n.collab.Posts.Post,
 		Send: func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
 			return n.talk.Outbox.Send(ctx, by, r)
 		},
@@ -388,46 +388,28 @@ func (n *Node) openAffairs() {
 			return last.Lacks
 		},
 		Seen: n.lastSeen, Halted: n.serving.Halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
-		Wrong: func(about, text string) {
-			if text == "" {
-				n.notices.Mended(about)
-				return
-			}
-			n.notices.Wrong(about, "%s", text)
-		},
+		Wrong: n.notices.Stands,
 	})
-	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, Dir: n.begunIn, File: n.home.Notified(), Now: n.now, Wrong: func(about, text string) {
-		if text == "" {
-			n.notices.Mended(about)
-			return
-		}
-		n.notices.Wrong(about, "%s", text)
-	}})
+	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, Dir: n.begunIn, File: n.home.Notified(), Now: n.now, Wrong: n.notices.Stands})
 	n.notebook = notebook.New(notebook.Options{
 		Agents: n.roster.All, Book: n.collab.Book, Concerned: n.collab.Concerned, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
-		Wrong: func(agent, text string) {
-			about := "files of collaborations of " + agent
-			if text == "" {
-				n.notices.Mended(about)
-				return
-			}
-			n.notices.Wrong(about, "the %s: %s", about, text)
-		},
+		Wrong: n.notices.Stands,
 	})
 }
 
-func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, total int)) error {
+func (n *Node) openRecord(ctx context.Context, o Options) error {
 	n.tidings = &record.Tidings{Events: n.events, Steps: &n.steps, Live: n.live, Lookout: n.lookout, Storing: &n.storing, Bus: n.currentBus, Notices: n.notices, Log: n.log,
 		Placed: func() { n.presence.TakePlace(); n.presence.Announce() }}
 	opened, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
+		Builtin:       o.builtin,
 		Author:        homes.Author(n.cfg),
 		FetchInterval: n.cfg.FetchInterval,
 		PushInterval:  n.cfg.PushEvery(),
 		Grace:         n.cfg.CourierGrace,
-		Patient:       patient,
-		Looking:       looking,
+		Patient:       o.remote != nil,
+		Looking:       o.Progress,
 		Log:           n.log.With().Str("part", "record").Logger(),
 		Now:           n.now,
 		Prefer:        n.prefer,
@@ -461,7 +443,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 			return last, ok
 		},
 	})
-	n.decider = writing.NewDecider(n.folded, n.now, n.writer)
+	n.decider = writing.NewDecider(n.folded, n.now, n.writer, func(ctx context.Context, name string) error { return n.seats.Declare(ctx, name) })
 	n.hosts = hosts.New(hosts.Options{
 		Home: n.home, Config: n.cfg, Version: n.version, Started: n.started, Now: n.now, Log: n.log, Folded: n.folded, Record: opened,
 		Writer: n.writer, Decider: n.decider, SignsWith: &n.signsWith, Bus: n.currentBus, NatsBus: &n.natsBus, Live: n.live, Lookout: n.lookout,
@@ -482,11 +464,11 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 	}
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
-		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: opened, Agents: n.roster.Names, At: n.attendance.States,
-		Lacks: func() string { return n.inquiries.Lacks() }, AnswerTwin: n.hosts.Own.AnswerTwin,
+		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: opened, Agents: n.roster.Names, Unsaid: n.roster.Unsaid, At: n.attendance.States,
+		Lacks: func() string { return n.inquiries.Pool.Lacks() }, Waits: n.waits, AnswerTwin: n.hosts.Own.AnswerTwin,
 	})
 	n.hearing = &record.Hearing{
-		Host: n.cfg.Alias, Human: n.cfg.Human, Folded: n.folded, Roster: &n.roster, Live: n.live, Bus: n.currentBus, Log: n.log,
+		Host: n.cfg.Alias, Human: n.cfg.Human, Folded: n.folded, Roster: &n.roster, Live: n.live, Trail: n.steps.Trail, Bus: n.currentBus, Log: n.log,
 	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: opened, Folded: n.folded, Log: n.log, Notices: n.notices,
@@ -508,6 +490,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool, looking func(done, 
 		Worked: func(paths []protocol.Path) [][]protocol.TraceStep { return n.serving.Traces(paths) },
 		Lend:   func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
 		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
+		Meet:   n.meet,
 		Gates: func(s *fleet.State, it *fleet.Item) *control.GateChange {
 			return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
 		},
@@ -606,7 +589,6 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 	return n.state.Prefer(p, a, b)
 }
 
-// signed reports whether a file bears a signature that fits its bytes and path, by whichever key.
 func (n *Node) signed(p protocol.Path, data []byte) bool {
 	m, err := protocol.Decode(p, data)
 	if err != nil {
@@ -630,7 +612,6 @@ func (n *Node) known(p protocol.Path, data []byte) (counts bool) {
 	return counts
 }
 
-// lastSeen returns when a host was last heard, and whether it is there now.
 func (n *Node) lastSeen(host protocol.Name) (time.Time, bool) {
 	if host == n.cfg.Alias {
 		return n.now(), true

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/notify"
@@ -22,18 +22,16 @@ func (n *Node) watchForHuman() (stop func()) {
 	if n.notify.Idle() {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	came := n.messages.Follow(feed.MaxMessages, nil)
 	var gates []control.Gate
-	if list, err := n.Gates(ctx, control.GatesRequest{}); err == nil {
+	if list, err := n.Gates(context.Background(), control.GatesRequest{}); err == nil {
 		gates = list.Gates
 	}
 	for _, g := range gates {
 		n.notify.Tell(gateMatter(g))
 	}
 	ended := n.notify.Start()
-	var watching sync.WaitGroup
-	watching.Go(func() { // ends with ctx
+	end := wait.Background(func(ctx context.Context) {
 		defer came.End()
 		for {
 			select {
@@ -51,8 +49,7 @@ func (n *Node) watchForHuman() (stop func()) {
 		}
 	})
 	return func() {
-		cancel()
-		watching.Wait()
+		end()
 		ended()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -81,6 +82,7 @@ func profileOf(t *testing.T, n *Node, r control.ProfileRequest) control.Profile 
 // operator's own word before all rules in every prompt of that agent, also of one that accepts only
 // verified mail (R73).
 func TestAPushedProfileIsTextOfOthers(t *testing.T) {
+	scratch.Unraced(t)
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop := runNode(t, home)
@@ -166,6 +168,7 @@ func TestAPushedProfileIsTextOfOthers(t *testing.T) {
 // It prevents: two pushed files with the name of one profile stop an agent, and two such files for
 // each name all agents of all hosts. Nothing waits for them: both are left out.
 func TestTwoProfilesStopNobody(t *testing.T) {
+	scratch.Unraced(t)
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	for _, r := range []control.AddAgentRequest{

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -14,6 +15,7 @@ import (
 // A stranger's push that is too large to be taken in kept the mail of all hosts from each other, where
 // git alone carries it. What a known host has signed still comes, and starts agents.
 func TestAPushThatIsTooLargeHoldsUpNoMailOfKnownHosts(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -12,6 +13,7 @@ import (
 // An inbox of more than one batch empties, each message with one receipt, also while others mark
 // the same messages.
 func TestManyAreMarkedOnce(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {

@@ -86,7 +86,6 @@ func (n *Node) check(messages []gitsync.MessageFile, examined []fleet.Examined, 
 	return fresh, arrived
 }
 
-// arrived takes in what git brought.
 func (n *Node) arrived(messages []gitsync.MessageFile) { n.Receive(messages, byGit) }
 
 // arriving has the doors wait while the content of one fetch is taken in, part by part: a later

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -53,6 +54,7 @@ func itemPaths(chain []*fleet.Item) (all []string) {
 
 // An answer never brings more than it may, however long the chain is.
 func TestChainOfOneAnswerIsBounded(t *testing.T) {
+	scratch.Unraced(t)
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "gone")
 	all := g.words(protocol.MaxResent + 64)

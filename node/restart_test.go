@@ -84,6 +84,9 @@ func TestAPushedFileKeepsNoNodeDown(t *testing.T) {
 				}
 				git(t, clone, "revert", "--no-edit", "HEAD")
 				git(t, clone, "push", "--quiet")
+				if err := n.record.Fetch(t.Context()); err != nil { // a node looks by itself after a pause
+					t.Error(err)
+				}
 			}
 			eventually(t, "what was said is on the remote", func() bool { return shown(t, remote, m.Path.RepoPath()) != "" })
 			if why := n.record.Status().Trouble.Text; why != "" {

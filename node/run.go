@@ -41,6 +41,9 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
 	}
 	n.hosts.Own.RetireLeft(n.record.ReadFile)
+	if err := n.home.DropAside(); err != nil {
+		n.log.Warn().Err(err).Msg("what a join has put aside is still there")
+	}
 	gone := n.watchHome(ctx)
 	open := make(chan struct{})
 	served, err := n.serveControl(open, &down)
@@ -63,7 +66,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		}
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
-	n.watchSessions(&down)
+	down.push(wait.Background(n.sessions.Watch))
+	down.push(n.seats.Start())
 	down.push(n.serving.Start()) // before the bus and the record, so that the last answers of agents are still stored and sent
 	down.push(n.collab.Start())
 	n.parties.Start(ctx)
@@ -186,18 +190,15 @@ func (t *teardown) run() {
 
 // runRecord commits, fetches and pushes in the background. It ends when nobody writes any more.
 func (n *Node) runRecord(down *teardown) <-chan error {
-	ctx, cancel := context.WithCancel(context.Background())
 	failed := make(chan error, 1)
-	var running sync.WaitGroup
-	running.Go(func() {
+	end := wait.Background(func(ctx context.Context) {
 		if err := n.record.Run(ctx); err != nil && ctx.Err() == nil {
 			failed <- fmt.Errorf("the record has stopped: %w", err)
 		}
 	})
 	down.push(func() {
 		n.writer.Close()
-		cancel()
-		running.Wait()
+		end()
 	})
 	return failed
 }
@@ -221,8 +222,12 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.Reporter.Services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
-			Message:  n.entry.LetIn,
-			Heard:    func(host protocol.Name, paths []protocol.Path) { n.steps.Heard(n.live.Hear(host, paths), host) },
+			Message: n.entry.LetIn,
+			Heard: func(host, agent protocol.Name, paths []protocol.Path) {
+				if fresh := n.live.Hear(host, agent, paths); agent == "" {
+					n.steps.Heard(fresh, host)
+				}
+			},
 			Bell:     func(protocol.Name) { n.record.Ring() },
 			Heads:    n.mender.HeardHeads,
 			Presence: n.presence.SawHost,
@@ -286,27 +291,7 @@ func (n *Node) openCatchup() {
 // startCatchup makes sure, until the node goes down, that nothing which the bus loses stays lost.
 // It ends before the bus.
 func (n *Node) startCatchup(down *teardown) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { n.entry.RetryAlways(ctx) })
-	running.Go(func() { n.mender.TellHeads(ctx) })
-	running.Go(func() { n.mender.MendAlways(ctx) })
-	running.Go(func() { n.asker.Run(ctx) })
-	down.push(func() {
-		cancel()
-		running.Wait()
-	})
-}
-
-// watchSessions notices which sessions of agents end, until the node goes down.
-func (n *Node) watchSessions(down *teardown) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var watching sync.WaitGroup
-	watching.Go(func() { n.sessions.Watch(ctx) })
-	down.push(func() {
-		cancel()
-		watching.Wait()
-	})
+	down.push(wait.Background(n.entry.RetryAlways, n.mender.TellHeads, n.mender.MendAlways, n.asker.Run))
 }
 
 // lookAround lets agents run once another node with this node's name would have answered.

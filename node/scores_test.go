@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -59,7 +60,7 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 		}
 	}
 	shown("- NEW")
-	check := do(t, n, skills.Check(nil, 0, 0))
+	check := do(t, n, skills.Check(nil, 0, protocol.Heard{}))
 	do(t, n, mawjs.Answer(check, []protocol.SyncRow{
 		{Claim: protocol.ItemRef{Label: "A1"}, Score: protocol.NewScore(0.95), Decision: protocol.DecisionAccept, Evidence: "notes.md:3"},
 	}, ""))
@@ -82,6 +83,7 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 
 // Work-with W176: how long a decision stays open follows from how the other agent is reached.
 func TestHowLongADecisionStaysOpen(t *testing.T) {
+	scratch.Unraced(t)
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	addInbox(t, hub, "skills")

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -97,10 +98,7 @@ func (n *Node) carryOver(ctx context.Context) error {
 // cannotSet returns the error that says why config.yaml names no other remote.
 func cannotSet(hint string, err error) error {
 	why := control.AsError(writing.AsError(err))
-	if hint == "" {
-		hint = why.Hint
-	}
-	return control.Errorf(why.Kind, hint, "cannot set the remote: %s", why.Message)
+	return control.Errorf(why.Kind, cmp.Or(hint, why.Hint), "cannot set the remote: %s", why.Message)
 }
 
 // refusedRemote is cannotSet for errors that come from the repository, or from the way to it.

@@ -37,12 +37,10 @@ func TestTheHomeIsRemoved(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
 	home, err := orphaned(t, remote, func(home configs.Home) {
-		if err := os.RemoveAll(home.Dir); err != nil {
-			t.Error(err)
-		}
+		eventually(t, "nothing is made any more in what is removed", func() bool { return os.RemoveAll(home.Dir) == nil })
 	})
 	said := new(control.Error)
-	if !errors.As(err, &said) || !strings.Contains(said.Message, "the home "+home.Dir+" of this node is gone: it was removed or moved") || !strings.Contains(said.Hint, "parley init") {
+	if !errors.As(err, &said) || !strings.Contains(said.Message, "the home "+home.Dir+" of this node is gone: ") || !strings.Contains(said.Message, "it was removed or moved") || !strings.Contains(said.Hint, "parley ") {
 		t.Errorf("it ended with %v", err)
 	}
 	if _, err := os.Lstat(home.Dir); !errors.Is(err, fs.ErrNotExist) {
@@ -51,6 +49,20 @@ func TestTheHomeIsRemoved(t *testing.T) {
 	}
 	if _, err := Init(t.Context(), homes.Options{Home: home, Version: "test", Alias: "second", Human: "nat", Remote: remote, Log: zerolog.Nop()}); err != nil {
 		t.Error(err)
+	}
+}
+
+// It prevents: a node acknowledges what nothing keeps, and works on for good, because a removal of
+// its home stopped at a folder in which it had just made a file.
+func TestTheHomeIsHalfRemoved(t *testing.T) {
+	t.Parallel()
+	_, err := orphaned(t, "", func(home configs.Home) {
+		if err := os.Rename(home.Journal(), home.Journal()+".old"); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "of this node is gone: its journal: it was removed or moved") {
+		t.Errorf("it ended with %v", err)
 	}
 }
 

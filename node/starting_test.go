@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/homes"
 )
 
@@ -36,6 +37,7 @@ func TestStartTellsItsProgress(t *testing.T) {
 
 // After a rebuild a node says what the record says, and so does the search.
 func TestRebuild(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)

@@ -1,12 +1,15 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"os"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
@@ -53,11 +56,26 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	return s, nil
 }
 
+// Whoami answers control.Whoami.
+func (n *Node) Whoami(_ context.Context, by control.Caller) (control.Self, error) {
+	return control.Self{
+		Name: n.actors.Speaker(by), Agent: by.Kind == control.ByAgent, How: by.How, Host: n.cfg.Alias, Human: n.cfg.Human, Fleet: n.cfg.Fleet,
+	}, nil
+}
+
 // warnings are what an operator should know, each in a sentence.
 func (n *Node) warnings() []string {
 	all := slices.Concat(n.halts.Damage(n.cfg.Remote != ""), n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
+	}
+	cfg, err := configs.Load(n.home.Config())
+	cfg.Alias = cmp.Or(cfg.Alias, n.cfg.Alias)
+	switch {
+	case err != nil:
+		all = append(all, "the node could not be started again: "+err.Error())
+	case !reflect.DeepEqual(cfg, n.cfg):
+		all = append(all, "config.yaml says something else than when the node was started, and it goes on with that; start it anew: parley stop && parley up -d")
 	}
 	return all
 }

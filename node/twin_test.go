@@ -112,7 +112,7 @@ func imaged(t *testing.T, home configs.Home) configs.Home {
 
 func fastFetch(t *testing.T, home configs.Home) {
 	t.Helper()
-	changeConfig(t, home, func(c *configs.Config) { c.FetchInterval = 100 * time.Millisecond })
+	changeConfig(t, home, func(c *configs.Config) { c.FetchInterval = 200 * time.Millisecond })
 }
 
 func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config)) {
@@ -161,6 +161,7 @@ func TestAnOldPresenceIsNoTwin(t *testing.T) {
 
 // By git alone, the node whose first message was later stays out.
 func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
@@ -197,6 +198,7 @@ func TestARestoredHomeIsNoTwin(t *testing.T) {
 // Two hosts took one name without knowing of each other. The host that joined later stays out, at
 // once or when it learns of the other.
 func TestTwoKeysOfOneName(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name       string

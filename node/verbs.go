@@ -12,6 +12,7 @@ var _ control.Service = (*Node)(nil)
 func (n *Node) bindings() []control.Binding {
 	return []control.Binding{
 		control.ShowStatus.For(n.Status),
+		control.Whoami.For(n.Whoami),
 		control.Send.For(n.talk.Outbox.Send),
 		control.Wait.For(n.talk.Waiter.Wait),
 		control.FindTalk.For(n.talk.Outbox.Talk),
@@ -27,6 +28,12 @@ func (n *Node) bindings() []control.Binding {
 		control.Log.By(n.talk.Logbook.Log),
 		control.Events.By(n.talk.Narrator.Events),
 		control.MakeToken.By(n.actors.Token),
+		control.TellSession.For(n.seats.Tell),
+		control.SessionGiven.For(n.seats.Given),
+		control.SessionBells.For(n.seats.Bells),
+		control.Sessions.For(n.seats.List),
+		control.NameSession.For(n.seats.Rename),
+		control.MuteSession.For(n.seats.Mute),
 		control.Trace.By(n.talk.Tracer.Trace),
 		control.Channels.By(n.talk.Shelves.Channels),
 		control.ShowChannel.By(n.talk.Shelves.Channel),

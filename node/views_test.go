@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -29,6 +30,7 @@ func (c *stopped) now() time.Time {
 // time. It prevents: a view of the work of two depends on the host that shows it, on what came
 // first, or by which way it came.
 func TestViewsAreTheSameEverywhere(t *testing.T) {
+	scratch.Unraced(t)
 	clock := new(stopped)
 	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
 	fastFetch(t, home)
@@ -53,7 +55,7 @@ func TestViewsAreTheSameEverywhere(t *testing.T) {
 	}
 	said := do(t, hub, skills.Open("maw-js#332"), skills.Agree("Keys are four", 0), skills.Agree("Titles have a tag", 0), skills.Ask("Who writes it?"))
 	awaitHas(t, white, said)
-	check := do(t, hub, skills.Check(nil, 0, 0))
+	check := do(t, hub, skills.Check(nil, 0, protocol.Heard{}))
 	awaitHas(t, white, check)
 	both(do(t, white, mawjs.Accept("A1", "I send four"), mawjs.Defer("A2", "not now", time.Time{}),
 		mawjs.Answer(check, []protocol.SyncRow{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -77,6 +78,7 @@ func pushFile(t *testing.T, clone, path string, data []byte) {
 // that of a host that the founder has seen. This holds on hosts that are there and on a host that
 // joins later.
 func TestBackdatedJoinTakesNothing(t *testing.T) {
+	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))

@@ -43,7 +43,6 @@ type ActSpec struct {
 	example func() string
 }
 
-// deed is an act that changes what is agreed, and wakes nobody.
 func deed(act Act, heading, doc string) ActSpec {
 	return ActSpec{Act: act, Heading: heading, Class: ClassDeed, Doc: doc}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // The acts of hosts and their keys, and what their bodies say.
@@ -165,11 +166,7 @@ var HostRevoke = hostAct(wordOfHost(ActHostRevoke, "Ends a key: it counts no mor
 })
 
 func runEnds(ends []RunEnd) []string {
-	lines := make([]string, len(ends))
-	for i, e := range ends {
-		lines[i] = fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Hash)
-	}
-	return lines
+	return each.Of(ends, func(e RunEnd) string { return fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Hash) })
 }
 
 func parseRunEnd(s string) (RunEnd, error) {

@@ -142,7 +142,6 @@ func FormatHost(act Act, h HostState) string {
 	return NormalBody(b.String())
 }
 
-// lineKey is the key of the line on which the agent stands: see FormatHost.
 func (a HostedAgent) lineKey() string {
 	for _, t := range a.Tiers {
 		if _, err := ParseName(t.Name); err != nil {

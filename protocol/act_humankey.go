@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -86,14 +87,11 @@ func (h *HumanKey) Check(recordID string) error {
 }
 
 func (h *HumanKey) proven(recordID string) []byte {
-	after, kept := h.After, "locked"
-	if after == "" {
-		after = "-"
-	}
+	kept := "locked"
 	if h.Open {
 		kept = "open"
 	}
-	return []byte(strings.Join([]string{humanKeyContext, recordID, h.Host.String(), h.Human.String(), after, h.Key, kept, ""}, "\n"))
+	return []byte(strings.Join([]string{humanKeyContext, recordID, h.Host.String(), h.Human.String(), cmp.Or(h.After, "-"), h.Key, kept, ""}, "\n"))
 }
 
 func signText(key nkeys.KeyPair, text []byte) (string, error) {

@@ -187,8 +187,6 @@ func (o InquiryOpening) Decides() string {
 	return OpenInquiry.Format(o)
 }
 
-// distinctWords returns an error if a list has an empty line, one that is too long, or the same
-// line twice.
 func distinctWords(list []string, what string) error {
 	seen := map[string]bool{}
 	for _, s := range list {
@@ -203,7 +201,6 @@ func distinctWords(list []string, what string) error {
 	return nil
 }
 
-// maxLabelText bounds the length, in bytes, of a text that people choose from.
 const maxLabelText = 256
 
 // filled returns an error that names an empty text. `pairs` are pairs of name and text.

@@ -98,12 +98,12 @@ func (g InquiryGate) Opens() string {
 }
 
 // AskInquiry is the act by which an inquiry asks humans.
-var AskInquiry = inquiryAct(ActSpec{Act: ActFrameGate, Heading: "FRAME GATE", Doc: "Asks the humans of an inquiry to decide."}, exampleGate())
+var AskInquiry = inquiryAct(ActSpec{Act: ActFrameGate, Heading: "FRAME GATE", Doc: "Asks the humans of an inquiry to decide."}, InquiryGate{
+	InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Gate: GatePerspectives, Set: exampleSet, Questions: []InquiryQuestion{{
+		ID: "perspectives", Multi: true, Options: []InquiryOption{{"Cost accounting", "what each store costs over three years"}, {"Operations", "what breaks at night"}}}},
+})
 
-func exampleGate() InquiryGate {
-	q := []InquiryQuestion{{ID: "perspectives", Multi: true, Options: []InquiryOption{{"Cost accounting", "what each store costs over three years"}, {"Operations", "what breaks at night"}}}}
-	return InquiryGate{InquiryWords: InquiryWords{FormHead: exampleHeadFrame, Epoch: 1}, Gate: GatePerspectives, Questions: q, Set: InquirySet(GatePerspectives, q)}
-}
+const exampleSet = "62a186b441a59d9d93553e04cdc922df31ca9e03449abf331cfa2c80da70fcc9"
 
 var exampleHeadFrame = FormHead{From: "mawjs", At: exampleTime}
 
@@ -159,7 +159,7 @@ type InquiryAnswer struct {
 
 // AnswerInquiry is the act by which a human answers a gate of an inquiry.
 var AnswerInquiry = inquiryAct(ActSpec{Act: ActFrameAnswer, Heading: "FRAME ANSWER", Doc: "Says what a human decides at a gate of an inquiry."}, InquiryAnswer{
-	InquiryWords: InquiryWords{FormHead: exampleFrame}, Gate: GatePerspectives, Set: exampleGate().Set,
+	InquiryWords: InquiryWords{FormHead: exampleFrame}, Gate: GatePerspectives, Set: exampleSet,
 	Chosen: []InquiryChoice{{"perspectives", []string{"Operations"}}}, Sight: exampleSight,
 })
 

@@ -67,7 +67,6 @@ func (c *InquiryContext) check() error {
 	return checkHash(c.Digest)
 }
 
-// checkHash returns an error if a text is no SHA-256 in hex.
 func checkHash(s string) error {
 	if !IsHash(s) {
 		return fmt.Errorf("%.80q is no SHA-256 in hex", s)

@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"github.com/parleyfleet/parley/internal/each"
 	"slices"
 	"strings"
 	"time"
@@ -68,11 +69,7 @@ func (o Organizing) Decides() string {
 const MaxWith = 256
 
 func joinAddresses(list []Address) string {
-	names := make([]string, len(list))
-	for i, a := range list {
-		names[i] = a.String()
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each.Of(list, Address.String), ", ")
 }
 
 // splitAddresses reads a list of addresses; an address that is named twice is in the list once.
@@ -118,7 +115,6 @@ var AskHuman = formAct(deed(ActWish, "PARTY WISH", "Asks the author's human for 
 		}
 	})
 
-// addressPart is an address, or none.
 func addressPart(key string, value *Address) part {
 	return partOf(key, value, func(s string) (Address, error) {
 		if s == "" {
@@ -161,11 +157,7 @@ func (c RuleChange) Decides(party Path) string {
 
 // Words are the rules and their new values, in one line.
 func (c RuleChange) Words() string {
-	var set []string
-	for _, v := range c.Set {
-		set = append(set, v.Name+"="+v.Value)
-	}
-	return strings.Join(set, ", ")
+	return strings.Join(each.Of(c.Set, func(v RuleValue) string { return v.Name + "=" + v.Value }), ", ")
 }
 
 func parseRuleValues(text string) (set []RuleValue, err error) {
@@ -238,10 +230,7 @@ func ParsePresence(text string) (Presence, error) {
 	if p == PresenceDormant {
 		return "", errors.New("nobody says that they are dormant: it is seen, after a day without a word")
 	}
-	var names []string
-	for _, s := range SayablePresences() {
-		names = append(names, string(s))
-	}
+	names := each.Of(SayablePresences(), func(s Presence) string { return string(s) })
 	return "", fmt.Errorf("%.80q is no presence; they are %s", text, strings.Join(names, ", "))
 }
 

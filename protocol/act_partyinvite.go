@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/parleyfleet/parley/internal/each"
 	"strings"
 	"time"
 )
@@ -119,11 +120,7 @@ func parseInvitation(body string) (Invitation, error) {
 }
 
 func joinNames(names []Name) string {
-	var list []Address
-	for _, n := range names {
-		list = append(list, Address{Name: n.String()})
-	}
-	return joinAddresses(list)
+	return joinAddresses(each.Of(names, func(n Name) Address { return Address{Name: n.String()} }))
 }
 
 // GateAnswer is what a human decides at a gate of a party: an invite, a join, an agent's

@@ -130,4 +130,4 @@ func (s Sight) Check(key, hsig string) error {
 	return nil
 }
 
-var exampleSight = Sight{Asker{Agent: "mawjs", Human: "nat", Host: "oracle-world", Key: "SHA256:…", Since: exampleTime, Founder: true, HumanKey: "SHA256:…"}.Text(), "base64url…"}
+var exampleSight = Sight{"Asked by nat@oracle-world through mawjs@oracle-world.\nSigned with the key SHA256:… of oracle-world, known since 2026-04-15T10:22:00.000Z: this host began the record.\nnat signed it too, with the key SHA256:….", "base64url…"}

@@ -51,7 +51,6 @@ func CheckMember(s string) error {
 	return nil
 }
 
-// checkMembers returns an error if a reader would pass over one of the members.
 func checkMembers(members []string) error {
 	if len(members) > maxMembers {
 		return fmt.Errorf("a channel has %d members at most", maxMembers)

@@ -127,7 +127,6 @@ func parseFrontmatter(front []byte) (fields, error) {
 	return yamlFields(front)
 }
 
-// yamlFields reads any frontmatter.
 func yamlFields(front []byte) (fields, error) {
 	root, err := mapping(front)
 	if err != nil {
@@ -206,7 +205,6 @@ func fieldOf(key string, value *yaml.Node) (field, bool) {
 	return field{}, false
 }
 
-// takeRequired reads the fields that Crosstalk requires.
 func (m *Message) takeRequired(fs fields) error {
 	m.From = fs.text("from")
 	if err := checkAuthor(m.From); err != nil {

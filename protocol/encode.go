@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
@@ -92,13 +93,8 @@ func (m *Message) checkNames() error {
 			return fmt.Errorf("the chosen instance %q would not be read", c.Instance)
 		}
 	}
-	return checkExtra(m.Extra)
-}
-
-// checkExtra refuses fields that repeat another one, and fields that are parley's.
-func checkExtra(extra []Field) error {
 	seen := map[string]bool{}
-	for _, f := range extra {
+	for _, f := range m.Extra {
 		if !plainKey.MatchString(f.Key) || knownField(f.Key) >= 0 || seen[f.Key] {
 			return fmt.Errorf("field name %q is taken or is not a plain word", f.Key)
 		}
@@ -107,7 +103,6 @@ func checkExtra(extra []Field) error {
 	return nil
 }
 
-// writable reports whether a timestamp and a path can state the year of `t`.
 func writable(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 0 && year <= 9999
@@ -151,12 +146,8 @@ func (w *frontmatter) list(key string, values []string) {
 		w.text(key, values[0])
 		return
 	}
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = w.quote(key, v)
-	}
 	if len(values) > 0 {
-		w.plain(key, "["+strings.Join(quoted, ", ")+"]")
+		w.plain(key, "["+strings.Join(each.Of(values, func(v string) string { return w.quote(key, v) }), ", ")+"]")
 	}
 }
 

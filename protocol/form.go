@@ -58,7 +58,6 @@ type fieldLine struct {
 	value       string
 }
 
-// beginsField reports whether a line begins a field, and gives its parts.
 func beginsField(line string) (f fieldLine, ok bool) {
 	rest := trimBlanks(line)
 	if rest != "" && strings.IndexByte("-*#", rest[0]) >= 0 && len(rest) > 1 && isBlank(rest[1]) {
@@ -113,7 +112,6 @@ func cutIndent(line string) (rest string, ok bool) {
 // besideField is a field beside a heading, by its key in lower case.
 type besideField struct{ key, value string }
 
-// beginsForm reports whether a line is the first one of a form.
 func beginsForm(line string) bool {
 	return line != "" && line[0] >= 'A' && line[0] <= 'Z' && strings.Contains(line, " | from:") && nextPattern.MatchString(line)
 }
@@ -264,10 +262,8 @@ func (f *form) list(key string) []string {
 	return items
 }
 
-// flat gives a field as one line.
 func (f *form) flat(key string) string { return flatText(f.fields[key]) }
 
-// text gives a field as several lines, if it has them.
 func (f *form) text(key string) string { return longText(f.fields[key]) }
 
 // flatText makes one line of a text: without control characters, and with one blank between words.
@@ -317,7 +313,6 @@ func longText(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// formWriter writes a body that readForm reads.
 type formWriter struct{ strings.Builder }
 
 // writeForm begins a body: the heading and what stands beside it, in the seeds' order.

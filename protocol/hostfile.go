@@ -53,7 +53,6 @@ func updateHostFile(old []byte, h HostState) ([]byte, error) {
 	return renderFile(root, body, checkHostFile)
 }
 
-// checkHostFile returns an error if a reader would leave something out of the host file.
 func checkHostFile(file []byte) error {
 	h, err := ParseHostFile(file)
 	if err == nil && len(h.Unread) > 0 {
@@ -88,10 +87,8 @@ func HostFileUser(file []byte) string { return hostFileField(file, "username") }
 
 func hostFileField(file []byte, key string) string {
 	root, _ := hostFileParts(file)
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key {
-			return root.Content[i+1].Value
-		}
+	if i := fieldAt(root, key); i >= 0 {
+		return root.Content[i+1].Value
 	}
 	return ""
 }
@@ -143,24 +140,17 @@ func hostFileParts(old []byte) (*yaml.Node, string) {
 	return &yaml.Node{Kind: yaml.MappingNode}, about
 }
 
-// set replaces or appends the field key of a mapping.
 func set(root *yaml.Node, key string, value *yaml.Node) {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key {
-			root.Content[i+1] = value
-			return
-		}
+	if i := fieldAt(root, key); i >= 0 {
+		root.Content[i+1] = value
+		return
 	}
 	root.Content = append(root.Content, scalar(key), value)
 }
 
-// unset takes the field key out of a mapping.
 func unset(root *yaml.Node, key string) {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key {
-			root.Content = slices.Delete(root.Content, i, i+2)
-			return
-		}
+	if i := fieldAt(root, key); i >= 0 {
+		root.Content = slices.Delete(root.Content, i, i+2)
 	}
 }
 
@@ -288,7 +278,11 @@ func (h *HostState) takeFileActors(actors *yaml.Node) {
 		}
 		a := HostedAgent{Name: Name(name.Value)}
 		for tier, value := range eachField(tiers) {
-			t, err := parseTier(tier + "*" + fileCount(value))
+			count := "1"
+			if i := fieldAt(value, "count"); i >= 0 {
+				count = value.Content[i+1].Value
+			}
+			t, err := parseTier(tier + "*" + count)
 			if err != nil || slices.ContainsFunc(a.Tiers, func(u Tier) bool { return u.Name == t.Name }) {
 				h.Unread = append(h.Unread, "actor "+name.Value+", tier: "+oneLine(tier))
 				continue
@@ -297,16 +291,6 @@ func (h *HostState) takeFileActors(actors *yaml.Node) {
 		}
 		h.Agents = append(h.Agents, a)
 	}
-}
-
-// fileCount is the count of a tier: its field "count", or 1 without that field.
-func fileCount(tier *yaml.Node) string {
-	for i := 0; i+1 < len(tier.Content); i += 2 {
-		if tier.Content[i].Value == "count" {
-			return tier.Content[i+1].Value
-		}
-	}
-	return "1"
 }
 
 // FounderPath is the path of the file in the first commit of a record that says who began the
@@ -418,14 +402,7 @@ func (h *HostState) takeAddress(address string) error {
 // of the file. The node of a host writes no command, and no node runs one from the record (R12). So
 // somebody else has written it. A file that cannot be read has none.
 func HostFileCommands(data []byte) []string {
-	front, _, err := split(data)
-	if err != nil {
-		return nil
-	}
-	root, err := mapping(front)
-	if err != nil {
-		return nil
-	}
+	root, _ := hostFileParts(data)
 	var found []string
 	for field, actors := range eachField(root) {
 		if field != "actors" {
@@ -444,16 +421,20 @@ func HostFileCommands(data []byte) []string {
 // "cli", or as the bare string of the shorthand.
 func stateCommand(tiers *yaml.Node) bool {
 	for _, tier := range eachField(tiers) {
-		if tier.Kind == yaml.ScalarNode && tier.Tag == "!!str" {
+		if tier.Kind == yaml.ScalarNode && tier.Tag == "!!str" || fieldAt(tier, "cli") >= 0 {
 			return true
-		}
-		for field := range eachField(tier) {
-			if field == "cli" {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+func fieldAt(mapping *yaml.Node, key string) int {
+	for i := 0; mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // eachField are the keys of a mapping with their values, in its order.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nats-io/nkeys"
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // HostWord is what a message of the fleet's own book-keeping says. Its act decides which one it is:
@@ -48,7 +48,6 @@ func FormatHostWord(act Act, w HostWord) string {
 // exampleKey stands in the examples of words: a key that nobody has.
 const exampleKey = "UCFIRY65OQE7DFP5KLNS2PF2LVZMUZYJX4OZIEQ36N2IQANUB5XVZ45L"
 
-// wordHead is the first line of a host's word.
 func wordHead(act Act, host Name) string {
 	return strings.ToUpper(string(act)) + " | host: " + host.String() + "\n"
 }
@@ -136,7 +135,6 @@ func yesLine(key string, value *bool) hostLine {
 	}}
 }
 
-// listLine are at most `most` different values, each on a line of its own.
 func listLine[T comparable](key string, list *[]T, most int, parse func(string) (T, error), format func(T) string) hostLine {
 	return hostLine{key, func(s string) error {
 		value, err := parse(s)
@@ -148,13 +146,7 @@ func listLine[T comparable](key string, list *[]T, most int, parse func(string) 
 		}
 		*list = append(*list, value)
 		return nil
-	}, func() []string {
-		lines := make([]string, len(*list))
-		for i, value := range *list {
-			lines[i] = format(value)
-		}
-		return lines
-	}}
+	}, func() []string { return each.Of(*list, format) }}
 }
 
 // HostKey is a key and the host that it belongs to.
@@ -176,9 +168,9 @@ func parseHostKey(s string) (HostKey, error) {
 	return HostKey{host, key}, CheckKey(key)
 }
 
-// CheckKey returns an error if a text is no public key of a host.
+// CheckKey returns an error if a text is no public key of a host in its usual spelling.
 func CheckKey(key string) error {
-	if !nkeys.IsValidPublicUserKey(key) {
+	if _, err := Fingerprint(key); err != nil {
 		return fmt.Errorf("%.80q is not a public nkey of a host, which begins with U", key)
 	}
 	return nil

@@ -181,7 +181,6 @@ func SameTopic(a, b string) bool {
 	return short(a) || short(b) || topicKey(a) == topicKey(b)
 }
 
-// topicKey is a name in lower case, with one "-" in place of blanks and dashes.
 func topicKey(topic string) string {
 	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(topic)), func(r rune) bool {
 		return unicode.IsSpace(r) || r == '-' || r == '_'

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
@@ -58,7 +59,6 @@ type Message struct {
 // Field is a frontmatter field that parley does not know.
 type Field struct{ Key, Value string }
 
-// messageField is a field of the frontmatter: how it is written, and how it is read.
 type messageField struct {
 	key   string
 	write func(w *frontmatter, m *Message)
@@ -117,7 +117,6 @@ var messageFields = []messageField{
 	textField("sig", func(m *Message) *string { return &m.Sig }),
 }
 
-// textField is a field that is any text.
 func textField(key string, at func(*Message) *string) messageField {
 	return messageField{key, func(w *frontmatter, m *Message) { w.text(key, *at(m)) }, one(func(m *Message, value string) { *at(m) = value })}
 }
@@ -199,13 +198,7 @@ func (m *Message) ToAll() bool {
 }
 
 // Names returns the addressees as they are written. It is never nil.
-func (m *Message) Names() []string {
-	names := make([]string, len(m.To))
-	for i, a := range m.To {
-		names[i] = a.String()
-	}
-	return names
-}
+func (m *Message) Names() []string { return each.Of(m.To, Address.String) }
 
 // ChosenFor is the instance that the sender chose for the addressed agent. `ok` is false if the
 // sender chose none.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/parleyfleet/parley/internal/each"
 	"io"
 	"math"
 	"slices"
@@ -131,11 +132,7 @@ func (r PartyRules) Get(name string) string {
 
 // PartyRuleNames are the names of the rules, sorted.
 func PartyRuleNames() []string {
-	var names []string
-	for _, rule := range partyRules() {
-		names = append(names, rule.name)
-	}
-	return names
+	return each.Of(partyRules(), func(rule partyRule) string { return rule.name })
 }
 
 // Override sets the rules that a JSON object names. If one of them is wrong, it sets none (seed,

@@ -35,6 +35,7 @@ const (
 	KindReceipt   Kind = "receipt"
 	KindPresence  Kind = "presence"
 	KindHeard     Kind = "heard"
+	KindWoken     Kind = "woken"
 	KindHead      Kind = "head"
 	KindBell      Kind = "bell"
 	KindAsk       Kind = "ask"
@@ -55,7 +56,7 @@ func (k Kind) Message() bool {
 //	parley.<fleet>.<sender>.hey.<agent>
 //	parley.<fleet>.<sender>.wormhole.<host>.<agent>
 //	parley.<fleet>.<sender>.channel.<uuid>
-//	parley.<fleet>.<sender>.broadcast · receipt · presence · heard · head · bell
+//	parley.<fleet>.<sender>.broadcast · receipt · presence · heard · woken · head · bell
 //	parley.<fleet>.<sender>.ask.<host>.<what>
 type Subjects struct{ Fleet Name }
 
@@ -135,10 +136,9 @@ func (s Subjects) Parse(subject string) (Subject, error) {
 	return Subject{Sender: sender, Kind: kind, Rest: rest}, nil
 }
 
-// restTokens is the number of tokens that follow a kind.
 func restTokens(k Kind) (int, bool) {
 	switch k {
-	case KindBroadcast, KindReceipt, KindPresence, KindHeard, KindHead, KindBell:
+	case KindBroadcast, KindReceipt, KindPresence, KindHeard, KindWoken, KindHead, KindBell:
 		return 0, true
 	case KindHey, KindChannel:
 		return 1, true

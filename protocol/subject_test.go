@@ -128,7 +128,7 @@ func TestSubjectPatterns(t *testing.T) {
 func TestKindsThatCarryMessages(t *testing.T) {
 	for kind, want := range map[protocol.Kind]bool{
 		protocol.KindHey: true, protocol.KindWormhole: true, protocol.KindChannel: true, protocol.KindBroadcast: true, protocol.KindReceipt: true,
-		protocol.KindPresence: false, protocol.KindHeard: false, protocol.KindHead: false, protocol.KindBell: false, protocol.KindAsk: false, "": false, "shout": false,
+		protocol.KindPresence: false, protocol.KindHeard: false, protocol.KindWoken: false, protocol.KindHead: false, protocol.KindBell: false, protocol.KindAsk: false, "": false, "shout": false,
 	} {
 		if kind.Message() != want {
 			t.Errorf("%s: got %t", kind, kind.Message())

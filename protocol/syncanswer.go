@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
@@ -55,7 +56,6 @@ func parseSyncResult(body string) (SyncResult, error) {
 	return result, nil
 }
 
-// rowReader reads rows, a line at a time.
 type rowReader struct {
 	rows    []SyncRow
 	columns []string // columns of the table that is being read
@@ -124,7 +124,6 @@ func labelOf(text string) []string {
 	return rowLabel.FindStringSubmatch(text)
 }
 
-// sumsUp reports whether a line is a sum of all rows.
 func sumsUp(text string) bool {
 	return text != "" && strings.IndexByte("orOR", text[0]) >= 0 && overallLine.MatchString(text)
 }
@@ -141,10 +140,7 @@ func plainRow(line string) string {
 func (r *rowReader) table(line string) bool {
 	cells := splitCells(line)
 	if r.columns == nil {
-		names := make([]string, len(cells))
-		for i, cell := range cells {
-			names[i] = column(cell)
-		}
+		names := each.Of(cells, column)
 		if slices.Contains(names, "score") && slices.Contains(names, "claim") {
 			r.columns, r.open = names, 0
 			return true
@@ -205,7 +201,6 @@ func column(name string) string {
 	return ""
 }
 
-// labelled reads a row that begins with a label.
 func (r *rowReader) labelled(name, rest string) {
 	slug, label, ok := parseName(strings.TrimSpace(name))
 	if !ok {
@@ -280,8 +275,6 @@ func decisionOnce(text string) string {
 	return text[:at[0]] + text[at[1]:]
 }
 
-// readScore reads the number at the beginning of a text. It also returns what stands behind the
-// number.
 func readScore(text string) (Score, string) {
 	if whole, part, _ := strings.Cut(text, "."); len(whole) == 1 && len(part) < 7 && strings.Trim(text, "0123456789.") == "" && strings.Count(text, ".") < 2 && !strings.HasSuffix(text, ".") {
 		if x, err := strconv.ParseFloat(text, 64); err == nil { // leadingScore would find the same, more slowly

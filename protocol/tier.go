@@ -13,6 +13,13 @@ import (
 // InboxTier is the tier of an agent that asks for its mail and is not run.
 const InboxTier = "inbox"
 
+// SessionTier is the tier of an agent that is a session of an agent program, which a person opens.
+// Such agents of one name form no group (R68).
+const SessionTier = "session"
+
+// IsSession reports whether the agent is a session of an agent program.
+func (a HostedAgent) IsSession() bool { return len(a.Tiers) == 1 && a.Tiers[0].Name == SessionTier }
+
 // MaxTierCount bounds the count of one tier, so that no file makes its reader build a huge group.
 const MaxTierCount = 1024
 
@@ -38,7 +45,6 @@ func CheckTierName(s string) error {
 // String returns "name*count".
 func (t Tier) String() string { return t.Name + "*" + strconv.Itoa(t.Count) }
 
-// parseTier reads "name*count".
 func parseTier(s string) (Tier, error) {
 	name, count, ok := strings.Cut(s, "*")
 	if !ok {

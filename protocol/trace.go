@@ -35,6 +35,7 @@ const (
 	TraceAgain    = "again"    // it is to be tried again
 	TraceStopped  = "stopped"  // the agent is not run, because agents have answered each other too often
 	TraceWaits    = "waits"    // it waits for the agent at the time of asking; By says for what
+	TraceWoken    = "woken"    // the program of a session of the agent took the bell for it
 	TraceAtWork   = "at-work"  // the agent works on it at the time of asking
 )
 
@@ -54,13 +55,27 @@ type TraceStep struct {
 	Next    time.Time     `json:"next,omitzero"`
 }
 
+// Waits is why a session of an agent program does not take up its mail, or does not go on with it.
+// Hosts tell it each other as they tell that they are there, and keep it nowhere.
+type Waits struct {
+	For string `json:"for"` // "human": its program asks its human something; "turns": mail has begun as many turns of it as it may within an hour; "turn": it is idle, and nothing wakes it
+	// Time is since when it waits for its human, or is idle; of turns, until when mail begins none.
+	Time time.Time `json:"time"`
+}
+
+// What a session can wait for.
+const (
+	WaitsForHuman = "human"
+	WaitsForTurns = "turns"
+	WaitsForTurn  = "turn"
+)
+
 // Trace is the steps of one message.
 type Trace struct {
 	Path  Path        `json:"path"`
 	Steps []TraceStep `json:"steps"`
 }
 
-// traceQuestion is the form of a question.
 type traceQuestion struct {
 	Paths []Path `json:"paths"`
 }

@@ -118,7 +118,7 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	down := control.Errorf(control.KindUnavailable, "parley up", "no node is running for here")
+	down := control.Errorf(control.KindUnavailable, "parley up -d", "no node is running for here")
 	for _, test := range []struct {
 		name  string
 		err   error
@@ -128,10 +128,10 @@ func TestFailures(t *testing.T) {
 		want  string
 	}{
 		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init\n"},
-		{name: "no node", err: down, setUp: true, code: cli.ExitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up\n"},
+		{name: "no node", err: down, setUp: true, code: cli.ExitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up -d\n"},
 		{
 			name: "as JSON", err: down, setUp: true, json: true, code: cli.ExitFailed,
-			want: `{"error":"no node is running for here","kind":"unavailable","hint":"parley --home HOME up"}` + "\n",
+			want: `{"error":"no node is running for here","kind":"unavailable","hint":"parley --home HOME up -d"}` + "\n",
 		},
 		{name: "a plain error", err: errors.New("cannot do it"), code: cli.ExitFailed, want: "parley: cannot do it\n"},
 		{name: "a refusal", err: control.Errorf(control.KindRefused, "", "cannot send"), code: cli.ExitFailed, want: "parley: cannot send\n"},
@@ -198,10 +198,10 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 // It prevents: a hint that is longer than the terminal is wide breaks within a word.
 func TestHintsFitTheTerminal(t *testing.T) {
 	r := newRun(t)
-	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley ls; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
+	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley who; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
 	r.AtTerminal(80)
 	r.Do("hey", "ecko", "hello")
-	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley ls; to write to it all the same: parley\nsend --anyway\n"
+	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley who; to write to it all the same: parley\nsend --anyway\n"
 	if r.Err.String() != want {
 		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/install"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/root"
@@ -46,7 +47,7 @@ func printedShapes() map[string][]shape {
 	sending := []shape{{value: lonely}, {value: exchange, when: "with `--wait`"}}
 	channel, memory, served, known := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
 	all := map[string][]shape{
-		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
+		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley who"}),
 		"parley agent add":            one(served),
 		"parley agent list":           one([]control.Agent{served}),
 		"parley agent show":           one(control.AgentSettings{Agent: served, Settings: []control.Setting{{Name: "attempts", Value: "3"}}}),
@@ -101,20 +102,29 @@ func printedShapes() map[string][]shape {
 		"parley fleet rotate":         one(control.Rotation{Host: "laptop", Old: exampleOldKey, Key: exampleKey, Fingerprint: exampleFingerprint, Until: exampleTime(168), Path: examplePath("c0ffee00")}),
 		"parley fleet show":           {{value: known}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
 		"parley inbox":                one([]control.Message{exampleDirect()}),
-		"parley log":                  {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}, {value: exampleUnreadable(), lines: true, when: "where the disk has lost its text"}},
-		"parley logs":                 one("what the node has logged, as it stands in the file: JSON with `level`, `time`, `message` and what belongs to it, one a line, and between them what the process said itself"),
-		"parley ls":                   one([]control.Participant{exampleParticipant()}),
-		"parley agent retry":          one(exampleDeadLetter()),
-		"parley fleet people":         one(control.HumanList{Record: exampleCommit, Host: "white", Here: "nat", Humans: []control.Human{exampleHuman()}}),
-		"parley memory add":           one(memory),
-		"parley memory list":          one([]control.Memory{memory}),
-		"parley memory show":          one(memory),
-		"parley memory supersede":     one(memory),
+		"parley doctor":               one([]install.Obstacle{{Program: "claude", Problem: "the plugin of parley is switched off in /home/nat/.claude/settings.json", Do: "claude plugin enable parley@skills-dir"}}),
+		"parley install": {
+			{value: []install.ProgramInfo{{Name: "codex", Title: "Codex CLI", Path: "/usr/bin/codex", Version: "0.140.0", Lacks: []string{"wakes when idle"}, Installed: "no", Problem: "cannot change /home/nat/.codex/config.toml: line 2: a value is missing"}}},
+			{value: []install.ChangedFile{{Program: "claude", Path: "/home/nat/.claude/skills/parley/SKILL.md", State: "written"}}, when: "with a program"},
+		},
+		"parley log":              {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}, {value: exampleUnreadable(), lines: true, when: "where the disk has lost its text"}},
+		"parley logs":             one("what the node has logged, as it stands in the file: JSON with `level`, `time`, `message` and what belongs to it, one a line, and between them what the process said itself"),
+		"parley ls":               one([]control.Participant{exampleParticipant()}),
+		"parley agent retry":      one(exampleDeadLetter()),
+		"parley fleet people":     one(control.HumanList{Record: exampleCommit, Host: "white", Here: "nat", Humans: []control.Human{exampleHuman()}}),
+		"parley memory add":       one(memory),
+		"parley memory list":      one([]control.Memory{memory}),
+		"parley memory show":      one(memory),
+		"parley memory supersede": one(memory),
 		"parley agent open": {{value: control.Opening{
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
-		"parley presence": {{value: control.AgentPresence{Agent: "mawjs", State: control.AgentIdle, Since: exampleTime(1), Digest: "1 new in the inbox of mawjs, from nat.\n…"}}, {value: control.SaidPresence{Me: "mawjs", Chosen: "only", State: "busy", Parties: []string{"tmux design"}, Failed: []string{"triage: …"}}, when: "with active, busy, compacted or hidden"}},
+		"parley presence":     {{value: control.AgentPresence{Agent: "mawjs", State: control.AgentIdle, Since: exampleTime(1), Digest: "1 new in the inbox of mawjs, from nat.\n…"}}, {value: control.SaidPresence{Me: "mawjs", Chosen: "only", State: "busy", Parties: []string{"tmux design"}, Failed: []string{"triage: …"}}, when: "with active, busy, compacted or hidden"}},
+		"parley session list": one([]control.Session{exampleSession()}),
+		"parley session mute": one(exampleSession()),
+		"parley session name": one(exampleSession()),
+		"parley whoami":       one(control.Self{Name: "mawjs", Agent: true, How: "its token", Host: "white", Human: "nat", Fleet: "acme"}),
 		"parley trace": one([]control.TraceStep{
 			{Time: exampleTime(0), Host: "black", Path: message.Path, Step: control.TraceWritten, From: "nat", To: []string{"mawjs"}, Act: "hey"},
 			{Time: exampleTime(0), Host: "white", Path: message.Path, Step: protocol.TraceEnded, Agent: "mawjs", Retry: 1, Attempt: 2, Tier: "opus", Failure: "exit-status", Exit: 1, Ran: control.Seconds(time.Second), Bytes: 311},
@@ -155,11 +165,13 @@ func printedShapes() map[string][]shape {
 // unprintedAnswers are what a node answers and no command prints as it is.
 func unprintedAnswers() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[control.TopicPage](), // --export --json prints the topic
-		reflect.TypeFor[control.IssueList](), // --recap prints it beside the topics
-		reflect.TypeFor[control.Ping](),      // "host ping" prints what several of them have shown
-		reflect.TypeFor[control.Talk](),      // "chat" begins with it
-		reflect.TypeFor[control.Progress](),  // "record verify" shows it to a person meanwhile
+		reflect.TypeFor[control.TopicPage](),     // --checkpoint gives it to the agent that sums up
+		reflect.TypeFor[control.IssueList](),     // --recap prints it beside the topics
+		reflect.TypeFor[control.Ping](),          // "host ping" prints what several of them have shown
+		reflect.TypeFor[control.Talk](),          // "chat" begins with it
+		reflect.TypeFor[control.SessionAnswer](), // "hook" prints it in the form of the agent program
+		reflect.TypeFor[control.SessionRing](),   // "hook PROGRAM bells" prints it as a line
+		reflect.TypeFor[control.Progress](),      // "record verify" shows it to a person meanwhile
 	}
 }
 
@@ -198,7 +210,7 @@ func exampleMessage() control.Message {
 		Path: p, Channel: p.Channel(), ChannelName: "sprint", From: "nat", To: []string{"mawjs", "volt"}, Timestamp: p.Time(),
 		Type: protocol.TypeText, Act: protocol.ActTell, Host: "laptop", Run: "0badcafe", Seq: 7, Request: "deploy-42",
 		Stage: protocol.StageAnswered, Heard: []protocol.Name{"white"}, Signature: protocol.SignatureValid, Body: "Who takes this?",
-		Addressees: []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}},
+		Addressees: []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead, Woken: true, Waits: &protocol.Waits{For: protocol.WaitsForHuman, Time: exampleTime(4)}}},
 	}
 }
 
@@ -303,16 +315,31 @@ func exampleEvents() [3]control.Event {
 		Time: exampleTime(0), Kind: control.EventMessage, Message: &message,
 		Stage:   &control.StageChange{Path: examplePath("b2c3d4e5"), Stage: protocol.StageHeard, By: "white"},
 		Host:    &control.HostChange{Change: control.HostCame, Host: "white"},
+		Session: &control.SessionChange{Change: control.SessionWaits, Agent: "parley-docs", Host: "white"},
 		Gate:    &control.GateChange{Change: control.GateOpened, Path: examplePath("b2c3d4e6"), Title: "invite of mawui@white", Party: "tmux design", From: exampleAsker().Short(), Host: "white", Outcome: "pending"},
 		Trouble: &control.TroubleChange{Change: control.TroubleBegan, Text: "cannot push main: permission denied"},
 		Missed:  12,
 	}}
 }
 
+// exampleSession has a value in each field. A session that is muted is not woken.
+func exampleSession() control.Session {
+	return control.Session{
+		Agent: "parley-docs", Program: "claude", Folder: "/home/nat/parley-docs", ID: "8eedb782-55be-42cb-8df5-74ad0f186081", Process: 14017, State: control.AgentIdle,
+		Since: exampleTime(1), Waiting: 2, Handed: 1, Woken: exampleTime(2), Ways: []control.SessionWay{control.BySocket}, Turns: 3, Muted: exampleTime(9), Declared: true,
+	}
+}
+
 func exampleAgent() control.Agent {
 	return control.Agent{
-		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", ProfileState: control.ProfileAccepted, Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
-		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Examiner: "mechanical", Soul: "nat", Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
+		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", ProfileState: control.ProfileAccepted, Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Examiner: "mechanical", Soul: "nat", AgentWork: exampleWork(3), Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
+	}
+}
+
+func exampleWork(unread int) control.AgentWork {
+	return control.AgentWork{
+		Paused: true, Queued: 2, Running: 1, Unread: unread, Over: 1, Failing: 1, Dead: 1, Held: true, Stalled: "cannot note that mawjs is started: input/output error",
 	}
 }
 
@@ -398,9 +425,9 @@ func exampleProbe() control.Probe {
 
 func exampleParticipant() control.Participant {
 	return control.Participant{
-		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
-		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Unread: 2, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Gates: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
-		Stalled: "cannot note that mawjs is started: input/output error",
+		Waits: &protocol.Waits{For: protocol.WaitsForTurns, Time: exampleTime(30)},
+		Name:  "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
+		RTT: exampleSeconds("412µs"), AgentWork: exampleWork(2), Gates: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
 	}
 }
 

@@ -48,8 +48,9 @@ func exampleFrame() control.Frame {
 			ID: "1.1", Topics: []string{"the second store"}, Peers: []string{"Operations", "Cost accounting"}, Messages: 2, Closed: true, Resolution: "partial", Strength: "moderate", Basis: "both count nights",
 			Agreement: "Operations: it is cheaper", Divergence: "Operations: what a night is worth",
 		}},
-		Synthesis: "## Convergence", Syntheses: 1, Trace: []protocol.InquiryTraceRow{{Perspective: "Operations", Sections: []string{"Divergence"}, Survived: true, Unaddressed: []string{"cost"}}}, Gaps: []string{"cost"},
-		Tier: "narrowing", Note: "begin an inquiry with these perspectives", Findings: []string{"assessment"}, Remarks: []string{"Operations and Cost accounting gave one and the same text: it counts as one source, and is no agreement."}, Here: true, Mine: true,
+		FrameOutcome: control.FrameOutcome{Synthesis: "## Convergence", Syntheses: 1, Trace: []protocol.InquiryTraceRow{{Perspective: "Operations", Sections: []string{"Divergence"}, Survived: true, Unaddressed: []string{"cost"}}}, Gaps: []string{"cost"},
+			Tier: "narrowing", Note: "begin an inquiry with these perspectives", Findings: []string{"assessment"}, Remarks: []string{"Operations and Cost accounting gave one and the same text: it counts as one source, and is no agreement."}},
+		Here: true, Mine: true,
 	}
 }
 

@@ -12,7 +12,7 @@ func topicShapes() []shape {
 	list := control.TopicList{Me: "skills", Chosen: "folder", Topics: []control.Topic{exampleTopic()}}
 	return []shape{
 		{value: exampleRelation(), when: "with a partner alone"},
-		{value: exampleTopic(), when: "with a topic, and with `--state` and `--export`"},
+		{value: exampleTopic(), when: "with a topic, and with `--state`"},
 		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`"},
 		{value: with.FleetTopics{TopicList: list, Unheard: []with.UnheardHost{{Host: "black", Last: exampleTime(1)}}}, when: "with `--fleet-status`"},
 		{value: with.Recap{TopicList: list, Issues: []control.IssueNews{exampleIssueNews()}}, when: "with `--recap`"},

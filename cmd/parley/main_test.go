@@ -10,7 +10,7 @@ import (
 
 // TestMain lets this test binary play parley, and a stranger.
 func TestMain(m *testing.M) {
-	scripts.Main(m, root.Play, map[string]func(){"stranger": stranger})
+	scripts.Main(m, root.Play, map[string]func(){"stranger": stranger, "claude": claudeStandIn})
 }
 
 // newRun prepares a run of all commands of parley.

@@ -52,6 +52,37 @@ func TestScreensFit(t *testing.T) {
 	}
 }
 
+// It prevents: sentences about parties, gates, agents and the node that run over the edge of a usual
+// terminal. What a person copies, such as a command or a path, may be wider.
+func TestSentencesFit(t *testing.T) {
+	party := exampleParty()
+	party.Void[0].Why, party.Proposals[0].Text = strings.Repeat("because ", 12), strings.Repeat("Panes have names. ", 6)
+	party.Tasks[0].Text, party.Leases[0].Things = strings.Repeat("Write a test. ", 8), []string{"src/panes", "src/windows", "src/sessions", "docs/panes"}
+	gates := []control.Gate{exampleGate(), exampleGate(), exampleGate()}
+	gates[0].Title, gates[0].Reason, gates[0].Outcome = strings.Repeat("invite of mawui ", 6), strings.Repeat("after standup ", 6), "pending"
+	gates[1].Outcome, gates[2].Outcome = "contested", "declined"
+	party.Gates = gates
+	for _, line := range []string{"who", "work-with who", "party list", "party recap", "party rules", "gates --all", "agent show x", "status", "inbox"} {
+		r := newRun(t)
+		clitest.On(r, control.ShowParty, party)
+		clitest.On(r, control.Parties, control.PartyList{Me: "skills", Chosen: "only", Parties: []control.Party{party}})
+		clitest.On(r, control.Gates, control.GateList{Human: "nat", Gates: gates})
+		clitest.On(r, control.ShowAgent, control.AgentSettings{Agent: exampleAgent(), Settings: []control.Setting{{Name: "exec", Value: strings.Repeat("claude --print ", 8)}}})
+		clitest.On(r, control.ShowStatus.Verb, exampleStatus())
+		clitest.On(r, control.List, []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}})
+		r.HasMail(clitest.MailOfStrangers())
+		r.AtTerminal(80)
+		if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
+			t.Fatalf("%s: exit %d, %s", line, code, r.Err.String())
+		}
+		for shown := range strings.SplitSeq(r.Out.String(), "\n") {
+			if got := term.Width(shown); got > 80 && !strings.Contains(shown, "parley ") && strings.Contains(strings.TrimSpace(shown), " ") {
+				t.Errorf("%s: %d columns: %q", line, got, shown)
+			}
+		}
+	}
+}
+
 // It prevents: help that is wider than the usual terminal, which runs over and tears its columns
 // apart.
 func TestHelpFits(t *testing.T) {
@@ -88,7 +119,6 @@ func TestFlagsComplete(t *testing.T) {
 		"channel new x --parent": "sprint",
 		"memory add --scope":     "sprint",
 		"memory list --scope":    "sprint",
-		"memory list --from":     "mawjs",
 		"search --from":          "mawjs",
 		"send --to":              "mawjs",
 		"wait --from":            "mawjs",
@@ -99,12 +129,20 @@ func TestFlagsComplete(t *testing.T) {
 		"wake":                   "claude",
 		"host show":              "white",
 		"host ping":              "white",
+		"party join":             "tmux-design",
+		"party tell --party":     "tmux-design",
+		"party invite":           "mawjs",
+		"work-with":              "mawjs",
+		"gates reject":           "1f2e3d4c",
+		"dlq list":               "mawjs",
 	} {
 		r := newRun(t)
 		r.SomeBooks(t)
 		clitest.On(r, control.Agents.Verb, clitest.ServedHere())
 		clitest.On(r, control.List, []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}})
 		clitest.On(r, control.Hosts, clitest.SomeHosts())
+		clitest.On(r, control.Parties, control.PartyList{Parties: []control.Party{{Short: "tmux-design", State: "on"}}})
+		clitest.On(r, control.Gates, control.GateList{Gates: []control.Gate{{ID: "1f2e3d4c", Title: "invite of mawui"}}})
 		r.Do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
 		words := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
 		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {

@@ -229,7 +229,11 @@ func (c *chaos) run(size chaosSize) {
 		starve(h, size.between/4)
 		h.kill()
 		c.kills++
-		if loseFile(t, h.home.Record(), c.random) != "" {
+		remote := c.remote
+		if gone && !back {
+			remote = away
+		}
+		if loseFile(t, h.home.Record(), remote, c.random) != "" {
 			c.lost++
 		}
 		c.begin(h)

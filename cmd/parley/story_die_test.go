@@ -181,6 +181,59 @@ func TestDieWhileAHomeIsMade(t *testing.T) {
 	}
 }
 
+// The same for a node that joins with the keys and agents that it has. It prevents: agents that are
+// lost, or a home with the record of the one fleet and the configuration of the other.
+func TestDieWhileANodeJoinsAnotherFleet(t *testing.T) {
+	for _, p := range []failpoint.Point{
+		failpoint.HomeAside, failpoint.HomeKeyed, failpoint.RecordPlaced, failpoint.HomeMade, failpoint.JoinStored, failpoint.JoinPushed,
+	} {
+		t.Run(strings.TrimPrefix(string(p), "home/"), func(t *testing.T) {
+			t.Parallel()
+			remote := filepath.Join(t.TempDir(), "shared.git")
+			gitOut(t, ".", "init", "--quiet", "--bare", remote)
+			first := emptyStoryHost(t)
+			first.must("init", "--fleet", "f", "--alias", "first", "--human", "eve", "--remote", remote)
+			h := newStoryHost(t, "white")
+			h.start()
+			h.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
+			h.stop()
+			key, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.env = []string{failpoint.Variable + "=" + string(p)}
+			if out, err := h.try("join", remote); err == nil {
+				t.Fatalf("it did not die: %s", out)
+			}
+			h.env = nil
+			made := p == failpoint.HomeMade || p == failpoint.JoinStored || p == failpoint.JoinPushed
+			if !made {
+				if _, err := h.try("up"); err == nil || !strings.Contains(err.Error(), "half made") {
+					t.Errorf("a start before: %v", err)
+				}
+				if _, err := h.try("join", remote+".none"); err == nil {
+					t.Error("another remote is taken")
+				}
+				h.must("join", remote)
+			}
+			if now, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk")); err != nil || !bytes.Equal(now, key) {
+				t.Errorf("the key is another one: %v", err)
+			}
+			h.start()
+			if out := h.must("hey", "loud", "--as", "nat", "--wait", "30s", "here"); !strings.Contains(out, "HERE") {
+				t.Errorf("the agent: %s", out)
+			}
+			h.until("all is pushed", func() bool { r := h.status().Record; return r.Unrecorded+r.Unpushed == 0 && r.Trouble == nil })
+			if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
+				t.Errorf("verify: %s", out)
+			}
+			if _, err := os.Stat(h.home.Aside()); err == nil {
+				t.Error("what was put aside is still there")
+			}
+		})
+	}
+}
+
 // The same for another remote of a home.
 func TestDieWhileTheRemoteIsSet(t *testing.T) {
 	for _, p := range []failpoint.Point{failpoint.Fetching, failpoint.Pushing, failpoint.Pushed, failpoint.RemoteUsed} {

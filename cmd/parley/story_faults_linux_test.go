@@ -36,8 +36,9 @@ func starve(h *storyHost, lasts time.Duration) {
 }
 
 // loseFile takes from the disk of a node that does not run the content of one file of its main that
-// is no message. It returns the path of the file; "" if all of them have the same content as others.
-func loseFile(t *testing.T, repo string, random *rand.Rand) string {
+// is no message and that the remote has too: else it would be lost for good. It returns the path of the
+// file; "" if there is none.
+func loseFile(t *testing.T, repo, remote string, random *rand.Rand) string {
 	t.Helper()
 	var files [][2]string // path and object
 	for line := range strings.Lines(gitOut(t, repo, "ls-tree", "-r", "main")) {
@@ -46,7 +47,14 @@ func loseFile(t *testing.T, repo string, random *rand.Rand) string {
 			files = append(files, [2]string{path, strings.Fields(about)[2]})
 		}
 	}
-	lost := files[random.IntN(len(files))]
+	random.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	at := slices.IndexFunc(files, func(file [2]string) bool {
+		return exec.Command("git", "--git-dir", remote, "cat-file", "-e", file[1]).Run() == nil
+	})
+	if at < 0 {
+		return ""
+	}
+	lost := files[at]
 	name := lost[1]
 	removed := os.Remove(filepath.Join(repo, "objects", name[:2], name[2:])) == nil
 	indexes, err := filepath.Glob(filepath.Join(repo, "objects", "pack", "*.idx"))

@@ -25,7 +25,7 @@ import (
 
 // storyHost is one host of a story told in Go: a home, and the process of its node while that runs.
 type storyHost struct {
-	t       *testing.T
+	t       testing.TB
 	home    configs.Home
 	inside  []string // words that run a program on its machine; none: on this one
 	program string   // of parley; "": this test binary (TestMain)
@@ -50,13 +50,13 @@ func (w *firstWord) Write(data []byte) (int, error) {
 }
 
 // newStoryHost makes a home of its own with "parley init".
-func newStoryHost(t *testing.T, alias string, flags ...string) *storyHost {
+func newStoryHost(t testing.TB, alias string, flags ...string) *storyHost {
 	t.Helper()
 	return newStoryHostInside(t, nil, append([]string{"init", "--alias", alias, "--human", "nat"}, flags...)...)
 }
 
 // newStoryHostInside makes a home with these words of parley on a machine.
-func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHost {
+func newStoryHostInside(t testing.TB, inside []string, words ...string) *storyHost {
 	t.Helper()
 	h := emptyStoryHost(t)
 	h.inside = inside
@@ -65,11 +65,14 @@ func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHo
 }
 
 // emptyStoryHost returns a host whose home is still to be made.
-func emptyStoryHost(t *testing.T) *storyHost {
+func emptyStoryHost(t testing.TB) *storyHost {
 	t.Helper()
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
 	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), cli.Version)}
-	t.Cleanup(h.kill)
+	t.Cleanup(func() {
+		h.kill()
+		scratch.Clear(t, home.Dir) // the git of a killed node may still write into the shared repository
+	})
 	return h
 }
 
@@ -195,7 +198,7 @@ func (h *storyHost) log() []control.Message {
 }
 
 // gitOut returns what the git program prints about a repository.
-func gitOut(t *testing.T, repository string, args ...string) string {
+func gitOut(t testing.TB, repository string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", repository}, args...)...)
 	out, err := cmd.CombinedOutput()
@@ -239,7 +242,7 @@ func filesInGit(t *testing.T, repository string) map[protocol.Path][]byte {
 }
 
 // sharedRepository makes an empty bare repository.
-func sharedRepository(t *testing.T) string {
+func sharedRepository(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shared.git")
 	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=main", dir)

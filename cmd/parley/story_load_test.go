@@ -27,7 +27,7 @@ type said struct {
 func newSaid() *said { return &said{all: map[protocol.Path]string{}, any: make(chan struct{})} }
 
 // add notes the answer to one hey. A path that comes twice is a failure.
-func (s *said) add(t *testing.T, p protocol.Path, text string) {
+func (s *said) add(t testing.TB, p protocol.Path, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other, twice := s.all[p]; twice {
@@ -38,7 +38,7 @@ func (s *said) add(t *testing.T, p protocol.Path, text string) {
 }
 
 // addLine notes what "parley hey" printed.
-func (s *said) addLine(t *testing.T, line, text string) {
+func (s *said) addLine(t testing.TB, line, text string) {
 	path, stages, _ := strings.Cut(strings.TrimSpace(line), "  ")
 	p, err := protocol.ParsePath(path)
 	if err != nil || !strings.HasPrefix(stages, "stored") {

@@ -145,7 +145,7 @@ func (h *storyHost) account() []string {
 // accountOf returns a line of JSON for each message. It leaves out what 0.1.0 does not tell, and
 // who heard the message on the bus. 0.1.0 refers to a message of the same channel without the
 // channel.
-func accountOf(t *testing.T, messages []control.Message) []string {
+func accountOf(t testing.TB, messages []control.Message) []string {
 	t.Helper()
 	var lines []string
 	for _, m := range messages {
@@ -275,6 +275,11 @@ func TestHomeOfAnOlder(t *testing.T) {
 		t.Fatal(err)
 	}
 	say("three") // this stays in the journal
+	h.until("its agent has answered", func() bool {
+		return slices.ContainsFunc(strings.Split(h.must("log", "-n", "30", "--json"), "\n"), func(line string) bool {
+			return strings.Contains(line, `"body":"to all three"`) && strings.Contains(line, `"stage":"answered"`)
+		})
+	})
 	h.until("all is recorded", func() bool { return h.status().Record.Unrecorded == 0 })
 
 	look := func() map[string]any {

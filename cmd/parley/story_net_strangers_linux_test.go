@@ -260,7 +260,7 @@ func TestStrangersWithARevokedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	robbed.typing("rotate "+robbed.alias, "host", "rotate", "--overlap", "0")
-	robbed.typing("revoke "+robbed.alias, "host", "revoke", robbed.alias, "--key", public, "--yes")
+	robbed.typing("revoke "+robbed.alias, "host", "revoke", robbed.alias, "--key", public)
 	f.took("the hub lets it in no more", seconds, func() bool {
 		return strings.HasPrefix(f.stranger(evil, nil, "listen", port, stolen, subject, "0"), "refused:")
 	})

@@ -31,7 +31,7 @@ func TestAskedWhileItStarts(t *testing.T) {
 		var err error
 		h.until("the socket is there", func() bool {
 			_, err = control.AddAgent.Ask(t.Context(), h.client, control.AddAgentRequest{Name: name, Exec: "git hash-object --stdin"})
-			return err == nil || control.AsError(err).Hint != "parley up"
+			return err == nil || control.AsError(err).Hint != "parley up -d"
 		})
 		if err != nil {
 			t.Fatalf("start %d: %v", i, err)

@@ -9,8 +9,11 @@
 package affair
 
 import (
+	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -93,11 +96,7 @@ type Any interface {
 
 // Deeds are the acts of its deeds.
 func (k *Kind[V]) Deeds() []protocol.Act {
-	var acts []protocol.Act
-	for _, spec := range k.Acts {
-		acts = append(acts, spec.Act)
-	}
-	return acts
+	return each.Of(k.Acts, func(spec protocol.ActSpec) protocol.Act { return spec.Act })
 }
 
 // ID is the affair to which a message with one of these acts belongs.
@@ -118,4 +117,50 @@ func (k *Kind[V]) at(value any, now time.Time) any {
 		return value
 	}
 	return k.At(value.(V), now)
+}
+
+// Said is the value after a deed with words of its own: `step` makes it of the value, the deed and
+// its words. A deed whose words cannot be read is void.
+func Said[V, W any](v V, d Deed, words protocol.WordAct[W], step func(V, Deed, W) (V, error)) (V, error) {
+	w, err := words.Parse(d.Body)
+	if err != nil {
+		return v, Malformed(err)
+	}
+	return step(v, d, w)
+}
+
+// Malformed is why a deed whose words cannot be read is void.
+func Malformed(err error) error {
+	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+}
+
+// Changed applies `change` to each value of a list. If no value changes, it returns the same list.
+func Changed[T any](list []*T, change func(*T) *T) []*T {
+	var next []*T
+	for i, v := range list {
+		c := change(v)
+		if c != v && next == nil {
+			next = slices.Clone(list)
+		}
+		if next != nil {
+			next[i] = c
+		}
+	}
+	if next == nil {
+		return list
+	}
+	return next
+}
+
+// Added is a list with more values. The original list stays as it is.
+func Added[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
+
+// Put is a list with `v` in the place of `old`.
+func Put[T any](list []*T, old, v *T) []*T {
+	return Changed(list, func(x *T) *T {
+		if x == old {
+			return v
+		}
+		return x
+	})
 }

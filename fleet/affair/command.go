@@ -1,8 +1,10 @@
 package affair
 
 import (
+	"errors"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -47,4 +49,44 @@ func Together(commands []Command) Command {
 		return all, nil
 	}
 	return c
+}
+
+// Actor is the one who does something in an affair in which humans decide.
+type Actor struct {
+	Record string // the record's id
+	Me     string // an agent, or a human who decides
+	Host   protocol.Name
+	Human  string    // the human who had it done; empty if an agent did it alone
+	Key    string    // that human's key now; empty if they have none
+	Hsig   string    // the human's signature of what the command decides; empty if they have no key
+	At     time.Time // when that was signed, if the signature says so; zero: now
+}
+
+// Does is the draft of a deed that the actor does in a channel now. The message says To, Act, Re and
+// Body; without addressees it is to the actor. The deed is tried on the value first, and what would
+// be void is refused.
+func (k *Kind[V]) Does(a Actor, v V, m protocol.Message, channel protocol.ChannelID, now time.Time) ([]Draft, error) {
+	m.From, m.Type, m.Human, m.Hsig, m.Host = a.Me, protocol.TypeText, a.Human, a.Hsig, a.Host
+	m.Body, m.Timestamp, m.Path = protocol.NormalBody(m.Body), now, protocol.NewPath(channel, now, 0)
+	if len(m.To) == 0 {
+		m.To = []protocol.Address{{Name: a.Me, Host: a.Host.String()}}
+	}
+	tried := Deed{
+		Message: &m, Position: Position{Place: now, Path: m.Path}, Human: a.Human != "" && a.Me == a.Human,
+		Hand: Hand{RecordID: a.Record, Key: a.Key, Had: a.Key != "", Here: a.Human != ""},
+	}
+	if _, err := k.Step(v, tried); err != nil {
+		return nil, Refused(err)
+	}
+	m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // whoever writes the deed fills these in
+	return []Draft{{Message: m, Channel: channel}}, nil
+}
+
+// Refused makes a refusal of the reason why a deed is void.
+func Refused(err error) error {
+	var r *refusal.Refusal
+	if errors.As(err, &r) {
+		return err
+	}
+	return refusal.New(refusal.Forbidden, "", "%s", err)
 }

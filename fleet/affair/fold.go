@@ -67,7 +67,6 @@ func NewFold(kind Any, name string) *Fold {
 	return f
 }
 
-// forget lets the fold begin anew.
 func (f *Fold) forget() {
 	f.marks = []mark{{value: f.kind.begin(f.name)}}
 	f.since, f.void, f.seen, f.whole = 0, nil, map[protocol.Name]int{}, false
@@ -97,7 +96,6 @@ func (f *Fold) Void(from Source, p Position) error {
 	return nil
 }
 
-// read folds up to the last deed.
 func (f *Fold) read(from Source) {
 	for host, epoch := range f.seen {
 		if from.Epoch(host) != epoch {

@@ -141,7 +141,6 @@ func (a *Archive) Names(table int) iter.Seq[string] {
 	}
 }
 
-// record is the bytes of one record.
 func (a *Archive) record(i uint32) []byte {
 	if int64(i) >= int64(a.size) {
 		return nil
@@ -153,7 +152,6 @@ func (a *Archive) offset(i uint32) uint64 {
 	return binary.LittleEndian.Uint64(a.parts[partOffsets][8*i:])
 }
 
-// words is how many strings there are.
 func (a *Archive) words() int { return len(a.parts[partLengths]) / 8 }
 
 func (a *Archive) wordBytes(id uint32) []byte {
@@ -171,7 +169,6 @@ func (a *Archive) wordBytes(id uint32) []byte {
 	return a.parts[partStrings][from:to]
 }
 
-// wordOf is the number of a string.
 func (a *Archive) wordOf(s string) (uint32, bool) {
 	for id := range pairs(a.parts[partWords]).with(Key(s)) {
 		if string(a.wordBytes(id)) == s {

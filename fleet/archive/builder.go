@@ -280,7 +280,6 @@ func (b *Builder) merge(old pairs, now func(uint32) uint32, fresh []pair) {
 	}
 }
 
-// add adds to the numbers of a table.
 func (b *Builder) add(old pairs, more map[uint64]int) {
 	var fresh []uint64
 	for key := range more {

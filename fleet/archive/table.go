@@ -98,7 +98,6 @@ func (t lists) id(i int) uint32 { return binary.LittleEndian.Uint32(t[4+listByte
 
 func (t lists) end(i int) int { return int(binary.LittleEndian.Uint32(t[4+listBytes*i+4:])) }
 
-// list is the i-th list.
 func (t lists) list(i int) List {
 	all := t[4+listBytes*t.len():]
 	from, to := 0, t.end(i)
@@ -111,7 +110,6 @@ func (t lists) list(i int) List {
 	return List(all[4*from : 4*to])
 }
 
-// of is the list under a number.
 func (t lists) of(id uint32) List {
 	i := sort.Search(t.len(), func(i int) bool { return t.id(i) >= id })
 	if i < t.len() && t.id(i) == id {

@@ -1,7 +1,6 @@
 package inquiries
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +14,7 @@ import (
 
 // Actor is the one who does something in an inquiry: its coordinator, a member or a human. Each
 // command gives one deed, or a refusal with the reason why such a deed would be void.
-type Actor struct {
-	Record string // the record's id
-	Me     string
-	Host   protocol.Name
-	Human  string // the human who decides, or had it done; empty if an agent does it alone
-	Key    string // that human's key now; empty if they have none
-	Hsig   string // the human's signature of what the command decides; empty if they have no key
-}
+type Actor affair.Actor
 
 // MaxResult is how long a result may be, in bytes: the text and its words have to fit into one
 // deed. A host cuts a longer result before it tells the hash. Otherwise it could never tell the
@@ -49,7 +41,7 @@ func (a Actor) command(in protocol.ChannelID, decide func(v Inquiry, head protoc
 		now = now.UTC().Truncate(time.Millisecond)
 		d, err := decide(v, protocol.FormHead{From: a.Me, At: now})
 		if err != nil {
-			return nil, refused(err)
+			return nil, affair.Refused(err)
 		}
 		if len(d.body) > maxBody {
 			return nil, refusal.New(refusal.Senseless, "", "its words are longer than %d KiB", maxBody>>10)
@@ -57,41 +49,17 @@ func (a Actor) command(in protocol.ChannelID, decide func(v Inquiry, head protoc
 		if d.channel == "" {
 			d.channel = in
 		}
-		m := protocol.Message{
-			From: a.Me, To: d.to, Type: protocol.TypeText, Act: d.act, Human: a.Human, Hsig: a.Hsig, Host: a.Host,
-			Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(d.channel, now, 0),
-		}
+		m := protocol.Message{To: d.to, Act: d.act, Body: d.body}
 		if d.re.IsZero() { // otherwise a host whose clock is behind would write it before the deed from which it follows
 			d.re = v.Last
 		}
 		if !d.re.IsZero() {
 			m.Re = protocol.Refer(d.channel, d.re)
 		}
-		if len(m.To) == 0 {
-			m.To = []protocol.Address{{Name: a.Me, Host: a.Host.String()}}
-		}
-		tried := affair.Deed{
-			Message: &m, Position: affair.Position{Place: now, Path: m.Path}, Human: a.Human != "" && a.Me == a.Human,
-			Hand: affair.Hand{RecordID: a.Record, Key: a.Key, Had: a.Key != "", Here: a.Human != ""},
-		}
-		if _, err := kind.Step(v, tried); err != nil {
-			return nil, refused(err)
-		}
-		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // whoever writes the deed fills these in
-		return []affair.Draft{{Message: m, Channel: d.channel}}, nil
+		return kind.Does(affair.Actor(a), v, m, d.channel, now)
 	})
 }
 
-// refused makes a refusal of the reason why a deed is void.
-func refused(err error) error {
-	var r *refusal.Refusal
-	if errors.As(err, &r) {
-		return err
-	}
-	return refusal.New(refusal.Forbidden, "", "%s", err)
-}
-
-// humans are the addresses of those who decide.
 func (v Inquiry) humans() []protocol.Address {
 	var to []protocol.Address
 	for _, d := range v.Deciders {
@@ -269,7 +237,6 @@ func (a Actor) Topic(in protocol.ChannelID, tension string) affair.Command {
 	})
 }
 
-// pair are the addresses of both peers of a tension, without the peer of the perspective `but`.
 func (v Inquiry) pair(t *inquiry.Tension, but string) []protocol.Address {
 	var to []protocol.Address
 	for _, p := range t.Peers {
@@ -325,11 +292,11 @@ func (a Actor) End(in protocol.ChannelID) affair.Command {
 		w := protocol.InquiryTeam{Members: v.team()}
 		w.Say(head, v.Epoch)
 		d := deed{act: protocol.ActFrameShutdown, body: protocol.ShutDownTeam.Format(w)}
-		if v.Told {
+		if v.End.Told {
 			d = deed{act: protocol.ActFrameTeamEnd, body: protocol.EndTeam.Format(w), to: v.humans()}
 		}
 		for _, m := range v.Members {
-			if !v.Told && !slices.Contains(d.to, m.Agent) {
+			if !v.End.Told && !slices.Contains(d.to, m.Agent) {
 				d.to = append(d.to, m.Agent)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -91,7 +92,6 @@ var gateWords = map[string]string{
 	protocol.GateFailed: "a member has no result", protocol.GateRoute: "how to go on", protocol.GateExtend: "what to extend", protocol.GatePreserve: "what to preserve",
 }
 
-// counted are the answers that nobody has taken back.
 func (g *Gate) counted() []Answer {
 	return slices.DeleteFunc(slices.Clone(g.Answers), func(a Answer) bool {
 		return slices.ContainsFunc(g.Answers, func(b Answer) bool { return b.TakesBack == a.Hash && b.Key == a.Key })
@@ -114,12 +114,7 @@ func (g *Gate) contested() bool {
 
 // Gate is the gate that the message at `path` asks; nil if it asks none.
 func (v Inquiry) Gate(path protocol.Path) *Gate {
-	for _, g := range v.Gates {
-		if g.Path == path {
-			return g
-		}
-	}
-	return nil
+	return each.Find(v.Gates, func(g *Gate) bool { return g.Path == path })
 }
 
 // Open is the gate that waits for a human; nil if none does. A contested gate waits too.
@@ -229,38 +224,38 @@ func (v Inquiry) Questions(gate string) []protocol.InquiryQuestion {
 
 // ask opens a gate. Its options must be exactly the right ones. The words about options are the
 // only thing that a model adds.
-func (v Inquiry) ask(d affair.Deed, w protocol.InquiryGate) (Inquiry, error) {
-	due, perspective := v.Due()
+func (s *step) ask(w protocol.InquiryGate) error {
+	due, perspective := s.Due()
 	if w.Gate == protocol.GateLost {
-		m := v.Member(w.Perspective)
+		m := s.Member(w.Perspective)
 		switch {
-		case v.State != Await && v.State != Collect || v.Open() != nil:
-			return v, refusal.New(refusal.Forbidden, "see: parley frame show", "nobody is waited for, or a human is asked already: %s", v.State)
-		case m == nil || !v.Awaits(m):
-			return v, senseless("nobody waits for %q", w.Perspective)
+		case s.State != Await && s.State != Collect || s.Open() != nil:
+			return refusal.New(refusal.Forbidden, "see: parley frame show", "nobody is waited for, or a human is asked already: %s", s.State)
+		case m == nil || !s.Awaits(m):
+			return senseless("nobody waits for %q", w.Perspective)
 		}
 	} else if w.Gate != due || w.Perspective != perspective {
-		return v, refusal.New(refusal.Forbidden, "see: parley frame show", "the gate %q is not to be asked now: %s", w.Gate, v.State)
+		return refusal.New(refusal.Forbidden, "see: parley frame show", "the gate %q is not to be asked now: %s", w.Gate, s.State)
 	}
-	if want := v.Questions(w.Gate); protocol.InquirySet(w.Gate, want) != w.Set {
-		return v, breach("F71", "its options are not those of the gate %q: nothing is added, left out or replaced", w.Gate)
+	if want := s.Questions(w.Gate); protocol.InquirySet(w.Gate, want) != w.Set {
+		return breach("F71", "its options are not those of the gate %q: nothing is added, left out or replaced", w.Gate)
 	}
-	if o := v.Opening; w.Gate == protocol.GateBrief && len(o.Receivers) > 0 && (w.In != o.In || w.Snapshot != o.Snapshot || !slices.Equal(w.Receivers, o.Receivers)) {
-		return v, senseless("it does not say what is investigated and who may be given it")
+	if o := s.Opening; w.Gate == protocol.GateBrief && len(o.Receivers) > 0 && (w.In != o.In || w.Snapshot != o.Snapshot || !slices.Equal(w.Receivers, o.Receivers)) {
+		return senseless("it does not say what is investigated and who may be given it")
 	}
-	if err := v.said(w); err != nil {
-		return v, err
+	if err := s.said(w); err != nil {
+		return err
 	}
-	v.Gates = added(v.Gates, &Gate{
-		Path: d.Message.Path, Hash: d.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, Opens: w.Opens(), At: d.Timestamp, From: d.Origin(),
+	s.Gates = affair.Added(s.Gates, &Gate{
+		Path: s.deed.Message.Path, Hash: s.deed.Hash, Gate: w.Gate, Perspective: w.Perspective, Set: w.Set, Questions: w.Questions, Opens: w.Opens(), At: s.deed.Timestamp, From: s.deed.Origin(),
 	})
-	switch v.State {
+	switch s.State {
 	case BriefDraft:
-		v.State = GateBrief
+		s.State = GateBrief
 	case Present:
-		v.State = GateRoute
+		s.State = GateRoute
 	}
-	return v, nil
+	return nil
 }
 
 // said returns an error if something is wrong with the words about options.
@@ -303,86 +298,85 @@ func (v Inquiry) grounded(text string) bool {
 // answer notes what a human decides at a gate, and what follows. The first decision in the order of
 // the record counts. If one key says two different things, nothing more is done until one of them
 // is taken back. What followed from the first is not undone by that.
-func (v Inquiry) answer(d affair.Deed) (Inquiry, error) {
-	w, err := protocol.AnswerInquiry.Parse(d.Body)
-	if err != nil {
-		return v, malformed(err)
-	}
-	re, ok := d.AnsweredPath()
-	g := v.Gate(re)
+func (s *step) answer(w protocol.InquiryAnswer) error {
+	re, ok := s.deed.AnsweredPath()
+	g := s.Gate(re)
 	switch {
 	case !ok || g == nil:
-		return v, refusal.New(refusal.Unknown, "see what waits: parley gates", "it answers no gate of the inquiry")
-	case v.State.Over():
-		return v, refusal.New(refusal.Forbidden, "", "the inquiry is over: %s", v.State)
+		return refusal.New(refusal.Unknown, "see what waits: parley gates", "it answers no gate of the inquiry")
+	case s.State.Over():
+		return refusal.New(refusal.Forbidden, "", "the inquiry is over: %s", s.State)
 	case g.Moot:
-		return v, refusal.New(refusal.Forbidden, "", "the gate has answered itself")
+		return refusal.New(refusal.Forbidden, "", "the gate has answered itself")
 	case w.Gate != g.Gate || w.Set != g.Set:
-		return v, refusal.New(refusal.Senseless, "look at the gate again: parley gates", "it answers other options than those of the gate")
+		return refusal.New(refusal.Senseless, "look at the gate again: parley gates", "it answers other options than those of the gate")
 	}
-	if err := v.mayAnswer(d, g, w); err != nil {
-		return v, err
+	if err := s.mayAnswer(g, w); err != nil {
+		return err
 	}
-	if err := v.fits(g, w); err != nil {
-		return v, err
+	if err := s.fits(g, w); err != nil {
+		return err
 	}
-	a := Answer{d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Timestamp, w, w.TakesBack, d.Saw(w.Sight)}
+	a := Answer{s.deed.Message.Path, s.deed.Hash, s.deed.Message.Human, s.deed.Host, s.deed.Hand.Key, s.deed.Timestamp, w, w.TakesBack, s.deed.Saw(w.Sight)}
 	before, next := g.Verdict(), *g
-	next.Answers = added(g.Answers, a)
+	next.Answers = affair.Added(g.Answers, a)
 	switch {
 	case before == nil:
 		next.done = w.Decides()
-		v.Gates = changed(v.Gates, g, func(g *Gate) { *g = next })
-		undo := v
-		undo.Gates = changed(v.Gates, v.Gate(re), func(g *Gate) { g.Answers = nil })
-		return v.follow(&next, a, d, &undo)
+		s.Gates = changed(s.Gates, g, func(g *Gate) { *g = next })
+		undo := s.Inquiry
+		undo.Gates = changed(s.Gates, s.Gate(re), func(g *Gate) { g.Answers = nil })
+		s.follow(&next, a, &undo)
+		return nil
 	case before.Key != a.Key:
-		return v, refusal.New(refusal.Forbidden, "", "%s decided it before", before.Human)
+		return refusal.New(refusal.Forbidden, "", "%s decided it before", before.Human)
 	case w.TakesBack == "" && before.Words.Decides() == w.Decides():
-		return v, refusal.New(refusal.Forbidden, "", "it is decided so already")
+		return refusal.New(refusal.Forbidden, "", "it is decided so already")
 	case w.TakesBack == "":
-		v.Gates, v.Contested = changed(v.Gates, g, func(g *Gate) { *g = next }), g.Path
-		return v, nil
+		s.Gates, s.Contested = changed(s.Gates, g, func(g *Gate) { *g = next }), g.Path
+		return nil
 	}
-	return v.settle(g, &next, d)
+	return s.settle(g, &next)
 }
 
 // settle takes back an answer to a contested gate, and does what follows.
-func (v Inquiry) settle(g, next *Gate, d affair.Deed) (Inquiry, error) {
+func (s *step) settle(g, next *Gate) error {
 	last := next.Answers[len(next.Answers)-1]
 	switch {
-	case v.Contested != g.Path:
-		return v, refusal.New(refusal.Forbidden, "", "nothing is contested at this gate")
+	case s.Contested != g.Path:
+		return refusal.New(refusal.Forbidden, "", "nothing is contested at this gate")
 	case !slices.ContainsFunc(g.counted(), func(a Answer) bool { return a.Hash == last.TakesBack && a.Key == last.Key }):
-		return v, refusal.New(refusal.Unknown, "", "it takes back what was not said there")
+		return refusal.New(refusal.Unknown, "", "it takes back what was not said there")
 	}
 	if next.contested() {
-		v.Gates = changed(v.Gates, g, func(g *Gate) { *g = *next })
-		return v, nil
+		s.Gates = changed(s.Gates, g, func(g *Gate) { *g = *next })
+		return nil
 	}
 	now := next.Verdict()
 	if g.done == now.Words.Decides() { // what followed from the first decision stays
-		v.Gates, v.Contested = changed(v.Gates, g, func(g *Gate) { *g = *next }), protocol.Path{}
-		return v, nil
+		s.Gates, s.Contested = changed(s.Gates, g, func(g *Gate) { *g = *next }), protocol.Path{}
+		return nil
 	}
-	if v.undo == nil {
-		return v, refusal.New(refusal.Forbidden, "take back the other one, or esc", "what %s decided first was done already", now.Human)
+	if s.undo == nil {
+		return refusal.New(refusal.Forbidden, "take back the other one, or esc", "what %s decided first was done already", now.Human)
 	}
 	next.done = now.Words.Decides()
-	back := *v.undo
-	back.Gates = changed(back.Gates, back.Gate(g.Path), func(g *Gate) { *g = *next })
-	return back.follow(next, *now, d, v.undo)
+	undo := s.undo
+	s.Inquiry = *undo
+	s.Gates = changed(s.Gates, s.Gate(g.Path), func(g *Gate) { *g = *next })
+	s.follow(next, *now, undo)
+	return nil
 }
 
 // mayAnswer returns an error if somebody's answer does not count. A gate needs the human's own key.
-func (v Inquiry) mayAnswer(d affair.Deed, g *Gate, w protocol.InquiryAnswer) error {
-	if err := v.decides(d); err != nil {
+func (s *step) mayAnswer(g *Gate, w protocol.InquiryAnswer) error {
+	if err := s.decides(); err != nil {
 		return err
 	}
-	if d.Hand.Key == "" && !d.Hand.Had {
-		return refusal.New(refusal.Forbidden, "make one: parley gates key add "+d.Message.Human, "%s has no key of their own, which a gate needs", d.Message.Human)
+	if s.deed.Hand.Key == "" && !s.deed.Hand.Had {
+		return refusal.New(refusal.Forbidden, "make one: parley gates key add "+s.deed.Message.Human, "%s has no key of their own, which a gate needs", s.deed.Message.Human)
 	}
-	if err := d.Decided(g.Path, g.Hash, w.Decides(), time.Time{}, w.TakesBack); err != nil {
+	if err := s.deed.Decided(g.Path, g.Hash, w.Decides(), time.Time{}, w.TakesBack); err != nil {
 		return refusal.New(refusal.Forbidden, "", "%s", err)
 	}
 	return nil
@@ -416,7 +410,6 @@ func (v Inquiry) fits(g *Gate, w protocol.InquiryAnswer) error {
 	return v.fitsText(g, w)
 }
 
-// fitsText returns an error if the answer's own words are not what its choice needs.
 func (v Inquiry) fitsText(g *Gate, w protocol.InquiryAnswer) error {
 	written := strings.TrimSpace(w.Text) != ""
 	needs := false
@@ -468,78 +461,74 @@ func first(w protocol.InquiryAnswer, question string) string {
 	return ""
 }
 
-// follow is the inquiry after the answer `a` to the gate `g`, which counts. `undo` is the inquiry
-// before it.
-func (v Inquiry) follow(g *Gate, a Answer, d affair.Deed, undo *Inquiry) (Inquiry, error) {
+func (s *step) follow(g *Gate, a Answer, undo *Inquiry) {
 	w := a.Words
-	v.undo, v.Contested = undo, protocol.Path{}
+	s.undo, s.Contested = undo, protocol.Path{}
 	onwards := first(w, AskOnwards)
 	if onwards == Esc {
-		return v.escaped(d), nil
+		s.escaped()
+		return
 	}
 	switch g.Gate {
 	case protocol.GateBrief:
 		if mode := first(w, AskMode); mode != "" {
-			v.Mode = mode
+			s.Mode = mode
 		}
 		if first(w, AskBrief) == Confirm {
-			v.State = Gather
+			s.State = Gather
 		} else {
-			v.State, v.Changes = Opened, first(w, AskBrief)+": "+w.Text
+			s.State, s.Changes = Opened, first(w, AskBrief)+": "+w.Text
 		}
 	case protocol.GateZero:
 		if onwards == ModifyBrief {
-			v.State, v.Changes = Opened, w.Text
+			s.State, s.Changes = Opened, w.Text
 		} else {
-			v.State, v.Base = Propose, added(v.Base, named(w.Text)...)
+			s.State, s.Base = Propose, affair.Added(s.Base, named(w.Text)...)
 		}
 	case protocol.GatePerspectives:
-		v = v.choose(w)
+		s.choose(w)
 	case protocol.GateUnderMinimum:
 		if onwards == RecommendInstead {
-			v.Mode, v.State = protocol.ModeRecommend, Established
+			s.Mode, s.State = protocol.ModeRecommend, Established
 		} else {
-			v.State = GatePerspectives
+			s.State = GatePerspectives
 		}
 	case protocol.GateMap:
-		v = v.assign(func(f protocol.InquiryFit) string { return first(w, f.Perspective) })
+		s.assign(func(f protocol.InquiryFit) string { return first(w, f.Perspective) })
 	case protocol.GateLost, protocol.GateFailed:
-		v = v.lost(g.Perspective, onwards)
+		s.lost(g.Perspective, onwards)
 	case protocol.GateRoute:
-		v = v.route(onwards, w.Text)
+		s.route(onwards, w.Text)
 	case protocol.GateExtend:
-		v = v.extend(onwards, first(w, AskPerspective))
+		s.extend(onwards, first(w, AskPerspective))
 	case protocol.GatePreserve:
-		v.Preserve, v.State = chosen(w, AskKeep), Shutdown
+		s.End.Preserve, s.State = chosen(w, AskKeep), Shutdown
 	}
-	return v, nil
 }
 
-// route is the inquiry after the human has chosen how to go on.
-func (v Inquiry) route(onwards, text string) Inquiry {
+// route goes on as the human has chosen.
+func (s *step) route(onwards, text string) {
 	switch onwards {
 	case Extend:
-		v.State = GateExtend
+		s.State = GateExtend
 	case AddInput:
-		v.Inputs, v.State = added(v.Inputs, text), Synthesize
+		s.Inputs, s.State = affair.Added(s.Inputs, text), Synthesize
 	case WrapUp:
-		v.wraps, v.State = true, Trace
+		s.End.wraps, s.State = true, Trace
 	case Withdraw:
-		v.State = Shutdown
+		s.State = Shutdown
 	}
-	return v
 }
 
 // extend begins another cycle, or shows the previews again and changes nothing (R45).
-func (v Inquiry) extend(how, perspective string) Inquiry {
+func (s *step) extend(how, perspective string) {
 	switch how {
 	case AddPerspective:
-		v.Cycle, v.Base, v.State = v.Cycle+1, v.Chosen, Propose
+		s.Cycle, s.Base, s.State = s.Cycle+1, s.Chosen, Propose
 	case Deepen:
-		v.Cycle, v.State = v.Cycle+1, Spawn
-		v.Members = changed(v.Members, v.Member(perspective), (*Member).again)
+		s.Cycle, s.State = s.Cycle+1, Spawn
+		s.Members = changed(s.Members, s.Member(perspective), (*Member).again)
 	case Review:
-		v.State = Present
+		s.State = Present
 	}
-	return v
 }

@@ -109,23 +109,18 @@ type Inquiry struct {
 	Fits     []protocol.InquiryFit     // those of the last mapping
 	Members  []*Member                 // one for each perspective
 
-	Cycle           int // 1, and one more for each extension (R51)
-	Preview         protocol.InquiryPreview
-	Detection       protocol.InquiryDetection
-	Tensions        []*inquiry.Tension // of all cycles
-	Outcomes        []protocol.InquiryOutcome
-	Inputs          []string // what the human added, in order (R48)
-	Synthesis       protocol.InquirySynthesis
-	Syntheses       int
-	Lens            protocol.InquiryEstablished // the result of an inquiry that recommends
-	Trace           protocol.InquiryTrace
-	Preserve        []string // the categories that the human chose
-	wraps           bool     // what follows is a wrap-up and no withdrawal
-	Told, Disbanded bool     // the team was told to end; it has ended
-	Findings        protocol.InquiryFindings
-	Late            []inquiry.Late // signals that came too late to count; they are kept
-	Ended           time.Time
-	EndedBy         string // the human who ended it at once
+	Cycle     int // 1, and one more for each extension (R51)
+	Preview   protocol.InquiryPreview
+	Detection protocol.InquiryDetection
+	Tensions  []*inquiry.Tension // of all cycles
+	Outcomes  []protocol.InquiryOutcome
+	Inputs    []string // what the human added, in order (R48)
+	Synthesis protocol.InquirySynthesis
+	Syntheses int
+	Lens      protocol.InquiryEstablished // the result of an inquiry that recommends
+	Trace     protocol.InquiryTrace
+	Late      []inquiry.Late // signals that came too late to count; they are kept
+	End       End
 }
 
 // Decider is a human who decides.
@@ -160,11 +155,12 @@ func Kind(recordID string) *affair.Kind[Inquiry] {
 		Of:    nameOf,
 		Begin: func(string) Inquiry { return Inquiry{} },
 		Step: func(v Inquiry, d affair.Deed) (Inquiry, error) {
-			next, err := v.step(recordID, d)
-			if err == nil {
-				next.Last = d.Message.Path
+			s := step{v, recordID, d}
+			if err := s.take(); err != nil {
+				return v, err
 			}
-			return next, err
+			s.Last = d.Message.Path
+			return s.Inquiry, nil
 		},
 	}
 }
@@ -180,117 +176,127 @@ func nameOf(m *protocol.Message) (string, bool) {
 	return m.Path.Channel().String(), true
 }
 
-// step is the inquiry after a deed. The error says why the deed is void. A host must sign every
-// deed.
-func (v Inquiry) step(recordID string, d affair.Deed) (Inquiry, error) {
-	if d.Standing != affair.Signed {
-		return v, errors.New("no host has signed it, as all deeds of inquiries are")
+// step takes one deed into an inquiry. Its methods change the copy that it holds. If they return an
+// error, which says why the deed is void, the copy counts for nothing.
+type step struct {
+	Inquiry
+	record string // the record's id
+	deed   affair.Deed
+}
+
+// take takes the deed. A host must sign every deed.
+func (s *step) take() error {
+	if s.deed.Standing != affair.Signed {
+		return errors.New("no host has signed it, as all deeds of inquiries are")
 	}
-	if d.Act == protocol.ActFrame {
-		return v.open(recordID, d)
+	if s.deed.Act == protocol.ActFrame {
+		return said(s, protocol.OpenInquiry, s.open)
 	}
-	if v.Path.IsZero() {
-		return v, refusal.New(refusal.Unknown, "begin one: parley frame", "there is no inquiry in this channel")
+	if s.Path.IsZero() {
+		return refusal.New(refusal.Unknown, "begin one: parley frame", "there is no inquiry in this channel")
 	}
-	switch d.Act {
+	switch s.deed.Act {
 	case protocol.ActFrameSignal: // its run was paid for, so it is kept whenever it comes
-		return acted(v.signal(d))
+		s.undo = nil
+		return said(s, protocol.SignalEnd, s.signal)
 	case protocol.ActFrameAnswer:
-		return v.answer(d)
+		return said(s, protocol.AnswerInquiry, s.answer)
 	}
-	if v.State.Over() {
-		return v, refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: %s", v.State)
+	if s.State.Over() {
+		return refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: %s", s.State)
 	}
-	switch d.Act {
+	switch s.deed.Act {
 	case protocol.ActFrameEsc:
-		return v.esc(d)
+		return said(s, protocol.EscInquiry, s.esc)
 	case protocol.ActFrameResume:
-		return v.resume(d)
+		return said(s, protocol.ResumeInquiry, s.resume)
 	}
-	if !v.Contested.IsZero() {
-		return v, refusal.New(refusal.Forbidden, "take back one of the answers", "a human has answered a gate in two ways")
+	if !s.Contested.IsZero() {
+		return refusal.New(refusal.Forbidden, "take back one of the answers", "a human has answered a gate in two ways")
 	}
-	return acted(v.advance(recordID, d))
+	s.undo = nil // after a deed that follows from a decision, the decision can no longer be undone
+	return s.advance()
 }
 
-// acted is the result of a deed that follows from a decision: after it, the decision can no longer
-// be undone.
-func acted(v Inquiry, err error) (Inquiry, error) {
-	if err == nil {
-		v.undo = nil
-	}
-	return v, err
-}
-
-// advance is the inquiry after a deed of its coordinator or of a member.
-func (v Inquiry) advance(recordID string, d affair.Deed) (Inquiry, error) {
-	switch d.Act {
+// advance takes a deed of the coordinator or of a member.
+func (s *step) advance() error {
+	switch s.deed.Act {
 	case protocol.ActFrameBrief:
-		return coordinated(v, d, protocol.DraftBrief, v.brief)
+		return coordinated(s, protocol.DraftBrief, s.brief, Opened)
 	case protocol.ActFrameGate:
-		return coordinated(v, d, protocol.AskInquiry, func(w protocol.InquiryGate) (Inquiry, error) { return v.ask(d, w) })
+		return coordinated(s, protocol.AskInquiry, s.ask)
 	case protocol.ActFrameContext:
-		return coordinated(v, d, protocol.GatherContext, v.gathered)
+		return coordinated(s, protocol.GatherContext, s.gathered)
 	case protocol.ActFrameProposals:
-		return coordinated(v, d, protocol.ProposePerspectives, v.propose)
+		return coordinated(s, protocol.ProposePerspectives, s.propose)
 	case protocol.ActFrameEstablished:
-		return coordinated(v, d, protocol.EstablishLens, func(w protocol.InquiryEstablished) (Inquiry, error) { return v.establish(d, w) })
+		return coordinated(s, protocol.EstablishLens, s.establish, Established)
 	case protocol.ActFrameMap:
-		return coordinated(v, d, protocol.MapAgents, v.mapped)
+		return coordinated(s, protocol.MapAgents, s.mapped, Map)
 	case protocol.ActFrameStart:
-		return coordinated(v, d, protocol.StartMember, func(w protocol.InquiryStart) (Inquiry, error) { return v.start(d, w) })
+		return coordinated(s, protocol.StartMember, s.start, Spawn, Await)
 	case protocol.ActFrameTask:
-		return coordinated(v, d, protocol.NoteTask, v.task)
+		return coordinated(s, protocol.NoteTask, s.task, Spawn, Await)
 	case protocol.ActFrameReveal:
-		return v.reveal(d)
+		return said(s, protocol.RevealResult, s.reveal)
 	case protocol.ActFramePreview:
-		return coordinated(v, d, protocol.PreviewResults, v.preview)
+		return coordinated(s, protocol.PreviewResults, s.preview, Preview)
 	case protocol.ActFrameDetection:
-		return coordinated(v, d, protocol.DetectTensions, v.detect)
+		return coordinated(s, protocol.DetectTensions, s.detect, Detect)
 	case protocol.ActFrameTopic:
-		return coordinated(v, d, protocol.SignalTopic, func(w protocol.InquiryTopic) (Inquiry, error) { return v.topic(recordID, d, w) })
+		return coordinated(s, protocol.SignalTopic, s.topic)
 	case protocol.ActFrameExchange:
-		return v.exchange(recordID, d)
+		return said(s, protocol.ExchangeWords, s.exchange)
 	case protocol.ActFrameReport:
-		return v.report(recordID, d)
+		return said(s, protocol.ReportDialogue, s.report)
 	case protocol.ActFrameFollowUp:
-		return coordinated(v, d, protocol.FollowUp, func(w protocol.InquiryFollowUp) (Inquiry, error) { return v.followUp(recordID, d, w) })
+		return coordinated(s, protocol.FollowUp, s.followUp)
 	case protocol.ActFrameFollowAnswer:
-		return v.followAnswer(recordID, d)
+		return said(s, protocol.AnswerFollowUp, s.followAnswer)
 	case protocol.ActFrameOutcomes:
-		return coordinated(v, d, protocol.ShowOutcomes, v.outcomes)
+		return coordinated(s, protocol.ShowOutcomes, s.outcomes, Outcomes)
 	case protocol.ActFrameSynthesis:
-		return coordinated(v, d, protocol.Synthesize, v.synthesize)
+		return coordinated(s, protocol.Synthesize, s.synthesize)
 	case protocol.ActFrameTrace:
-		return coordinated(v, d, protocol.ShowTrace, v.trace)
+		return coordinated(s, protocol.ShowTrace, s.trace, Trace)
 	case protocol.ActFrameShutdown:
-		return coordinated(v, d, protocol.ShutDownTeam, v.shutDown)
+		return coordinated(s, protocol.ShutDownTeam, s.shutDown, Shutdown)
 	case protocol.ActFrameTeamEnd:
-		return coordinated(v, d, protocol.EndTeam, func(w protocol.InquiryTeam) (Inquiry, error) { return v.endTeam(d, w) })
+		return coordinated(s, protocol.EndTeam, s.endTeam, Shutdown)
 	}
-	return coordinated(v, d, protocol.KeepFindings, func(w protocol.InquiryFindings) (Inquiry, error) { return v.keep(d, w) })
+	return coordinated(s, protocol.KeepFindings, s.keep, Shutdown)
+}
+
+// said reads the words of a deed and calls `then` with them.
+func said[W any](s *step, act protocol.WordAct[W], then func(W) error) error {
+	w, err := act.Parse(s.deed.Body)
+	if err != nil {
+		return affair.Malformed(err)
+	}
+	return then(w)
 }
 
 // epochOf finds the epoch in the words of the coordinator.
 type epochOf interface{ WrittenIn() int }
 
 // coordinated reads the words of a deed that only the coordinator does, in its epoch, and calls
-// `then` with them.
-func coordinated[W epochOf](v Inquiry, d affair.Deed, act protocol.WordAct[W], then func(W) (Inquiry, error)) (Inquiry, error) {
-	w, err := act.Parse(d.Body)
+// `then` with them. It is done in one of these states; if none is named, `then` says in which.
+func coordinated[W epochOf](s *step, act protocol.WordAct[W], then func(W) error, states ...State) error {
+	w, err := act.Parse(s.deed.Body)
 	switch {
-	case !writes(d, v.Coordinator):
-		return v, refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", v.Coordinator, d.Author().Name, d.Host)
+	case !writes(s.deed, s.Coordinator):
+		return refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", s.Coordinator, s.deed.Author().Name, s.deed.Host)
 	case err != nil:
-		return v, breaks(formLine(d.Act), malformed(err))
-	case w.WrittenIn() != v.Epoch:
-		return v, refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), v.Epoch)
+		return breaks(formLine(s.deed.Act), affair.Malformed(err))
+	case w.WrittenIn() != s.Epoch:
+		return refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), s.Epoch)
 	}
-	next, err := then(w)
-	if err != nil {
-		return v, err
+	if len(states) > 0 {
+		if err := s.in(states...); err != nil {
+			return err
+		}
 	}
-	return next, nil
+	return then(w)
 }
 
 // writes reports whether a deed is an agent's: the agent's host wrote it, in the agent's name or in
@@ -311,23 +317,9 @@ func (v Inquiry) in(states ...State) error {
 
 // changed is a list with one value changed. The original list stays as it is.
 func changed[T any](list []*T, old *T, change func(*T)) []*T {
-	next := slices.Clone(list)
-	for i, x := range next {
-		if x == old {
-			c := *x
-			change(&c)
-			next[i] = &c
-		}
-	}
-	return next
-}
-
-// added is a list with more values. The original list stays as it is.
-func added[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
-
-// malformed is why a deed whose words cannot be read is void.
-func malformed(err error) error {
-	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+	c := *old
+	change(&c)
+	return affair.Put(list, old, &c)
 }
 
 // senseless is why words that can be read are void.

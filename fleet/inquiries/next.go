@@ -2,6 +2,7 @@ package inquiries
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
@@ -44,7 +45,7 @@ func Next(v Inquiry) []Call {
 		}
 		return calls
 	case Shutdown:
-		return []Call{{Do: v.ending(), By: v.Coordinator}}
+		return []Call{{Do: v.End.next(), By: v.Coordinator}}
 	}
 	return nil
 }
@@ -59,12 +60,21 @@ func (s State) call() protocol.Act {
 	}[s]
 }
 
-// ending is the next step of an end: the team is told, it ends, and findings are kept.
-func (v Inquiry) ending() protocol.Act {
+// End is how far the end of an inquiry is: the team is told, it ends, and findings are kept.
+type End struct {
+	Preserve        []string // the categories that the human chose
+	wraps           bool     // it is a wrap-up and no withdrawal
+	Told, Disbanded bool     // the team was told to end; it has ended
+	Findings        protocol.InquiryFindings
+	At              time.Time // when the inquiry was over
+	By              string    // the human who ended it at once
+}
+
+func (e End) next() protocol.Act {
 	switch {
-	case !v.Told:
+	case !e.Told:
 		return protocol.ActFrameShutdown
-	case !v.Disbanded:
+	case !e.Disbanded:
 		return protocol.ActFrameTeamEnd
 	}
 	return protocol.ActFrameFindings
@@ -92,7 +102,6 @@ func (v Inquiry) nextOfTeam() []Call {
 	return calls
 }
 
-// nextOf is what is to be done in a tension.
 func (v Inquiry) nextOf(t *inquiry.Tension) []Call {
 	by := func(act protocol.Act, perspective string) Call {
 		c := Call{Do: act, By: v.Coordinator, Perspective: perspective, Tension: t.ID}

@@ -13,34 +13,34 @@ import (
 
 // propose puts perspectives before the human: at least two together with those that the human
 // named, and at least one that the human did not name.
-func (v Inquiry) propose(w protocol.InquiryProposals) (Inquiry, error) {
-	if err := v.in(Propose); err != nil {
-		return v, v.early("F12", err, Opened, BriefDraft, GateBrief, Gather)
+func (s *step) propose(w protocol.InquiryProposals) error {
+	if err := s.in(Propose); err != nil {
+		return s.early("F12", err, Opened, BriefDraft, GateBrief, Gather)
 	}
-	names := slices.Clone(v.Base)
+	names := slices.Clone(s.Base)
 	for _, p := range w.Perspectives {
 		if composite(p.Name) {
-			return v, breach("F16", "%q is no single perspective", p.Name)
+			return breach("F16", "%q is no single perspective", p.Name)
 		}
-		if has(v.Base, p.Name) {
-			return v, breach("F17", "%q is a perspective of the inquiry already", p.Name)
+		if has(s.Base, p.Name) {
+			return breach("F17", "%q is a perspective of the inquiry already", p.Name)
 		}
 		names = append(names, p.Name)
 	}
 	if len(w.Perspectives) == 0 {
-		v.Proposal, v.State = w, GateZero
-		return v, nil
+		s.Proposal, s.State = w, GateZero
+		return nil
 	}
 	if len(names) < 2 {
-		return v, breach("F20", "it leaves nothing to choose: there are to be two perspectives at least")
+		return breach("F20", "it leaves nothing to choose: there are to be two perspectives at least")
 	}
 	for _, p := range w.Perspectives {
 		if !has(names, p.TensionWith) {
-			return v, senseless("%q is in tension with %q, which is no perspective", p.Name, p.TensionWith)
+			return senseless("%q is in tension with %q, which is no perspective", p.Name, p.TensionWith)
 		}
 	}
-	v.Proposal, v.State = w, GatePerspectives
-	return v, nil
+	s.Proposal, s.State = w, GatePerspectives
+	return nil
 }
 
 // composite reports whether a name stands for several perspectives: "All three", "1+2 only".
@@ -77,7 +77,6 @@ func (v Inquiry) contribution(name string) string {
 	return ""
 }
 
-// named are the perspectives in a text that has one on each line.
 func named(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -104,46 +103,41 @@ func (v Inquiry) supplies(text string) error {
 
 // choose takes the chosen perspectives. If the human supplies perspectives of their own, the gate
 // is asked again (R55).
-func (v Inquiry) choose(w protocol.InquiryAnswer) Inquiry {
+func (s *step) choose(w protocol.InquiryAnswer) {
 	if own := named(w.Text); len(own) > 0 {
-		v.Base = added(v.Base, own...)
-		if len(v.novel()) == 0 {
-			v.State = Propose // there is always a perspective that the human did not name
+		s.Base = affair.Added(s.Base, own...)
+		if len(s.novel()) == 0 {
+			s.State = Propose // there is always a perspective that the human did not name
 		}
-		return v
+		return
 	}
-	all := slices.Clone(v.Base)
-	for _, name := range v.novel() { // in the order of the proposal
+	all := slices.Clone(s.Base)
+	for _, name := range s.novel() { // in the order of the proposal
 		if slices.Contains(chosen(w, protocol.GatePerspectives), name) {
 			all = append(all, name)
 		}
 	}
-	v.Chosen = all
+	s.Chosen = all
 	switch {
-	case v.Mode == protocol.ModeRecommend:
-		v.State = Established
+	case s.Mode == protocol.ModeRecommend:
+		s.State = Established
 	case len(all) < 2:
-		v.State = GateUnderMinimum
-	case v.Cycle > 1 && len(all) == len(v.Members): // nothing new was chosen
-		v.State = Present
+		s.State = GateUnderMinimum
+	case s.Cycle > 1 && len(all) == len(s.Members): // nothing new was chosen
+		s.State = Present
 	default:
-		v.State = Map
+		s.State = Map
 	}
-	return v
 }
 
-// establish ends an inquiry that recommends.
-func (v Inquiry) establish(d affair.Deed, w protocol.InquiryEstablished) (Inquiry, error) {
-	if err := v.in(Established); err != nil {
-		return v, err
-	}
+func (s *step) establish(w protocol.InquiryEstablished) error {
 	var names []string
 	for _, l := range w.Lenses {
 		names = append(names, l.Perspective)
 	}
-	if !slices.Equal(names, v.Chosen) {
-		return v, breach("F25", "its trace is not of the chosen perspectives")
+	if !slices.Equal(names, s.Chosen) {
+		return breach("F25", "its trace is not of the chosen perspectives")
 	}
-	v.Lens, v.State, v.Ended = w, Recommended, d.Timestamp
-	return v, nil
+	s.Lens, s.State, s.End.At = w, Recommended, s.deed.Timestamp
+	return nil
 }

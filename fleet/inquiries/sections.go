@@ -69,7 +69,6 @@ func headingIn(line string, headings []string) (heading, tail string) {
 	return "", ""
 }
 
-// placeholder reports whether a text is only a placeholder.
 func placeholder(text string) bool {
 	bare := strings.ToLower(strings.Trim(text, " \t\n.…*_-[]()<>"))
 	return bare == "" || slices.Contains([]string{"tbd", "todo", "n/a", "na", "none yet", "to be determined", "to be done", "lorem ipsum", "xxx"}, bare)

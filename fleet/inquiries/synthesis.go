@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -24,32 +23,32 @@ func SynthesisSections() []string {
 
 // synthesize joins the results. Each claim of the assessment rests on words of a result, of a
 // report or of the human. Otherwise it is marked as the coordinator's own joining of results.
-func (v Inquiry) synthesize(w protocol.InquirySynthesis) (Inquiry, error) {
-	if err := v.in(Synthesize); err != nil {
-		return v, v.early("F46", err, Preview, Detect)
+func (s *step) synthesize(w protocol.InquirySynthesis) error {
+	if err := s.in(Synthesize); err != nil {
+		return s.early("F46", err, Preview, Detect)
 	}
 	sections, faults := Sections(w.Text, SynthesisSections()...)
 	if len(faults) > 0 {
-		return v, breach("F60", "the synthesis: %s", strings.Join(faults, "; "))
+		return breach("F60", "the synthesis: %s", strings.Join(faults, "; "))
 	}
 	for _, b := range w.Basis {
-		if err := v.based(sections[SectionIntegrated], b); err != nil {
-			return v, err
+		if err := s.based(sections[SectionIntegrated], b); err != nil {
+			return err
 		}
 	}
 	for _, claim := range paragraphs(sections[SectionIntegrated]) {
 		if !slices.ContainsFunc(w.Basis, func(b protocol.InquiryBasis) bool { return strings.Contains(claim, b.Claim) }) {
-			return v, breach("F61", "%.80q has no basis", claim)
+			return breach("F61", "%.80q has no basis", claim)
 		}
 	}
 	for _, a := range w.Agreements {
-		if err := v.agrees(sections[SectionConvergence], a); err != nil {
-			return v, err
+		if err := s.agrees(sections[SectionConvergence], a); err != nil {
+			return err
 		}
 	}
-	v.Synthesis, v.State = w, Present
-	v.Syntheses++
-	return v, nil
+	s.Synthesis, s.State = w, Present
+	s.Syntheses++
+	return nil
 }
 
 // paragraphs are the paragraphs of a text, and the points of its lists.
@@ -162,33 +161,30 @@ func (v Inquiry) agrees(convergence string, a protocol.InquiryAgreement) error {
 }
 
 // trace shows what each perspective gave, before the human chooses what is preserved.
-func (v Inquiry) trace(w protocol.InquiryTrace) (Inquiry, error) {
-	if err := v.in(Trace); err != nil {
-		return v, err
-	}
-	all := v.Standing()
+func (s *step) trace(w protocol.InquiryTrace) error {
+	all := s.Standing()
 	if len(w.Rows) != len(all) {
-		return v, breach("F78", "it does not show each perspective once")
+		return breach("F78", "it does not show each perspective once")
 	}
 	for i, r := range w.Rows {
 		m := all[i]
 		if r.Perspective != m.Perspective {
-			return v, breach("F78", "it does not show %q", m.Perspective)
+			return breach("F78", "it does not show %q", m.Perspective)
 		}
 		limits, _ := Sections(m.Result, ResultSections()...)
 		for _, gap := range r.Unaddressed {
 			if !quoted(limits[SectionLimits], gap) {
-				return v, breach("F83", "%.80q is no limit of %q", gap, r.Perspective)
+				return breach("F83", "%.80q is no limit of %q", gap, r.Perspective)
 			}
 		}
-		for _, s := range r.Sections {
-			if !slices.Contains([]string{SectionConvergence, SectionDivergence, SectionIntegrated}, s) {
-				return v, senseless("%q is no section of the synthesis", s)
+		for _, name := range r.Sections {
+			if !slices.Contains([]string{SectionConvergence, SectionDivergence, SectionIntegrated}, name) {
+				return senseless("%q is no section of the synthesis", name)
 			}
 		}
 	}
-	v.Trace, v.State = w, GatePreserve
-	return v, nil
+	s.Trace, s.State = w, GatePreserve
+	return nil
 }
 
 // team are the exact names of all members, each named once.
@@ -202,30 +198,22 @@ func (v Inquiry) team() []string {
 	return names
 }
 
-// shutDown tells the members to end.
-func (v Inquiry) shutDown(w protocol.InquiryTeam) (Inquiry, error) {
-	if err := v.in(Shutdown); err != nil {
-		return v, err
+func (s *step) shutDown(w protocol.InquiryTeam) error {
+	if !slices.Equal(w.Members, s.team()) {
+		return senseless("the team is another one")
 	}
-	if !slices.Equal(w.Members, v.team()) {
-		return v, senseless("the team is another one")
-	}
-	v.Told = true
-	return v, nil
+	s.End.Told = true
+	return nil
 }
 
-// endTeam ends the team. A withdrawn inquiry ends with it.
-func (v Inquiry) endTeam(d affair.Deed, w protocol.InquiryTeam) (Inquiry, error) {
-	if err := v.in(Shutdown); err != nil {
-		return v, err
+func (s *step) endTeam(w protocol.InquiryTeam) error {
+	if !s.End.Told || s.End.Disbanded || !slices.Equal(w.Members, s.team()) {
+		return breach("F80", "the team is another one, was not told to end, or has ended")
 	}
-	if !v.Told || v.Disbanded || !slices.Equal(w.Members, v.team()) {
-		return v, breach("F80", "the team is another one, was not told to end, or has ended")
+	if s.End.Disbanded = true; !s.End.wraps {
+		s.State, s.End.At = Withdrawn, s.deed.Timestamp
 	}
-	if v.Disbanded = true; !v.wraps {
-		v.State, v.Ended = Withdrawn, d.Timestamp
-	}
-	return v, nil
+	return nil
 }
 
 // SectionOf is the section of a synthesis from which findings of a category come.
@@ -234,29 +222,26 @@ func SectionOf(category string) string {
 }
 
 // keep preserves what the human chose, and ends the inquiry.
-func (v Inquiry) keep(d affair.Deed, w protocol.InquiryFindings) (Inquiry, error) {
-	if err := v.in(Shutdown); err != nil {
-		return v, err
+func (s *step) keep(w protocol.InquiryFindings) error {
+	if !s.End.Disbanded {
+		return breach("F80", "findings come after the end of the team")
 	}
-	if !v.Disbanded {
-		return v, breach("F80", "findings come after the end of the team")
-	}
-	sections, _ := Sections(v.Synthesis.Text, SynthesisSections()...)
+	sections, _ := Sections(s.Synthesis.Text, SynthesisSections()...)
 	var kept []string
 	for _, f := range w.Findings {
 		kept = append(kept, f.Category)
-		if !slices.Contains(v.Preserve, f.Category) || !quoted(sections[SectionOf(f.Category)], f.Words) {
-			return v, breach("F79", "the finding %.80q is not what the human preserved", f.Words)
+		if !slices.Contains(s.End.Preserve, f.Category) || !quoted(sections[SectionOf(f.Category)], f.Words) {
+			return breach("F79", "the finding %.80q is not what the human preserved", f.Words)
 		}
 	}
-	for _, category := range v.Preserve {
+	for _, category := range s.End.Preserve {
 		if !slices.Contains(kept, category) {
-			return v, breach("F79", "nothing is kept of %q, which the human preserved", category)
+			return breach("F79", "nothing is kept of %q, which the human preserved", category)
 		}
 	}
-	if !slices.Equal(w.Gaps, v.Trace.Gaps) {
-		return v, breach("F83", "its gaps are not those of the trace")
+	if !slices.Equal(w.Gaps, s.Trace.Gaps) {
+		return breach("F83", "its gaps are not those of the trace")
 	}
-	v.Findings, v.State, v.Ended = w, WrappedUp, d.Timestamp
-	return v, nil
+	s.End.Findings, s.State, s.End.At = w, WrappedUp, s.deed.Timestamp
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,7 +47,6 @@ func (m *Member) Failed() bool {
 	return m.Signal != nil && m.Signal.Outcome != protocol.SignalCompleted && !m.Dropped
 }
 
-// again makes the member ready for another run.
 func (m *Member) again() {
 	before := Attempt{Attempt: m.Attempt, Agent: m.Agent, Text: m.Result}
 	if m.Signal != nil {
@@ -54,7 +54,7 @@ func (m *Member) again() {
 	}
 	*m = Member{
 		Perspective: m.Perspective, Agent: m.Agent, Made: m.Made, Attempt: m.Attempt + 1, Orientation: m.Orientation, Prompt: m.Prompt,
-		Earlier: added(m.Earlier, before),
+		Earlier: affair.Added(m.Earlier, before),
 	}
 }
 
@@ -84,12 +84,7 @@ func (m *Member) repeats() bool {
 
 // Member is the member that investigates a perspective; nil if there is none.
 func (v Inquiry) Member(perspective string) *Member {
-	for _, m := range v.Members {
-		if m.Perspective == perspective {
-			return m
-		}
-	}
-	return nil
+	return each.Find(v.Members, func(m *Member) bool { return m.Perspective == perspective })
 }
 
 // Carried is what a member found before, which it is given so that it goes deeper. It is "" if the
@@ -106,7 +101,6 @@ func (v Inquiry) Standing() []*Member {
 	return slices.DeleteFunc(slices.Clone(v.Members), func(m *Member) bool { return m.Dropped })
 }
 
-// investigated are the perspectives that have a result.
 func (v Inquiry) investigated() []string {
 	var names []string
 	for _, m := range v.Standing() {
@@ -118,13 +112,10 @@ func (v Inquiry) investigated() []string {
 }
 
 // mapped notes which agents fit the new perspectives. If each has only one, nobody is asked.
-func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
-	if err := v.in(Map); err != nil {
-		return v, err
-	}
+func (s *step) mapped(w protocol.InquiryMapping) error {
 	var want, got []string
-	for _, p := range v.Chosen {
-		if v.Member(p) == nil {
+	for _, p := range s.Chosen {
+		if s.Member(p) == nil {
 			want = append(want, p)
 		}
 	}
@@ -133,25 +124,25 @@ func (v Inquiry) mapped(w protocol.InquiryMapping) (Inquiry, error) {
 		got = append(got, f.Perspective)
 		several = several || len(f.Candidates) > 1
 		for _, c := range f.Candidates {
-			if c.Key == v.Coordinator.String() {
-				return v, breach("F36", "%s coordinates, and analyses nothing itself", c.Key)
+			if c.Key == s.Coordinator.String() {
+				return breach("F36", "%s coordinates, and analyses nothing itself", c.Key)
 			}
-			if len(v.Opening.Agents) > 0 && !f.Made && !slices.Contains(v.Opening.Agents, c.Key) && !slices.Contains(v.Opening.Agents, nameOfAgent(c.Key)) {
-				return v, senseless("%s is none of the agents that were named", c.Key)
+			if len(s.Opening.Agents) > 0 && !f.Made && !slices.Contains(s.Opening.Agents, c.Key) && !slices.Contains(s.Opening.Agents, nameOfAgent(c.Key)) {
+				return senseless("%s is none of the agents that were named", c.Key)
 			}
-			if a, err := protocol.ParseAddress(c.Key); err != nil || !v.MayReceive(a, f.Made) {
-				return v, senseless("%s is none of those who may be given what is investigated", c.Key)
+			if a, err := protocol.ParseAddress(c.Key); err != nil || !s.MayReceive(a, f.Made) {
+				return senseless("%s is none of those who may be given what is investigated", c.Key)
 			}
 		}
 	}
 	if !slices.Equal(want, got) {
-		return v, breach("F27", "it maps other perspectives than the chosen ones")
+		return breach("F27", "it maps other perspectives than the chosen ones")
 	}
-	v.Fits, v.State = w.Fits, GateMap
+	s.Fits, s.State = w.Fits, GateMap
 	if !several {
-		return v.assign(func(f protocol.InquiryFit) string { return f.Candidates[0].Key }), nil
+		s.assign(func(f protocol.InquiryFit) string { return f.Candidates[0].Key })
 	}
-	return v, nil
+	return nil
 }
 
 // MayReceive reports whether an agent may be given what is investigated: whoever confirmed the brief
@@ -177,72 +168,66 @@ func nameOfAgent(address string) string {
 }
 
 // assign makes a member for each perspective that was mapped.
-func (v Inquiry) assign(who func(protocol.InquiryFit) string) Inquiry {
-	for _, f := range v.Fits {
+func (s *step) assign(who func(protocol.InquiryFit) string) {
+	for _, f := range s.Fits {
 		key := f.Candidates[0].Key
 		if len(f.Candidates) > 1 {
 			key = who(f)
 		}
 		a, _ := protocol.ParseAddress(key) // it was checked when it was read
-		v.Members = added(v.Members, &Member{Perspective: f.Perspective, Agent: a, Made: f.Made, Attempt: 1})
+		s.Members = affair.Added(s.Members, &Member{Perspective: f.Perspective, Agent: a, Made: f.Made, Attempt: 1})
 	}
-	v.State = Spawn
-	return v
+	s.State = Spawn
 }
 
 // start notes that a member was started. What the member was given follows from the record.
-func (v Inquiry) start(d affair.Deed, w protocol.InquiryStart) (Inquiry, error) {
-	if err := v.in(Spawn, Await); err != nil {
-		return v, err
-	}
-	m := v.Member(w.Perspective)
+func (s *step) start(w protocol.InquiryStart) error {
+	m := s.Member(w.Perspective)
 	if m == nil || !m.Given.IsZero() || m.Dropped || m.Attempt != w.Attempt {
-		return v, senseless("attempt %d at %q is not to be started", w.Attempt, w.Perspective)
+		return senseless("attempt %d at %q is not to be started", w.Attempt, w.Perspective)
 	}
 	agent, err := protocol.ParseAddress(w.Member)
 	switch {
 	case err != nil:
-		return v, malformed(err)
-	case w.Member == v.Coordinator.String():
-		return v, breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
+		return affair.Malformed(err)
+	case w.Member == s.Coordinator.String():
+		return breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
 	case m.Attempt == 1 && agent != m.Agent:
-		return v, senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
-	case !v.MayReceive(agent, m.Made || m.Attempt > 1):
-		return v, senseless("%s is none of those who may be given what is investigated", w.Member)
-	case w.Question != v.Opening.Hash:
-		return v, breach("F31", "its question is another one")
+		return senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
+	case !s.MayReceive(agent, m.Made || m.Attempt > 1):
+		return senseless("%s is none of those who may be given what is investigated", w.Member)
+	case w.Question != s.Opening.Hash:
+		return breach("F31", "its question is another one")
 	case !slices.Equal(w.Carries, m.Carries()):
-		return v, breach("F77", "it carries over something else than the result before")
+		return breach("F77", "it carries over something else than the result before")
 	}
 	for _, o := range w.Orientation {
-		if !slices.ContainsFunc([]string{v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope}, func(s string) bool { return strings.Contains(s, o) }) {
-			return v, breach("F32", "the orientation %q is not of the brief", o)
+		if !slices.ContainsFunc([]string{s.Brief.Intent, s.Brief.Deliverable, s.Brief.Scope}, func(part string) bool { return strings.Contains(part, o) }) {
+			return breach("F32", "the orientation %q is not of the brief", o)
 		}
 	}
-	if protocol.Hash([]byte(v.Prompt(w.Perspective, w.Orientation))) != w.Prompt || m.repeats() && m.Prompt != "" && w.Prompt != m.Prompt {
-		return v, breach("F30", "its prompt is not the one that follows from the brief")
+	if protocol.Hash([]byte(s.Prompt(w.Perspective, w.Orientation))) != w.Prompt || m.repeats() && m.Prompt != "" && w.Prompt != m.Prompt {
+		return breach("F30", "its prompt is not the one that follows from the brief")
 	}
-	v.Members = changed(v.Members, m, func(m *Member) {
-		m.Agent, m.Given, m.Orientation, m.Prompt, m.Cycle, m.Degraded = agent, d.Message.Path, w.Orientation, w.Prompt, v.Cycle, cmp.Or(w.Degraded, m.Degraded)
+	s.Members = changed(s.Members, m, func(m *Member) {
+		m.Agent, m.Given, m.Orientation, m.Prompt, m.Cycle, m.Degraded = agent, s.deed.Message.Path, w.Orientation, w.Prompt, s.Cycle, cmp.Or(w.Degraded, m.Degraded)
 	})
-	return v, nil
+	return nil
 }
 
 // task notes what a started member has to do. When all members have their tasks, the waiting
 // begins.
-func (v Inquiry) task(w protocol.InquiryTask) (Inquiry, error) {
-	if err := v.in(Spawn, Await); err != nil {
-		return v, err
-	}
-	m := v.Member(w.Perspective)
+func (s *step) task(w protocol.InquiryTask) error {
+	m := s.Member(w.Perspective)
 	switch {
 	case m == nil || m.Given.IsZero() || m.Tasked || m.Attempt != w.Attempt:
-		return v, senseless("no task of attempt %d at %q is to be noted", w.Attempt, w.Perspective)
-	case w.Question != v.Opening.Hash || w.Scope != v.Brief.Scope:
-		return v, breach("F29", "its question or its scope is another one")
+		return senseless("no task of attempt %d at %q is to be noted", w.Attempt, w.Perspective)
+	case w.Question != s.Opening.Hash || w.Scope != s.Brief.Scope:
+		return breach("F29", "its question or its scope is another one")
 	}
-	v.Members = changed(v.Members, m, func(m *Member) { m.Tasked = true })
-	return v.waited(), nil
+	s.Members = changed(s.Members, m, func(m *Member) { m.Tasked = true })
+	s.waited()
+	return nil
 }
 
 // settled reports whether all members have been started and have signalled.
@@ -259,107 +244,98 @@ func (v Inquiry) Awaits(m *Member) bool {
 	return v.State == Await && m.Signal == nil || v.State == Collect && m.Revealed.IsZero()
 }
 
-// waited takes the inquiry on when no member is waited for any more.
-func (v Inquiry) waited() Inquiry {
-	all := v.Standing()
-	if v.State == Spawn && !slices.ContainsFunc(all, func(m *Member) bool { return !m.Tasked }) {
-		v.State = Await
+// waited goes on when no member is waited for any more.
+func (s *step) waited() {
+	all := s.Standing()
+	if s.State == Spawn && !slices.ContainsFunc(all, func(m *Member) bool { return !m.Tasked }) {
+		s.State = Await
 	}
-	if v.State == Await && v.settled() && !slices.ContainsFunc(all, (*Member).Failed) {
-		v.State = Collect
+	if s.State == Await && s.settled() && !slices.ContainsFunc(all, (*Member).Failed) {
+		s.State = Collect
 	}
-	if v.State == Collect && !slices.ContainsFunc(all, func(m *Member) bool { return m.Revealed.IsZero() }) {
-		v.State = Preview
+	if s.State == Collect && !slices.ContainsFunc(all, func(m *Member) bool { return m.Revealed.IsZero() }) {
+		s.State = Preview
 	}
-	return v
 }
 
 // signal notes that the run of a member has ended. The signal of an attempt that was given up is
 // kept and has no effect. One that comes when the inquiry is over is kept as late, and its result is
 // not collected.
-func (v Inquiry) signal(d affair.Deed) (Inquiry, error) {
-	w, err := protocol.SignalEnd.Parse(d.Body)
-	if err != nil {
-		return v, malformed(err)
-	}
-	m := v.Member(w.Perspective)
+func (s *step) signal(w protocol.InquirySignal) error {
+	m := s.Member(w.Perspective)
 	if m == nil {
-		return v, refusal.New(refusal.Unknown, "", "nobody investigates %q", w.Perspective)
+		return refusal.New(refusal.Unknown, "", "nobody investigates %q", w.Perspective)
 	}
-	late := inquiry.Late{Path: d.Message.Path, Perspective: w.Perspective, Attempt: w.Attempt, Result: w.Result}
-	if i := slices.IndexFunc(m.Earlier, func(a Attempt) bool { return a.Attempt == w.Attempt }); i >= 0 && writes(d, m.Earlier[i].Agent) {
-		if m.Earlier[i].Result != "" || slices.ContainsFunc(v.Late, func(l inquiry.Late) bool { return l.Perspective == w.Perspective && l.Attempt == w.Attempt }) {
-			return v, senseless("it has signalled already")
+	late := inquiry.Late{Path: s.deed.Message.Path, Perspective: w.Perspective, Attempt: w.Attempt, Result: w.Result}
+	if i := slices.IndexFunc(m.Earlier, func(a Attempt) bool { return a.Attempt == w.Attempt }); i >= 0 && writes(s.deed, m.Earlier[i].Agent) {
+		if m.Earlier[i].Result != "" || slices.ContainsFunc(s.Late, func(l inquiry.Late) bool { return l.Perspective == w.Perspective && l.Attempt == w.Attempt }) {
+			return senseless("it has signalled already")
 		}
-		v.Late = added(v.Late, late)
-		return v, nil
+		s.Late = affair.Added(s.Late, late)
+		return nil
 	}
 	switch {
-	case !writes(d, m.Agent) || m.Given.IsZero() || w.Attempt != m.Attempt:
-		return v, refusal.New(refusal.Forbidden, "", "%s@%s does not investigate %q in attempt %d", d.Author().Name, d.Host, w.Perspective, w.Attempt)
+	case !writes(s.deed, m.Agent) || m.Given.IsZero() || w.Attempt != m.Attempt:
+		return refusal.New(refusal.Forbidden, "", "%s@%s does not investigate %q in attempt %d", s.deed.Author().Name, s.deed.Host, w.Perspective, w.Attempt)
 	case m.Signal != nil:
-		return v, senseless("it has signalled already")
-	case v.State.Over():
-		v.Late = added(v.Late, late)
-		v.Members = changed(v.Members, m, func(m *Member) { m.Signal, m.SignalPath = &w, d.Message.Path })
-		return v, nil
+		return senseless("it has signalled already")
+	case s.State.Over():
+		s.Late = affair.Added(s.Late, late)
+		s.Members = changed(s.Members, m, func(m *Member) { m.Signal, m.SignalPath = &w, s.deed.Message.Path })
+		return nil
 	}
-	v.Members = changed(v.Members, m, func(m *Member) {
-		m.Signal, m.SignalPath, m.Degraded = &w, d.Message.Path, cmp.Or(m.Degraded, w.Degraded)
+	s.Members = changed(s.Members, m, func(m *Member) {
+		m.Signal, m.SignalPath, m.Degraded = &w, s.deed.Message.Path, cmp.Or(m.Degraded, w.Degraded)
 	})
-	if g := v.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == w.Perspective && len(g.Answers) == 0 {
-		v.Gates = changed(v.Gates, g, func(g *Gate) { g.Moot = true })
+	if g := s.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == w.Perspective && len(g.Answers) == 0 {
+		s.Gates = changed(s.Gates, g, func(g *Gate) { g.Moot = true })
 	}
-	return v.waited(), nil
+	s.waited()
+	return nil
 }
 
 // reveal tells a result, after all members have signalled. The result must have the hash that was
 // told then. While a human is asked about a lost host, no result is told.
-func (v Inquiry) reveal(d affair.Deed) (Inquiry, error) {
-	w, err := protocol.RevealResult.Parse(d.Body)
-	if err != nil {
-		return v, malformed(err)
-	}
-	m := v.Member(w.Perspective)
-	if err := v.in(Collect); err != nil {
-		if m == nil || !writes(d, m.Agent) {
-			return v, err
+func (s *step) reveal(w protocol.InquiryReveal) error {
+	m := s.Member(w.Perspective)
+	if err := s.in(Collect); err != nil {
+		if m == nil || !writes(s.deed, m.Agent) {
+			return err
 		}
-		return v, v.early("F42", err, Spawn, Await)
+		return s.early("F42", err, Spawn, Await)
 	}
 	switch {
-	case m == nil || !writes(d, m.Agent) || w.Attempt != m.Attempt || m.Dropped:
-		return v, refusal.New(refusal.Forbidden, "", "%s@%s has no result of attempt %d at %q", d.Author().Name, d.Host, w.Attempt, w.Perspective)
-	case v.Open() != nil:
-		return v, breaks("F41", refusal.New(refusal.Forbidden, "wait for the human", "a human is asked about a host that was lost"))
+	case m == nil || !writes(s.deed, m.Agent) || w.Attempt != m.Attempt || m.Dropped:
+		return refusal.New(refusal.Forbidden, "", "%s@%s has no result of attempt %d at %q", s.deed.Author().Name, s.deed.Host, w.Attempt, w.Perspective)
+	case s.Open() != nil:
+		return breaks("F41", refusal.New(refusal.Forbidden, "wait for the human", "a human is asked about a host that was lost"))
 	case !m.Revealed.IsZero():
-		return v, senseless("it was told already")
+		return senseless("it was told already")
 	case protocol.Hash([]byte(w.Text)) != m.Signal.Result:
-		return v, breach("F42", "it is another result than the one whose hash was told")
+		return breach("F42", "it is another result than the one whose hash was told")
 	}
-	v.Members = changed(v.Members, m, func(m *Member) {
-		m.Result, m.Revealed, m.Flags = w.Text, d.Message.Path, CheckResult(w.Text, v.Brief.Abstract)
+	s.Members = changed(s.Members, m, func(m *Member) {
+		m.Result, m.Revealed, m.Flags = w.Text, s.deed.Message.Path, CheckResult(w.Text, s.Brief.Abstract)
 	})
-	return v.waited(), nil
+	s.waited()
+	return nil
 }
 
-// lost is the inquiry after a human has decided about a member that is waited for, or that has no
-// result.
-func (v Inquiry) lost(perspective, how string) Inquiry {
-	m := v.Member(perspective)
+// lost does what a human has decided about a member that is waited for, or that has no result.
+func (s *step) lost(perspective, how string) {
+	m := s.Member(perspective)
 	switch how {
 	case RunElsewhere:
-		told := slices.ContainsFunc(v.Members, func(o *Member) bool { return o != m && o.Cycle == m.Cycle && !o.Revealed.IsZero() })
-		v.Members = changed(v.Members, m, func(m *Member) {
+		told := slices.ContainsFunc(s.Members, func(o *Member) bool { return o != m && o.Cycle == m.Cycle && !o.Revealed.IsZero() })
+		s.Members = changed(s.Members, m, func(m *Member) {
 			m.again()
 			if told {
 				m.Degraded = "results of others were told before it began"
 			}
 		})
-		v.State = Await
+		s.State = Await
 	case GoOnWithout:
-		v.Members = changed(v.Members, m, func(m *Member) { m.Dropped = true })
-		v = v.waited()
+		s.Members = changed(s.Members, m, func(m *Member) { m.Dropped = true })
+		s.waited()
 	}
-	return v
 }

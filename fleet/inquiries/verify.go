@@ -150,7 +150,7 @@ func (p *proof) look(before, after Inquiry, d affair.Deed) (faults [][2]string) 
 	case protocol.ActFrameSynthesis:
 		follows("F46", protocol.ActFrameDetection)
 	case protocol.ActFrameShutdown:
-		if after.wraps {
+		if after.End.wraps {
 			follows("F78", protocol.ActFrameTrace)
 		}
 	case protocol.ActFrameFindings:

@@ -43,9 +43,11 @@ type historian struct {
 	witnessed map[protocol.Name][]string // keys for which hosts senior to the host vouched, in order
 }
 
-// makeRing makes the history of keys from the words.
 func (h historian) makeRing() *Ring {
-	h.ring = newRing(h.anchor)
+	h.ring = &Ring{
+		anchor: h.anchor, hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{},
+		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]vouch{},
+	}
 	if alias, key, ok := h.founder(); ok {
 		h.enrol(alias, key)
 	}
@@ -100,7 +102,6 @@ func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
 	return first.Host, first.Key, true
 }
 
-// enrol gives a host its rank and its first key.
 func (h *historian) enrol(alias protocol.Name, key string) {
 	host := &Host{Alias: alias, rank: len(h.ring.ranked), keys: []heldKey{{key: key}}}
 	h.ring.hosts[alias] = host
@@ -121,7 +122,6 @@ func (h *historian) origin(of protocol.HostKey) string {
 	return of.Key
 }
 
-// joined reports whether the host has joined with that key.
 func (h *historian) joined(of protocol.HostKey) bool {
 	return slices.ContainsFunc(h.words.joins[of.Host], func(it *File) bool { return it.Key == of.Key })
 }
@@ -219,7 +219,6 @@ func (h *historian) ownRevocations(host *Host) {
 	}
 }
 
-// founderRevokes takes in what the founder's humans revoked of other hosts.
 func (h *historian) founderRevokes(founder *Host) {
 	humans := h.anchor.Founder.Humans
 	if h.anchor.Founder.Key == "" && founder.first != nil {
@@ -236,7 +235,6 @@ func (h *historian) founderRevokes(founder *Host) {
 	}
 }
 
-// vouches takes in what a ranked host says of the keys of others.
 func (h *historian) vouches(host *Host) {
 	var all []*File
 	for _, held := range host.keys {

@@ -107,11 +107,7 @@ func (k *Ring) Known(alias protocol.Name, key string) (since time.Time, by strin
 	if first := k.vouched[protocol.HostKey{Host: alias, Key: key}]; first.File != nil {
 		return first.signedAt(), first.Host.String(), false
 	}
-	word := h.keys[h.keyAt(key)].by
-	if word == nil {
-		word = h.joined
-	}
-	if word != nil {
+	if word := cmp.Or(h.keys[h.keyAt(key)].by, h.joined); word != nil {
 		since = word.signedAt()
 	}
 	return since, "", h.Founder()

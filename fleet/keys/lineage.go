@@ -57,7 +57,6 @@ func (l *lineage) has(it *File) bool {
 	return false
 }
 
-// reached reports whether the way back has reached the file of a message.
 func (l *lineage) reached(it *File) bool {
 	at, ok := parseFileHash(it.Hash)
 	l.mu.RLock()
@@ -85,7 +84,6 @@ func (l *lineage) waits(at fileOfRun, named protocol.Path) bool {
 	return !waited
 }
 
-// came notes that a file is no longer missing. It returns the path from which the way goes on.
 func (l *lineage) came(at fileOfRun) (named protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,13 +24,6 @@ type Ring struct {
 	vouched map[protocol.HostKey]vouch        // by the most senior host that has vouched for the key
 }
 
-func newRing(anchor Anchor) *Ring {
-	return &Ring{
-		anchor: anchor, hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{},
-		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]vouch{},
-	}
-}
-
 // Judges is a copy that judges messages as the ring does now. It is for work that goes on while the
 // state changes. It can do nothing else.
 func (k *Ring) Judges() *Ring { return &Ring{hosts: maps.Clone(k.hosts)} }
@@ -38,7 +31,6 @@ func (k *Ring) Judges() *Ring { return &Ring{hosts: maps.Clone(k.hosts)} }
 // Version is a number that changes whenever messages are judged differently.
 func (k *Ring) Version() int { return k.version }
 
-// heldKey is a key of a host in its history.
 type heldKey struct {
 	key     string
 	by      *File        // the rotation that brought it; nil for the first
@@ -115,7 +107,6 @@ func (h *Host) early(it *File) bool {
 		(first.wrote == nil || !first.wrote.reached(it))
 }
 
-// over reports whether a message is dated after the time of the key.
 func (held *heldKey) over(it *File) bool {
 	return !held.until.IsZero() && it.signedAt().After(held.until)
 }

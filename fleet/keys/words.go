@@ -28,7 +28,6 @@ func newWords() words {
 	}
 }
 
-// add keeps a word.
 func (w *words) add(it *File) {
 	who := it.Signer()
 	switch it.Act {
@@ -55,7 +54,6 @@ func (w *words) add(it *File) {
 	}
 }
 
-// all are the words in no order.
 func (w *words) all() []*File {
 	var all []*File
 	for _, of := range []map[protocol.Name][]*File{w.joins, w.agents, w.humans} {

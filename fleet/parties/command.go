@@ -2,7 +2,6 @@ package parties
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -13,15 +12,7 @@ import (
 
 // Actor is the one who does something in a party. Its methods are the commands of parties. Each
 // gives one deed, or a refusal with the reason why such a deed would be void.
-type Actor struct {
-	Record string // the record's id
-	Me     string // an agent, or a human who decides
-	Host   protocol.Name
-	Human  string    // the human who had it done; empty if an agent did it alone
-	Key    string    // that human's key now; empty if they have none
-	Hsig   string    // the human's signature of what the command decides; empty if they have no key
-	At     time.Time // when that was signed, if the signature says so; zero: now
-}
+type Actor affair.Actor
 
 // deed is an act with its words, the message that it answers, and its addressees.
 type deed struct {
@@ -39,40 +30,16 @@ func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head pro
 		now = now.UTC().Truncate(time.Millisecond)
 		d, err := decide(p, protocol.FormHead{From: a.Me, Topic: p.Name, At: now})
 		if err != nil {
-			return nil, refused(err)
+			return nil, affair.Refused(err)
 		}
-		m := protocol.Message{
-			From: a.Me, To: d.to, Type: protocol.TypeText, Act: d.act, Human: a.Human, Hsig: a.Hsig, Host: a.Host,
-			Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(channel, now, 0),
-		}
+		m := protocol.Message{To: d.to, Act: d.act, Body: d.body}
 		if !d.re.IsZero() {
 			m.Re = protocol.Refer(channel, d.re)
 		}
-		if len(m.To) == 0 {
-			m.To = []protocol.Address{{Name: a.Me, Host: a.Host.String()}}
-		}
-		tried := affair.Deed{
-			Message: &m, Position: affair.Position{Place: now, Path: m.Path}, Human: a.Human != "" && a.Me == a.Human,
-			Hand: affair.Hand{RecordID: a.Record, Key: a.Key, Had: a.Key != "", Here: a.Human != ""},
-		}
-		if _, err := kind.Step(p, tried); err != nil {
-			return nil, refused(err)
-		}
-		m.Host, m.Timestamp, m.Path = "", time.Time{}, protocol.Path{} // whoever writes the deed fills these in
-		return []affair.Draft{{Message: m, Channel: channel}}, nil
+		return kind.Does(affair.Actor(a), p, m, channel, now)
 	})
 }
 
-// refused makes a refusal of the reason why a deed is void.
-func refused(err error) error {
-	var r *refusal.Refusal
-	if errors.As(err, &r) {
-		return err
-	}
-	return refusal.New(refusal.Forbidden, "", "%s", err)
-}
-
-// human is the address of a human of a host.
 func human(name string, host protocol.Name) protocol.Address {
 	return protocol.Address{Name: name, Host: host.String()}
 }

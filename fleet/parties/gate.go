@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -80,7 +81,6 @@ func (g *Gate) Contesting() string {
 	return ""
 }
 
-// counted are the answers that nobody has taken back.
 func (g *Gate) counted() []Answer {
 	gone := func(a Answer) bool {
 		return slices.ContainsFunc(g.Answers, func(b Answer) bool { return b.TakesBack != "" && a.is(b.TakesBack) && b.Key == a.Key })
@@ -146,7 +146,6 @@ func (g *Gate) Waits() bool {
 	return false
 }
 
-// at is the gate at the time `now`.
 func (g *Gate) at(now time.Time) *Gate {
 	end := g.AnswerBy
 	if a, _ := g.verdict(); a != nil {
@@ -165,12 +164,7 @@ func (g *Gate) at(now time.Time) *Gate {
 
 // Gate is the gate that the message at `path` asks; nil if it asks none.
 func (p Party) Gate(path protocol.Path) *Gate {
-	for _, g := range p.Gates {
-		if g.Path == path {
-			return g
-		}
-	}
-	return nil
+	return each.Find(p.Gates, func(g *Gate) bool { return g.Path == path })
 }
 
 // words reads and writes the bodies of an act that answers a gate.
@@ -184,12 +178,7 @@ func words(act protocol.Act) protocol.WordAct[protocol.GateAnswer] {
 	return protocol.DeferGate
 }
 
-// answer notes what a human decides at a gate, and what follows from it.
-func (p Party) answer(d affair.Deed) (Party, error) {
-	said, err := words(d.Act).Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) answer(d affair.Deed, said protocol.GateAnswer) (Party, error) {
 	re, ok := d.AnsweredPath()
 	g := p.Gate(re)
 	if !ok || g == nil {
@@ -206,11 +195,11 @@ func (p Party) answer(d affair.Deed) (Party, error) {
 		// decision, the decision itself would be the void one. Then a deed that takes the decision
 		// back would name an answer that nobody gave.
 		next.Answers = slices.Clone(g.Answers)
-		next.Answers[i].copies = added(next.Answers[i].copies, d.Hash)
-		p.Gates = put(p.Gates, g, &next)
+		next.Answers[i].copies = affair.Added(next.Answers[i].copies, d.Hash)
+		p.Gates = affair.Put(p.Gates, g, &next)
 		return p, nil
 	}
-	next.Answers = added(g.Answers, Answer{
+	next.Answers = affair.Added(g.Answers, Answer{
 		d.Message.Path, d.Hash, d.Message.Human, d.Host, d.Hand.Key, d.Hand.Open, d.Act, d.Timestamp, said.Reason, said.Until, said.TakesBack, d.Saw(said.Sight), d.Hand.Stray, d.Hsig, nil,
 	})
 	if a, _ := g.verdict(); a != nil && a.Act != protocol.ActPartyDefer && said.TakesBack == "" && a.Key != d.Hand.Key {
@@ -219,7 +208,7 @@ func (p Party) answer(d affair.Deed) (Party, error) {
 	if a, _ := g.verdict(); a != nil && a.Act == d.Act && d.Act != protocol.ActPartyDefer && said.TakesBack == "" {
 		return p, refusal.New(refusal.Forbidden, "", "it is %s already", g.Outcome())
 	}
-	p.Gates = put(p.Gates, g, &next)
+	p.Gates = affair.Put(p.Gates, g, &next)
 	return p.follow(&next, before, d), nil
 }
 
@@ -245,8 +234,6 @@ func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 	return nil
 }
 
-// follow is the party after the answers to the gate `g` have changed. `before` is the outcome
-// before that.
 func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 	now := g.Outcome()
 	if g.For == ForAsking && now != before {
@@ -267,7 +254,7 @@ func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 		if g.For == ForOrganize {
 			p.Leader.Key = d.Hand.Key
 		}
-		p.Members = added(p.Members, party.Member{
+		p.Members = affair.Added(p.Members, party.Member{
 			Name: g.Whom.Name, Host: protocol.Name(g.Whom.Host), Initiator: g.For == ForOrganize, Joined: d.Timestamp, By: d.Message.Path,
 			Presence: protocol.PresenceActive, Since: d.Timestamp,
 		})
@@ -284,11 +271,7 @@ func (g *Gate) let(m *party.Member) bool {
 
 // invite notes an invite. The human of the author had it done, or agreed to it before: when the
 // party was organized, or by an answer to the author's wish.
-func (p Party) invite(d affair.Deed) (Party, error) {
-	i, err := protocol.Invite.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) invite(d affair.Deed, i protocol.Invitation) (Party, error) {
 	switch {
 	case p.Member(i.Whom.Name, protocol.Name(i.Whom.Host)) != nil:
 		return p, refusal.New(refusal.Forbidden, "", "%s is a member of %q already", i.Whom, p.Name)
@@ -299,7 +282,7 @@ func (p Party) invite(d affair.Deed) (Party, error) {
 		return p, err
 	}
 	because, _ := d.AnsweredPath()
-	p.Gates = added(p.Gates, &Gate{
+	p.Gates = affair.Added(p.Gates, &Gate{
 		Because: because, Path: d.Message.Path, Hash: d.Hash, For: ForInvite, By: d.Author().Name, Human: i.Human, Host: protocol.Name(i.Whom.Host), Deciders: i.Deciders, Whom: i.Whom,
 		At: d.Timestamp, AnswerBy: i.AnswerBy, From: p.inviter(d),
 	})
@@ -308,12 +291,7 @@ func (p Party) invite(d affair.Deed) (Party, error) {
 
 // Invited is the invite of somebody that still waits for an answer; nil if there is none.
 func (p Party) Invited(whom protocol.Address) *Gate {
-	for _, g := range p.Gates {
-		if g.For == ForInvite && g.Whom == whom && g.Waits() {
-			return g
-		}
-	}
-	return nil
+	return each.Find(p.Gates, func(g *Gate) bool { return g.For == ForInvite && g.Whom == whom && g.Waits() })
 }
 
 // InvitedFor reports whether an agent was ever invited because of the message `because`. It is
@@ -361,11 +339,7 @@ func (p Party) inviter(d affair.Deed) affair.Origin {
 }
 
 // wish notes what an agent asks its human for.
-func (p Party) wish(d affair.Deed) (Party, error) {
-	w, err := protocol.AskHuman.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) wish(d affair.Deed, w protocol.Wish) (Party, error) {
 	g := &Gate{Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, At: d.Timestamp, From: d.Origin()}
 	if w.For == protocol.WishInvite {
 		g.For = ForWish
@@ -379,7 +353,7 @@ func (p Party) wish(d affair.Deed) (Party, error) {
 		}
 	}
 	g.Deciders = addressedHere(d)
-	p.Gates = added(p.Gates, g)
+	p.Gates = affair.Added(p.Gates, g)
 	return p, nil
 }
 
@@ -392,7 +366,6 @@ func (p Party) asked(d affair.Deed, who protocol.Address, reason string, because
 	}
 }
 
-// addressedHere are the addressees of the deed that are of the deed's own host.
 func addressedHere(d affair.Deed) (names []protocol.Name) {
 	for _, to := range d.To {
 		if to.Host == "" || to.Host == d.Host.String() {
@@ -403,11 +376,7 @@ func addressedHere(d affair.Deed) (names []protocol.Name) {
 }
 
 // join notes that somebody asks to be let in. The leader decides.
-func (p Party) join(d affair.Deed) (Party, error) {
-	j, err := protocol.JoinParty.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) join(d affair.Deed, j protocol.PartyJoin) (Party, error) {
 	who := protocol.Address{Name: d.Author().Name, Host: d.Host.String()}
 	switch {
 	case p.memberWho(d) != nil:
@@ -415,7 +384,7 @@ func (p Party) join(d affair.Deed) (Party, error) {
 	case slices.ContainsFunc(p.Gates, func(g *Gate) bool { return (g.For == ForJoin || g.For == ForAsking) && g.Whom == who && g.Waits() }):
 		return p, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", who, p.Name)
 	case d.Message.Human == "": // the human of the author is asked first (R64)
-		p.Gates = added(p.Gates, &Gate{
+		p.Gates = affair.Added(p.Gates, &Gate{
 			Path: d.Message.Path, Hash: d.Hash, For: ForAsking, By: who.Name, Host: d.Host, Deciders: addressedHere(d), Whom: who, Text: j.Reason, At: d.Timestamp, From: d.Origin(),
 		})
 		return p, nil
@@ -423,6 +392,6 @@ func (p Party) join(d affair.Deed) (Party, error) {
 	if err := typed(d, protocol.JoinDecides(p.Organized, who)); err != nil {
 		return p, err
 	}
-	p.Gates = added(p.Gates, p.asked(d, who, j.Reason, protocol.Path{}))
+	p.Gates = affair.Added(p.Gates, p.asked(d, who, j.Reason, protocol.Path{}))
 	return p, nil
 }

@@ -40,8 +40,8 @@ type Party struct {
 	Proposals []*party.Proposal // in the order of the record
 	Tasks     []*party.Task     // in the order of the record
 	Leases    []*party.Lease    // reservations, over or not, in the order of the record
-	Changes   []RuleChange
-	LastDeed  time.Time // the latest time that a deed states
+	changes   []string          // the leader's signatures of changes of the rules
+	LastDeed  time.Time         // the latest time that a deed states
 }
 
 // Leader is the human who leads a party, and the agent through which they act.
@@ -50,17 +50,6 @@ type Leader struct {
 	Host  protocol.Name
 	Key   string // the human's key when the party began; empty: none
 	Via   string
-}
-
-// RuleChange is a change of the rules.
-type RuleChange struct {
-	Path   protocol.Path
-	By     string
-	At     time.Time
-	Set    []protocol.RuleValue
-	Reason string
-	Hand   affair.Hand
-	hsig   string // the leader's signature
 }
 
 // KindName is the name of the kind.
@@ -107,20 +96,20 @@ func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 	}
 	switch d.Act {
 	case protocol.ActPartyAccept, protocol.ActPartyReject, protocol.ActPartyDefer:
-		return p.answer(d)
+		return affair.Said(p, d, words(d.Act), Party.answer)
 	}
 	if !p.Begun() {
 		return p, refusal.New(refusal.Forbidden, "the human decides it: parley gates", "%q has not begun: %s has not agreed to it", p.Name, p.Leader.Human)
 	}
 	switch d.Act {
 	case protocol.ActPartyJoin:
-		return p.join(d)
+		return affair.Said(p, d, protocol.JoinParty, Party.join)
 	case protocol.ActRules:
-		return p.change(d)
+		return affair.Said(p, d, protocol.SetRules, Party.change)
 	case protocol.ActRemove:
-		return p.remove(d)
+		return affair.Said(p, d, protocol.RemoveMember, Party.remove)
 	case protocol.ActVote: // the leader votes if it is theirs to settle
-		return p.vote(d)
+		return affair.Said(p, d, protocol.VoteInParty, Party.vote)
 	}
 	me := p.memberWho(d)
 	if me == nil {
@@ -128,25 +117,27 @@ func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 	}
 	switch d.Act {
 	case protocol.ActInvite:
-		return p.invite(d)
+		return affair.Said(p, d, protocol.Invite, Party.invite)
 	case protocol.ActWish:
-		return p.wish(d)
+		return affair.Said(p, d, protocol.AskHuman, Party.wish)
 	case protocol.ActLeave:
-		return p.leave(d)
+		return affair.Said(p, d, protocol.LeaveParty, Party.leave)
 	case protocol.ActPresence:
-		return p.present(d)
+		return affair.Said(p, d, protocol.SayPresence, Party.present)
 	case protocol.ActPartyAgree:
-		return p.propose(d)
+		return affair.Said(p, d, protocol.ProposeToParty, Party.propose)
 	case protocol.ActTask:
-		return p.addTask(d)
+		return affair.Said(p, d, protocol.AddTask, Party.addTask)
 	case protocol.ActTake:
-		return p.take(d)
-	case protocol.ActDone, protocol.ActGiveBack:
-		return p.endTask(d)
+		return affair.Said(p, d, protocol.TakeTask, Party.take)
+	case protocol.ActDone:
+		return affair.Said(p, d, protocol.FinishTask, Party.endTask)
+	case protocol.ActGiveBack:
+		return affair.Said(p, d, protocol.GiveTaskBack, Party.endTask)
 	case protocol.ActLease:
-		return p.lease(d)
+		return affair.Said(p, d, protocol.Lease, Party.lease)
 	}
-	return p.release(d)
+	return affair.Said(p, d, protocol.Release, Party.release)
 }
 
 func notMember(p Party, who string) error {
@@ -180,7 +171,6 @@ func (p Party) Member(name string, host protocol.Name) *party.Member {
 	return nil
 }
 
-// memberWho is the member that wrote a deed.
 func (p Party) memberWho(d affair.Deed) *party.Member { return p.Member(d.Author().Name, d.Host) }
 
 // organize begins the party. If a human had it done, that is their decision. Otherwise the deed is
@@ -188,12 +178,12 @@ func (p Party) memberWho(d affair.Deed) *party.Member { return p.Member(d.Author
 func (p Party) organize(recordID string, d affair.Deed) (Party, error) {
 	o, err := protocol.Organize.Parse(d.Body)
 	if err != nil {
-		return p, malformed(err)
+		return p, affair.Malformed(err)
 	}
 	slug, err := protocol.SlugOf(o.Topic)
 	switch {
 	case err != nil:
-		return p, malformed(err)
+		return p, affair.Malformed(err)
 	case protocol.PartyChannel(recordID, d.Host, slug, o.At) != d.Message.Path.Channel():
 		return p, errors.New("this is not the channel that follows from it")
 	case !p.Organized.IsZero():
@@ -243,16 +233,11 @@ func (p Party) leads(d affair.Deed, decides string) error {
 	return typed(d, decides)
 }
 
-// change changes rules.
-func (p Party) change(d affair.Deed) (Party, error) {
-	c, err := protocol.SetRules.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) change(d affair.Deed, c protocol.RuleChange) (Party, error) {
 	if err := p.leads(d, c.Decides(p.Organized)); err != nil {
 		return p, err
 	}
-	if d.Hsig != "" && slices.ContainsFunc(p.Changes, func(old RuleChange) bool { return old.hsig == d.Hsig }) {
+	if d.Hsig != "" && slices.Contains(p.changes, d.Hsig) {
 		return p, refusal.New(refusal.Forbidden, "", "it is a copy of what %s decided once", p.Leader.Human)
 	}
 	for _, v := range c.Set {
@@ -260,16 +245,12 @@ func (p Party) change(d affair.Deed) (Party, error) {
 			return p, refusal.New(refusal.Senseless, "", "%s", err)
 		}
 	}
-	p.Changes = added(p.Changes, RuleChange{d.Message.Path, d.Message.Human, d.Timestamp, c.Set, c.Reason, d.Hand, d.Hsig})
+	p.changes = affair.Added(p.changes, d.Hsig)
 	return p, nil
 }
 
 // remove ends the membership of another one.
-func (p Party) remove(d affair.Deed) (Party, error) {
-	r, err := protocol.RemoveMember.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) remove(d affair.Deed, r protocol.Removal) (Party, error) {
 	m := p.Member(r.Whom.Name, protocol.Name(r.Whom.Host))
 	if m == nil {
 		return p, refusal.New(refusal.Unknown, "", "%s is no member of %q", r.Whom, p.Name)
@@ -281,11 +262,7 @@ func (p Party) remove(d affair.Deed) (Party, error) {
 }
 
 // leave ends its author's membership.
-func (p Party) leave(d affair.Deed) (Party, error) {
-	l, err := protocol.LeaveParty.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) leave(d affair.Deed, l protocol.Leaving) (Party, error) {
 	m := p.memberWho(d)
 	return p.without(party.Departure{Member: *m, Time: d.Timestamp, By: m.Name, Reason: l.Reason, Path: d.Message.Path}), nil
 }
@@ -293,14 +270,14 @@ func (p Party) leave(d affair.Deed) (Party, error) {
 // without is the party without a member, whose tasks and reservations become free.
 func (p Party) without(gone party.Departure) Party {
 	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m party.Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
-	p.Left = added(p.Left, gone)
-	p.Tasks = changed(p.Tasks, func(t *party.Task) *party.Task {
+	p.Left = affair.Added(p.Left, gone)
+	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) *party.Task {
 		if t.Done != nil || t.Taker != gone.Address() {
 			return t
 		}
 		return t.Free()
 	})
-	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease {
+	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease {
 		if l.Holder != gone.Address() || !l.Ended.IsZero() {
 			return l
 		}
@@ -309,12 +286,7 @@ func (p Party) without(gone party.Departure) Party {
 	return p
 }
 
-// present notes the presence of a member.
-func (p Party) present(d affair.Deed) (Party, error) {
-	n, err := protocol.SayPresence.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) present(d affair.Deed, n protocol.PresenceNote) (Party, error) {
 	p.Members = slices.Clone(p.Members)
 	m := p.memberWho(d)
 	m.Presence, m.Note, m.Since = n.State, n.Note, d.Timestamp
@@ -323,44 +295,8 @@ func (p Party) present(d affair.Deed) (Party, error) {
 
 // at is the party at the time `now`, with what has run out by then.
 func (p Party) at(now time.Time) Party {
-	p.Gates = changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
-	p.Tasks = changed(p.Tasks, func(t *party.Task) *party.Task { return t.At(now) })
-	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease { return l.At(now) })
+	p.Gates = affair.Changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
+	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) *party.Task { return t.At(now) })
+	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease { return l.At(now) })
 	return p
-}
-
-// changed applies `change` to each value of a list. If no value changes, it returns the same list.
-func changed[T any](list []*T, change func(*T) *T) []*T {
-	var next []*T
-	for i, v := range list {
-		c := change(v)
-		if c != v && next == nil {
-			next = slices.Clone(list)
-		}
-		if next != nil {
-			next[i] = c
-		}
-	}
-	if next == nil {
-		return list
-	}
-	return next
-}
-
-// added is a list with one more value. The original list stays as it is.
-func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
-
-// put is a list with `v` in the place of `old`.
-func put[T any](list []*T, old, v *T) []*T {
-	return changed(list, func(x *T) *T {
-		if x == old {
-			return v
-		}
-		return x
-	})
-}
-
-// malformed is why a deed whose words cannot be read is void.
-func malformed(err error) error {
-	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
 }

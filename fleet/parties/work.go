@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,11 +23,7 @@ func nextLabel(letter string, n int) protocol.Label {
 	return protocol.Label(letter + strconv.Itoa(n+1))
 }
 
-func (p Party) propose(d affair.Deed) (Party, error) {
-	said, err := protocol.ProposeToParty.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) propose(d affair.Deed, said protocol.PartyProposal) (Party, error) {
 	me := p.memberWho(d)
 	pr := &party.Proposal{
 		Path: d.Message.Path, Label: nextLabel("A", len(p.Proposals)), Text: said.Item.Text, By: me.Name, Time: d.Timestamp, Mode: p.Rules.ConsensusMode,
@@ -39,26 +36,17 @@ func (p Party) propose(d affair.Deed) (Party, error) {
 		}
 		pr.Votes = []party.Vote{{Path: d.Message.Path, Who: me.Address(), Accept: true, Time: d.Timestamp}}
 	}
-	p.Proposals = added(p.Proposals, pr)
+	p.Proposals = affair.Added(p.Proposals, pr)
 	return p, nil
 }
 
 // Proposal is the agreement that a reference means: by the message that it answers, or by its
 // label.
 func (p Party) Proposal(re protocol.Path, label protocol.Label) *party.Proposal {
-	for _, pr := range p.Proposals {
-		if pr.Path == re || re.IsZero() && pr.Label == label {
-			return pr
-		}
-	}
-	return nil
+	return each.Find(p.Proposals, func(pr *party.Proposal) bool { return pr.Path == re || re.IsZero() && pr.Label == label })
 }
 
-func (p Party) vote(d affair.Deed) (Party, error) {
-	v, err := protocol.VoteInParty.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) vote(d affair.Deed, v protocol.Vote) (Party, error) {
 	re, _ := d.AnsweredPath()
 	pr := p.Proposal(re, v.Item.Label)
 	if pr == nil {
@@ -81,30 +69,20 @@ func (p Party) vote(d affair.Deed) (Party, error) {
 	next := *pr
 	next.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b party.Vote) bool { return b.Who == who })
 	next.Votes = append(next.Votes, party.Vote{Path: d.Message.Path, Who: who, Accept: v.Accept, Time: d.Timestamp, Reason: v.Reason})
-	p.Proposals = put(p.Proposals, pr, &next)
+	p.Proposals = affair.Put(p.Proposals, pr, &next)
 	return p, nil
 }
 
-func (p Party) addTask(d affair.Deed) (Party, error) {
-	said, err := protocol.AddTask.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
-	p.Tasks = added(p.Tasks, &party.Task{Path: d.Message.Path, Label: nextLabel("T", len(p.Tasks)), Text: said.Item.Text, By: d.Author().Name, Time: d.Timestamp})
+func (p Party) addTask(d affair.Deed, said protocol.PartyTask) (Party, error) {
+	p.Tasks = affair.Added(p.Tasks, &party.Task{Path: d.Message.Path, Label: nextLabel("T", len(p.Tasks)), Text: said.Item.Text, By: d.Author().Name, Time: d.Timestamp})
 	return p, nil
 }
 
 // Task is the task that a reference means: by the message that it answers, or by its label.
 func (p Party) Task(re protocol.Path, label protocol.Label) *party.Task {
-	for _, t := range p.Tasks {
-		if t.Path == re || re.IsZero() && t.Label == label {
-			return t
-		}
-	}
-	return nil
+	return each.Find(p.Tasks, func(t *party.Task) bool { return t.Path == re || re.IsZero() && t.Label == label })
 }
 
-// open is the task that a deed is about, if it is still to be done.
 func (p Party) open(d affair.Deed, item protocol.ItemRef) (*party.Task, error) {
 	re, _ := d.AnsweredPath()
 	t := p.Task(re, item.Label)
@@ -119,11 +97,7 @@ func (p Party) open(d affair.Deed, item protocol.ItemRef) (*party.Task, error) {
 
 // take gives a task to its author, or extends their time. Who has the task is judged by the times
 // that deeds state: a time that had run out by then was over.
-func (p Party) take(d affair.Deed) (Party, error) {
-	said, err := protocol.TakeTask.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) take(d affair.Deed, said protocol.TaskTake) (Party, error) {
 	t, err := p.open(d, said.Item)
 	if err != nil {
 		return p, err
@@ -139,12 +113,12 @@ func (p Party) take(d affair.Deed) (Party, error) {
 	next := *t
 	if t.Taker != me {
 		if t.Taker.Name != "" {
-			next.Earlier = added(t.Earlier, t.Taker)
+			next.Earlier = affair.Added(t.Earlier, t.Taker)
 		}
 		next.Taken = d.Timestamp
 	}
 	next.Taker, next.Until = me, until
-	p.Tasks = put(p.Tasks, t, &next)
+	p.Tasks = affair.Put(p.Tasks, t, &next)
 	return p, nil
 }
 
@@ -164,15 +138,7 @@ func leased(from, until time.Time) (time.Time, error) {
 
 // endTask notes that a task is done, or that its taker gives it back. If nobody has taken it, the
 // member who put it on the list may also say that it is done.
-func (p Party) endTask(d affair.Deed) (Party, error) {
-	words := protocol.FinishTask
-	if d.Act == protocol.ActGiveBack {
-		words = protocol.GiveTaskBack
-	}
-	said, err := words.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) endTask(d affair.Deed, said protocol.TaskEnd) (Party, error) {
 	t, err := p.open(d, said.Item)
 	if err != nil {
 		return p, err
@@ -182,25 +148,20 @@ func (p Party) endTask(d affair.Deed) (Party, error) {
 	case t.Taker != me && (d.Act == protocol.ActGiveBack || t.Taker.Name != "" || t.By != me.Name):
 		return p, refusal.New(refusal.Forbidden, "", "%s does not have %s", me.Name, t.Label)
 	case d.Act == protocol.ActGiveBack:
-		p.Tasks = put(p.Tasks, t, t.Free())
+		p.Tasks = affair.Put(p.Tasks, t, t.Free())
 		return p, nil
 	}
 	next := *t
 	next.Done = &party.Done{Path: d.Message.Path, By: me, Time: d.Timestamp, Outcome: said.Outcome}
-	p.Tasks = put(p.Tasks, t, &next)
+	p.Tasks = affair.Put(p.Tasks, t, &next)
 	return p, nil
 }
 
-// maxThings bounds what one reservation names.
 const maxThings = 64
 
 // lease reserves things. It refuses things that another member has reserved. A member that has some
 // of them already extends them by a new reservation.
-func (p Party) lease(d affair.Deed) (Party, error) {
-	said, err := protocol.Lease.Parse(d.Body)
-	if err != nil {
-		return p, malformed(err)
-	}
+func (p Party) lease(d affair.Deed, said protocol.Reservation) (Party, error) {
 	if len(said.Things) > maxThings {
 		return p, refusal.New(refusal.Senseless, "", "it reserves more than %d things", maxThings)
 	}
@@ -219,13 +180,13 @@ func (p Party) lease(d affair.Deed) (Party, error) {
 			}
 		}
 	}
-	p.Leases = changed(p.Leases, func(l *party.Lease) *party.Lease {
+	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease {
 		if l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things) {
 			return l.End(d.Timestamp)
 		}
 		return l
 	})
-	p.Leases = added(p.Leases, &party.Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, Time: d.Timestamp, Until: until, Reason: said.Reason})
+	p.Leases = affair.Added(p.Leases, &party.Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, Time: d.Timestamp, Until: until, Reason: said.Reason})
 	return p, nil
 }
 
@@ -240,16 +201,12 @@ func overlaps(a, b string) bool {
 	return a == b || within(a, b) || within(b, a)
 }
 
-// release ends a reservation of its author.
-func (p Party) release(d affair.Deed) (Party, error) {
-	if _, err := protocol.Release.Parse(d.Body); err != nil {
-		return p, malformed(err)
-	}
+func (p Party) release(d affair.Deed, _ protocol.LeaseEnd) (Party, error) {
 	re, _ := d.AnsweredPath()
 	me := p.memberWho(d).Address()
 	for _, l := range p.Leases {
 		if l.Path == re && l.Holder == me && l.Ended.IsZero() {
-			p.Leases = put(p.Leases, l, l.End(d.Timestamp))
+			p.Leases = affair.Put(p.Leases, l, l.End(d.Timestamp))
 			return p, nil
 		}
 	}

@@ -1,12 +1,14 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -66,10 +68,10 @@ func servedThere(h protocol.HostState) string {
 		there = append(there, a.Name)
 	}
 	if len(there) == 0 || len(there) > manyNames {
-		return "see who is there: parley ls"
+		return "see who is there: parley who"
 	}
 	slices.Sort(there)
-	return "there are " + JoinNames(slices.Compact(there)) + "; see: parley ls"
+	return "there are " + JoinNames(slices.Compact(there)) + "; see: parley who"
 }
 
 func names(h protocol.HostState, name string) bool {
@@ -137,32 +139,21 @@ func (d *Directory) Suggest(name string) string {
 	near := d.Near(name)
 	switch {
 	case len(near) > 0:
-		return "did you mean " + strings.Join(near, ", ") + "? see: parley ls"
+		return "did you mean " + strings.Join(near, ", ") + "? see: parley who"
 	case len(d.All()) > 0:
-		return "see who can be reached: parley ls"
+		return "see who can be reached: parley who"
 	}
 	return "nobody is served yet: parley agent add NAME --exec 'COMMAND'"
 }
 
 // HostsHint is a hint that names all hosts.
 func (d *Directory) HostsHint() string {
-	var all []protocol.Name
-	for _, h := range d.ring().Hosts() {
-		all = append(all, h.Alias)
-	}
-	return "the hosts of this fleet are " + JoinNames(all)
+	return "the hosts of this fleet are " + JoinNames(each.Of(d.ring().Hosts(), func(h *keys.Host) protocol.Name { return h.Alias }))
 }
 
 // JoinNames joins names as a person lists them.
 func JoinNames(list []protocol.Name) string {
-	var b strings.Builder
-	for i, n := range list {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(n.String())
-	}
-	return b.String()
+	return strings.Join(each.Of(list, protocol.Name.String), ", ")
 }
 
 // Group is the group of an agent's instances in the whole fleet, or on `host` if that is not empty:
@@ -183,4 +174,81 @@ func (d *Directory) Group(agent, host string) []protocol.Instance {
 // ServesAt reports whether the host of an address is known to serve its name.
 func (d *Directory) ServesAt(to protocol.Address) bool {
 	return slices.Contains(d.ServedOn(to.Name), protocol.Name(to.Host))
+}
+
+const (
+	manyHosts   = 10  // with this many hosts, a hint does not list all of them
+	manyNames   = 12  // a hint lists no more agents and humans of a host
+	maxMisspelt = 256 // how long a text may be to be taken for a misspelt alias, in bytes
+)
+
+// FindHost is the host with that alias. The error is a *refusal.Refusal that names the most similar
+// aliases.
+func (d *Directory) FindHost(alias string) (*keys.Host, error) {
+	if h, ok := d.ring().Host(protocol.Name(alias)); ok {
+		return h, nil
+	}
+	return nil, refusal.New(refusal.Unknown, d.suggestHost(alias), "no host of this fleet is called %q", alias)
+}
+
+// suggestHost is a hint that names the hosts whose aliases are most similar to one that nobody has.
+func (d *Directory) suggestHost(alias string) string {
+	var near []protocol.Name
+	hosts := d.ring().Hosts()
+	for _, h := range hosts {
+		name := h.Alias.String()
+		if len(alias) > maxMisspelt {
+			break
+		}
+		if spelling.Distance(name, strings.ToLower(alias)) <= 1+len(name)/3 || alias != "" && strings.HasPrefix(name, alias) {
+			near = append(near, h.Alias)
+		}
+	}
+	switch {
+	case len(near) > 0 && len(near) < manyHosts:
+		return "did you mean " + JoinNames(near) + "? see: parley fleet hosts"
+	case len(hosts) < manyHosts:
+		return d.HostsHint()
+	}
+	return "see which there are: parley fleet hosts"
+}
+
+// SetHostFile takes in what a host file of the record says. It counts only for hosts without a key,
+// which are those of other programs.
+func (d *Directory) SetHostFile(path string, h protocol.HostState) { d.files[path] = h }
+
+// DropHostFile forgets the host file at path.
+func (d *Directory) DropHostFile(path string) { delete(d.files, path) }
+
+// hostFile is what a host file says of that host.
+func (d *Directory) hostFile(alias protocol.Name) (protocol.HostState, bool) {
+	h, ok := d.files[d.hostFiles()[alias]]
+	return h, ok
+}
+
+// hostFiles are the paths of the files that count, by alias. If there are several for one host, the
+// one that is called after the host counts, else the first by path. The order in which they came
+// does not matter.
+func (d *Directory) hostFiles() map[protocol.Name]string {
+	counts := map[protocol.Name]string{}
+	for path, h := range d.files {
+		other, several := counts[h.Host]
+		if named := protocol.HostFilePath(h.Host); !several || path == named || path < other && other != named {
+			counts[h.Host] = path
+		}
+	}
+	return counts
+}
+
+// OtherPrograms are the hosts without a key that host files name, by alias. Other programs run
+// their agents.
+func (d *Directory) OtherPrograms() []protocol.HostState {
+	var all []protocol.HostState
+	for alias, path := range d.hostFiles() {
+		if _, joined := d.ring().Host(alias); !joined {
+			all = append(all, d.files[path])
+		}
+	}
+	slices.SortFunc(all, func(a, b protocol.HostState) int { return cmp.Compare(a.Host, b.Host) })
+	return all
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,11 +47,7 @@ func (p Policy) Settled(key string) (Setting, bool) {
 
 // All is what was settled, by key.
 func (p Policy) All() []Setting {
-	all := make([]Setting, 0, len(p.settled))
-	for _, key := range slices.Sorted(maps.Keys(p.settled)) {
-		all = append(all, p.settled[key])
-	}
-	return all
+	return each.Of(slices.Sorted(maps.Keys(p.settled)), func(key string) Setting { return p.settled[key] })
 }
 
 // KindName is the name of the kind.
@@ -80,7 +77,7 @@ func (p Policy) step(d affair.Deed) (Policy, error) {
 	r, err := protocol.SetPolicy.Parse(d.Body)
 	switch {
 	case err != nil:
-		return p, refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+		return p, affair.Malformed(err)
 	case d.Standing != affair.Signed || !d.Founder:
 		return p, errors.New("only the host that began the record settles what holds for all")
 	case !d.Human:

@@ -9,12 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// sum takes in a checkpoint.
-func (t Topic) sum(d affair.Deed) (Topic, error) {
-	w, err := protocol.Sum.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) sum(d affair.Deed, w protocol.Checkpoint) (Topic, error) {
 	c := &topic.Checkpoint{
 		Path: d.Message.Path, By: d.Author().Name, Time: d.Timestamp, Signed: d.Standing == affair.Signed, Summary: w.Summary, Mechanical: w.Mark == protocol.Mechanical,
 	}
@@ -29,31 +24,19 @@ func (t Topic) sum(d affair.Deed) (Topic, error) {
 	if scored := t.Scored(""); len(scored) > 0 {
 		c.Score = scored[len(scored)-1].Raw
 	}
-	t.Checkpoints = added(t.Checkpoints, c)
+	t.Checkpoints = affair.Added(t.Checkpoints, c)
 	return t, nil
 }
 
-// answerSum takes in an answer to a checkpoint.
-func (t Topic) answerSum(d affair.Deed) (Topic, error) {
-	act := protocol.Ratify
-	switch d.Act {
-	case protocol.ActAmendment:
-		act = protocol.Amend
-	case protocol.ActRejected:
-		act = protocol.RejectSum
-	}
-	w, err := act.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) answerSum(d affair.Deed, w protocol.Verdict) (Topic, error) {
 	who := d.Author().Name
 	c, err := t.checkpointOf(d, who)
 	if err != nil {
 		return t, err
 	}
 	next := *c
-	next.Verdicts = added(c.Verdicts, topic.Verdict{Word: word(d, w.Text), Act: d.Act})
-	t.Checkpoints = put(t.Checkpoints, c, &next)
+	next.Verdicts = affair.Added(c.Verdicts, topic.Verdict{Word: word(d, w.Text), Act: d.Act})
+	t.Checkpoints = affair.Put(t.Checkpoints, c, &next)
 	return t, nil
 }
 

@@ -2,7 +2,6 @@ package topics
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -63,7 +62,7 @@ func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, e
 				m.Re = protocol.Refer(channel, d.re)
 			}
 			if t, err = kind.Step(t, affair.Deed{Message: &m, Position: affair.Position{Place: now, Path: m.Path}}); err != nil {
-				return nil, refused(err)
+				return nil, affair.Refused(err)
 			}
 			m.Timestamp, m.Path = time.Time{}, protocol.Path{} // whoever writes the deed fills these in
 			drafts = append(drafts, affair.Draft{Message: m, Channel: channel})
@@ -72,21 +71,11 @@ func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, e
 	})
 }
 
-// other is the addressee.
 func (s Speaker) other(t Topic) string {
 	if t.Pair[0] != "" && slices.Contains(t.Pair[:], s.Me) {
 		return t.Other(s.Me)
 	}
 	return s.With
-}
-
-// refused makes a refusal of the reason why a deed is void.
-func refused(err error) error {
-	var r *refusal.Refusal
-	if errors.As(err, &r) {
-		return err
-	}
-	return refusal.New(refusal.Forbidden, "", "%s", err)
 }
 
 // Open opens the topic, or loads it if it is open; see Topic.open. The anchor may be empty.
@@ -129,14 +118,13 @@ func (s Speaker) Join(one string, reason string) affair.Command {
 		now = now.UTC().Truncate(time.Millisecond)
 		m := protocol.Message{From: asker, To: []protocol.Address{{Name: one}, {Name: s.With}}, Type: protocol.TypeText, Act: protocol.ActJoinRequest, Human: s.Human}
 		m.Body = protocol.RequestJoin.Format(protocol.JoinRequest{FormHead: protocol.FormHead{From: asker, Topic: t.Name, At: now}, Reason: reason})
-		if _, err := t.join(affair.Deed{Message: &m}); err != nil {
-			return nil, refused(err)
+		if _, err := t.step(s.Record, affair.Deed{Message: &m}); err != nil {
+			return nil, affair.Refused(err)
 		}
 		return []affair.Draft{{Message: m, Channel: channel}}, nil
 	})
 }
 
-// about makes a command that gives one deed of that act.
 func (s Speaker) about(act protocol.Act, body func(t Topic, head protocol.FormHead) (string, error)) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		head.Topic = t.Name
@@ -175,7 +163,6 @@ func (s Speaker) Disagree(position string) affair.Command {
 	})
 }
 
-// on makes a command about the item that `item` names.
 func (s Speaker) on(item string, act protocol.Act, body func(it *topic.Item, head protocol.FormHead) string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		if err := t.partOf(s.Me); err != nil {
@@ -265,19 +252,14 @@ func (s Speaker) Validate(item string, m protocol.Milestone, window time.Duratio
 	})
 }
 
-// Check puts all claims of the topic to the other participant, and those in `extra`, which are made
-// for this check alone. `comments` is how many comments the anchored issue has.
-func (s Speaker) Check(extra []string, window time.Duration, comments int) affair.Command {
-	return s.CheckAfter(extra, window, protocol.Heard{Comments: comments})
-}
-
 // maxCheck is how long a check that quotes others may be, in bytes. No words are kept of a deed
 // that is longer than 64 KiB.
 const maxCheck = 60 << 10
 
-// CheckAfter is Check for a speaker who has read what is new on the anchored issue. What others
-// said there is left out if the check would become too long.
-func (s Speaker) CheckAfter(extra []string, window time.Duration, heard protocol.Heard) affair.Command {
+// Check puts all claims of the topic to the other participant, and those in `extra`, which are made
+// for this check alone. `heard` is what the speaker has read on the anchored issue. What others said
+// there is left out if the check would become too long.
+func (s Speaker) Check(extra []string, window time.Duration, heard protocol.Heard) affair.Command {
 	return s.about(protocol.ActSyncCheck, func(t Topic, head protocol.FormHead) (string, error) {
 		claims := t.Claims()
 		for i, text := range extra {

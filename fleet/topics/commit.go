@@ -29,7 +29,7 @@ func next(from topic.Phase) []topic.Phase {
 // Reprompted is the topic with deferrals that have run out shown as pending, not as timed out. A
 // fleet can have it so.
 func (t Topic) Reprompted() Topic {
-	t.Items = changed(t.Items, func(it *topic.Item) *topic.Item {
+	t.Items = affair.Changed(t.Items, func(it *topic.Item) *topic.Item {
 		again := func(s topic.Stand) bool { return s.Phase == topic.TimedOut && s.Previous == topic.Deferred }
 		if !slices.ContainsFunc(it.Stands, again) {
 			return it
@@ -47,11 +47,7 @@ func (t Topic) Reprompted() Topic {
 }
 
 // propose adds an agreement. By that its author accepts it (R60).
-func (t Topic) propose(d affair.Deed) (Topic, error) {
-	p, err := protocol.Agree.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) propose(d affair.Deed, p protocol.Proposal) (Topic, error) {
 	it := newItem(d, topic.Agreement, p.Item.Label, p.Item.Text)
 	for _, who := range t.Pair {
 		s := topic.Stand{Who: who, Phase: topic.Pending, AnswerBy: answerBy(d, p.AnswerBy)}
@@ -63,11 +59,10 @@ func (t Topic) propose(d affair.Deed) (Topic, error) {
 	return t.add(it), nil
 }
 
-// decide takes in the decision of a participant on an agreement, for itself.
 func (t Topic) decide(d affair.Deed) (Topic, error) {
 	w, err := decisionWords(d)
 	if err != nil {
-		return t, malformed(err)
+		return t, affair.Malformed(err)
 	}
 	it, err := t.of(d, w.item)
 	if err != nil && w.previous != "" { // the seed names the item by the words that it had until now
@@ -97,14 +92,14 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 		now.AnswerBy = answerBy(d, w.answerBy)
 	}
 	set(&changed, now)
-	changed.Log = added(it.Log, topic.Decision{
+	changed.Log = affair.Added(it.Log, topic.Decision{
 		Path: d.Message.Path, Who: who, Time: d.Timestamp, Act: d.Act, From: s.Phase, To: to, Reason: w.reason, Until: w.until,
 	})
 	answered(&changed, d, to)
 	if d.Act == protocol.ActReAccept && w.item.Text != "" && !sameWords(w.item.Text, it.Text()) {
 		reword(&changed, d, w)
 	}
-	t.Items = put(t.Items, it, &changed)
+	t.Items = affair.Put(t.Items, it, &changed)
 	return t, nil
 }
 
@@ -121,7 +116,7 @@ func set(it *topic.Item, s topic.Stand) {
 // decided on these, and is pending again: nobody is bound to what the other participant wrote
 // later.
 func reword(it *topic.Item, d affair.Deed, w decided) {
-	it.Wordings = added(it.Wordings, word(d, w.item.Text))
+	it.Wordings = affair.Added(it.Wordings, word(d, w.item.Text))
 	for i, s := range it.Stands {
 		if s.Who != d.Author().Name && s.Phase != topic.Deferred {
 			it.Stands[i] = topic.Stand{Who: s.Who, Phase: topic.Pending, Previous: s.At(d.Timestamp).Phase, AnswerBy: answerBy(d, w.answerBy), Committed: s.Committed}
@@ -129,7 +124,6 @@ func reword(it *topic.Item, d affair.Deed, w decided) {
 	}
 }
 
-// decided is what the words of a decision say.
 type decided struct {
 	item     protocol.ItemRef
 	reason   string
@@ -196,7 +190,6 @@ func transition(it *topic.Item, d affair.Deed, s topic.Stand, w decided) (topic.
 	return to, nil
 }
 
-// leave says how a participant can leave a phase.
 func leave(from topic.Phase) string {
 	if from == topic.Accepted || from == topic.Rejected {
 		return "revoke the decision first"

@@ -12,10 +12,10 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// newItem makes the item that a deed brings.
 func newItem(d affair.Deed, sort topic.Sort, stated protocol.Label, text string) *topic.Item {
 	said := word(d, text)
 	return &topic.Item{
@@ -23,7 +23,6 @@ func newItem(d affair.Deed, sort topic.Sort, stated protocol.Label, text string)
 	}
 }
 
-// word is what the author of a deed says by it.
 func word(d affair.Deed, text string) topic.Word {
 	return topic.Word{Path: d.Message.Path, By: d.Author().Name, Time: d.Timestamp, Text: text}
 }
@@ -39,7 +38,7 @@ func (t Topic) add(it *topic.Item) Topic {
 	for n := 4; t.labelled(it.Label) && n <= len(hash); n++ {
 		it.Label = protocol.Label(firstOf(it.Label) + "-" + hash[:n])
 	}
-	t.Items = added(t.Items, it)
+	t.Items = affair.Added(t.Items, it)
 	return t
 }
 
@@ -71,12 +70,7 @@ func (t Topic) Next(sort topic.Sort) protocol.Label {
 
 // Item is the item with that path.
 func (t Topic) Item(p protocol.Path) *topic.Item {
-	for _, it := range t.Items {
-		if it.Path == p {
-			return it
-		}
-	}
-	return nil
+	return each.Find(t.Items, func(it *topic.Item) bool { return it.Path == p })
 }
 
 // of is the item that a deed is about: the one that its `re` names, directly or by a question about
@@ -175,4 +169,41 @@ func answerBy(d affair.Deed, says time.Time) time.Time {
 		return d.Timestamp.Add(Window)
 	}
 	return says
+}
+
+func (t Topic) ask(d affair.Deed, q protocol.OpenQuestion) (Topic, error) {
+	return t.add(newItem(d, topic.Question, q.Item.Label, q.Item.Text)), nil
+}
+
+// resolve settles a question. Only the author of a dissent settles it: differences are kept, and
+// not argued away by the other participant.
+func (t Topic) resolve(d affair.Deed, r protocol.Resolution) (Topic, error) {
+	it, err := t.of(d, r.Item)
+	if err != nil {
+		return t, err
+	}
+	who := d.Author().Name
+	switch {
+	case it.Sort != topic.Question && it.Sort != topic.Dissent:
+		return t, refusal.New(refusal.Senseless, "", "%s is neither an open question nor a disagreement: only these are resolved", it.Label)
+	case it.Resolved != nil:
+		return t, refusal.New(refusal.Forbidden, "", "%s is resolved already", it.Label)
+	case it.Sort == topic.Dissent && it.By != who:
+		return t, refusal.New(refusal.Forbidden, "", "%s is what %s sees otherwise: only %s can take it back", it.Label, it.By, it.By)
+	}
+	next := *it
+	settled := word(d, r.Outcome)
+	next.Resolved = &settled
+	t.Items = affair.Put(t.Items, it, &next)
+	return t, nil
+}
+
+// teach notes what its author learned from the other participant.
+func (t Topic) teach(d affair.Deed, l protocol.Lesson) (Topic, error) {
+	return t.add(newItem(d, topic.Lesson, l.Label, l.Learned)), nil
+}
+
+// disagree notes what its author sees differently.
+func (t Topic) disagree(d affair.Deed, w protocol.Dissent) (Topic, error) {
+	return t.add(newItem(d, topic.Dissent, w.Label, w.Position)), nil
 }

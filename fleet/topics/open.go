@@ -17,7 +17,7 @@ const scope = "Define scope and goals"
 func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 	o, err := protocol.OpenTopic.Parse(d.Body)
 	if err != nil {
-		return t, malformed(err)
+		return t, affair.Malformed(err)
 	}
 	next, err := begin(recordID, d, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 	}
 	if _, closed := t.ClosedBy(author); closed {
 		next.Past, t.Past = t.Past, nil
-		if next.Past = added(next.Past, t); next.Anchor == "" {
+		if next.Past = affair.Added(next.Past, t); next.Anchor == "" {
 			next.Anchor, next.Named = t.Anchor, t.Named
 		}
 		return next, nil
@@ -46,18 +46,17 @@ func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 		}
 		for _, naming := range next.Named { // a human who named it before is in the list already
 			if !slices.Contains(t.Named, naming) {
-				t.Named = added(t.Named, naming)
+				t.Named = affair.Added(t.Named, naming)
 			}
 		}
 	}
 	return t, nil
 }
 
-// begin is the topic that an opening begins.
 func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
 	slug, err := protocol.SlugOf(o.Topic)
 	if err != nil {
-		return Topic{}, malformed(err)
+		return Topic{}, affair.Malformed(err)
 	}
 	with := o.With
 	if with == "" && len(d.To) == 1 {
@@ -83,22 +82,13 @@ func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
 
 func samePair(a, b [2]string) bool { return a == b || a == [2]string{b[1], b[0]} }
 
-// close ends the author's side of the topic.
-func (t Topic) close(d affair.Deed) (Topic, error) {
-	c, err := protocol.CloseTopic.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
-	t.Closed = added(t.Closed, word(d, c.Reason))
+func (t Topic) close(d affair.Deed, c protocol.Closing) (Topic, error) {
+	t.Closed = affair.Added(t.Closed, word(d, c.Reason))
 	return t, nil
 }
 
 // join notes that somebody asks to take part.
-func (t Topic) join(d affair.Deed) (Topic, error) {
-	j, err := protocol.RequestJoin.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) join(d affair.Deed, j protocol.JoinRequest) (Topic, error) {
 	author := d.Author().Name
 	switch {
 	case t.Opened.IsZero():
@@ -111,6 +101,6 @@ func (t Topic) join(d affair.Deed) (Topic, error) {
 			return t, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", author, t.Name)
 		}
 	}
-	t.Joins = added(t.Joins, word(d, j.Reason))
+	t.Joins = affair.Added(t.Joins, word(d, j.Reason))
 	return t, nil
 }

@@ -9,15 +9,12 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // check puts claims to the other participant.
-func (t Topic) check(d affair.Deed) (Topic, error) {
-	w, err := protocol.CheckSync.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) check(d affair.Deed, w protocol.SyncCheck) (Topic, error) {
 	who := d.Author().Name
 	c := &topic.Check{
 		Path: d.Message.Path, By: who, Of: t.Other(who), Time: d.Timestamp, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
@@ -32,27 +29,20 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 		}
 		c.Claims = append(c.Claims, of)
 	}
-	t.Checks = added(t.Checks, c)
+	t.Checks = affair.Added(t.Checks, c)
 	return t, nil
 }
 
 // result takes in the answer to a check. The first answer that scores anything counts, so that
 // nobody improves a score that was told already. It may come late.
-func (t Topic) result(d affair.Deed) (Topic, error) {
-	w, err := protocol.AnswerSync.Parse(d.Body)
-	if err != nil {
-		return t, malformed(err)
-	}
+func (t Topic) result(d affair.Deed, w protocol.SyncResult) (Topic, error) {
 	who := d.Author().Name
 	c, err := t.checkOf(d, who)
 	if err != nil {
 		return t, err
 	}
 	r := &topic.Result{Path: d.Message.Path, By: who, Time: d.Timestamp, Signed: d.Standing == affair.Signed, Mechanical: w.Mark == protocol.Mechanical}
-	names := make([]string, len(w.Rows)) // if a name is there twice, the first row counts
-	for i, row := range w.Rows {
-		names[i] = t.called(row.Claim)
-	}
+	names := each.Of(w.Rows, func(row protocol.SyncRow) string { return t.called(row.Claim) }) // if a name is there twice, the first row counts
 	r.Rows = make([]topic.Row, 0, len(c.Claims))
 	for _, claim := range c.Claims {
 		row := topic.Row{ClaimOf: claim}
@@ -73,7 +63,7 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 	}
 	next := *c
 	next.Result, next.TimedOut = r, false
-	t.Checks, t.Results = put(t.Checks, c, &next), added(t.Results, r)
+	t.Checks, t.Results = affair.Put(t.Checks, c, &next), affair.Added(t.Results, r)
 	return t, nil
 }
 

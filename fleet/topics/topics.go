@@ -44,14 +44,7 @@ type Naming struct {
 // Window is how long a decision stays open if its message does not say so: the time for agents on
 // two hosts. Agents of one host, or on an issue, have another time, which whoever asks writes into
 // the message (R25).
-const Window = WindowCrossHost
-
-// The windows of the seed, by the way that a message goes.
-const (
-	WindowSameHost  = 24 * time.Hour
-	WindowCrossHost = 7 * 24 * time.Hour
-	WindowIssue     = 30 * 24 * time.Hour
-)
+const Window = 7 * 24 * time.Hour
 
 // KindName is the name of the kind.
 const KindName = "topic"
@@ -82,36 +75,40 @@ func (t Topic) step(recordID string, d affair.Deed) (Topic, error) {
 	case protocol.ActTopic:
 		return t.open(recordID, d)
 	case protocol.ActJoinRequest:
-		return t.join(d)
+		return affair.Said(t, d, protocol.RequestJoin, Topic.join)
 	}
 	if err := t.partOf(d.Author().Name); err != nil {
 		return t, err
 	}
 	switch d.Act {
 	case protocol.ActAgree:
-		return t.propose(d)
+		return affair.Said(t, d, protocol.Agree, Topic.propose)
 	case protocol.ActAccept, protocol.ActReject, protocol.ActDefer, protocol.ActRevoke, protocol.ActReAccept:
 		return t.decide(d)
 	case protocol.ActValidate:
-		return t.validate(d)
+		return affair.Said(t, d, protocol.Validate, Topic.validate)
 	case protocol.ActOpen:
-		return t.ask(d)
+		return affair.Said(t, d, protocol.Ask, Topic.ask)
 	case protocol.ActResolve:
-		return t.resolve(d)
+		return affair.Said(t, d, protocol.Resolve, Topic.resolve)
 	case protocol.ActTeachBack:
-		return t.teach(d)
+		return affair.Said(t, d, protocol.TeachBack, Topic.teach)
 	case protocol.ActDisagree:
-		return t.disagree(d)
+		return affair.Said(t, d, protocol.Disagree, Topic.disagree)
 	case protocol.ActSyncCheck:
-		return t.check(d)
+		return affair.Said(t, d, protocol.CheckSync, Topic.check)
 	case protocol.ActSyncResult:
-		return t.result(d)
+		return affair.Said(t, d, protocol.AnswerSync, Topic.result)
 	case protocol.ActCheckpoint:
-		return t.sum(d)
-	case protocol.ActRatified, protocol.ActAmendment, protocol.ActRejected:
-		return t.answerSum(d)
+		return affair.Said(t, d, protocol.Sum, Topic.sum)
+	case protocol.ActRatified:
+		return affair.Said(t, d, protocol.Ratify, Topic.answerSum)
+	case protocol.ActAmendment:
+		return affair.Said(t, d, protocol.Amend, Topic.answerSum)
+	case protocol.ActRejected:
+		return affair.Said(t, d, protocol.RejectSum, Topic.answerSum)
 	}
-	return t.close(d)
+	return affair.Said(t, d, protocol.CloseTopic, Topic.close)
 }
 
 // partOf returns an error if `who` cannot do anything in the topic.
@@ -170,43 +167,7 @@ func (t Topic) concerns(who string) bool {
 // at is the topic at the time `now`: what has run out by then is timed out. Whoever looks observes
 // that; it is no answer (R29).
 func (t Topic) at(now time.Time) Topic {
-	t.Items = changed(t.Items, func(it *topic.Item) *topic.Item { return it.At(now) })
-	t.Checks = changed(t.Checks, func(c *topic.Check) *topic.Check { return c.At(now) })
+	t.Items = affair.Changed(t.Items, func(it *topic.Item) *topic.Item { return it.At(now) })
+	t.Checks = affair.Changed(t.Checks, func(c *topic.Check) *topic.Check { return c.At(now) })
 	return t
-}
-
-// changed applies `change` to each value of a list. If no value changes, it returns the same list.
-func changed[T any](list []*T, change func(*T) *T) []*T {
-	var next []*T
-	for i, v := range list {
-		c := change(v)
-		if c != v && next == nil {
-			next = slices.Clone(list)
-		}
-		if next != nil {
-			next[i] = c
-		}
-	}
-	if next == nil {
-		return list
-	}
-	return next
-}
-
-// added is a list with one more value. The original list stays as it is.
-func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
-
-// put is a list with `v` in the place of `old`.
-func put[T any](list []*T, old, v *T) []*T {
-	return changed(list, func(x *T) *T {
-		if x == old {
-			return v
-		}
-		return x
-	})
-}
-
-// malformed is why a deed whose words cannot be read is void.
-func malformed(err error) error {
-	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
 }

@@ -136,7 +136,7 @@ func TestDueValidations(t *testing.T) {
 	want("after four sessions", due(sessions(4), false), "")
 	want("after five sessions", due(sessions(5), false), "A1 sessions;")
 	answer := func(score float64, d protocol.Decision) {
-		tb.do(skills.Check(nil, 0, 0))
+		tb.do(skills.Check(nil, 0, protocol.Heard{}))
 		tb.do(mawjs.Answer(tb.last, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "A1"}, Score: protocol.NewScore(score), Decision: d, Evidence: "x"}}, ""))
 	}
 	answer(0.7, protocol.DecisionPartial)
@@ -263,7 +263,7 @@ func TestClaimsComeBeforeComments(t *testing.T) {
 		claims int
 		quotes bool
 	}{{1, true}, {55, false}} {
-		drafts, err := skills.CheckAfter(slices.Repeat([]string{strings.Repeat("x", 1000)}, c.claims), 0, protocol.Heard{Comments: 3, Said: strings.Repeat("> y", 3000)}).Decide(
+		drafts, err := skills.Check(slices.Repeat([]string{strings.Repeat("x", 1000)}, c.claims), 0, protocol.Heard{Comments: 3, Said: strings.Repeat("> y", 3000)}).Decide(
 			topics.Kind(record).At(tb.t, tb.now), tb.now)
 		if err != nil {
 			t.Fatal(err)
@@ -282,16 +282,16 @@ func TestHistory(t *testing.T) {
 	tb := &table{T: t, now: noon}
 	tb.do(skills.Open(""))
 	for term, score := range []float64{0.5, 0.9} {
-		tb.do(skills.Check(nil, 0, 0))
+		tb.do(skills.Check(nil, 0, protocol.Heard{}))
 		tb.do(mawjs.Answer(tb.last, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "P1"}, Score: protocol.NewScore(score), Evidence: "x"}}, ""))
 		if term == 0 {
 			tb.do(skills.Close(""))
 			tb.do(skills.Open(""))
 		}
 	}
-	tb.do(skills.CheckAfter(nil, 0, protocol.Heard{Comments: 12, Seen: noon})) // nobody answers
-	tb.do(mawjs.CheckAfter(nil, 0, protocol.Heard{Comments: 99, Seen: noon.AddDate(9, 0, 0)}))
-	tb.do(skills.Check(nil, 0, 0)) // without gh
+	tb.do(skills.Check(nil, 0, protocol.Heard{Comments: 12, Seen: noon})) // nobody answers
+	tb.do(mawjs.Check(nil, 0, protocol.Heard{Comments: 99, Seen: noon.AddDate(9, 0, 0)}))
+	tb.do(skills.Check(nil, 0, protocol.Heard{})) // without gh
 	if got := tb.t.CommentsSeen("skills"); !got.Equal(noon) {
 		t.Errorf("skills has read comments until %s", got)
 	}
@@ -344,7 +344,7 @@ func FuzzStep(f *testing.F) {
 		tb := &table{T: t, now: noon}
 		tb.do(skills.Open(""))
 		tb.do(skills.Agree("Keys are four", 0))
-		tb.do(skills.Check(nil, 0, 0))
+		tb.do(skills.Check(nil, 0, protocol.Heard{}))
 		tb.do(mawjs.Checkpoint("All is open.", ""))
 		before := dump.Text(tb.t)
 		m := protocol.Message{From: "skills", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Act: protocol.Act(act), Body: body, Re: re, Timestamp: noon.Add(time.Hour)}
@@ -378,7 +378,7 @@ func TestWhomATopicConcerns(t *testing.T) {
 		"something was asked":   {affair.Unsigned, func(tb *table) { tb.do(skills.Ask("Why?")) }, true},
 		"something was decided": {affair.Unsigned, func(tb *table) { tb.do(mawjs.Agree("Four", 0)); tb.do(skills.Reject("A1", "no")) }, true},
 		"something was settled": {affair.Unsigned, func(tb *table) { tb.do(skills.Resolve("P1", "so")) }, true},
-		"it was checked":        {affair.Unsigned, func(tb *table) { tb.do(mawjs.Agree("Four", 0)); tb.do(skills.Check(nil, 0, 0)) }, true},
+		"it was checked":        {affair.Unsigned, func(tb *table) { tb.do(mawjs.Agree("Four", 0)); tb.do(skills.Check(nil, 0, protocol.Heard{})) }, true},
 		"it was summed up":      {affair.Unsigned, func(tb *table) { tb.do(skills.Checkpoint("All.", "")) }, true},
 		"a sum was ratified": {affair.Unsigned, func(tb *table) {
 			tb.do(mawjs.Checkpoint("All.", ""))

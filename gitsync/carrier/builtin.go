@@ -30,7 +30,6 @@ func newBuiltin(remote string, store *objects.Store) *builtin {
 // errUnsaid says that it is not known what a push has done.
 var errUnsaid = errors.New("the remote has not said whether it took the push")
 
-// remoteSide is the other end of a transfer.
 type remoteSide interface {
 	// branches are the remote's branches and the commits that they name.
 	branches() map[string]objects.Hash
@@ -174,7 +173,6 @@ func (b *builtin) Claim(ctx context.Context, ref string, commit objects.Hash) (h
 	return whoHolds(ctx, b, ref, err)
 }
 
-// refAt implements refAsker.
 func (b *builtin) refAt(ctx context.Context, ref string) (at objects.Hash, err error) {
 	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) (err error) {
 		at, err = side.ref(ref)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	gitgit "github.com/go-git/go-git/v5/plumbing/transport/git"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"golang.org/x/crypto/ssh"
@@ -17,21 +18,25 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
-// authFor is how to prove who we are. For ssh, these are the agent's keys and the keys in ~/.ssh
-// that need no password; known_hosts says which hosts to trust. For http, it is the name and
-// password of the URL, or those of ~/.netrc.
-func authFor(endpoint *transport.Endpoint) (transport.AuthMethod, error) {
+// dialect is who speaks to a remote, without go-git's client for folders, and how to prove who we are.
+// For ssh, these are the agent's keys and the keys in ~/.ssh that need no password; known_hosts says
+// which hosts to trust. For http, it is the name and password of the URL, or those of ~/.netrc.
+func dialect(endpoint *transport.Endpoint) (speaker transport.Transport, auth transport.AuthMethod, err error) {
 	switch endpoint.Protocol {
 	case "ssh":
-		return newSSHKeys(endpoint)
+		auth, err = newSSHKeys(endpoint)
+		return gitssh.DefaultClient, auth, err
 	case "http", "https":
 		if endpoint.User == "" && endpoint.Password == "" {
 			if name, password, ok := netrc(endpoint.Host); ok {
-				return &githttp.BasicAuth{Username: name, Password: password}, nil
+				auth = &githttp.BasicAuth{Username: name, Password: password}
 			}
 		}
+		return githttp.DefaultClient, auth, nil // go-git takes the name and password from the URL
+	case "git":
+		return gitgit.DefaultClient, nil, nil
 	}
-	return nil, nil // go-git takes the name and password from the URL
+	return nil, nil, fmt.Errorf("unsupported scheme %q", endpoint.Protocol)
 }
 
 // sshKeys shows the keys of the user. It leaves the check of the host to go-git, because only then

@@ -17,7 +17,6 @@ import (
 // remote's main.
 const pushingName = "parley-pushing"
 
-// localSide is a shared repository on this machine.
 type localSide struct {
 	folder string
 	theirs *objects.Store
@@ -26,7 +25,6 @@ type localSide struct {
 	heads  map[string]objects.Hash
 }
 
-// openLocalSide opens the repository in a folder: a bare one, or the .git of a work tree.
 func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
 	l := &localSide{folder: filepath.Clean(folder), ours: ours, bare: true}
 	if !isBare(l.folder) {
@@ -60,7 +58,6 @@ func (l *localSide) head() string { return headOf(l.folder) }
 
 func (l *localSide) close() {}
 
-// fetch copies from their objects into ours.
 func (l *localSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	if err := copyObjects(ctx, l.theirs, l.ours, tip, have); err != nil {
 		return fmt.Errorf("cannot copy from %s: %w", l.folder, err)
@@ -104,21 +101,15 @@ func (l *localSide) pushHeld(ctx context.Context, ref string, old, next objects.
 		return ErrRejected
 	}
 	if err == nil {
-		l.tidyTheirs(ctx)
+		logger := l.ours.Logger()
+		if err := l.theirs.Forget(); err != nil {
+			logger.Debug().Err(err).Msg("what killed pushes left in the remote stays there")
+		}
+		if err := l.theirs.Join(ctx); err != nil {
+			logger.Debug().Err(err).Msg("the packs of the remote stay apart")
+		}
 	}
 	return err
-}
-
-// tidyTheirs tidies up as git does in a repository to which somebody has pushed. It helps others.
-// If it fails, the push is good all the same.
-func (l *localSide) tidyTheirs(ctx context.Context) {
-	logger := l.ours.Logger()
-	if err := l.theirs.Forget(); err != nil {
-		logger.Debug().Err(err).Msg("what killed pushes left in the remote stays there")
-	}
-	if err := l.theirs.Join(ctx); err != nil {
-		logger.Debug().Err(err).Msg("the packs of the remote stay apart")
-	}
 }
 
 // moveTheirMain moves main of the other repository. Meanwhile a file in our own record says so. If
@@ -154,7 +145,6 @@ func copyObjects(ctx context.Context, from, to *objects.Store, tip, have objects
 	})
 }
 
-// fixLocalHead makes the HEAD of a bare repository name main.
 func fixLocalHead(folder string) (note string, err error) {
 	folder = filepath.Clean(folder)
 	if !isBare(folder) || headOf(folder) == MainRef {

@@ -12,7 +12,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -32,17 +31,12 @@ type netSide struct {
 	adverts *packp.AdvRefs    // nil for an empty repository, when we fetch
 }
 
-// dialSide connects to a remote.
 func dialSide(ctx context.Context, remote string, why service, store *objects.Store) (remoteSide, error) {
 	endpoint, err := transport.NewEndpoint(remote)
 	if err != nil {
 		return nil, err
 	}
-	auth, err := authFor(endpoint)
-	if err != nil {
-		return nil, err
-	}
-	speaker, err := client.NewClient(endpoint)
+	speaker, auth, err := dialect(endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +61,6 @@ func dialSide(ctx context.Context, remote string, why service, store *objects.St
 	return n, nil
 }
 
-// listen reads what the remote has.
 func (n *netSide) listen(ctx context.Context) error {
 	session := n.session
 	var adverts *packp.AdvRefs

@@ -48,7 +48,6 @@ func (g *gitProgram) pushRef(ctx context.Context, refspec, lease string) error {
 	return fitting(g.remote, err)
 }
 
-// refAt implements refAsker.
 func (g *gitProgram) refAt(ctx context.Context, ref string) (objects.Hash, error) {
 	out, err := g.run(ctx, "ls-remote", "--end-of-options", g.at, ref)
 	if err != nil {

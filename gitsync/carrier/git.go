@@ -61,7 +61,6 @@ type output struct {
 	said string // what it says besides, on standard error
 }
 
-// gitError is a run of the git program that failed.
 type gitError struct {
 	verb   string
 	line   string // why

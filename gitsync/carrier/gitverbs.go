@@ -43,7 +43,6 @@ func (g *gitProgram) BePatient() {
 	g.timeout.Store(int64(Patience))
 }
 
-// askLimit is how long somebody has who is asked for a password.
 const askLimit = 2 * time.Minute
 
 // MayAsk implements Carrier.

@@ -93,7 +93,6 @@ func appendRecord(out []byte, nonce uint64, entries []Entry) []byte {
 	return out
 }
 
-// decodeRecord reads the record at the beginning of `data`. `size` is its length.
 func decodeRecord(data []byte, nonce uint64) (entries []Entry, size int, err error) {
 	if len(data) < recordHeader || binary.BigEndian.Uint32(data) != recordMagic {
 		return nil, 0, fmt.Errorf("%w: no record here", errBad)

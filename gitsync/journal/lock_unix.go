@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file, or says ErrInUse.
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -14,13 +14,11 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// record is one record of a segment and where it begins.
 type record struct {
 	at      int
 	entries []Entry
 }
 
-// scan is the content of one segment.
 type scan struct {
 	header  header
 	records []record
@@ -101,7 +99,6 @@ func nextRecord(data []byte, from int, nonce uint64) int {
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016x.log", number) }
 
-// segmentNumbers lists the segments in a folder, oldest first.
 func segmentNumbers(dir string) ([]uint64, error) {
 	names, err := os.ReadDir(dir)
 	if err != nil {
@@ -252,7 +249,6 @@ func (j *Journal) takeIn(number uint64, s scan, torn bool) {
 	}
 }
 
-// cutTail cuts the last segment to its valid part.
 func (j *Journal) cutTail() error {
 	if len(j.segments) == 0 {
 		return nil

@@ -29,7 +29,6 @@ func (j *Journal) write() {
 	}
 }
 
-// gather takes the requests that wait besides the first one, so that all share one fsync.
 func (j *Journal) gather(first *request) []*request {
 	batch := []*request{first}
 	for size := first.encoded; size < maxBatch; {

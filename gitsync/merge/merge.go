@@ -51,7 +51,6 @@ func unlessClean(clean bool, what string) []string {
 	return []string{what}
 }
 
-// mergeField merges one field with all its lines.
 func mergeField(base, first, second string) (text string, clean bool) {
 	text, clean = mergeLines(base, first, second)
 	switch {

@@ -132,8 +132,6 @@ func (c *checking) pack(ctx context.Context, p *pack.Pack) (*pack.Pack, error) {
 	return inMemory, nil
 }
 
-// objects reads all objects of a pack. It returns the names of those that are not what their names
-// say, sorted.
 func (c *checking) objects(ctx context.Context, p *pack.Pack) ([]Hash, error) {
 	all, damaged, err := p.InOrder()
 	if err != nil {

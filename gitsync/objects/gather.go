@@ -85,7 +85,6 @@ func newGathering(known *treeCache, take func(pack []byte, names []Hash) error) 
 	return &gathering{known: known, take: take, trees: map[string]Hash{}}
 }
 
-// add takes an object in.
 func (g *gathering) add(typ plumbing.ObjectType, h Hash, data []byte) error {
 	if !g.addTree(typ, h, data) {
 		g.builder.add(typ, data)

@@ -53,7 +53,6 @@ type center struct {
 	entries []Entry
 }
 
-// sourceError says which pack cannot be joined.
 type sourceError struct {
 	base string
 	err  error
@@ -70,7 +69,6 @@ func newJoiner(folder packFolder, sources []candidate) (*joiner, error) {
 	return j, j.begin()
 }
 
-// write writes the pack.
 func (j *joiner) write(ctx context.Context) error {
 	for _, source := range j.sources {
 		p, err := pack.Open(source.base)

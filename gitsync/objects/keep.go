@@ -11,8 +11,6 @@ import (
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
-// keepText begins the .keep of a pack of this program. A program that packs the repository leaves a
-// pack with a .keep alone.
 const keepText = "parley: the rolling pack, see gitsync/objects\n"
 
 // isOurKeep reports whether a pack has the .keep that this program writes.

@@ -94,7 +94,6 @@ func (f packFolder) putAside(base string) error {
 	return durable.Folder(string(f))
 }
 
-// receivedPack is a pack from elsewhere that lies in a temporary file.
 type receivedPack struct {
 	temp string
 	idx  []byte
@@ -114,7 +113,6 @@ func (f packFolder) receive(in io.Reader) (r receivedPack, err error) {
 	return r, err
 }
 
-// receivePack writes a pack to a temporary file in the folder of packs, and returns its path.
 func (f packFolder) receivePack(in io.Reader) (path string, err error) {
 	file, err := os.CreateTemp(string(f), tempPrefix)
 	if err != nil {

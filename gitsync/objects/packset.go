@@ -182,14 +182,12 @@ func (s *packSet) drop(base string, remove func() error) error {
 	return err
 }
 
-// replace notes that the objects of a pack are all in a newer one.
 func (s *packSet) replace(base string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.replaced[base] = true
 }
 
-// noteDamaged notes that something in a pack cannot be read.
 func (s *packSet) noteDamaged(p *pack.Pack) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +197,6 @@ func (s *packSet) noteDamaged(p *pack.Pack) {
 	}
 }
 
-// isDamaged reports whether something in a pack could not be read.
 func (s *packSet) isDamaged(base string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

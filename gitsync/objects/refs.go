@@ -198,7 +198,6 @@ func (r *Refs) moveLocked(name, path string, lock *os.File, old, next Hash) erro
 	return place(path, lock, next)
 }
 
-// place writes the hash next into the lock of a ref, and puts the lock's file in the ref's place.
 func place(path string, lock *os.File, next Hash) error {
 	failpoint.Hit(failpoint.RefLocked)
 	_, err := lock.WriteString(next.String() + "\n")
@@ -237,8 +236,6 @@ func (r *Refs) Branches() (map[string]Hash, error) {
 
 const branchPrefix = "refs/heads/"
 
-// namesBelow returns the names of the refs that begin with prefix. It leaves the prefix out of
-// them.
 func (r *Refs) namesBelow(prefix string) (map[string]bool, error) {
 	names := map[string]bool{}
 	root := filepath.Join(r.dir, filepath.FromSlash(prefix))

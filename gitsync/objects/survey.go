@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/shortage"
 )
 
@@ -62,7 +63,6 @@ func (s *Store) Survey(ctx context.Context, step func(looks int)) *Survey {
 // Err returns why what the survey found does not count.
 func (v *Survey) Err() error { return cmp.Or(context.Cause(v.ctx), v.short) }
 
-// read reads an object of a type.
 func (v *Survey) read(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -266,11 +266,7 @@ func (v *Survey) Commits() ([]Hash, error) {
 		}
 		return cmp.Or(b.when.Compare(a.when), bytes.Compare(a.hash[:], b.hash[:]))
 	})
-	hashes := make([]Hash, len(all))
-	for i, c := range all {
-		hashes[i] = c.hash
-	}
-	return hashes, err
+	return each.Of(all, func(c dated) Hash { return c.hash }), err
 }
 
 // Trees returns the trees that can be read and for whose entries `is` returns true, whether

@@ -60,7 +60,6 @@ func (e Entry) byteAt(i int) byte {
 	return 0
 }
 
-// decodeTree returns the entries of a tree in the order in which they stand there.
 func decodeTree(data []byte) ([]Entry, error) {
 	entries := make([]Entry, 0, len(data)/48)
 	for len(data) > 0 {
@@ -104,7 +103,6 @@ func appendEntry(out []byte, e Entry) []byte {
 	return append(out, e.Hash[:]...)
 }
 
-// treeSize returns how many bytes encodeTree makes of entries.
 func treeSize(entries []Entry) int {
 	n := 0
 	for _, e := range entries {
@@ -133,7 +131,6 @@ func isPlain(entries []Entry, data []byte) bool {
 // emptyTree is the name that git gives to a tree without entries.
 var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
 
-// findEntry looks for a name as a file or as a directory.
 func findEntry(entries []Entry, name string, dir bool) (int, bool) {
 	want := Entry{Name: name, Mode: ModeFile}
 	if dir {

@@ -34,7 +34,6 @@ func (t *Trees) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 	return t.update(base, all, 0, b)
 }
 
-// pathChange is a change with its path.
 type pathChange struct {
 	path string
 	Change

@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -162,6 +163,18 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		{
+			name: "templates, but not in tests",
+			files: map[string]string{
+				"store/a.go":      "package store\n\nimport _ \"text/template\"\n",
+				"store/b.go":      "package store\n\nimport _ \"html/template\"\n",
+				"store/a_test.go": "package store\n\nimport _ \"text/template\"\n",
+			},
+			want: []string{
+				"store/a.go:3 imports text/template (why: a template calls methods by name, so the linker keeps every exported method: the binary grows by 6 MB)",
+				"store/b.go:3 imports html/template (why: a template calls methods by name, so the linker keeps every exported method: the binary grows by 6 MB)",
+			},
+		},
+		{
 			name: "init, in tests too, but not a method of that name",
 			files: map[string]string{
 				"store/a.go":      "package store\n\ntype s struct{}\n\nfunc (s) init() {}\n",
@@ -180,6 +193,27 @@ func TestCheck(t *testing.T) {
 			want: []string{
 				"store/a.go:4 declares letter (why: it is what nodes say)",
 				"store/a.go:8 declares Spot (why: say which)",
+			},
+		},
+		{
+			name: "types as large as one may be",
+			files: map[string]string{
+				"store/a.go":       "package store\n\ntype large struct {\n" + strings.Repeat("\ta, b int\n", maxFields/2) + "}\n\n" + repeat("func (*large) m%d() {}\n", maxMethods),
+				"store/a_linux.go": "package store\n\nfunc (l large) m0() {}\n",
+				"store/a_test.go":  "package store\n\nfunc (l large) inTests() {}\n",
+			},
+		},
+		{
+			name: "types that are too large",
+			files: map[string]string{
+				"store/a.go": "package store\n\ntype fields struct {\n" + strings.Repeat("\ta, b int\n", maxFields/2) + "\tother\n}\n\ntype methods[T any] int\n\n" +
+					repeat("func (*methods[T]) m%d() {}\n", maxMethods),
+				"store/b.go": "package store\n\nfunc (m methods[T]) more() {}\n\ntype asks interface {\n" + repeat("\tm%d()\n", maxMethods+1) + "}\n",
+			},
+			want: []string{
+				"store/a.go:3 declares fields with 41 fields, 1 more than a type may have (why: nobody holds so much in mind: find the second type, which is a group of fields and what uses only these)",
+				"store/a.go:27 declares methods with 61 methods, 1 more than a type may have (why: nobody holds so much in mind: find the second type, which is a group of fields and what uses only these)",
+				"store/b.go:5 declares asks with 61 methods, 1 more than a type may have (why: nobody holds so much in mind: find the second type, which is a group of fields and what uses only these)",
 			},
 		},
 		{
@@ -202,6 +236,15 @@ func TestCheck(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { compare(t, test.files, test.want) })
 	}
+}
+
+// repeat is a text many times, each with its number.
+func repeat(text string, many int) string {
+	var b strings.Builder
+	for i := range many {
+		fmt.Fprintf(&b, text, i)
+	}
+	return b.String()
 }
 
 // compare checks a clean tree to which some files are added.

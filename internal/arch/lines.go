@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5295},
-		{"cmd", 20664},
-		{"configs", 3489},
-		{"fleet", 17620},
-		{"gitsync", 17779},
-		{"internal", 4176},
-		{"internal/testkit", 2556},
-		{"node", 40567},
-		{"node/control", 4655},
-		{"protocol", 8734},
+		{"bus", 5235},
+		{"cmd", 22504},
+		{"configs", 3467},
+		{"fleet", 17188},
+		{"gitsync", 17551},
+		{"internal", 7700},
+		{"internal/testkit", 3410},
+		{"node", 43077},
+		{"node/control", 4747},
+		{"protocol", 8665},
 	}
 }

@@ -23,7 +23,6 @@ func names() []Name {
 		{"letter", "protocol", "a letter is what nodes say to each other that is no message; a file of the record is a message"},
 		{"acknowledge", "", "hosts tell what they heard, and participants give receipts"},
 		{"shut", "", "what is over is closed, what is not let in is refused"},
-		{"seat", "", "a place in a host's chain is a slot"},
 		{"spot", "", "say which place: a location in a file, a file of a run"},
 		{"seam", "", "what a message follows is its predecessor"},
 		{"thaw", "", "a host that joins others again rejoins"},

@@ -94,6 +94,7 @@ func Check(tree fs.FS, rules Rules) ([]Violation, error) {
 	for _, p := range packages {
 		found = append(found, checkHabits(p, rules.Inits)...)
 		found = append(found, checkNames(p, rules.Names)...)
+		found = append(found, checkTypes(p)...)
 	}
 	slices.SortFunc(found, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.What, b.What))

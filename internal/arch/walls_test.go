@@ -8,7 +8,7 @@ func Parley() Rules {
 		Names:  names(),
 		Limits: limits(),
 		// Both replace this process if it was started as one of them, and else do nothing.
-		Inits: []string{"internal/keeper/keeper.go", "internal/walls/walls_linux.go"},
+		Inits: []string{"cmd/parley/hook/hook.go", "internal/keeper/keeper.go", "internal/walls/walls_linux.go"},
 		TestThirdParty: []string{
 			"github.com/google/go-cmp",
 			"github.com/rogpeppe/go-internal",
@@ -40,6 +40,7 @@ func walls() []Wall {
 		textTools  = "golang.org/x/text"
 		terminal   = "golang.org/x/term"
 		jsonSchema = "github.com/google/jsonschema-go"
+		mcpSDK     = "github.com/modelcontextprotocol/go-sdk"
 
 		shown = "values that are shown as the fold has them: who shows them needs no rule of the fold"
 	)
@@ -212,9 +213,15 @@ func walls() []Wall {
 			Why:            "metrics are told and asked what they show: a node can be watched, and its names linted, without one that runs",
 		},
 		{
+			Room:   "node/prompt",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    "what reaches a model is text in, text out: the same fences for prompts and for tools, and no node within reach",
+		},
+		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age"}, // the last two are for the keys of humans
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", "maragu.dev/gomponents"}, // nkeys and age are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{
@@ -230,7 +237,13 @@ func walls() []Wall {
 				Files:  []string{"cmd/parley/frame/record.go"},
 				Parley: []string{"node/inquiry"},
 			}},
-			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
+			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console does",
+		},
+		{
+			Room:       "cmd/parley/mcp",
+			Parley:     []string{"cmd/parley/cli", "cmd/parley/party", "cmd/parley/root", "cmd/parley/runs", "cmd/parley/talk", "cmd/parley/with", "node/control", "node/prompt", "protocol", "configs"},
+			ThirdParty: []string{"github.com/spf13/cobra", mcpSDK, jsonSchema, wide, terminal, textTools, system},
+			Why:        "a tool calls and shows, as a command does: whatever it shows stands in the fences of prompts, and the SDK of MCP is known here alone",
 		},
 		{
 			Room:       "cmd/parley/bench",

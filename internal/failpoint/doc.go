@@ -70,6 +70,7 @@ const (
 
 // The points of the making of a home.
 const (
+	HomeAside    Point = "home/aside"  // the configuration that a home had is put aside, and its record is not
 	HomeKeyed    Point = "home/keyed"  // the key is on the disk, and nobody else knows it
 	RecordBegun  Point = "home/begun"  // the first commit is made, and about to be pushed
 	RecordPushed Point = "home/pushed" // the remote has the first commit, and the home does not know that
@@ -89,6 +90,6 @@ func All() []Point {
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,
 		Stored, Published, SeedsKept, KeyRotated, CacheWritten, CachePlaced,
-		HomeKeyed, RecordBegun, RecordPushed, RecordPlaced, HomeMade, JoinStored, JoinPushed, RemoteUsed,
+		HomeAside, HomeKeyed, RecordBegun, RecordPushed, RecordPlaced, HomeMade, JoinStored, JoinPushed, RemoteUsed,
 	}
 }

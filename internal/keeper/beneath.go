@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"os"
+	"slices"
 
 	"github.com/parleyfleet/parley/internal/process"
 )
@@ -10,13 +11,5 @@ import (
 // process was started by an agent's command.
 func Beneath() bool {
 	chain, err := process.Ancestry(os.Getpid())
-	if err != nil {
-		return false
-	}
-	for _, above := range chain[1:] {
-		if Asked(process.Arguments(above.PID)) {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(chain[1:], func(above process.ID) bool { return Asked(process.Arguments(above.PID)) })
 }

@@ -17,12 +17,12 @@ type Peer struct {
 	Hidden bool
 	// Ended is true if the process had ended before it could be looked at. Then PID is 0.
 	Ended bool
-	// Terminal is true if the process had a terminal when it opened the connection.
-	Terminal bool
+	// Terminal is the number of the terminal that the process had when it opened the connection; 0: none.
+	Terminal int
 
-	handle *os.File           // of the process; nil if the system gives none
-	above  []ID               // what Ancestry returned when a process with a terminal opened the connection
-	top    atomic.Pointer[ID] // see Remember
+	handle *os.File                   // of the process; nil if the system gives none
+	above  []ID                       // what Ancestry returned when a process with a terminal opened the connection
+	top    atomic.Pointer[remembered] // see Remember
 }
 
 // know notes what the system shows of the process with that number, which has just opened the
@@ -35,7 +35,7 @@ func (p *Peer) know(pid int) {
 		return
 	}
 	p.ID, p.Terminal = s.ID, s.terminal
-	if p.Terminal {
+	if p.Terminal != 0 {
 		p.above, _ = Ancestry(pid) // without it, it is looked up again
 	}
 }
@@ -49,18 +49,25 @@ func (p *Peer) Ancestry() ([]ID, error) {
 	return Ancestry(p.PID)
 }
 
-// Remember keeps what stays true of the peer as long as it runs: nothing was found out about it and
-// all processes above it, and `top` is the topmost of them.
-func (p *Peer) Remember(top ID) { p.top.Store(&top) }
+// remembered is what Remember keeps.
+type remembered struct {
+	top     ID
+	version uint64
+}
 
-// Remembered returns the process that Remember kept, if the peer's own process certainly still
-// runs. That takes one system call. To look again would take dozens.
-func (p *Peer) Remembered() (top ID, ok bool) {
+// Remember keeps what stays true of the peer as long as it runs, and as long as what its ancestors
+// are compared with has this version: nothing was found out about it and all processes above it,
+// and `top` is the topmost of them.
+func (p *Peer) Remember(top ID, version uint64) { p.top.Store(&remembered{top, version}) }
+
+// Remembered returns the process that Remember kept for this version, if the peer's own process
+// certainly still runs. That takes one system call. To look again would take dozens.
+func (p *Peer) Remembered(version uint64) (top ID, ok bool) {
 	kept := p.top.Load()
-	if kept == nil || p.handle == nil || !p.running() {
+	if kept == nil || kept.version != version || p.handle == nil || !p.running() {
 		return ID{}, false
 	}
-	return *kept, true
+	return kept.top, true
 }
 
 // PeerOf returns the process at the other end of a Unix socket. Close it when the connection ends.

@@ -21,7 +21,7 @@ type seen struct {
 	ID
 	parent   int
 	ended    bool // its first thread has ended, which usually means that all of it has
-	terminal bool // it has a terminal, from which somebody can control it
+	terminal int  // the number of the terminal from which somebody can control it; 0: it has none
 }
 
 // ErrGone says that a process has ended, or cannot be seen from here.
@@ -96,6 +96,16 @@ func Find(pid int) (ID, error) {
 		err = ErrGone
 	}
 	return at.ID, err
+}
+
+// Terminal returns the number of the terminal from which a process can be controlled; 0 if it has
+// none, or cannot be seen.
+func Terminal(pid int) int {
+	s, err := look(pid)
+	if err != nil {
+		return 0
+	}
+	return s.terminal
 }
 
 // Alive reports whether the process still runs.

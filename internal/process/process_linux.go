@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func look(pid int) (s seen, err error) {
@@ -32,7 +34,10 @@ func look(pid int) (s seen, err error) {
 	if s.Start, err = strconv.ParseUint(fields[start], 10, 64); err != nil {
 		return s, ErrGone
 	}
-	s.PID, s.ended, s.terminal = pid, fields[state] == "Z" || fields[state] == "X", fields[terminal] != "0"
+	s.PID, s.ended = pid, fields[state] == "Z" || fields[state] == "X"
+	if s.terminal, err = strconv.Atoi(fields[terminal]); err != nil {
+		return s, ErrGone
+	}
 	return s, nil
 }
 
@@ -43,6 +48,50 @@ func Arguments(pid int) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// Executable is the file of the program that runs in a process; "" if that cannot be seen.
+func Executable(pid int) string {
+	file, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	return file
+}
+
+// Folder is the folder in which a process works; "" if that cannot be seen.
+func Folder(pid int) string {
+	dir, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	return dir
+}
+
+// Feeds reports whether a process writes what another one reads as its standard input, by a pipe.
+func Feeds(from, to ID) bool {
+	pipe, err := os.Readlink("/proc/" + strconv.Itoa(to.PID) + "/fd/0")
+	if err != nil || !strings.HasPrefix(pipe, "pipe:") {
+		return false
+	}
+	dir := "/proc/" + strconv.Itoa(from.PID) + "/fd/"
+	open, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, fd := range open {
+		if link, err := os.Readlink(dir + fd.Name()); err != nil || link != pipe {
+			continue
+		}
+		if info, err := os.Lstat(dir + fd.Name()); err == nil && info.Mode().Perm()&0o200 != 0 { // else it reads there itself
+			return from.Alive() && to.Alive()
+		}
+	}
+	return false
+}
+
+// Own reports whether a process belongs to the user of this one.
+func Own(pid int) bool {
+	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
+	if err != nil {
+		return false
+	}
+	about, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(about.Uid) == os.Getuid()
 }
 
 // All returns the numbers of all processes that can be seen.
@@ -70,4 +119,14 @@ func Children(pid int) []int {
 		}
 	}
 	return all
+}
+
+// Now is the moment at which a process begins that is started now, as ID has it.
+func Now() uint64 {
+	var at unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &at); err != nil {
+		return 0
+	}
+	const ticks = 100 // of the system in a second, to programs
+	return uint64(at.Sec)*ticks + uint64(at.Nsec)*ticks/1e9
 }

@@ -37,7 +37,7 @@ func Of(dir string) string {
 		return ""
 	}
 	at := filepath.Join(dir, Name)
-	if top := worktree(dir); top != "" {
+	if top := Worktree(dir); top != "" {
 		_, noClaude := os.Stat(filepath.Join(top, "CLAUDE.md"))
 		_, noPsi := os.Lstat(filepath.Join(top, Name))
 		if noClaude == nil && noPsi == nil {
@@ -50,8 +50,8 @@ func Of(dir string) string {
 	return at
 }
 
-// worktree is the top of the git working tree that a folder is in; "" for none.
-func worktree(dir string) string {
+// Worktree is the top of the git working tree that a folder is in; "" for none.
+func Worktree(dir string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return dir

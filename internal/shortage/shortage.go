@@ -5,6 +5,7 @@ package shortage
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -13,12 +14,7 @@ import (
 
 // Is reports whether an error says that the system is short of something.
 func Is(err error) bool {
-	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOBUFS} {
-		if errors.Is(err, short) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOBUFS}, func(short error) bool { return errors.Is(err, short) })
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/homes"
@@ -46,6 +47,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		}
 	}
 	command := cmp.Or(r.Exec, preset.Exec)
+	r.Inbox = r.Inbox || slices.ContainsFunc(r.Settings["session"], func(program string) bool { return program != "" })
 	if r.Inbox == (command != "") {
 		return usage("parley agent add "+r.Name+" --exec 'COMMAND', or --inbox for an agent that asks for its mail itself",
 			"cannot add the agent %s: it needs a command or the inbox, one of the two", name)
@@ -101,14 +103,9 @@ func checkAgent(a configs.Agent) error {
 	if err := a.Validate(); !errors.As(err, &bad) {
 		return err
 	}
-	texts := make([]string, len(bad.Problems)) // the caller says what cannot be done
-	for i, p := range bad.Problems {
-		texts[i] = p.String()
-	}
-	return errors.New(strings.Join(texts, "; "))
+	return errors.New(strings.Join(each.Of(bad.Problems, configs.Problem.String), "; ")) // the caller says what cannot be done
 }
 
-// checkCommands reports why a command line of the agent could not be run.
 func checkCommands(a configs.Agent) error {
 	for _, t := range a.Tiers {
 		argv, err := door.SplitCommand(t.Exec)

@@ -64,7 +64,6 @@ func (d *Doorsteps) Base() string {
 	return d.base
 }
 
-// of is the folder of a user.
 func (d *Doorsteps) of(u *keeper.User) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -19,6 +20,7 @@ type Roster struct {
 	mu     sync.Mutex                  // guards what follows
 	agents []configs.Agent             // by name; each change makes a new slice
 	asked  map[protocol.Name]time.Time // when agents with an inbox last asked for their mail
+	unsaid map[protocol.Name]bool      // sessions of agent programs of which the fleet was not told
 }
 
 // All are the agents, by name. Nobody may change the result.
@@ -44,14 +46,59 @@ func (r *Roster) Put(a configs.Agent) {
 	slices.SortFunc(r.agents, func(a, b configs.Agent) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// PutSession is Put for a session of an agent program. `declared` says that the fleet is told of
+// it: until somebody writes to it or it writes, that is not so (R68).
+func (r *Roster) PutSession(a configs.Agent, declared bool) {
+	r.Put(a)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unsaid == nil {
+		r.unsaid = map[protocol.Name]bool{}
+	}
+	r.unsaid[a.Name] = !declared
+}
+
+// Added returns an error for an agent that the operator did not add: it is not served here, or it is
+// a session of an agent program, whose name is not in the home's files.
+func (r *Roster) Added(name string) error {
+	if !r.Serves(name) {
+		return NotServed(name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, session := r.unsaid[protocol.Name(name)]; session {
+		return control.Errorf(control.KindRefused, "see: parley session --help", "%s is a session of an agent program, and nobody added it", name)
+	}
+	return nil
+}
+
+// Declared are the agents of which the fleet is told.
+func (r *Roster) Declared() []configs.Agent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.agents), func(a configs.Agent) bool { return r.unsaid[a.Name] })
+}
+
+// Unsaid are the sessions of agent programs of which the fleet was not told.
+func (r *Roster) Unsaid() (names []protocol.Name) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.agents {
+		if r.unsaid[a.Name] {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
 // Remove takes an agent out of those that are served.
 func (r *Roster) Remove(name protocol.Name) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.agents = slices.DeleteFunc(slices.Clone(r.agents), func(a configs.Agent) bool { return a.Name == name })
+	delete(r.unsaid, name)
 }
 
-// find is the agent of that name.
 func (r *Roster) find(name string) (a configs.Agent, served bool) {
 	for _, a := range r.All() {
 		if a.Name.String() == name {
@@ -92,11 +139,7 @@ func (r *Roster) Count() int { return len(r.All()) }
 
 // Names are those of the agents.
 func (r *Roster) Names() []protocol.Name {
-	var names []protocol.Name
-	for _, a := range r.All() {
-		names = append(names, a.Name)
-	}
-	return names
+	return each.Of(r.All(), func(a configs.Agent) protocol.Name { return a.Name })
 }
 
 // Door is the door by which an agent that is served here gets its mail. It is "" for everybody

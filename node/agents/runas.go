@@ -51,7 +51,6 @@ func (d *Doorsteps) Check(a configs.Agent) error {
 		"cannot run %s as the user %s: %s", a.Name, a.RunAs, why)
 }
 
-// lookUp finds a user by name or number.
 func lookUp(name string) (*user.User, *keeper.User, error) {
 	u, err := user.Lookup(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // View shows how an agent is served.
 func View(a configs.Agent) control.Agent {
 	v := control.Agent{
-		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
+		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, AgentWork: control.AgentWork{Paused: a.Paused}, RunAs: a.RunAs,
 		Env: a.Env.WithoutValues(), Examiner: a.Examiner, Soul: a.Soul.String(), Limits: a.Limits.Texts(), Wake: a.Wake, Quiet: a.Quiet.Texts(),
 	}
 	if a.Door == configs.DoorExec {
@@ -56,4 +56,35 @@ func MayPause(a configs.Agent) error {
 		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause or resume", a.Name)
 	}
 	return nil
+}
+
+// Differences are the settings of an agent that a change has changed, in a form for people. They
+// contain no values of environment variables, which may be secrets.
+func Differences(was, now configs.Agent) []control.SettingChange {
+	changed := []control.SettingChange{}
+	before := configs.AgentSettings(&was)
+	for i, s := range configs.AgentSettings(&now) {
+		differs, inSecret := s.Differs(before[i])
+		if !differs || s.Name == "" {
+			continue
+		}
+		c := control.SettingChange{Name: s.Name, Was: before[i].Show(), Now: s.Show()}
+		if inSecret {
+			c.Now += " (other values)"
+		}
+		changed = append(changed, c)
+	}
+	return changed
+}
+
+// Settings are those settings of an agent that have a value, in a form for people. Like
+// Differences, they contain no values of environment variables.
+func Settings(a configs.Agent) []control.Setting {
+	var shown []control.Setting
+	for _, s := range configs.AgentSettings(&a) {
+		if value := s.Show(); value != "" && s.Name != "" {
+			shown = append(shown, control.Setting{Name: s.Name, Value: value})
+		}
+	}
+	return shown
 }

@@ -24,6 +24,27 @@ type Options struct {
 	// Serves says whether the node serves an agent, and since when.
 	Serves func(protocol.Name) (since time.Time, served bool)
 	Now    func() time.Time // nil: time.Now
+	// Seats are the sessions of agent programs on this host; nil: there are none.
+	Seats Seats
+	// Program names the agent program that a process is, by its executable and arguments;
+	// nil: no process is one.
+	Program func(executable string, argv []string) (name string, ok bool)
+}
+
+// Seats are the sessions of agent programs, as far as they tell who calls (R67).
+type Seats interface {
+	// At is the agent as which a process `p` is seated to what runs beneath it through its child
+	// `beneath`; a zero one is nobody. A process that holds several sessions only proves its program:
+	// then it is the session for which it has started the child as a command, or the session
+	// `thread`, which the child names, if it is told that by that process. Else there is no name.
+	At(p, beneath process.ID, thread string) (agent protocol.Name, seated bool)
+	// Carries is the agent of the session whose variables a process has; "" for none.
+	Carries(process.ID) protocol.Name
+	// Lived reports whether a session lived when a process began of which that is the start. It may
+	// have ended since. If the process has a terminal (process.Terminal), only sessions there count.
+	Lived(start uint64, terminal int) bool
+	// Version is another number whenever a session was registered or has ended.
+	Version() uint64
 }
 
 // Book knows the runs of a node's agents: those under way and those that ended within the last

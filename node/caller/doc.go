@@ -18,8 +18,12 @@
 //     the caller is unattended.
 //   - A process that cannot be seen is unattended.
 //   - A name alone (PARLEY_AGENT) makes its bearer that agent.
-//   - What is left is a process of the node's own user, or root, that belongs to no run:
-//     that is the operator.
+//   - A process beneath a session of an agent program is the agent of that session, and so is
+//     one that has lost its ancestry and carries the session's variables (R67).
+//   - One beneath an agent program that is no session known here is unattended, and so is one
+//     without parents and terminal that began while a session was there.
+//   - What is left is a process of the node's own user, or root, that belongs to no run and
+//     no session: that is the operator.
 //
 // This is no wall between an agent and the user as whom it runs. docs/explanation/security.md says
 // what is a wall.

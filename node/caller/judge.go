@@ -10,14 +10,14 @@ import (
 // Judge decides who calls on the control socket. An error is a refusal. Then the returned caller
 // only says how it was recognised.
 func (b *Book) Judge(c control.Calling) (control.Caller, error) {
-	return b.decide(c, b.look(c.Peer))
+	return b.decide(c, b.look(c.Peer, c.Thread))
 }
 
 // JudgeAgent decides who calls on the socket that is only for agents. A caller that nothing else
 // identifies has to bear a token.
 func (b *Book) JudgeAgent(c control.Calling) (control.Caller, error) {
-	s := b.look(c.Peer)
-	if c.Token == "" && s.run == nil {
+	s := b.look(c.Peer, c.Thread)
+	if c.Token == "" && s.run == nil && s.seat == "" {
 		return control.Caller{How: s.words()}, control.Errorf(control.KindRefused,
 			"the operator of the host makes one: parley agent token NAME; PARLEY_TOKEN takes it",
 			"cannot tell which agent calls: this socket is for agents, and no token was shown")
@@ -46,7 +46,7 @@ func (b *Book) recognise(c control.Calling, s sight) (control.Caller, error) {
 		return control.Caller{How: s.gone}, control.Errorf(control.KindRefused, "let the program that opens a connection ask by it, and wait for the answer",
 			"cannot tell who calls: %s", s.gone)
 	case s.blind != "":
-		return control.Caller{Kind: control.Unattended, Name: b.named(c), How: s.blind}, nil
+		return control.Caller{Kind: control.Unattended, Name: b.named(c), Left: s.left, How: s.blind}, nil
 	case b.named(c) != b.o.Human:
 		name := b.named(c)
 		return control.Caller{Kind: control.ByAgent, Name: name, Because: b.lastGiven(name), How: "PARLEY_AGENT"}, nil
@@ -60,6 +60,9 @@ func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
 	if s.run != nil && s.run.alone {
 		return a, control.Errorf(control.KindRefused, "", "this is a member of an inquiry, which works alone: nothing is answered to it (known by %s)", s.how)
 	}
+	if s.seat != "" {
+		a = control.Caller{Kind: control.ByAgent, Name: s.seat, Because: b.lastGiven(s.seat), How: s.how}
+	}
 	if s.run != nil {
 		a = control.Caller{Kind: control.ByAgent, Name: s.run.Agent, Because: s.run.Because, Run: s.run.ID, How: s.how}
 	}
@@ -68,6 +71,8 @@ func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
 		switch {
 		case err != nil:
 			return a, refusal("PARLEY_TOKEN is refused: %v", err)
+		case s.run == nil && s.seat != "" && t.Agent != s.seat:
+			return a, refusal("PARLEY_TOKEN is that of %s, and this is a process of the session of %s", t.Agent, s.seat)
 		case s.run == nil:
 			a = control.Caller{Kind: control.ByAgent, Name: t.Agent, Because: t.cause(), Run: t.Run, How: "its token"}
 			if t.Run == "" {

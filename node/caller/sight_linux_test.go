@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/process"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 func wantKind(t *testing.T, b *Book, d dialler, kind control.CallerKind, name, how string) {
@@ -246,14 +247,14 @@ func TestRemembered(t *testing.T) {
 	r := b.Begin("mawjs", letter(1), time.Minute)
 	r.Began(agents.pid)
 	wantKind(t, b, agents, control.ByAgent, "mawjs", "the ancestors of process")
-	if top, ok := agents.peer.Remembered(); ok {
+	if top, ok := agents.peer.Remembered(0); ok {
 		t.Errorf("of a process of a run %v is remembered", top)
 	}
 	d := dial(t, direct)
 	for range 2 {
 		wantKind(t, b, d, control.Operator, "nat", "which no run has started")
 	}
-	if top, ok := d.peer.Remembered(); !ok || top != d.peer.ID {
+	if top, ok := d.peer.Remembered(0); !ok || top != d.peer.ID {
 		t.Errorf("remembered is %v, %v; want the process itself", top, ok)
 	}
 	// The state that the processes themselves do not show is asked for again.
@@ -262,3 +263,55 @@ func TestRemembered(t *testing.T) {
 	d.end()
 	wantEnded(t, b, d)
 }
+
+// What was remembered of an open connection does not outlast the registering or the end of a session.
+// It prevents: a shell that was open before goes on as the operator beneath a session.
+func TestRememberedUntilSessionsChange(t *testing.T) {
+	b := book(nil)
+	b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
+	b.self = process.ID{}
+	sessions := &seatsOf{}
+	b.o.Seats = sessions
+	d := dial(t, direct)
+	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	sessions.process, sessions.version = d.peer.ID, 1
+	wantKind(t, b, d, control.ByAgent, "volt", "the session of process")
+	sessions.process, sessions.version = process.ID{}, 2
+	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+}
+
+// What has lost its parent while a session lived may be left of it: without a terminal, or with the
+// session's from its start. It prevents: a person's new window, to which the system gives the number of
+// a terminal that a session had, counts as what that session has left.
+func TestLeftOfASession(t *testing.T) {
+	b := book(nil)
+	b.o.Seats = &seatsOf{lived: true}
+	top, err := process.Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := process.Terminal(top.PID)
+	for _, c := range []struct {
+		orphan   bool
+		terminal int
+		want     bool
+	}{{true, 0, true}, {false, 0, false}, {true, own, true}, {true, own + 1, false}} {
+		if got := b.left(top, c.orphan, c.terminal); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// seatsOf is one session of volt, which the test registers and ends.
+type seatsOf struct {
+	process process.ID
+	version uint64
+	lived   bool
+}
+
+func (s *seatsOf) At(p, _ process.ID, _ string) (protocol.Name, bool) {
+	return "volt", p == s.process
+}
+func (s *seatsOf) Carries(process.ID) protocol.Name { return "" }
+func (s *seatsOf) Lived(uint64, int) bool           { return s.lived }
+func (s *seatsOf) Version() uint64                  { return s.version }

@@ -51,7 +51,6 @@ type gaps struct {
 // not exist only delays itself.
 type told struct{ Host, By protocol.Name }
 
-// brokenChain is the gaps of one chain.
 type brokenChain struct {
 	wants  map[string]keys.Gap // by hash
 	after  End                 // the end of the part that is here

@@ -16,7 +16,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// found is a topic, and the channel in which it is.
 type found struct {
 	channel protocol.ChannelID
 	topic   topics.Topic
@@ -62,14 +61,14 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
 	list := control.TopicList{Topics: []control.Topic{}}
 	if !r.Fleet {
-		who, err := c.views(by, r.Viewing)
+		who, err := c.Viewing(by, r.Viewing)
 		if err != nil {
 			return list, err
 		}
-		list.Me, list.Chosen = who.me, who.chosen
+		list.Me, list.Chosen = who.Me, who.Chosen
 	} else {
 		for _, a := range c.Agents() {
-			c.look(a.Name.String())
+			c.friends.look(a.Name.String())
 		}
 	}
 	var err error
@@ -149,7 +148,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 				return f, nil
 			}
 		}
-		return found{}, control.Errorf(control.KindNotFound, c.hintTopics(all, with), "%s and %s have no topic %q", me, with, name)
+		return found{}, control.Errorf(control.KindNotFound, hintTopics(all, with), "%s and %s have no topic %q", me, with, name)
 	}
 	all = slices.DeleteFunc(all, func(f found) bool { _, over := f.topic.ClosedBy(me); return over })
 	switch len(all) {
@@ -158,11 +157,11 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 	case 1:
 		return all[0], nil
 	}
-	return found{}, control.Errorf(control.KindUsage, c.hintTopics(all, with), "%s has %d topics with %s: name the one that you mean", me, len(all), with)
+	return found{}, control.Errorf(control.KindUsage, hintTopics(all, with), "%s has %d topics with %s: name the one that you mean", me, len(all), with)
 }
 
 // hintTopics names the topics that there are.
-func (c *Collab) hintTopics(all []found, with string) string {
+func hintTopics(all []found, with string) string {
 	if len(all) == 0 {
 		return fmt.Sprintf("start one: parley work-with %s \"topic\"", visible.Shell(with))
 	}
@@ -175,14 +174,14 @@ func (c *Collab) hintTopics(all []found, with string) string {
 
 // Topic answers control.ShowTopic.
 func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequest) (v control.Topic, err error) {
-	who, err := c.views(by, r.Viewing)
+	who, err := c.Viewing(by, r.Viewing)
 	if err != nil {
 		return control.Topic{}, err
 	}
 	c.Folded(func(s *fleet.State) {
 		var f found
-		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
-			v = c.whole(s, f.channel, f.topic, who.me, c.with(s, who.me, f.topic.Other(who.me)))
+		if f, err = c.find(s, who.Me, r.With, r.Topic); err == nil {
+			v = c.whole(s, f.channel, f.topic, who.Me, c.with(s, who.Me, f.topic.Other(who.Me)))
 		}
 	})
 	return v, err
@@ -190,26 +189,26 @@ func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequ
 
 // Relation answers control.ShowRelation.
 func (c *Collab) Relation(ctx context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
-	who, err := c.views(by, r.Viewing)
+	who, err := c.Viewing(by, r.Viewing)
 	if err != nil {
 		return control.Relation{}, err
 	}
 	c.ahead(ctx)
 	c.Folded(func(s *fleet.State) {
 		if err = c.known(s, r.With); err == nil {
-			v = c.relation(s, who, r.With, c.with(s, who.me, r.With), c.of(s, who.me, r.With, true))
+			v = c.relation(s, who, r.With, c.with(s, who.Me, r.With), c.of(s, who.Me, r.With, true))
 		}
 	})
-	if err == nil && (by.Kind == control.Operator || by.Name.String() == who.me) {
-		v.Prose = c.Prose(who.me, r.With)
+	if err == nil && (by.Kind == control.Operator || by.Name.String() == who.Me) {
+		v.Prose = c.Prose(who.Me, r.With)
 	}
 	return v, err
 }
 
 // relation is what `who` has with `with`. `all` are all their topics.
-func (c *Collab) relation(s *fleet.State, who acting, with string, b between, all []found) control.Relation {
+func (c *Collab) relation(s *fleet.State, who Acting, with string, b between, all []found) control.Relation {
 	v := control.Relation{
-		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
+		Me: who.Me, Chosen: who.Chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
 		Sessions: len(b.sessions), Topics: []control.Topic{},
 	}
 	switch {
@@ -221,7 +220,7 @@ func (c *Collab) relation(s *fleet.State, who acting, with string, b between, al
 	}
 	var results []*topic.Result
 	for _, f := range all {
-		given, received := f.topic.TeachBacks(who.me)
+		given, received := f.topic.TeachBacks(who.Me)
 		v.TeachGiven, v.TeachReceived = v.TeachGiven+given, v.TeachReceived+received
 		v.Dissents += len(f.topic.Sorted(topic.Dissent, func(it *topic.Item) bool { return it.Resolved == nil }))
 		since := f.topic.Since
@@ -235,12 +234,12 @@ func (c *Collab) relation(s *fleet.State, who acting, with string, b between, al
 			v.Since = since
 		}
 		results = append(results, f.topic.Scored(with)...)
-		if _, over := f.topic.ClosedBy(who.me); !over {
-			v.Topics = append(v.Topics, c.summary(s, f.channel, f.topic, who.me, b))
+		if _, over := f.topic.ClosedBy(who.Me); !over {
+			v.Topics = append(v.Topics, c.summary(s, f.channel, f.topic, who.Me, b))
 		}
 	}
 	if b.host == "" {
-		v.Node = c.contact(who.me, with).Node
+		v.Node = c.friends.contact(who.Me, with).Node
 	}
 	if b.host == "" && slices.ContainsFunc(v.Topics, func(t control.Topic) bool { return t.AnchorURL != "" }) {
 		v.Transport = "issue"

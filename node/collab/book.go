@@ -16,7 +16,7 @@ import (
 // strangers, with which `me` has nothing to do. If `changed` names channels in which something has
 // happened, anything that they do not affect is only there as far as the registry needs it.
 func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
-	c.look(me)
+	c.friends.look(me)
 	b := notebook.Book{Me: me}
 	c.ahead(context.Background()) // all of it is written, whoever has asked
 	c.Folded(func(s *fleet.State) {
@@ -43,7 +43,7 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 			two := c.with(s, me, other)
 			p := notebook.Partner{Relation: control.Relation{Me: me, With: other}, Stays: !w.touched}
 			if w.touched {
-				p.Relation = c.relation(s, acting{me: me}, other, two, w.all)
+				p.Relation = c.relation(s, Acting{Me: me}, other, two, w.all)
 			}
 			for _, f := range w.mine {
 				var t notebook.Topic
@@ -72,7 +72,6 @@ func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
 	return v
 }
 
-// kept is a topic in the form of files.
 func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.Topic {
 	t := f.topic
 	v := notebook.Topic{Topic: c.summary(s, f.channel, t, me, b), State: t.Sidecar()}
@@ -97,20 +96,20 @@ func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequ
 	if err != nil {
 		return control.Sweep{}, err
 	}
-	written, err := c.Write(who.me)
+	written, err := c.Write(who.Me)
 	if err != nil {
-		return control.Sweep{}, control.Errorf(control.KindFailed, "nothing of the record is lost by that; put it right and sweep again", "cannot write the files of %s: %v", who.me, err)
+		return control.Sweep{}, control.Errorf(control.KindFailed, "nothing of the record is lost by that; put it right and sweep again", "cannot write the files of %s: %v", who.Me, err)
 	}
-	v := control.Sweep{Me: who.me, Chosen: who.chosen, Folder: written.Folder, Files: append([]string{}, written.Files...), TimedOut: []control.SweptItem{}}
+	v := control.Sweep{Me: who.Me, Chosen: who.Chosen, Folder: written.Folder, Files: append([]string{}, written.Files...), TimedOut: []control.SweptItem{}}
 	c.Folded(func(s *fleet.State) {
-		for _, f := range c.of(s, who.me, "", false) {
+		for _, f := range c.of(s, who.Me, "", false) {
 			for _, it := range f.topic.Sorted(topic.Agreement, nil) {
 				for _, st := range it.Stands {
 					if st.Phase != topic.TimedOut {
 						continue
 					}
 					v.TimedOut = append(v.TimedOut, control.SweptItem{
-						Topic: f.topic.Name, With: f.topic.Other(who.me), ID: it.Label.String(), Text: it.Text(), Who: st.Who, TimeoutAt: st.TimeoutAt,
+						Topic: f.topic.Name, With: f.topic.Other(who.Me), ID: it.Label.String(), Text: it.Text(), Who: st.Who, TimeoutAt: st.TimeoutAt,
 						New: slices.Contains(written.TimedOut, f.topic.Slug.String()+"/"+it.Label.String()),
 					})
 				}
@@ -122,14 +121,14 @@ func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequ
 
 // Page answers control.PageOfTopic.
 func (c *Collab) Page(_ context.Context, by control.Caller, r control.TopicRequest) (v control.TopicPage, err error) {
-	who, err := c.views(by, r.Viewing)
+	who, err := c.Viewing(by, r.Viewing)
 	if err != nil {
 		return control.TopicPage{}, err
 	}
 	c.Folded(func(s *fleet.State) {
 		var f found
-		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
-			v.Text = c.kept(s, f, who.me, c.with(s, who.me, f.topic.Other(who.me))).Page()
+		if f, err = c.find(s, who.Me, r.With, r.Topic); err == nil {
+			v.Text = c.kept(s, f, who.Me, c.with(s, who.Me, f.topic.Other(who.Me))).Page()
 		}
 	})
 	return v, err

@@ -16,10 +16,10 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/node/issues"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -48,7 +48,7 @@ type Options struct {
 	Prose func(agent, partner string) string
 	// Wrong tells the operator what is wrong with an agent's contacts.json; "" says that nothing
 	// is.
-	Wrong func(agent, text string)
+	Wrong func(about, text string)
 }
 
 // Collab answers the verbs about topics. Its methods may be called concurrently.
@@ -59,10 +59,7 @@ type Collab struct {
 	parties  *affair.Kind[parties.Party]
 	contacts *contacts
 	friends  friends
-	gh       issues.GH
-
-	places  chan struct{} // one place for each topic that may use gh
-	posting sync.Mutex    // held while something is told on an issue
+	Posts    Posts
 
 	mu     sync.Mutex             // guards what follows
 	silent map[side]protocol.Path // for each side, its last check that was waited for in vain
@@ -70,7 +67,10 @@ type Collab struct {
 
 // New makes the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), parties: parties.Kind(o.RecordID), contacts: newContacts(), friends: friends{files: map[string]contactsFile{}}, places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
+	c := &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), parties: parties.Kind(o.RecordID), contacts: newContacts(), silent: map[side]protocol.Path{}}
+	c.friends = friends{Options: &c.Options, files: map[string]contactsFile{}}
+	c.Posts = Posts{Options: &c.Options, places: make(chan struct{}, maxAtOnce)}
+	return c
 }
 
 // policy is what the fleet has settled. It is asked while the state is read.
@@ -109,15 +109,7 @@ const (
 
 // Start does in the background, at the node's start, what the first question would otherwise wait
 // for.
-func (c *Collab) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { c.ahead(ctx) }) // stop ends it
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
+func (c *Collab) Start() (stop func()) { return wait.Background(c.ahead) }
 
 // ahead counts the messages and folds the topics and parties that have come since the last time. It
 // does so in pieces, so that reading the state after it is short. It leaves out what comes in the

@@ -36,7 +36,6 @@ type seen struct {
 	turns, epochs int
 }
 
-// tally is what was counted in a channel.
 type tally struct {
 	turn    int                   // turn of the channel when counting was begun
 	partial bool                  // at that turn there were more messages than were counted
@@ -55,7 +54,6 @@ type direction struct {
 // days are messages by day: the key is the number of days since 1970, in UTC.
 type days map[int64]day
 
-// day is what was written on one day.
 type day struct {
 	first    time.Time
 	messages int
@@ -118,7 +116,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// add adds `more`, and returns how many messages that has.
 func (d days) add(more days) (messages int) {
 	for on, what := range more {
 		d.note(on, what)
@@ -127,7 +124,6 @@ func (d days) add(more days) (messages int) {
 	return messages
 }
 
-// note adds what was written on a day.
 func (d days) note(on int64, what day) {
 	known, ok := d[on]
 	if !ok || what.first.Before(known.first) {

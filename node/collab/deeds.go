@@ -38,7 +38,7 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 	if _, err := c.Do(ctx, by, speaker.Open(anchor)); err != nil {
 		return control.Topic{}, writing.Problem("open the topic", err)
 	}
-	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
+	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.Me}, With: r.With, Topic: r.Topic})
 }
 
 // partner returns an error for a name with whom nobody can open a topic. Somebody who is only known
@@ -51,8 +51,8 @@ func (c *Collab) partner(s *fleet.State, with, anchor string) error {
 	return err
 }
 
-func (c *Collab) speaker(who acting, with, topic string) topics.Speaker {
-	return topics.Speaker{Record: c.RecordID, Me: who.me, With: with, Topic: topic, Human: who.human, Host: c.Host}
+func (c *Collab) speaker(who Acting, with, topic string) topics.Speaker {
+	return topics.Speaker{Record: c.RecordID, Me: who.Me, With: with, Topic: topic, Human: who.Human, Host: c.Host}
 }
 
 // window is how long a decision stays open in a topic (R25).
@@ -78,7 +78,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	var f found
 	var window time.Duration
 	byIssue := false
-	me := who.me
+	me := who.Me
 	if r.Deed == protocol.ActJoinRequest { // the topic is that of two others
 		me = cmp.Or(r.Partner, me)
 	}
@@ -89,7 +89,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 			f, err = c.find(s, me, r.With, r.Topic)
 		}
 		if err == nil {
-			b := c.with(s, who.me, r.With)
+			b := c.with(s, who.Me, r.With)
 			window, byIssue = c.window(s, f.topic, b), onlyByIssue(f.topic, b)
 		}
 	})
@@ -109,9 +109,9 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 		return control.TopicDeed{}, writing.Problem(string(r.Deed), err)
 	}
 	if r.Deed == protocol.ActJoinRequest {
-		c.look(f.topic.Pair[0]) // the participant as whom it is shown
+		c.friends.look(f.topic.Pair[0]) // the participant as whom it is shown
 	}
-	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, ByIssue: byIssue && len(paths) > 0}
+	done := control.TopicDeed{Me: who.Me, Chosen: who.Chosen, Messages: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
 		done.Messages = append(done.Messages, p.String())
 	}
@@ -122,7 +122,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	}
 	c.Folded(func(s *fleet.State) {
 		t := c.topic(s, f.channel.String(), c.policy(s))
-		seen := who.me
+		seen := who.Me
 		if r.Deed == protocol.ActJoinRequest {
 			seen = t.Pair[0]
 		}
@@ -146,7 +146,6 @@ func (c *Collab) findOf(s *fleet.State, one, name string) (found, error) {
 	return found{}, control.Errorf(control.KindNotFound, "ask who has it: parley work-with --fleet-status", "%s has no topic %q", one, name)
 }
 
-// touched are the labels of the items that these messages have brought, or decide on.
 func touched(s *fleet.State, t topics.Topic, paths []protocol.Path) (labels []string) {
 	for _, p := range paths {
 		about := p
@@ -162,9 +161,8 @@ func touched(s *fleet.State, t topics.Topic, paths []protocol.Path) (labels []st
 	return labels
 }
 
-// command makes the command that a request asks for.
-func (c *Collab) command(who acting, t topics.Topic, r control.TopicDeedRequest, window time.Duration) (affair.Command, error) {
-	by := c.speaker(who, t.Other(who.me), t.Name)
+func (c *Collab) command(who Acting, t topics.Topic, r control.TopicDeedRequest, window time.Duration) (affair.Command, error) {
+	by := c.speaker(who, t.Other(who.Me), t.Name)
 	needs := func(what, value string) error {
 		if strings.TrimSpace(value) != "" {
 			return nil

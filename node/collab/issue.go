@@ -26,23 +26,31 @@ const (
 	maxQuote      = 1000             // bytes of one comment
 )
 
+// Posts reads and writes comments on the issues of topics and parties.
+type Posts struct {
+	*Options
+	gh      issues.GH
+	places  chan struct{} // one place for each topic that may use gh
+	posting sync.Mutex    // held while something is told on an issue
+}
+
 // turn waits until gh may be run once more. The context that it returns bounds how long that may
 // take.
-func (c *Collab) turn(ctx context.Context) (context.Context, func()) {
+func (x *Posts) turn(ctx context.Context) (context.Context, func()) {
 	select {
-	case c.places <- struct{}{}:
+	case x.places <- struct{}{}:
 	case <-ctx.Done():
 		return ctx, func() {}
 	}
 	ctx, stop := context.WithTimeout(ctx, issuePatience)
-	return ctx, func() { stop(); <-c.places }
+	return ctx, func() { stop(); <-x.places }
 }
 
 // letGH reports whether a human of this host has named the issue of a topic. Only then does gh
 // write there, and read what not everybody may read. Otherwise anybody who can open a topic with an
 // agent of this host would have its human's access.
-func (c *Collab) letGH(t topics.Topic) bool {
-	return slices.ContainsFunc(t.Named, func(n topics.Naming) bool { return n.Host == c.Host })
+func (x *Posts) letGH(t topics.Topic) bool {
+	return slices.ContainsFunc(t.Named, func(n topics.Naming) bool { return n.Host == x.Host })
 }
 
 // consent says why gh may not do something on the issue of a topic.
@@ -59,21 +67,21 @@ func onlyByIssue(t topics.Topic, b between) bool {
 
 // news is what is new on the issue of a topic for its participant `me`, and what a sync-check by
 // `me` says of it. It is nil if the topic has no issue.
-func (c *Collab) news(ctx context.Context, t topics.Topic, me string) (*control.IssueNews, protocol.Heard) {
+func (x *Posts) news(ctx context.Context, t topics.Topic, me string) (*control.IssueNews, protocol.Heard) {
 	if t.Anchor == "" {
 		return nil, protocol.Heard{}
 	}
-	ctx, stop := c.turn(ctx)
+	ctx, stop := x.turn(ctx)
 	defer stop()
 	v := &control.IssueNews{With: t.Other(me), Topic: t.Name, Issue: t.Anchor, Since: t.CommentsSeen(me), Comments: []control.IssueWord{}}
-	n, err := c.comments(ctx, t, v)
+	n, err := x.comments(ctx, t, v)
 	if err != nil {
 		v.Skipped = err.Error()
 		return v, protocol.Heard{}
 	}
 	v.Total, v.More = n.Total, n.More
 	for _, comment := range n.Comments {
-		if c.tells(comment) {
+		if x.tells(comment) {
 			continue
 		}
 		w := control.IssueWord{By: comment.Author, Time: comment.At, URL: comment.URL, Text: comment.Body, Cut: comment.Cut, Scores: []control.SyncLine{}}
@@ -90,8 +98,7 @@ func (c *Collab) news(ctx context.Context, t topics.Topic, me string) (*control.
 	return v, protocol.Heard{Comments: n.Total, Seen: n.Newest(), Said: quote(v)}
 }
 
-// comments reads the issue of a topic, and fills in what is known about it.
-func (c *Collab) comments(ctx context.Context, t topics.Topic, v *control.IssueNews) (n issues.News, err error) {
+func (x *Posts) comments(ctx context.Context, t topics.Topic, v *control.IssueNews) (n issues.News, err error) {
 	a, err := protocol.ParseAnchor(t.Anchor, "")
 	if err == nil {
 		v.URL, err = a.URL(), issues.Reachable(a)
@@ -99,22 +106,22 @@ func (c *Collab) comments(ctx context.Context, t topics.Topic, v *control.IssueN
 	if err != nil {
 		return n, err
 	}
-	if !c.letGH(t) {
-		switch public, err := c.gh.Public(ctx, a); {
+	if !x.letGH(t) {
+		switch public, err := x.gh.Public(ctx, a); {
 		case err != nil:
 			return n, err
 		case !public:
 			return n, consent(t, v.With, "it is private, and reading it", a)
 		}
 	}
-	return c.gh.Since(ctx, a, v.Since)
+	return x.gh.Since(ctx, a, v.Since)
 }
 
 // tells reports whether a comment only tells what the record has. Whoever reads the record knows
 // that already.
-func (c *Collab) tells(comment issues.Comment) (told bool) {
+func (x *Posts) tells(comment issues.Comment) (told bool) {
 	paths := comment.Tells()
-	c.Folded(func(s *fleet.State) {
+	x.Folded(func(s *fleet.State) {
 		told = slices.ContainsFunc(paths, func(p protocol.Path) bool {
 			_, known := s.Ledger.Item(p)
 			return known
@@ -164,11 +171,11 @@ func (c *Collab) Issues(ctx context.Context, by control.Caller, r control.Issues
 	if err != nil {
 		return list, err
 	}
-	list.Me, list.Chosen = who.me, who.chosen
+	list.Me, list.Chosen = who.Me, who.Chosen
 	slug, _ := protocol.SlugOf(r.Topic)
 	var all []topics.Topic
 	c.Folded(func(s *fleet.State) {
-		for _, f := range c.of(s, who.me, r.With, false) {
+		for _, f := range c.of(s, who.Me, r.With, false) {
 			if f.topic.Anchor != "" && (r.Topic == "" || f.topic.Slug == slug) {
 				all = append(all, f.topic)
 			}
@@ -177,7 +184,7 @@ func (c *Collab) Issues(ctx context.Context, by control.Caller, r control.Issues
 	read := make([]*control.IssueNews, len(all))
 	var reading sync.WaitGroup
 	for i, t := range all {
-		reading.Go(func() { read[i], _ = c.news(ctx, t, who.me) }) // ends with issuePatience
+		reading.Go(func() { read[i], _ = c.Posts.news(ctx, t, who.Me) }) // ends with issuePatience
 	}
 	reading.Wait()
 	for _, n := range read {
@@ -195,17 +202,16 @@ func (c *Collab) Persist(ctx context.Context, by control.Caller, r control.Persi
 	var f found
 	var paths []protocol.Path
 	c.Folded(func(s *fleet.State) {
-		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
-			paths, err = c.deedsOf(s, f, who.me, r.Messages)
+		if f, err = c.find(s, who.Me, r.With, r.Topic); err == nil {
+			paths, err = c.deedsOf(s, f, who.Me, r.Messages)
 		}
 	})
 	if err != nil {
 		return control.IssueComment{}, err
 	}
-	return *c.persist(ctx, f.topic, who, paths), nil
+	return *c.Posts.persist(ctx, f.topic, who, paths), nil
 }
 
-// deedsOf are the deeds of `me` in a topic that `named` names, or else the last one.
 func (c *Collab) deedsOf(s *fleet.State, f found, me string, named []string) (paths []protocol.Path, err error) {
 	theirs := func(it *fleet.Item) bool {
 		return it.Author().Name == me && slices.Contains(c.kind.Deeds(), it.Act) && s.Void(it) == nil
@@ -229,34 +235,19 @@ func (c *Collab) deedsOf(s *fleet.State, f found, me string, named []string) (pa
 }
 
 // persist tells messages of a topic on its issue.
-func (c *Collab) persist(ctx context.Context, t topics.Topic, who acting, paths []protocol.Path) *control.IssueComment {
+func (x *Posts) persist(ctx context.Context, t topics.Topic, who Acting, paths []protocol.Path) *control.IssueComment {
 	v := &control.IssueComment{Issue: t.Anchor, Messages: []string{}}
 	for _, p := range paths {
 		v.Messages = append(v.Messages, p.String())
 	}
 	var err error
-	if v.URL, v.Again, err = c.comment(ctx, t, who, paths); err != nil {
+	if v.URL, v.Again, err = x.comment(ctx, t, who, paths); err != nil {
 		v.Skipped = err.Error()
 	}
 	return v
 }
 
-// tellIssue tells a check that was sent on its issue, if it is to be there. If the issue is the
-// only way to the other participant, nobody waits: the next check reads the answer. If it cannot be
-// told there, the record is all that is left.
-func (c *Collab) tellIssue(ctx context.Context, ch *checking) {
-	if !ch.persist {
-		return
-	}
-	ch.event.Comment = c.persist(ctx, ch.topic, ch.who, []protocol.Path{ch.path})
-	if ch.event.Transport == control.ByIssue {
-		if ch.done = ch.event.Comment.Skipped == ""; !ch.done {
-			ch.event.Transport = control.ByRecord
-		}
-	}
-}
-
-func (c *Collab) comment(ctx context.Context, t topics.Topic, who acting, paths []protocol.Path) (url string, again bool, err error) {
+func (x *Posts) comment(ctx context.Context, t topics.Topic, who Acting, paths []protocol.Path) (url string, again bool, err error) {
 	if t.Anchor == "" {
 		return "", false, errors.New("the topic hangs on no issue: name one with --anchor")
 	}
@@ -264,24 +255,20 @@ func (c *Collab) comment(ctx context.Context, t topics.Topic, who acting, paths 
 	if err == nil {
 		err = issues.Reachable(a)
 	}
-	if err == nil && !c.letGH(t) {
-		err = consent(t, t.Other(who.me), "a comment on "+a.String(), a)
+	if err == nil && !x.letGH(t) {
+		err = consent(t, t.Other(who.Me), "a comment on "+a.String(), a)
 	}
 	if err != nil {
 		return "", false, err
 	}
-	c.posting.Lock() // two calls that tell the same would otherwise both look before either has told it
-	defer c.posting.Unlock()
-	ctx, stop := c.turn(ctx)
-	defer stop()
-	return c.gh.Post(ctx, a, c.told(t, who, paths), paths[0].Time(), paths...)
+	return x.Post(ctx, t.Anchor, x.told(t, who, paths), paths...)
 }
 
 // told is what a comment says of messages. Their words stand between fences, so that GitHub gives
 // no meaning to them: no mention calls anybody, and no word closes an issue.
-func (c *Collab) told(t topics.Topic, who acting, paths []protocol.Path) string {
+func (x *Posts) told(t topics.Topic, who Acting, paths []protocol.Path) string {
 	var words []string
-	c.Folded(func(s *fleet.State) {
+	x.Folded(func(s *fleet.State) {
 		for _, p := range paths {
 			if it, ok := s.Ledger.Item(p); ok {
 				words = append(words, withoutComments(it))
@@ -297,12 +284,12 @@ func (c *Collab) told(t topics.Topic, who acting, paths []protocol.Path) string 
 	for strings.Contains(body, fence) {
 		fence += "`"
 	}
-	sender := who.me
-	if who.human != "" && who.human != who.me {
-		sender += " on behalf of " + who.human
+	sender := who.Me
+	if who.Human != "" && who.Human != who.Me {
+		sender += " on behalf of " + who.Human
 	}
 	return fmt.Sprintf("**parley work-with**: `%s`\n\n%stext\n%s\n%s\n\n**From**: %s, host %s; kept in the record as %s\nRule 6: Sent by %s — Oracle Never Pretends to Be Human.\n",
-		strings.ReplaceAll(visible.Line(t.Name), "`", "'"), fence, body, fence, sender, c.Host, paths[len(paths)-1], sender)
+		strings.ReplaceAll(visible.Line(t.Name), "`", "'"), fence, body, fence, sender, x.Host, paths[len(paths)-1], sender)
 }
 
 // withoutComments is the body of a deed, without what it quotes from the issue itself.
@@ -316,9 +303,8 @@ func withoutComments(it *fleet.Item) string {
 	return it.Body
 }
 
-// Post tells a message of a party on the party's issue, once. The caller has decided that this is
-// allowed.
-func (c *Collab) Post(ctx context.Context, anchor, text string, p protocol.Path) (url string, again bool, err error) {
+// Post tells messages on an issue, once. The caller has decided that this is allowed.
+func (x *Posts) Post(ctx context.Context, anchor, text string, messages ...protocol.Path) (url string, again bool, err error) {
 	a, err := protocol.ParseAnchor(anchor, "")
 	if err == nil {
 		err = issues.Reachable(a)
@@ -326,9 +312,9 @@ func (c *Collab) Post(ctx context.Context, anchor, text string, p protocol.Path)
 	if err != nil {
 		return "", false, err
 	}
-	c.posting.Lock() // two calls that tell the same would otherwise both look before either has told it
-	defer c.posting.Unlock()
-	ctx, stop := c.turn(ctx)
+	x.posting.Lock() // two calls that tell the same would otherwise both look before either has told it
+	defer x.posting.Unlock()
+	ctx, stop := x.turn(ctx)
 	defer stop()
-	return c.gh.Post(ctx, a, text, p.Time(), p)
+	return x.gh.Post(ctx, a, text, messages[0].Time(), messages...)
 }

@@ -19,20 +19,6 @@ func (c *Collab) took(p parties.Party, who string) bool {
 	return p.Member(who, c.Host) != nil || slices.ContainsFunc(p.Left, left)
 }
 
-// partiesOf are the parties in which `who`, of this host, is or was, in the order in which they
-// were organized. It is asked while the state is read.
-func (c *Collab) partiesOf(s *fleet.State, who string) (mine []parties.Party) {
-	for p := range c.allParties(s) {
-		if c.took(p, who) {
-			mine = append(mine, p)
-		}
-	}
-	slices.SortFunc(mine, func(a, b parties.Party) int {
-		return cmp.Or(a.Created.Compare(b.Created), a.Organized.Compare(b.Organized))
-	})
-	return mine
-}
-
 // allParties yields the parties of the record. It is asked while the state is read.
 func (c *Collab) allParties(s *fleet.State) iter.Seq[parties.Party] {
 	return func(yield func(parties.Party) bool) {
@@ -44,11 +30,20 @@ func (c *Collab) allParties(s *fleet.State) iter.Seq[parties.Party] {
 	}
 }
 
-// partyFiles are those parties in the form of files. If `changed` names channels in which something
+// partyFiles are the parties in which `who`, of this host, is or was, in the form of files and in the
+// order in which they were organized. If `changed` names channels in which something
 // has happened, they are all parties with a name that is concerned: what happens to one party may
 // give another party with its name another file. It is asked while the state is read.
 func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.ChannelID) (files []notebook.Party) {
-	mine := c.partiesOf(s, who)
+	var mine []parties.Party
+	for p := range c.allParties(s) {
+		if c.took(p, who) {
+			mine = append(mine, p)
+		}
+	}
+	slices.SortFunc(mine, func(a, b parties.Party) int {
+		return cmp.Or(a.Created.Compare(b.Created), a.Organized.Compare(b.Organized))
+	})
 	touched := map[protocol.Slug]bool{}
 	for _, channel := range changed {
 		touched[c.slugIn(s, channel)] = true

@@ -2,6 +2,7 @@ package collab
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -30,11 +31,11 @@ const fresh = 2 * time.Second
 
 // friends are the contacts.json of agents of this host, as they were at the last look.
 type friends struct {
+	*Options
 	mu    sync.Mutex // guards what follows
 	files map[string]contactsFile
 }
 
-// contactsFile is one agent's.
 type contactsFile struct {
 	at     string      // the ψ in which it is
 	info   fs.FileInfo // as it was read; nil if it is to be read again
@@ -45,30 +46,31 @@ type contactsFile struct {
 // look reads what an agent of this host keeps about those whom it knows, if that has changed. Call
 // it without holding the state: a disk may take its time. It does not read the files of an agent
 // that runs as another user: the node would follow that user's links with its own rights.
-func (c *Collab) look(agent string) {
-	agents := c.Agents()
+func (f *friends) look(agent string) {
+	agents := f.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
 	at := ""
 	if i >= 0 && agents[i].RunAs == "" {
 		at = psi.Of(agents[i].Dir)
 	}
-	c.friends.mu.Lock()
-	was := c.friends.files[agent]
-	c.friends.mu.Unlock()
+	f.mu.Lock()
+	was := f.files[agent]
+	f.mu.Unlock()
+	about := "contacts.json of " + agent
 	now, err := was.read(at)
 	if err != nil {
 		now.broken = true
-		c.Wrong(agent, err.Error())
+		f.Wrong(about, fmt.Sprintf("the %s counts for nothing: %v", about, err))
 	} else if was.broken && !now.broken {
-		c.Wrong(agent, "")
+		f.Wrong(about, "")
 	}
-	c.friends.mu.Lock()
-	defer c.friends.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if now.at == "" && !now.broken {
-		delete(c.friends.files, agent)
+		delete(f.files, agent)
 		return
 	}
-	c.friends.files[agent] = now
+	f.files[agent] = now
 }
 
 // read is the file as it is now. If it is unchanged, nothing is read, and that is no error.
@@ -106,22 +108,22 @@ func (f contactsFile) read(at string) (contactsFile, error) {
 }
 
 // contact is what an agent of this host keeps about another one, as of the last look.
-func (c *Collab) contact(me, other string) psi.Contact {
-	c.friends.mu.Lock()
-	defer c.friends.mu.Unlock()
-	return c.friends.files[me].all[other]
+func (f *friends) contact(me, other string) psi.Contact {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.files[me].all[other]
 }
 
 // soul is whose `name` is in the eyes of `me`, and the source of that: the agent's file, else the
 // contacts of `me`, else the human of the host that serves it (R21). A human belongs to themselves.
 // It is asked while the state is read.
-func (c *Collab) soul(s *fleet.State, me, name string) whose {
+func (f *friends) soul(s *fleet.State, me, name string) whose {
 	file := ""
-	agents := c.Agents()
+	agents := f.Agents()
 	if i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == name }); i >= 0 {
 		file = agents[i].Soul.String()
 	}
-	contact, human := c.contact(me, name).Soul, humanOf(s, name)
+	contact, human := f.contact(me, name).Soul, humanOf(s, name)
 	switch soul := topic.Soul(file, contact, human); {
 	case file != "":
 		return whose{soul, byFile}

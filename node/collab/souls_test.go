@@ -23,14 +23,14 @@ func TestWhoseContactsAreRead(t *testing.T) {
 	agents := []configs.Agent{{Name: "skills", Dir: dir}, {Name: "guest", Dir: dir, RunAs: "guest"}, {Name: "nowhere"}}
 	c := New(Options{Agents: func() []configs.Agent { return agents }, Wrong: func(agent, text string) { t.Errorf("%s: %s", agent, text) }})
 	for agent, want := range map[string]string{"skills": "nat", "guest": "", "nowhere": "", "elsewhere": ""} {
-		c.look(agent)
-		if got := c.contact(agent, "mawjs").Soul; got != want {
+		c.friends.look(agent)
+		if got := c.friends.contact(agent, "mawjs").Soul; got != want {
 			t.Errorf("%s: %q, want %q", agent, got, want)
 		}
 	}
 	agents[0].RunAs = "guest"
-	c.look("skills")
-	if got := c.contact("skills", "mawjs").Soul; got != "" {
+	c.friends.look("skills")
+	if got := c.friends.contact("skills", "mawjs").Soul; got != "" {
 		t.Errorf("%q is known after its folder became another user's", got)
 	}
 }
@@ -53,7 +53,7 @@ func TestContactsAreReadOnce(t *testing.T) {
 	told := 0
 	c := New(Options{Agents: func() []configs.Agent { return []configs.Agent{{Name: "skills", Dir: dir}} }, Wrong: func(string, string) { told++ }})
 	for range 3 {
-		c.look("skills")
+		c.friends.look("skills")
 	}
 	if told != 1 {
 		t.Errorf("told %d times", told)

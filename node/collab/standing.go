@@ -71,19 +71,6 @@ func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topic
 	return topic.TrustIn(len(sessions), messages, raws)
 }
 
-// Acting is for whom a caller asks something, and the human who had it done; "" if an agent asks.
-// If nobody was named, `chosen` says why it is that one.
-func (c *Collab) Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error) {
-	who, err := c.chosen(by, a)
-	return who.me, who.human, who.chosen, err
-}
-
-// Viewing is whose view a caller asks for.
-func (c *Collab) Viewing(by control.Caller, v control.Viewing) (me, chosen string, err error) {
-	who, err := c.views(by, v)
-	return who.me, who.chosen, err
-}
-
 // SumUp makes a checkpoint of each topic with that name which `me` has open with one of those
 // partners. It lists what stands there.
 func (c *Collab) SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error {
@@ -104,7 +91,7 @@ func (c *Collab) SumUp(ctx context.Context, by control.Caller, me string, slug p
 
 // Contacts are the entries in the contacts.json of an agent, with the places that they give.
 func (c *Collab) Contacts(agent string) map[string]psi.Contact {
-	c.look(agent)
+	c.friends.look(agent)
 	c.friends.mu.Lock()
 	defer c.friends.mu.Unlock()
 	return maps.Clone(c.friends.files[agent].all)

@@ -3,6 +3,7 @@ package collab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +28,10 @@ const (
 // maxCame bounds how many messages may come while earlier ones are being looked at.
 const maxCame = 10_000
 
-// checking is one check that is made.
 type checking struct {
 	event  control.SyncEvent // what is told about it
 	by     control.Caller
-	who    acting
+	who    Acting
 	topic  topics.Topic
 	window time.Duration // how long a decision of that partner stays open
 	wait   time.Duration
@@ -59,6 +59,7 @@ func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequ
 	if err != nil {
 		return err
 	}
+	y := syncing{c, r.Claims, checks, yield}
 	came := c.Messages.Follow(maxCame, nil)
 	defer came.End()
 	for _, ch := range checks {
@@ -68,7 +69,7 @@ func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequ
 			}
 		}
 	}
-	c.sendAll(ctx, r.Claims, checks)
+	y.sendAll(ctx)
 	for _, ch := range checks {
 		if err := yield(ch.event); err != nil {
 			return err
@@ -78,11 +79,10 @@ func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequ
 	if by.Kind == control.ByAgent {
 		defer c.Lend(by.Name)()
 	}
-	return c.await(ctx, r.Claims, came, checks, yield)
+	return y.await(ctx, came)
 }
 
-// checks are the checks that are to be made.
-func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (checks []*checking, err error) {
+func (c *Collab) checks(by control.Caller, who Acting, r control.SyncRequest) (checks []*checking, err error) {
 	var slug protocol.Slug
 	if r.Topic != "" {
 		if slug, err = protocol.SlugOf(r.Topic); err != nil {
@@ -99,8 +99,8 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 	}
 	var known []string
 	c.Folded(func(s *fleet.State) {
-		for _, f := range c.of(s, who.me, "", false) {
-			other := f.topic.Other(who.me)
+		for _, f := range c.of(s, who.Me, "", false) {
+			other := f.topic.Other(who.Me)
 			known = append(known, other+" "+fmt.Sprintf("%q", f.topic.Name))
 			_, asked := with[other]
 			if len(with) > 0 && !asked || slug != "" && f.topic.Slug != slug {
@@ -128,23 +128,23 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 	open := "open are: " + strings.Join(known, ", ")
 	switch {
 	case len(known) == 0:
-		return nil, control.Errorf(control.KindNotFound, "open one: parley work-with PARTNER \"topic\"", "%s works on no topic with anybody", who.me)
+		return nil, control.Errorf(control.KindNotFound, "open one: parley work-with PARTNER \"topic\"", "%s works on no topic with anybody", who.Me)
 	case len(none) > 0 && slug != "":
-		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open with %s", r.Topic, who.me, strings.Join(none, ", "))
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open with %s", r.Topic, who.Me, strings.Join(none, ", "))
 	case len(none) > 0:
-		return nil, control.Errorf(control.KindNotFound, open, "%s works on no topic with %s", who.me, strings.Join(none, ", "))
+		return nil, control.Errorf(control.KindNotFound, open, "%s works on no topic with %s", who.Me, strings.Join(none, ", "))
 	case len(checks) == 0:
-		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open", r.Topic, who.me)
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open", r.Topic, who.Me)
 	}
 	return checks, nil
 }
 
 // checking is a check of a topic that is not sent yet, with the way by which it goes and how long
 // it is waited for. It is asked while the state is read.
-func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topics.Topic, wait time.Duration) *checking {
-	b := c.with(s, who.me, t.Other(who.me))
+func (c *Collab) checking(s *fleet.State, by control.Caller, who Acting, t topics.Topic, wait time.Duration) *checking {
+	b := c.with(s, who.Me, t.Other(who.Me))
 	ch := &checking{by: by, who: who, topic: t, window: c.window(s, t, b), wait: cmp.Or(wait, waitOtherHost), event: control.SyncEvent{
-		Via: who.me, With: t.Other(who.me), Topic: t.Name, Transport: control.ByRecord,
+		Via: who.Me, With: t.Other(who.Me), Topic: t.Name, Transport: control.ByRecord,
 	}}
 	switch {
 	case b.host != "" && !b.cross:
@@ -188,36 +188,43 @@ func (c *Collab) wasLate(check *topic.Check, of side, sameHost bool) bool {
 	return c.silent[of] == check.Path || check.Result.Time.Sub(check.Time) > usual
 }
 
-// side is one participant of a topic.
 type side struct {
 	channel protocol.ChannelID
 	me      string
 }
 
+// syncing is one call of Sync: checks of these claims that are sent and waited for.
+type syncing struct {
+	*Collab
+	claims []string // those of the call, in addition to those of each topic
+	checks []*checking
+	yield  func(control.SyncEvent) error
+}
+
 // sendAll sends the checks, at the same time.
-func (c *Collab) sendAll(ctx context.Context, claims []string, checks []*checking) {
+func (y syncing) sendAll(ctx context.Context) {
 	var sending sync.WaitGroup
-	for _, ch := range checks {
+	for _, ch := range y.checks {
 		sending.Go(func() {
-			ch.event.Issue, ch.heard = c.news(ctx, ch.topic, ch.who.me)
-			if err := c.send(ctx, claims, ch); err != nil {
+			ch.event.Issue, ch.heard = y.Posts.news(ctx, ch.topic, ch.who.Me)
+			if err := y.send(ctx, ch); err != nil {
 				ch.event.Kind, ch.event.Problem, ch.done = control.SyncRefused, err.Error(), true
 				return
 			}
-			c.tellIssue(ctx, ch)
+			y.tellIssue(ctx, ch)
 			ch.sent = time.Now()
-			ch.event.Kind, ch.event.Until = control.SyncSent, c.Now().Add(ch.wait).UTC()
+			ch.event.Kind, ch.event.Until = control.SyncSent, y.Now().Add(ch.wait).UTC()
 		})
 	}
 	sending.Wait()
 }
 
 // send puts the claims of a topic to the other participant.
-func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error {
+func (y syncing) send(ctx context.Context, ch *checking) error {
 	if !ch.topic.Derived {
 		return control.Errorf(control.KindRefused, "", "%q is in a channel that somebody chose by hand: open it anew", ch.topic.Name)
 	}
-	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).CheckAfter(claims, ch.window, ch.heard))
+	paths, err := y.Do(ctx, ch.by, y.speaker(ch.who, ch.event.With, ch.topic.Name).Check(y.claims, ch.window, ch.heard))
 	if err != nil {
 		return writing.Problem(fmt.Sprintf("check %q", ch.topic.Name), err)
 	}
@@ -226,27 +233,42 @@ func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error 
 	return nil
 }
 
+// tellIssue tells a check that was sent on its issue, if it is to be there. If the issue is the
+// only way to the other participant, nobody waits: the next check reads the answer. If it cannot be
+// told there, the record is all that is left.
+func (y syncing) tellIssue(ctx context.Context, ch *checking) {
+	if !ch.persist {
+		return
+	}
+	ch.event.Comment = y.Posts.persist(ctx, ch.topic, ch.who, []protocol.Path{ch.path})
+	if ch.event.Transport == control.ByIssue {
+		if ch.done = ch.event.Comment.Skipped == ""; !ch.done {
+			ch.event.Transport = control.ByRecord
+		}
+	}
+}
+
 // await tells the results as they come, and who has not answered in time.
-func (c *Collab) await(ctx context.Context, claims []string, came *feed.Feed[protocol.Path], checks []*checking, yield func(control.SyncEvent) error) error {
+func (y syncing) await(ctx context.Context, came *feed.Feed[protocol.Path]) error {
 	all := true // what came while others were sent is in no later message
 	news := map[protocol.ChannelID]bool{}
 	for {
-		for _, ch := range checks {
+		for _, ch := range y.checks {
 			if ch.done || !all && !news[ch.path.Channel()] && time.Since(ch.sent) < ch.wait {
 				continue
 			}
-			told, err := c.tell(ctx, claims, ch)
+			told, err := y.tell(ctx, ch)
 			if err != nil && ctx.Err() == nil { // the others are waited for all the same
 				ch.event.Kind, ch.event.Problem, ch.done, told, err = control.SyncRefused, err.Error(), true, true, nil
 			}
 			if told && err == nil {
-				err = yield(ch.event)
+				err = y.yield(ch.event)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		next, waits := soonest(checks)
+		next, waits := soonest(y.checks)
 		if !waits {
 			return nil
 		}
@@ -281,11 +303,11 @@ func soonest(checks []*checking) (next time.Duration, waits bool) {
 
 // tell looks whether a check is over, by a result or because its time is over, and says so in its
 // event. In both cases it then asks about what should be asked again (R29).
-func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told bool, err error) {
+func (y syncing) tell(ctx context.Context, ch *checking) (told bool, err error) {
 	var result *topic.Result
 	var words *fleet.Item // an answer that is no result
-	c.Folded(func(s *fleet.State) {
-		t := c.topic(s, ch.path.Channel().String(), c.policy(s))
+	y.Folded(func(s *fleet.State) {
+		t := y.topic(s, ch.path.Channel().String(), y.policy(s))
 		for _, check := range t.Checks {
 			if check.Result != nil && (check.Path == ch.path || check.Path == ch.before) {
 				result, ch.topic = check.Result, t
@@ -301,18 +323,18 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 	case result == nil && words == nil && !over:
 		return false, nil
 	case result == nil && words != nil:
-		return true, c.inWords(ctx, claims, ch, words, over)
+		return true, y.inWords(ctx, ch, words, over)
 	}
 	ch.done, ch.event.Problem = true, ""
 	if result == nil {
 		ch.event.Kind = control.SyncTimeout
-		c.mu.Lock()
-		c.silent[side{ch.path.Channel(), ch.who.me}] = ch.path
-		c.mu.Unlock()
+		y.mu.Lock()
+		y.silent[side{ch.path.Channel(), ch.who.Me}] = ch.path
+		y.mu.Unlock()
 	} else {
-		ch.event.Kind, ch.event.Result = control.SyncResult, c.outcome(ch.topic, ch.who.me, result)
+		ch.event.Kind, ch.event.Result = control.SyncResult, y.outcome(ch.topic, ch.who.Me, result)
 	}
-	if ch.event.Validate, err = c.validate(ctx, ch.by, ch.who, ch.path.Channel(), ch.window, false); err != nil {
+	if ch.event.Validate, err = y.validate(ctx, ch.by, ch.who, ch.path.Channel(), ch.window, false); err != nil {
 		ch.event.Problem = "cannot ask whether what was agreed still holds: " + err.Error() // it is a result all the same
 	}
 	return true, ctx.Err()
@@ -320,7 +342,7 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 
 // inWords notes an answer that is no result. The form is asked for once more (R65), unless a
 // command failed: that is tried again elsewhere.
-func (c *Collab) inWords(ctx context.Context, claims []string, ch *checking, words *fleet.Item, over bool) error {
+func (y syncing) inWords(ctx context.Context, ch *checking, words *fleet.Item, over bool) error {
 	ch.event.Kind, ch.event.Problem = control.SyncProse, words.Path.String()
 	if words.Act == protocol.ActFailed {
 		ch.event.Kind = control.SyncFailed
@@ -329,7 +351,7 @@ func (c *Collab) inWords(ctx context.Context, claims []string, ch *checking, wor
 		return nil
 	}
 	ch.again = true
-	return c.send(ctx, claims, ch)
+	return y.send(ctx, ch)
 }
 
 // outcome is a result in the form in which it is shown to `me`.
@@ -342,4 +364,28 @@ func (c *Collab) outcome(t topics.Topic, me string, r *topic.Result) *control.Sy
 		o.Rows = append(o.Rows, control.SyncLine{Row: row, Raw: row.Score, Decayed: worth(row.Score)})
 	}
 	return o
+}
+
+// validate asks the other participant about agreements that should be asked about again, and
+// returns their labels. It is called after a check, or when a session ends (R29).
+func (c *Collab) validate(ctx context.Context, by control.Caller, who Acting, channel protocol.ChannelID, window time.Duration, forward bool) (asked []string, err error) {
+	var t topics.Topic
+	var due []topics.Due
+	c.Folded(func(s *fleet.State) {
+		t = c.topic(s, channel.String(), c.policy(s))
+		contacts, _ := c.contacts.between(s, who.Me, t.Other(who.Me))
+		due = t.DueValidations(who.Me, contacts, c.Now(), forward)
+	})
+	for _, d := range due {
+		label := d.Item.Label.String()
+		_, err := c.Do(ctx, by, c.speaker(who, t.Other(who.Me), t.Name).Validate(label, d.Milestone, window))
+		var refused *fleet.Refusal
+		switch {
+		case err == nil:
+			asked = append(asked, label)
+		case !errors.As(err, &refused): // somebody who was asked in the meantime need not be asked again
+			return asked, err
+		}
+	}
+	return asked, nil
 }

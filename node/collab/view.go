@@ -23,7 +23,7 @@ type between struct {
 
 // with is what `me` has with `other`. It is asked while the state is read.
 func (c *Collab) with(s *fleet.State, me, other string) between {
-	b := between{mine: c.soul(s, me, me), theirs: c.soul(s, me, other)}
+	b := between{mine: c.friends.soul(s, me, me), theirs: c.friends.soul(s, me, other)}
 	b.sessions, b.messages = c.contacts.between(s, me, other)
 	// If several hosts serve both, it is the first one and not the one that is asked, so that every
 	// host shows the same.
@@ -62,7 +62,6 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 	return v
 }
 
-// whole is a topic with everything in it.
 func (c *Collab) whole(s *fleet.State, channel protocol.ChannelID, t topics.Topic, me string, b between) control.Topic {
 	v := c.summary(s, channel, t, me, b)
 	v.Items = itemsOf(t)
@@ -88,7 +87,6 @@ func itemsOf(t topics.Topic) []control.TopicItem {
 	return items
 }
 
-// checkpointOf is a checkpoint, and how it stands.
 func checkpointOf(cp *topic.Checkpoint) control.TopicCheckpoint {
 	v := control.TopicCheckpoint{Checkpoint: *cp, Ratified: cp.Ratified(), State: "pending"}
 	if n := len(cp.Verdicts); n > 0 {

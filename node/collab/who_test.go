@@ -35,7 +35,7 @@ func TestActs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := New(Options{Human: "nat", Agents: func() []configs.Agent { return test.agents }})
 			who, err := c.acts(test.by, test.asked)
-			got := who.me + " for " + who.human + " by " + who.chosen
+			got := who.Me + " for " + who.Human + " by " + who.Chosen
 			if err != nil {
 				got = err.Error()
 			}

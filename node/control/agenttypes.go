@@ -33,23 +33,28 @@ type Agent struct {
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, if that is not 10m
 	Wake          string        `json:"wake,omitempty"`           // inbox door: the command that wakes its program
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for messages that agents have caused
-	Paused        bool          `json:"paused"`                   // its mail waits
-	Queued        int           `json:"queued"`                   // messages that wait for it
-	Running       int           `json:"running"`                  // messages on which it is working
-	Unread        int           `json:"unread"`                   // inbox door: messages without its receipt
-	Over          int           `json:"over"`                     // of those waiting, the messages that wait because agents have caused too many runs (max_runs, max_conversation_runs)
-	Failing       int           `json:"failing"`                  // of those waiting, the messages on which an attempt has failed, and which are tried again
-	Dead          int           `json:"dead"`                     // messages on which it has failed for good here, and which nobody has put away (parley agent dlq)
-	Held          bool          `json:"held"`                     // its messages wait because the host may not run more commands at the same time (max_commands)
-	// Stalled is why its command cannot be started at the moment. It is tried again. Absent if the
-	// command can be started.
-	Stalled string `json:"stalled,omitempty"`
+	AgentWork
 	// Presence is what it is doing: running, idle, waiting (for a human) or away.
 	Presence AgentState `json:"presence"`
 	Since    time.Time  `json:"since,omitzero"` // inbox door: since when it is doing that
 	Asked    time.Time  `json:"asked,omitzero"` // inbox door: when it last asked for its mail since the node started
 	// QuietUntil is when its present quiet hours end; absent if it is not in quiet hours.
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
+}
+
+// AgentWork is what an agent has to do on this host; false, 0 or absent for agents of other hosts.
+type AgentWork struct {
+	Paused  bool `json:"paused"`  // its mail waits
+	Queued  int  `json:"queued"`  // messages that wait for it
+	Running int  `json:"running"` // messages on which it is working
+	Unread  int  `json:"unread"`  // inbox door: messages without its receipt
+	Over    int  `json:"over"`    // of those waiting, the messages that wait because agents have caused too many runs (max_runs, max_conversation_runs)
+	Failing int  `json:"failing"` // of those waiting, the messages on which an attempt has failed, and which are tried again
+	Dead    int  `json:"dead"`    // messages on which it has failed for good here, and which nobody has put away (parley agent dlq)
+	Held    bool `json:"held"`    // its messages wait because the host may not run more commands at the same time (max_commands)
+	// Stalled is why its command cannot be started at the moment. It is tried again. Absent if the
+	// command can be started.
+	Stalled string `json:"stalled,omitempty"`
 }
 
 // AgentState is what an agent is doing.

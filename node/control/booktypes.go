@@ -116,7 +116,6 @@ type MemoriesRequest struct {
 	Scope   string   `json:"scope,omitempty"` // "global", or the id or name of a channel
 	Subject string   `json:"subject,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
-	From    string   `json:"from,omitempty"`
 	All     bool     `json:"all,omitempty"` // also those that were superseded
 }
 

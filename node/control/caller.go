@@ -51,6 +51,9 @@ type Caller struct {
 	Run string
 	// Process is the process that called; zero if the system does not tell.
 	Process process.ID
+	// Left is true for what may be left of a session of an agent program, so that nobody can tell whose
+	// it is.
+	Left bool
 	// How says by what it was recognised, in words for the log.
 	How string
 }
@@ -68,17 +71,20 @@ type Calling struct {
 	// Agent is the name in its PARLEY_AGENT; "" for none. Anybody can write anything there. So it
 	// may only take rights away from a caller.
 	Agent string
+	// Thread is the agent program's id of the session for which the caller, a server of tools, says
+	// that it is asked; "" for none. It is a claim.
+	Thread string
 }
 
 // Headers by which a client passes on what its environment says.
 const (
-	headerToken = "Parley-Token"
-	headerAgent = "Parley-Agent"
+	headerToken  = "Parley-Token"
+	headerAgent  = "Parley-Agent"
+	headerThread = "Parley-Thread"
 )
 
 type peerKey struct{}
 
-// withPeer is the context of a connection.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	if c, ok := conn.(*peerConn); ok {
 		return context.WithValue(ctx, peerKey{}, c.peer)
@@ -86,10 +92,9 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// callingOf is what is known about the sender of a request.
 func callingOf(r *http.Request) Calling {
 	peer, _ := r.Context().Value(peerKey{}).(*process.Peer)
-	return Calling{Peer: peer, Token: headerOf(r, headerToken), Agent: headerOf(r, headerAgent)}
+	return Calling{Peer: peer, Token: headerOf(r, headerToken), Agent: headerOf(r, headerAgent), Thread: headerOf(r, headerThread)}
 }
 
 // headerOf is the value of a header, as a client writes it.
@@ -118,7 +123,6 @@ func (l peerListener) Accept() (net.Conn, error) {
 	return &peerConn{Conn: conn, peer: peer}, nil
 }
 
-// peerConn is a connection, and the process that has opened it.
 type peerConn struct {
 	net.Conn
 	peer *process.Peer

@@ -26,6 +26,7 @@ type Client struct {
 	version string
 	agent   string // the caller that the environment names; "" for nobody
 	token   string // the token by which the node knows it
+	thread  string // the session of an agent program for which it asks
 	conns   *conns
 }
 
@@ -41,6 +42,13 @@ func (c *Client) Bearing(agent, token string) *Client {
 	bearing := *c
 	bearing.agent, bearing.token = agent, token
 	return &bearing
+}
+
+// Within is the client that asks for a session of an agent program, by the program's id of it.
+func (c *Client) Within(thread string) *Client {
+	within := *c
+	within.thread = thread
+	return &within
 }
 
 // Answer asks the node. If the answers of a verb go on, it returns nil when `ctx` ends, because
@@ -102,7 +110,6 @@ func lines(v VerbSpec, body io.Reader, yield func(answer any) error, cut func(er
 	}
 }
 
-// post sends the request and returns the body of a good answer. The caller closes it.
 func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadCloser, error) {
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -126,7 +133,7 @@ func (c *Client) written(verb string, body []byte) []byte {
 	out := make([]byte, 0, usualHead+len(body))
 	out = fmt.Appendf(out, "POST %s%s HTTP/1.1\r\nHost: parley\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s: %d\r\n",
 		pathPrefix, verb, typeJSON, len(body), headerAPI, API)
-	for _, known := range [...]struct{ header, by string }{{headerAgent, c.agent}, {headerToken, c.token}} {
+	for _, known := range [...]struct{ header, by string }{{headerAgent, c.agent}, {headerToken, c.token}, {headerThread, c.thread}} {
 		if known.by != "" {
 			out = fmt.Appendf(out, "%s: %s\r\n", known.header, url.QueryEscape(known.by)) // its value may contain anything
 		}
@@ -143,7 +150,6 @@ func readJSON(body io.Reader, into any) error {
 	return json.Unmarshal(data, into)
 }
 
-// check returns the error that an answer carries.
 func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) error {
 	api, err := strconv.Atoi(answer.Header.Get(headerAPI))
 	if err != nil {
@@ -157,7 +163,7 @@ func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) e
 		}
 	}
 	if api < API && !v.AnyAPI || failed != nil && failed.Kind == KindOldNode {
-		return Errorf(KindOldNode, "parley stop && parley up", "the running node is version %s, this command is version %s",
+		return Errorf(KindOldNode, "parley stop && parley up -d", "the running node is version %s, this command is version %s",
 			answer.Header.Get(headerVersion), c.version)
 	}
 	if failed != nil {
@@ -172,7 +178,7 @@ func (c *Client) unreachable(ctx context.Context, verb string, err error) error 
 		if !notThere(err) {
 			return Errorf(KindUnavailable, "", "cannot reach the node of %s: %v", filepath.Dir(c.path), dial.Err)
 		}
-		return Errorf(KindUnavailable, "parley up", "no node is running for %s", filepath.Dir(c.path))
+		return Errorf(KindUnavailable, "parley up -d", "no node is running for %s", filepath.Dir(c.path))
 	}
 	return c.broken(ctx, verb, err)
 }

@@ -31,7 +31,6 @@ type conns struct {
 	idle []*conn    // the one that was used last is at the end
 }
 
-// conn is a connection, and the bytes that have been read ahead from it.
 type conn struct {
 	net.Conn
 	in    *bufio.Reader
@@ -104,7 +103,6 @@ func (cs *conns) give(c *conn) {
 	cs.idle = append(cs.idle, c)
 }
 
-// connBody is the body of an answer, with its connection.
 type connBody struct {
 	io.ReadCloser
 	conn  *conn

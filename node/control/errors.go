@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -41,4 +42,17 @@ func AsError(err error) *Error {
 		return e
 	}
 	return &Error{Message: err.Error(), Kind: KindFailed}
+}
+
+// FailureText is how a run failed, in a few words. `failure` is the word in RunChange, TraceStep
+// and the log of runs. `exit` is the exit code of the command, if it has one. A word of a later
+// version is returned as it is.
+func FailureText(failure string, exit int) string {
+	if failure == "exit-status" {
+		return fmt.Sprintf("exit code %d", exit)
+	}
+	return cmp.Or(map[string]string{
+		"not-started": "not started", "signal": "ended by a signal", "timed-out": "no answer in time", "empty": "printed nothing",
+		"canceled": "stopped before it had answered", "limited": "used more than it may",
+	}[failure], failure)
 }

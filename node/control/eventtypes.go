@@ -14,14 +14,9 @@ var Events = NewStream[EventsRequest, Event](VerbSpec{
 	Doc: "Tells what happens from now on: messages and their stages, runs of agents, hosts, gates, troubles.",
 }, func(EventsRequest) bool { return true })
 
-// EventsRequest asks for events of some kinds (none: of all). Agent is the name of an agent or
-// human, with or without @host. Then events are those of messages from or to it, and of its runs.
-// With Channel (id or name), they are those of messages there, and of runs for them. With either,
-// there are no events of hosts and troubles, because these belong to no agent and no channel.
+// EventsRequest asks for events of some kinds (none: of all).
 type EventsRequest struct {
-	Kinds   []EventKind `json:"kinds,omitempty"`
-	Agent   string      `json:"agent,omitempty"`
-	Channel string      `json:"channel,omitempty"`
+	Kinds []EventKind `json:"kinds,omitempty"`
 }
 
 // EventKind is what an event is about.
@@ -33,6 +28,7 @@ const (
 	EventStage   EventKind = "stage"   // a message has reached another stage
 	EventRun     EventKind = "run"     // a command of an agent of this host started or ended, or is to be tried again
 	EventHost    EventKind = "host"    // another host came or went
+	EventSession EventKind = "session" // a session of an agent program was rung, waits for something, or goes on
 	EventGate    EventKind = "gate"    // a human is asked to decide something, or has decided it
 	EventTrouble EventKind = "trouble" // something is wrong here, or no longer is
 	EventBegun   EventKind = "begun"   // the stream has begun; always told
@@ -41,7 +37,7 @@ const (
 
 // EventKinds are the kinds that can be asked for.
 func EventKinds() []EventKind {
-	return []EventKind{EventMessage, EventStage, EventRun, EventHost, EventGate, EventTrouble}
+	return []EventKind{EventMessage, EventStage, EventRun, EventHost, EventSession, EventGate, EventTrouble}
 }
 
 // The changes that an event can tell.
@@ -51,6 +47,9 @@ const (
 	RunAgain        = "again" // it failed, and is tried again
 	HostCame        = "came"
 	HostWent        = "went"
+	SessionWoken    = protocol.TraceWoken
+	SessionWaits    = protocol.TraceWaits
+	SessionGoesOn   = "goes-on"
 	GateOpened      = "opened"
 	GateAnswered    = "answered"
 	TroubleBegan    = "began"
@@ -62,13 +61,14 @@ const (
 // kind is present.
 type Event struct {
 	Time time.Time `json:"time,omitzero"` // when this node learned of it, UTC
-	Kind EventKind `json:"kind"`          // message, stage, run, host, gate, trouble, begun or missed
+	Kind EventKind `json:"kind"`          // message, stage, run, host, session, gate, trouble, begun or missed
 	// Message is the message that came, as it is when the event is told. Its stage may be told once
 	// more.
 	Message *Message       `json:"message,omitempty"`
 	Stage   *StageChange   `json:"stage,omitempty"`   // the stage that a message has reached
 	Run     *RunChange     `json:"run,omitempty"`     // a run that started or ended, or that is tried again
 	Host    *HostChange    `json:"host,omitempty"`    // a host that came or went
+	Session *SessionChange `json:"session,omitempty"` // a session that was rung, waits or goes on
 	Gate    *GateChange    `json:"gate,omitempty"`    // what a human is asked, or has decided
 	Trouble *TroubleChange `json:"trouble,omitempty"` // what is wrong, or no longer is
 	// Missed is how many events of the kinds asked for, of any agent and channel, are left out here
@@ -105,6 +105,13 @@ type HostChange struct {
 	Host   protocol.Name `json:"host"`   // the host
 }
 
+// SessionChange is what happens to a session of an agent program, on any host.
+type SessionChange struct {
+	Change string        `json:"change"` // woken (its program took the bell for a message), waits or goes-on
+	Agent  protocol.Name `json:"agent"`  // as whom it speaks
+	Host   protocol.Name `json:"host"`   // where it is
+}
+
 // GateChange is what a human is asked, or has decided; see parley gates.
 type GateChange struct {
 	Change  string        `json:"change"`  // opened or answered
@@ -121,4 +128,57 @@ type GateChange struct {
 type TroubleChange struct {
 	Change string `json:"change"` // began, ended, or happened, which has no end
 	Text   string `json:"text"`   // what is or was wrong, in the words of status
+}
+
+// Trace returns the steps of a message on all hosts that tell them.
+var Trace = NewVerb[TraceRequest, []TraceStep](VerbSpec{
+	Name: "trace", Access: Reads, Doing: "trace a message",
+	Doc: "Returns the steps that a message has gone, on all hosts that say so.",
+})
+
+// TraceRequest asks for the steps of a message.
+type TraceRequest struct {
+	Path string `json:"path"`
+	Here bool   `json:"here,omitempty"` // other hosts are not asked
+}
+
+// Steps of a message that no host tells to another one: they stand in the record, or say that a
+// host told nothing. The others are those of protocol.TraceStep.
+const (
+	TraceBecause  = "because"   // an agent wrote it because of another message
+	TraceAnswers  = "answers"   // it answers another message
+	TraceWritten  = "written"   // its author wrote it
+	TraceSent     = "sent"      // an agent wrote it because of the message above
+	TraceRead     = "read"      // its receipt is in
+	TraceAnswered = "answered"  // a reply refers to it
+	TraceFailed   = "failed"    // its sender was told that there will be no answer
+	TraceRetried  = "retried"   // somebody had it tried again
+	TraceDropped  = "dropped"   // somebody put the dead letter away
+	TraceMore     = "more"      // so many more messages were sent because of it, directly or not
+	TraceNotAsked = "not-asked" // the host cannot be asked now
+	TraceNoAnswer = "no-answer" // the host was asked, and did not say what it knows
+)
+
+// TraceStep is a step of a message. Fields that do not fit the step are missing.
+type TraceStep struct {
+	Time    time.Time     `json:"time,omitzero"`     // UTC, by the clock of the host; missing if nobody noted it
+	Host    protocol.Name `json:"host"`              // the host of the step; "" if nobody signed it
+	Path    protocol.Path `json:"path"`              // the message
+	Depth   int           `json:"depth"`             // 0: the message that was asked for; otherwise how many messages lead from that one to this one
+	Step    string        `json:"step"`              // one word
+	Agent   string        `json:"agent,omitempty"`   // the agent of the step
+	By      string        `json:"by,omitempty"`      // which host, which way, what it waits for, or who said so
+	From    string        `json:"from,omitempty"`    // of written and sent: its author
+	To      []string      `json:"to,omitempty"`      // of written and sent: its addressees
+	Act     protocol.Act  `json:"act,omitempty"`     // of written and sent: what it does
+	With    string        `json:"with,omitempty"`    // the path of the message that says so, or that was the cause
+	Retry   int           `json:"retry,omitempty"`   // how often somebody had had the message tried again before
+	Attempt int           `json:"attempt,omitempty"` // number of the attempt; the first is 1
+	Tier    string        `json:"tier,omitempty"`    // the tier in which the agent was run
+	Failure string        `json:"failure,omitempty"` // of ended: why there is no answer
+	Exit    int           `json:"exit,omitempty"`    // of ended: the exit code of the command
+	Ran     Seconds       `json:"ran,omitempty"`     // of ended: how long the command ran
+	Bytes   int           `json:"bytes,omitempty"`   // of ended: how much the command printed
+	Next    time.Time     `json:"next,omitzero"`     // it is not tried again before this time, UTC
+	Text    string        `json:"text,omitempty"`    // what else there is to say
 }

@@ -10,7 +10,6 @@ import (
 // they call by another name stands in an answer under both names, and in a request under theirs.
 const lastAPI = API - 1
 
-// lastNames are the names that fields had in the last API.
 var lastNames = map[string]string{
 	"accept_brief": "acceptBrief", "anchor_url": "anchorUrl", "answer_by": "answerBy", "asked_mode": "askedMode", "decided_by": "decidedBy", "has_key": "hasKey",
 	"human_key": "humanKey", "last_activity": "lastActivity", "last_sync": "lastSync", "no_key": "noKey", "none_proposed": "noneProposed", "out_of_sync": "outOfSync",

@@ -81,7 +81,6 @@ func bind(path string) (net.Listener, error) {
 	})}, nil
 }
 
-// removeStale removes what a dead node left at path.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -108,7 +108,6 @@ type server struct {
 	version, api []string // headers of every answer
 }
 
-// byName are the verbs by the name in the path of a request.
 func byName() map[string]VerbSpec {
 	table := map[string]VerbSpec{}
 	for _, v := range Verbs() {
@@ -117,7 +116,6 @@ func byName() map[string]VerbSpec {
 	return table
 }
 
-// decode reads a request of the verb.
 func (v VerbSpec) decode(body []byte) (request any, err error) {
 	r := reflect.New(v.Request)
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -194,7 +192,7 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	v, known := h.verbs[name]
 	api, _ := strconv.Atoi(r.Header.Get(headerAPI))
 	if !known || api > h.info.API && !v.AnyAPI {
-		return Errorf(KindOldNode, "parley stop && parley up", "this node is version %s and does not know how to %s", h.info.Version, name)
+		return Errorf(KindOldNode, "parley stop && parley up -d", "this node is version %s and does not know how to %s", h.info.Version, name)
 	}
 	body, err := h.receive(w, r)
 	if err != nil {
@@ -226,7 +224,7 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 func (h *server) long(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(h.draining, func() { cancel(errDraining()) })
+	stop := context.AfterFunc(h.draining, func() { cancel(Errorf(KindUnavailable, "parley up -d", "the node is stopping")) })
 	defer stop()
 	if err := h.soon(ctx, by, v, request, w); err != nil {
 		return failure(ctx, err)
@@ -269,14 +267,30 @@ func cutVerb(r *http.Request) (string, bool) {
 	return r.URL.Path[len(pathPrefix):], true
 }
 
-func errDraining() *Error {
-	return Errorf(KindUnavailable, "parley up", "the node is stopping")
-}
-
 // failure is `err` for the client. If it failed because the server drains, it says so.
 func failure(ctx context.Context, err error) *Error {
 	if draining := new(Error); ctx.Err() != nil && errors.As(context.Cause(ctx), &draining) {
 		return draining
 	}
 	return AsError(err)
+}
+
+// ServeBusy answers every request at a control socket by the error that `why` returns, until `end`
+// is called. `end` may be called in any case.
+func ServeBusy(socket, version string, errors *log.Logger, why func() error) (end func(), err error) {
+	listener, err := Listen(socket)
+	if err != nil {
+		return func() {}, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Serve(ctx, listener, nil, Info{Version: version, API: API, Errors: errors, Busy: why})
+	}() // ends with ctx
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			errors.Printf("the control socket did not close cleanly: %v", err)
+		}
+	}, nil
 }

@@ -152,7 +152,7 @@ func TestNoNode(t *testing.T) {
 	for name, dir := range map[string]string{"short path": shortDir(t), "long path": longDir(t)} {
 		err := status(t, filepath.Join(dir, "control.sock"))
 		wantKind(t, err, control.KindUnavailable)
-		if e := control.AsError(err); e.Message != "no node is running for "+dir || e.Hint != "parley up" {
+		if e := control.AsError(err); e.Message != "no node is running for "+dir || e.Hint != "parley up -d" {
 			t.Errorf("%s: %q, hint %q", name, e.Message, e.Hint)
 		}
 	}

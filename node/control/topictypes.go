@@ -48,7 +48,7 @@ var SweepTopics = NewVerb[SweepRequest, Sweep](VerbSpec{
 // PageOfTopic is the text of a topic's file in ψ, as it is when nobody has written anything into
 // it.
 var PageOfTopic = NewVerb[TopicRequest, TopicPage](VerbSpec{
-	Name: "topic-page", Access: Reads, Doing: "export a topic",
+	Name: "topic-page", Access: Reads, Doing: "show a topic as a page",
 	Doc: "Shows a topic as a page of Markdown.",
 })
 
@@ -249,4 +249,149 @@ type SweptItem struct {
 	Who       string    `json:"who"`                 // who has not decided
 	TimeoutAt time.Time `json:"timeout_at,omitzero"` // when the time had run out; UTC
 	New       bool      `json:"new"`                 // the files did not say so before
+}
+
+// ReadIssues reads what is new on the issues of topics, and PersistTopic tells there what was done
+// in a topic. Both use the program gh of the host (R34). If that is not possible, the answer says
+// why, and this is no failure.
+var (
+	ReadIssues = NewVerb[IssuesRequest, IssueList](VerbSpec{
+		Name: "issues", Access: Speaks, Doing: "read issues", Long: true,
+		Doc: "Reads what is new on the issues that an agent's topics hang on.",
+	})
+	PersistTopic = NewVerb[PersistRequest, IssueComment](VerbSpec{
+		Name: "persist-topic", Access: Speaks, Doing: "comment on an issue", Long: true,
+		Doc: "Tells on a topic's issue what was done last in the topic, once.",
+	})
+)
+
+// IssuesRequest asks for the news of the issues of somebody's topics.
+type IssuesRequest struct {
+	Acting
+	With  string `json:"with,omitempty"`  // only topics with this partner
+	Topic string `json:"topic,omitempty"` // only that topic, by its name or short form
+}
+
+// IssueList is what is new on some issues.
+type IssueList struct {
+	Me     string      `json:"me"`     // the one for whom it was asked
+	Chosen string      `json:"chosen"` // why that one, if nobody named it: "folder" or "only"
+	Issues []IssueNews `json:"issues"` // one for each topic that has an issue
+}
+
+// IssueNews is what was written on a topic's issue since its agent's last sync-check. All of it is
+// the word of others: nobody has verified the authors, and none of it is a deed.
+type IssueNews struct {
+	With     string      `json:"with"`           // the partner in the topic
+	Topic    string      `json:"topic"`          // the name of the topic
+	Issue    string      `json:"issue"`          // such as owner/repo#332
+	URL      string      `json:"url"`            // its address; "" if the repository is not known
+	Since    time.Time   `json:"since,omitzero"` // time of the newest comment that was seen before; UTC; absent if none was
+	Total    int         `json:"total"`          // how many comments the issue has
+	Comments []IssueWord `json:"comments"`       // the new ones, the oldest first, without those that only tell what the record has
+	More     bool        `json:"more"`           // there are newer ones, which the next call reads
+	Skipped  string      `json:"skipped"`        // why nothing was read; else ""
+}
+
+// IssueWord is a comment on an issue.
+type IssueWord struct {
+	By     string     `json:"by"`            // the login at GitHub; unverified
+	Time   time.Time  `json:"time,omitzero"` // UTC
+	URL    string     `json:"url"`           // its address
+	Text   string     `json:"text"`          // as it was written, at most 16 KiB
+	Cut    bool       `json:"cut"`           // there is more of it
+	Scores []SyncLine `json:"scores"`        // what it answers to a sync-check, if it has that form; it counts for nothing
+}
+
+// PersistRequest asks that somebody's deeds in a topic be told on its issue.
+type PersistRequest struct {
+	Acting
+	With  string `json:"with"`
+	Topic string `json:"topic,omitempty"` // "": the only topic that is open with that partner
+	// Messages are what is to be told; none: the last deed there.
+	Messages []string `json:"messages,omitempty"`
+}
+
+// IssueComment is a comment that tells what was done in a topic.
+type IssueComment struct {
+	Issue    string   `json:"issue"`    // such as owner/repo#332; "" if the topic has none
+	URL      string   `json:"url"`      // address of the comment; "" if there is none
+	Messages []string `json:"messages"` // what it tells
+	Again    bool     `json:"again"`    // it was already there
+	Skipped  string   `json:"skipped"`  // why there is none; "" if there is one
+}
+
+// Sync puts the claims of topics to their other participants and tells what comes of it: what was
+// sent to whom, each result as it comes, and who did not answer in time. A participant who did not
+// answer in time has said nothing, and a result that comes later counts (R25).
+var Sync = NewStream[SyncRequest, SyncEvent](VerbSpec{
+	Name: "sync", Access: Speaks, Doing: "check how far topics are in sync", Long: true,
+	Doc: "Puts the claims of topics to those they are with, and tells the results as they come.",
+}, func(SyncRequest) bool { return true })
+
+// SyncRequest asks for sync-checks of somebody's topics. With names the partners to ask; none: all.
+// Topic is the topic, by its name or short form; empty: every topic that is open with them.
+type SyncRequest struct {
+	Acting
+	With   []string      `json:"with,omitempty"`
+	Topic  string        `json:"topic,omitempty"`
+	Claims []string      `json:"claims,omitempty"` // claims for this check alone, besides those of the topic
+	Wait   time.Duration `json:"wait,omitempty"`   // how long to wait for each result; 0: a minute on the same host, five on another
+	// Persist says that each check is also written as a comment on its topic's issue.
+	Persist bool `json:"persist,omitempty"`
+}
+
+// The kinds of SyncEvents.
+const (
+	SyncLate    = "late"    // a result of an earlier check that came when nobody waited for it any more
+	SyncSent    = "sent"    // a check was stored, and its result is waited for
+	SyncResult  = "result"  // a check was answered
+	SyncProse   = "prose"   // it was answered in words without the form, and the form is asked for once more
+	SyncFailed  = "failed"  // the command of the agent that is asked failed
+	SyncTimeout = "timeout" // it was not answered in time: nothing is scored by that
+	SyncRefused = "refused" // no check was made
+)
+
+// The ways by which a check goes.
+const (
+	BySameHost  = "hey"      // an agent of this host
+	ByOtherHost = "wormhole" // an agent of a host that is live
+	ByRecord    = "inbox"    // the record alone: it is read when somebody comes there
+	ByIssue     = "issue"    // a comment on the topic's issue: no host serves the one that is asked
+)
+
+// SyncEvent is what came of one check.
+type SyncEvent struct {
+	Kind      string       `json:"kind"`             // "late", "sent", "result", "prose", "failed", "timeout" or "refused"
+	Via       string       `json:"via"`              // the agent that asks
+	With      string       `json:"with"`             // the partner that is asked
+	Topic     string       `json:"topic"`            // the name of the topic
+	Check     string       `json:"check"`            // the message that asks; "" if none was sent
+	Transport string       `json:"transport"`        // the way by which it goes: "hey", "wormhole", "issue" or "inbox"
+	Until     time.Time    `json:"until,omitzero"`   // until when it is waited for
+	Problem   string       `json:"problem"`          // why no check was made, or where an answer without the form is; otherwise ""
+	Result    *SyncOutcome `json:"result,omitempty"` // what was answered
+	Validate  []string     `json:"validate"`         // labels of items about which was asked whether they still hold
+	Took      Seconds      `json:"took"`             // how long it took since it was sent
+
+	Issue   *IssueNews    `json:"issue,omitempty"`   // of "sent": what is new on the topic's issue
+	Comment *IssueComment `json:"comment,omitempty"` // of "sent": the comment on the issue, if there was to be one
+}
+
+// SyncOutcome is a result, and what it is worth now.
+type SyncOutcome struct {
+	topic.Result
+	Rows    []SyncLine     `json:"rows"`    // one for each claim
+	Decayed protocol.Score `json:"decayed"` // what its score is worth now
+	Status  topic.Status   `json:"status"`  // by the raw score; "" without a score
+	topic.Lambda
+	Groupthink bool `json:"groupthink"` // everything is agreed on: a yellow flag
+	Late       bool `json:"late"`       // it came when nobody waited for it any more
+}
+
+// SyncLine is what was answered to one claim.
+type SyncLine struct {
+	topic.Row
+	Raw     protocol.Score `json:"raw"`     // what was answered
+	Decayed protocol.Score `json:"decayed"` // what that score is worth now
 }

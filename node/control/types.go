@@ -46,6 +46,11 @@ type Message struct {
 type Addressee struct {
 	Name  string         `json:"name"`  // without its host
 	Stage protocol.Stage `json:"stage"` // how far the message has come with the addressee
+	// Woken says that the program of the addressee, a session, took the bell for the message. It is known
+	// only of the moment, as Heard is.
+	Woken bool `json:"woken,omitempty"`
+	// Waits is what that session waits for, which is known only of the moment too.
+	Waits *protocol.Waits `json:"waits,omitempty"`
 }
 
 // Send stores a message. It returns when the message is fsynced, or up to SendRequest.HeardWithin
@@ -67,6 +72,9 @@ type SendRequest struct {
 
 	// Anyway also writes to a name of which the fleet knows nobody (R5).
 	Anyway bool `json:"anyway,omitempty"`
+
+	// ByAgent refuses a caller that is no agent.
+	ByAgent bool `json:"by_agent,omitempty"`
 
 	// Cross refuses an addressee without a host. This is the form of a wormhole.
 	Cross bool `json:"cross,omitempty"`
@@ -256,26 +264,17 @@ var List = NewVerb[HostsRequest, []Participant](VerbSpec{
 
 // Participant is one line of the fleet's directory.
 type Participant struct {
-	Name    protocol.Name `json:"name"`           // the name by which it is addressed
-	Kind    string        `json:"kind"`           // "agent" or "human"
-	Host    protocol.Name `json:"host"`           // the host that serves it
-	Live    bool          `json:"live"`           // its host is connected now
-	Here    bool          `json:"here"`           // its host is this host
-	State   HostState     `json:"state"`          // how its host can be reached
-	Since   time.Time     `json:"since,omitzero"` // since when its host is in that state; if it is away, when it was last seen
-	Address string        `json:"address"`        // address of the link to its host, or an address that the host states
-	RTT     Seconds       `json:"rtt"`            // last round trip to its host; 0: not known
-	Held    bool          `json:"held"`           // as in Agent; false for agents of other hosts
-	Paused  bool          `json:"paused"`         // as in Agent; false for agents of other hosts
-	Queued  int           `json:"queued"`         // as in Agent; 0 for agents of other hosts
-	Running int           `json:"running"`        // as in Agent; 0 for agents of other hosts
-	Unread  int           `json:"unread"`         // as in Agent; 0 for agents of other hosts
-	Over    int           `json:"over"`           // as in Agent; 0 for agents of other hosts
-	Failing int           `json:"failing"`        // as in Agent; 0 for agents of other hosts
-	Dead    int           `json:"dead"`           // as in Agent; 0 for agents of other hosts
-	Gates   int           `json:"gates"`          // of a human: how many gates wait for their decision (parley gates)
-	// Stalled is as in Agent; absent for agents of other hosts.
-	Stalled string `json:"stalled,omitempty"`
+	Name      protocol.Name `json:"name"`           // the name by which it is addressed
+	Kind      string        `json:"kind"`           // "agent" or "human"
+	Host      protocol.Name `json:"host"`           // the host that serves it
+	Live      bool          `json:"live"`           // its host is connected now
+	Here      bool          `json:"here"`           // its host is this host
+	State     HostState     `json:"state"`          // how its host can be reached
+	Since     time.Time     `json:"since,omitzero"` // since when an agent with an inbox here is at what Presence says; of others: since when their host is in that state, or when it was last seen
+	Address   string        `json:"address"`        // address of the link to its host, or an address that the host states
+	RTT       Seconds       `json:"rtt"`            // last round trip to its host; 0: not known
+	AgentWork               // of an agent of this host
+	Gates     int           `json:"gates"` // of a human: how many gates wait for their decision (parley gates)
 	// Door is the door by which an agent of this host gets its mail, "exec" or "inbox"; absent for
 	// all others.
 	Door string `json:"door,omitempty"`
@@ -283,6 +282,8 @@ type Participant struct {
 	Asked time.Time `json:"asked,omitzero"`
 	// Presence is what an agent is doing; absent if its host does not say it.
 	Presence AgentState `json:"presence,omitempty"`
+	// Waits is what a session of an agent program waits for.
+	Waits *protocol.Waits `json:"waits,omitempty"`
 }
 
 // ShowStatus says who this node is, and how it is doing.
@@ -290,6 +291,22 @@ var ShowStatus = NewQuestion[Status](VerbSpec{
 	Name: "status", Access: Reads, AnyAPI: true,
 	Doc: "Says who the node is and how it fares.",
 })
+
+// Whoami says for whom the node takes the caller.
+var Whoami = NewQuestion[Self](VerbSpec{
+	Name: "whoami", Access: Reads, Doing: "say who calls",
+	Doc: "Says for whom the node takes the caller.",
+})
+
+// Self is who calls, as the node knows it.
+type Self struct {
+	Name  protocol.Name `json:"name"`  // as whom it speaks; "" for an agent of whom nobody can tell which
+	Agent bool          `json:"agent"` // it is an agent, or comes of one
+	How   string        `json:"how"`   // by what it is known
+	Host  protocol.Name `json:"host"`  // alias of this host
+	Human protocol.Name `json:"human"` // the human who decides here
+	Fleet protocol.Name `json:"fleet"` // name of the fleet
+}
 
 // Stop makes the node drain and exit; it answers when draining has begun.
 var Stop = NewQuestion[None](VerbSpec{

@@ -3,8 +3,9 @@ package control
 // Verbs are all verbs of a node. No node answers a verb that is missing here.
 func Verbs() []VerbSpec {
 	return specs(
-		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
+		ShowStatus, Whoami, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
 		Agents, ShowAgent, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
+		TellSession, SessionGiven, SessionBells, Sessions, NameSession, MuteSession,
 		Sync,
 		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
@@ -17,7 +18,6 @@ func Verbs() []VerbSpec {
 	)
 }
 
-// specs are the VerbSpecs of some verbs.
 func specs(verbs ...interface{ spec() VerbSpec }) []VerbSpec {
 	list := make([]VerbSpec, len(verbs))
 	for i, v := range verbs {

@@ -100,7 +100,6 @@ const (
 	Limited                   // it used more than it may and was ended
 )
 
-// failures are their names.
 var failures = [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled", "limited"}
 
 // Failures are the names of the ways in which a command can end without an answer.

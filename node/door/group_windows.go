@@ -64,7 +64,6 @@ func (g group) kill() {
 	_ = g.process.Kill()
 }
 
-// waitLeader blocks until the command has ended.
 func (g group) waitLeader() {
 	_ = g.process.WithHandle(func(handle uintptr) {
 		_, _ = windows.WaitForSingleObject(windows.Handle(handle), windows.INFINITE)

@@ -8,7 +8,6 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
-// startFamily starts a command, beneath a keeper if it asks for one.
 func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) {
 	if c.Keepers == nil {
 		return startAlone(cmd, began)
@@ -46,7 +45,6 @@ func (k keptFamily) release() ending {
 	return ending{exitCode: e.ExitCode, signal: e.Signal, limit: e.Limit, left: left}
 }
 
-// belongs reports whether a file belongs to the user.
 func belongs(info os.FileInfo, user *keeper.User) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid == user.UID

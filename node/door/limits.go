@@ -35,7 +35,6 @@ func (m *meter) isOver() bool {
 	}
 }
 
-// counts is `to`, with its bytes counted.
 func (m *meter) counts(to io.Writer) io.Writer { return metered{m, to} }
 
 type metered struct {

@@ -1,9 +1,15 @@
 package door
 
 import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // head keeps the first `max` bytes that are written to it.
@@ -52,7 +58,6 @@ func answerText(data []byte, truncated bool, max int) (text string, strange int,
 	return trimLineEnds(short), strange, len(short) < len(text)
 }
 
-// trimLineEnds removes the line ends at the end of `text`, even those of Windows.
 func trimLineEnds(text string) string {
 	for {
 		rest, ends := strings.CutSuffix(text, "\n")
@@ -78,7 +83,6 @@ func endText(data []byte, truncated bool, max int) string {
 	return text
 }
 
-// trimSplitEnd removes an incomplete character at the end of `data`.
 func trimSplitEnd(data []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(data); i++ {
 		rest := data[len(data)-i:]
@@ -119,4 +123,53 @@ func printable(data []byte) string {
 		}
 		return r
 	}, text)
+}
+
+// readAnswer reads what the command has left in its answer's file, at most `max` bytes of it. A
+// missing file counts as empty. It never blocks, whatever was put in the place of the file, and
+// reads only files of the command's user (nil: the node's own user).
+func readAnswer(file string, max int, user *keeper.User) (head, error) {
+	kept := head{max: max}
+	f, err := os.OpenFile(file, os.O_RDONLY|neverBlock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept, nil
+	}
+	if err != nil {
+		return kept, cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return kept, cause(err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return kept, errors.New("it is no file")
+	case user != nil && !belongs(info, user):
+		return kept, errors.New("it is a file of another user")
+	}
+	// One byte more shows that there is more.
+	_, err = io.Copy(&kept, io.LimitReader(f, int64(max)+1))
+	return kept, err
+}
+
+// emptiness says what is wrong with the answer's file if it has no answer.
+func emptiness(err error) string {
+	if err != nil {
+		return "left an answer that cannot be read (" + err.Error() + ")"
+	}
+	return "wrote no answer to its file"
+}
+
+// verdict is the result of a command that ended without Run having ended it.
+func (e ending) verdict(output string) (Failure, string) {
+	switch {
+	case e.signal != "":
+		return Signal, e.signal
+	case e.exitCode != 0:
+		return ExitStatus, ""
+	case strings.TrimSpace(output) == "":
+		return Empty, ""
+	}
+	return None, ""
 }

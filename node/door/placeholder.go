@@ -142,7 +142,6 @@ func (c Command) fill() (filled, error) {
 	return f, nil
 }
 
-// word fills in one word. It does not look for placeholders in what it has filled in.
 func (f filled) word(word string, input []byte) string {
 	text := strings.ReplaceAll(string(input), "\x00", "␀") // a NUL would end an argument
 	if strings.HasPrefix(word, PromptPlaceholder) && strings.HasPrefix(text, "-") {

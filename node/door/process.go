@@ -120,7 +120,8 @@ func (p *process) await(ctx context.Context, c Command) Failure {
 // within waits until `done` is closed, for `d` at most, and says why it is not waited any longer.
 // `over` is closed when the command has printed too much; nil: that does not matter any more.
 func within(ctx context.Context, d time.Duration, done, over <-chan struct{}) Failure {
-	waits := newPatience(d)
+	waits := &patience{left: d}
+	waits.Timer = time.NewTimer(waits.step())
 	defer waits.Stop()
 	for {
 		select {
@@ -231,4 +232,63 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		r.Output, _, _ = answer(redact.Said)
 	}
 	return r
+}
+
+// patience is a time that is waited for. It counts only time in which this process runs: a run must
+// not be thrown away because its node was stopped until after the timeout, or all of the machine
+// with it.
+type patience struct {
+	*time.Timer
+	left    time.Duration
+	drained bool
+}
+
+// patienceStep is how much of a time in which this process is stopped counts at most.
+const patienceStep = time.Second
+
+func (p *patience) step() time.Duration { return min(p.left, patienceStep) }
+
+// over reports whether the time has passed. It is asked when the timer has fired. At the end it
+// gives lastDrain more: what happened while this process was stopped is noticed in that time.
+func (p *patience) over() bool {
+	if p.left -= p.step(); p.left <= 0 {
+		if p.drained {
+			return true
+		}
+		p.left, p.drained = lastDrain, true
+	}
+	p.Reset(p.step())
+	return false
+}
+
+// family is a started command with the processes that it has started, as far as the system lets us
+// hold them together. terminate asks them to end, and kill ends them. Both ignore failures, because
+// a failure means that no process is left.
+type family interface {
+	terminate()
+	kill()
+	// waitLeader blocks until the command itself has ended.
+	waitLeader()
+	// release waits for the command, after kill, and releases what is held of it.
+	release() ending
+}
+
+type ending struct {
+	exitCode int    // -1 if it did not end by itself
+	signal   string // the signal that ended it; "" for none
+	limit    string // the limit that ended it; "" if none is known
+	left     bool   // some processes that it has started may still live, and nobody knows which
+}
+
+func ofState(state *os.ProcessState) ending {
+	return ending{exitCode: state.ExitCode(), signal: endedBy(state)}
+}
+
+func startAlone(cmd *exec.Cmd, began func(pid int)) (family, error) {
+	prepare(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	began(cmd.Process.Pid)
+	return adopt(cmd), nil
 }

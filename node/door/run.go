@@ -36,13 +36,20 @@ func Run(ctx context.Context, c Command) Result {
 	case shortage.Is(err) && ctx.Err() != nil:
 		r = Result{Failure: Canceled, ExitCode: -1}
 	default:
-		r = notStarted(c, err)
+		program := "the command"
+		if len(c.Argv) > 0 && c.Argv[0] != "" {
+			program = c.Argv[0]
+		}
+		r = Result{
+			Failure:  NotStarted,
+			Detail:   fmt.Sprintf("cannot start %s: %v", program, cause(err)),
+			ExitCode: -1,
+		}
 	}
 	r.Elapsed = time.Since(begin)
 	return r
 }
 
-// run runs a command once. The error says that it was not started.
 func run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Failure: Canceled, ExitCode: -1}, nil
@@ -72,7 +79,6 @@ func run(ctx context.Context, c Command) (Result, error) {
 	return p.finish(failure, f), nil
 }
 
-// build makes the exec.Cmd, without its pipes.
 func (f filled) build() (*exec.Cmd, error) {
 	cmd, err := f.Command.build()
 	if err == nil && f.argument {
@@ -124,18 +130,6 @@ func (c Command) workDir() (string, error) {
 		return "", fmt.Errorf("its folder %s is not a folder", dir)
 	}
 	return dir, nil
-}
-
-func notStarted(c Command, err error) Result {
-	program := "the command"
-	if len(c.Argv) > 0 && c.Argv[0] != "" {
-		program = c.Argv[0]
-	}
-	return Result{
-		Failure:  NotStarted,
-		Detail:   fmt.Sprintf("cannot start %s: %v", program, cause(err)),
-		ExitCode: -1,
-	}
 }
 
 // cause is what the system said, without the names that have been given already.

@@ -118,7 +118,6 @@ func commandKind(cmd syntax.Command) string {
 	}
 }
 
-// literal is the text of a word that needs no expansion.
 func literal(word *syntax.Word) (string, error) {
 	var out strings.Builder
 	var braces braceScan

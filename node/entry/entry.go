@@ -77,7 +77,6 @@ func (e *Entry) letIn(batch []bus.Incoming) (count int) {
 	return e.admit(known, examined)
 }
 
-// judged is what judge has found about a message.
 type judged struct {
 	message  *protocol.Message
 	examined fleet.Examined
@@ -173,7 +172,6 @@ func (e *Entry) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error
 	return m, ex, nil
 }
 
-// hasKey reports whether a key is in the history of a host's keys.
 func (e *Entry) hasKey(host protocol.Name, key string) (has bool) {
 	e.Folded(func(s *fleet.State) { has = s.Keys().KnowsKey(host, key) })
 	return has
@@ -189,7 +187,11 @@ func (e *Entry) RetryAlways(ctx context.Context) {
 	for {
 		select {
 		case <-e.keys:
-			e.retry()
+			for _, who := range e.Held.Signers() {
+				if e.hasKey(who.Host, who.Key) {
+					e.LetIn(e.Held.Take(who))
+				}
+			}
 			version := 0
 			if e.Folded(func(s *fleet.State) { version = s.Keys().Version() }); version != looked {
 				looked = version
@@ -197,15 +199,6 @@ func (e *Entry) RetryAlways(ctx context.Context) {
 			}
 		case <-ctx.Done():
 			return
-		}
-	}
-}
-
-// retry takes in held messages whose key is known by now.
-func (e *Entry) retry() {
-	for _, who := range e.Held.Signers() {
-		if e.hasKey(who.Host, who.Key) {
-			e.LetIn(e.Held.Take(who))
 		}
 	}
 }

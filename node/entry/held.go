@@ -2,6 +2,8 @@ package entry
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,14 +131,11 @@ func (h *Held) expire() {
 }
 
 // Signers are the hosts and keys of what is held.
-func (h *Held) Signers() (all []signedBy) {
+func (h *Held) Signers() []signedBy {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.expire()
-	for who := range h.by {
-		all = append(all, who)
-	}
-	return all
+	return slices.Collect(maps.Keys(h.by))
 }
 
 // Take hands over what is held of one key, oldest first.

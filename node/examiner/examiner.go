@@ -9,6 +9,7 @@
 package examiner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -136,7 +137,6 @@ func (e *Exam) Read(t Text) {
 	}
 }
 
-// read compares a sentence with the claims that have words in common with it.
 func (e *Exam) read(t Text, s sentence) {
 	var touched []*examined
 	seen := map[string]bool{}
@@ -158,7 +158,6 @@ func (e *Exam) read(t Text, s sentence) {
 	}
 }
 
-// compare notes what a sentence says about the claim.
 func (x *examined) compare(t Text, s sentence) {
 	coverage := float64(x.met) / float64(len(x.content))
 	if coverage < known || x.met < min(2, len(x.content)) {
@@ -203,10 +202,7 @@ func (e *Exam) Rows() []protocol.SyncRow {
 	rows := make([]protocol.SyncRow, len(e.claims))
 	for i, x := range e.claims {
 		score, decision, evidence := x.judge()
-		if evidence == "" {
-			evidence = nothing
-		}
-		rows[i] = protocol.SyncRow{Claim: protocol.ItemRef{Topic: x.Topic, Label: x.Label}, Score: protocol.NewScore(score), Decision: decision, Evidence: evidence}
+		rows[i] = protocol.SyncRow{Claim: protocol.ItemRef{Topic: x.Topic, Label: x.Label}, Score: protocol.NewScore(score), Decision: decision, Evidence: cmp.Or(evidence, nothing)}
 		if x.Label == "" {
 			rows[i].Claim = x.ItemRef
 		}
@@ -244,7 +240,6 @@ func (f *found) evidence() string {
 	return fmt.Sprintf("%s:%d “%s”", f.where, f.line, short(f.quote))
 }
 
-// short is the beginning of a text, as it stands there.
 func short(text string) string {
 	if utf8.RuneCountInString(text) <= maxQuote {
 		return text

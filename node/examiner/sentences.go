@@ -84,7 +84,6 @@ func sentences(t Text) (all []sentence) {
 	return all
 }
 
-// count adds the doubts among words.
 func count(doubts map[string]int, words []string) {
 	for _, w := range words {
 		if d := doubtOf(w); d != "" {

@@ -68,6 +68,11 @@ func (es *Events) Reached(paths []protocol.Path, stage protocol.Stage, by protoc
 	}
 }
 
+// Session tells of a session of an agent program on a host: it was rung, waits, or goes on.
+func (es *Events) Session(host, agent protocol.Name, change string) {
+	es.tell(control.Event{Kind: control.EventSession, Session: &control.SessionChange{Change: change, Agent: agent, Host: host}})
+}
+
 // Run tells of a run that started or ended.
 func (es *Events) Run(r control.RunChange) {
 	es.tell(control.Event{Kind: control.EventRun, Run: &r})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
@@ -180,10 +181,7 @@ func (s *survey) lookAtOlderHost(f gitsync.TreeFile) error {
 	s.noteAlias(f.Path, h)
 	why := "parley looks for hosts in " + protocol.HostsDir + "/"
 	if len(h.Agents) > 0 {
-		var names []string
-		for _, a := range h.Agents {
-			names = append(names, a.Name.String())
-		}
+		names := each.Of(h.Agents, func(a protocol.HostedAgent) string { return a.Name.String() })
 		why += "; until they have written, parley send --anyway writes to " + strings.Join(names, ", ")
 	}
 	s.leave(f.Path, why)
@@ -253,7 +251,6 @@ func (s *survey) put(file string, data []byte, why string) {
 	}
 }
 
-// addMissing adds what a record has from its beginning and this record lacks.
 func (s *survey) addMissing() error {
 	if err := s.addIdentity(); err != nil {
 		return err

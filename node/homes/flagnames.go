@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -15,11 +16,7 @@ func (o Options) wrong(hint string, err error) error {
 	text := err.Error()
 	var all *configs.Error
 	if errors.As(err, &all) {
-		var lines []string
-		for _, p := range all.Problems {
-			lines = append(lines, o.settingName(p.Key)+": "+p.Text)
-		}
-		text = strings.Join(lines, "; ")
+		text = strings.Join(each.Of(all.Problems, func(p configs.Problem) string { return o.settingName(p.Key) + ": " + p.Text }), "; ")
 	}
 	return control.Errorf(control.KindUsage, o.inFlags(hint), "cannot make a node: %s", o.inFlags(text))
 }

@@ -2,6 +2,8 @@ package homes
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +15,9 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/internal/whereabouts"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // Key is a key with which a host signs, with its public half.
@@ -172,3 +177,46 @@ func (k *quickKey) PublicKey() (string, error) { return k.public, nil }
 
 // Sign implements nkeys.KeyPair.
 func (k *quickKey) Sign(data []byte) ([]byte, error) { return ed25519.Sign(k.private, data), nil }
+
+// ServerID makes the name of the bus server different from others: a random part that is kept with
+// the key, and a mark of this place. Servers with the same name throw each other off, and a copied
+// home must get far enough to be told to stay out.
+func ServerID(home configs.Home) (string, error) {
+	id, err := keptServerID(home)
+	mark := sha256.Sum256([]byte(whereabouts.Hostname() + "\x00" + home.Dir))
+	return id + "-" + hex.EncodeToString(mark[:4]), err
+}
+
+func keptServerID(home configs.Home) (string, error) {
+	file := filepath.Join(home.Keys(), "server.id")
+	data, err := os.ReadFile(file)
+	if err == nil {
+		return strings.TrimSpace(string(data)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("cannot read the id of the bus server: %w", err)
+	}
+	id := random.Hex(8)
+	return id, writeOnce(file, []byte(id+"\n"))
+}
+
+const tokenKeyBytes = 32
+
+// TokenKey reads the key of agents' tokens, or makes it.
+func TokenKey(home configs.Home) ([]byte, error) {
+	file := filepath.Join(home.Keys(), "tokens.key")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		data = []byte(random.Hex(tokenKeyBytes) + "\n")
+		err = writeOnce(file, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the key of agents' tokens: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(key) != tokenKeyBytes {
+		return nil, control.Errorf(control.KindFailed, "remove the file: a new one is made, and the tokens made with it count no more",
+			"cannot read the key of agents' tokens: %s is damaged", file)
+	}
+	return key, nil
+}

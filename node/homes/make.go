@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,7 +61,9 @@ type Result struct {
 	Reached []string // where it says that other hosts reach it
 	Hosts   []Found  // the other hosts of the record, by alias
 	Adopted bool     // the remote held the record already
-	Notes   []string // what the operator should know or do
+	// TakenOver is set if the home was a node before, whose keys and agents it has.
+	TakenOver bool
+	Notes     []string // what the operator should know or do
 }
 
 // Found is a host that was found in a record. It is trusted from then on. So people compare its
@@ -78,8 +81,14 @@ type Found struct {
 // remote may have the host's key, in the record's first commit (gitsync.ErrUnsure) or in that
 // message (an UnsureError of `join`). Then the home stays, because nobody else could ever speak for
 // the host. A call that was cut short before the folder was a home is made up for by the same call.
+// With Join, a node that has nothing but its keys and agents is taken over, and is as it was if that
+// fails.
 func Make(ctx context.Context, o Options, join func(context.Context, Options, *Result) error) (Result, error) {
-	cfg, agents, err := o.decide()
+	old, err := o.earlier()
+	if err != nil {
+		return Result{}, err
+	}
+	cfg, agents, err := o.decide(old)
 	if err != nil {
 		return Result{}, err
 	}
@@ -90,10 +99,6 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 	if err := o.Home.Check(); err != nil {
 		return Result{}, control.Errorf(control.KindRefused, "choose another folder with --home DIR", "%v", err)
 	}
-	if _, err := os.Stat(o.Home.Config()); err == nil {
-		return Result{}, control.Errorf(control.KindConflict, "start it: parley up",
-			"cannot make a node: %s is one already", o.Home.Dir)
-	}
 	system, _, err := ExistingSystem(cfg.Bus)
 	if err != nil {
 		return Result{}, o.wrong("", err)
@@ -101,11 +106,11 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 	if err := o.checkListen(cfg.Bus); err != nil {
 		return Result{}, err
 	}
-	undo, err := o.prepare()
+	undo, err := o.prepare(old)
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := o.found(ctx, cfg, agents)
+	result, err := o.found(ctx, cfg, agents, old)
 	if err == nil {
 		failpoint.Hit(failpoint.HomeMade)
 		err = join(ctx, o, &result)
@@ -121,8 +126,12 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 			return Result{}, control.Errorf(control.KindFailed, "run the same again", "cannot say whether %s has begun a record at %s: the push was cut short; "+
 				"its home %s stays, and with it the key", cfg.Alias, redact.Remote(cfg.Remote), o.Home.Dir)
 		}
-		if !errors.Is(err, ErrLocked) {
+		switch {
+		case errors.As(err, new(unfinished)): // what was begun stays, to be finished
+		case !errors.Is(err, ErrLocked):
 			undo()
+		case old != nil:
+			err = control.Errorf(control.KindConflict, "parley stop, then the same again", "cannot make a node: %v", err)
 		}
 		if ctx.Err() != nil { // git says so too, but as if the URL were to blame
 			o.Log.Debug().Err(err).Msg("interrupted")
@@ -130,18 +139,19 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 		}
 		return Result{}, err
 	}
+	result.TakenOver = old != nil
 	result.Notes = append(result.Notes, system.Warnings...)
-	return result, nil
+	return result, o.Home.DropAside()
 }
 
-// decide is what the new node is to be: what somebody has prepared, or what the options and the
-// machine say.
-func (o Options) decide() (configs.Config, []configs.Agent, error) {
-	read := o.readPrepared
-	if o.From == "" {
-		read = o.config
+// decide is what the new node is to be: what somebody has prepared, or what the options, the node
+// that was there and the machine say.
+func (o Options) decide(old *earlier) (cfg configs.Config, agents []configs.Agent, err error) {
+	if o.From != "" {
+		cfg, agents, err = o.readPrepared()
+	} else {
+		cfg, agents, err = o.config(old)
 	}
-	cfg, agents, err := read()
 	if err == nil {
 		err = storable(cfg, agents)
 	}
@@ -162,13 +172,19 @@ func storable(cfg configs.Config, agents []configs.Agent) error {
 	return nil
 }
 
-// config is the configuration that the options and the machine give. It has no agents.
-func (o Options) config() (configs.Config, []configs.Agent, error) {
-	cfg := configs.Default()
-	cfg.Bus = o.System
-	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Advertise, cfg.Bus.Hubs = o.Remote, o.Listen, o.Advertise, o.Hubs
+// config is the configuration that the options, the node that was there and the machine give. The
+// agents are those of that node.
+func (o Options) config(old *earlier) (configs.Config, []configs.Agent, error) {
+	cfg, agents := configs.Default(), []configs.Agent(nil)
 	alias, _ := os.Hostname()
 	human := whereabouts.User()
+	if old != nil {
+		cfg, agents, alias, human = old.cfg, old.anew(), old.cfg.Alias.String(), old.cfg.Human.String()
+	}
+	if b := o.bus(); old == nil || !reflect.DeepEqual(b, configs.Bus{}) {
+		cfg.Bus = b
+	}
+	cfg.Remote = o.Remote
 	for _, field := range []struct {
 		flag, given, fallback string
 		at                    *protocol.Name
@@ -177,10 +193,7 @@ func (o Options) config() (configs.Config, []configs.Agent, error) {
 		{"--human", o.Human, NameFrom(human, "human"), &cfg.Human},
 		{"--fleet", o.Fleet, "", &cfg.Fleet},
 	} {
-		text := field.given
-		if text == "" {
-			text = cmp.Or(field.fallback, cfg.Human.String())
-		}
+		text := cmp.Or(field.given, field.fallback, cfg.Human.String())
 		name, err := protocol.ParseName(text)
 		if err != nil {
 			hint := ""
@@ -194,7 +207,14 @@ func (o Options) config() (configs.Config, []configs.Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return cfg, nil, o.wrong("", err)
 	}
-	return cfg, nil, nil
+	return cfg, agents, nil
+}
+
+// bus are the settings of the bus that the options give.
+func (o Options) bus() configs.Bus {
+	b := o.System
+	b.Listen, b.Advertise, b.Hubs = o.Listen, o.Advertise, o.Hubs
+	return b
 }
 
 // NameFrom makes a Name from what the system, or a person, calls a machine or a user.
@@ -216,8 +236,16 @@ func NameFrom(s, fallback string) string {
 	return s
 }
 
-// prepare makes the home's folders. It returns a function that removes the new ones again.
-func (o Options) prepare() (undo func(), err error) {
+// prepare makes the home's folders. It returns a function that removes the new ones again, or brings
+// back the node that was there.
+func (o Options) prepare(old *earlier) (undo func(), err error) {
+	if old != nil {
+		return func() {
+			if err := old.restore(); err != nil {
+				o.Log.Error().Err(err).Msg("cannot bring the home back")
+			}
+		}, nil
+	}
 	_, statErr := os.Stat(o.Home.Dir)
 	entries, _ := os.ReadDir(o.Home.Dir)
 	undo = func() {}
@@ -236,12 +264,17 @@ func (o Options) prepare() (undo func(), err error) {
 
 // found makes the key, the record, the agents' files and, last, the configuration, which makes the
 // folder a home. It holds the home's lock, so that two calls at the same time cannot both do it.
-func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs.Agent) (Result, error) {
+func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs.Agent, old *earlier) (Result, error) {
 	lock, err := TakeLock(o.Home)
 	if err != nil {
 		return Result{}, err
 	}
 	defer lock.Unlock()
+	if old != nil {
+		if err := old.putAside(ctx, o, cfg); err != nil {
+			return Result{}, err
+		}
+	}
 	if _, err := os.Stat(o.Home.Config()); err == nil {
 		return Result{}, fmt.Errorf("cannot make a node: %s has just become one: %w", o.Home.Dir, ErrLocked)
 	}
@@ -293,6 +326,11 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	return Result{Config: cfg, Record: found.ID, Key: key.Public, Adopted: found.Adopted && !mine, Notes: found.Notes}, nil
 }
 
+// unfinished says that another call than this one has to be finished.
+type unfinished struct{ error }
+
+func (u unfinished) Unwrap() error { return u.error }
+
 // resume makes up for a call that was cut short before the folder was a home. It returns an error
 // if that one was to make another host: the remote may know the key as that host's. What it has put
 // there is used by nobody yet, except for the key.
@@ -314,9 +352,9 @@ func (o Options) resume(cfg *configs.Config) error {
 		cfg.Remote = draft.Remote
 	}
 	if draft.Fleet != cfg.Fleet || draft.Alias != cfg.Alias || draft.Human != cfg.Human || draft.Remote != cfg.Remote {
-		return control.Errorf(control.KindConflict, configs.UnfinishedHint(draft)+"; or choose another folder with --home DIR",
+		return unfinished{control.Errorf(control.KindConflict, configs.UnfinishedHint(draft)+"; or choose another folder with --home DIR",
 			"cannot make a node: %s is to be the host %s of %s in the fleet %s, and making it was cut short: the remote may have its key",
-			o.Home.Dir, draft.Alias, draft.Human, draft.Fleet)
+			o.Home.Dir, draft.Alias, draft.Human, draft.Fleet)}
 	}
 	if err := os.RemoveAll(o.Home.Record()); err != nil {
 		return fmt.Errorf("cannot remove what was begun: %w", err)

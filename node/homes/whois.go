@@ -66,3 +66,18 @@ func whoIs(home configs.Home, user, hostname string) (protocol.Name, error) {
 	return "", control.Errorf(control.KindConflict, "write which one it is into config.yaml, as alias: NAME",
 		"cannot find out which host this is: the host files of %s and %s match this machine equally", both[0], both[1])
 }
+
+var errInterrupted = control.Errorf(control.KindFailed, "", "cannot make a node: interrupted")
+
+// UnsureError says that the push of a join has failed, and that the remote may still have what was
+// pushed.
+type UnsureError struct{ Push error }
+
+// Error implements error.
+func (e *UnsureError) Error() string { return e.Push.Error() }
+
+// told is the error for a person whose host may have joined.
+func (e *UnsureError) told(alias protocol.Name, home configs.Home) error {
+	return control.Errorf(control.KindFailed, "go on with it: parley up -d",
+		"cannot say whether %s has joined: %v; its home %s stays, and with it the key", alias, e.Push, home.Dir)
+}

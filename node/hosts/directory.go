@@ -62,6 +62,20 @@ func (d *Directory) view(s *fleet.State, h *keys.Host, near map[protocol.Name]bu
 	for _, a := range h.Agents {
 		v.Agents = append(v.Agents, a.Name)
 	}
+	unsaid := d.Roster.Unsaid() // sessions of agent programs, of which the record does not tell
+	if p, live := d.Live.PresenceOf(h.Alias); h.Alias != d.Config.Alias {
+		unsaid = nil
+		for _, name := range p.Sessions {
+			if name, err := protocol.ParseName(name); live && err == nil {
+				unsaid = append(unsaid, name)
+			}
+		}
+	}
+	for _, name := range unsaid {
+		if !slices.Contains(v.Agents, name) {
+			v.Agents = append(v.Agents, name)
+		}
+	}
 	if len(h.Addresses) > 0 {
 		v.Address = h.Addresses[0]
 	}
@@ -121,7 +135,6 @@ func (d *Directory) presenceView(v *control.Host) {
 	}
 }
 
-// keysView is the history of a host's keys.
 func keysView(h *keys.Host) []control.HostKey {
 	var all []control.HostKey
 	for _, k := range h.Keys() {
@@ -138,7 +151,6 @@ func fingerprint(key string) string {
 	return print
 }
 
-// neighbours are the links to other hosts that are up, by alias.
 func (d *Directory) neighbours() map[protocol.Name]bus.Link {
 	b := d.Bus()
 	if b == nil || d.Config.Bus.URL != "" {
@@ -174,14 +186,19 @@ func (d *Directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 			}
 			if p.Here && kind == "agent" {
 				a := served[name]
-				p.Presence, p.Stalled = a.Presence, a.Stalled
-				p.Held, p.Paused, p.Queued, p.Running, p.Unread, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Unread, a.Over, a.Failing, a.Dead
+				p.Presence, p.AgentWork = a.Presence, a.AgentWork
+				if !a.Since.IsZero() {
+					p.Since = a.Since
+				}
 			}
 			if kind == "human" {
 				p.Gates = gates[name.String()+"@"+h.Alias.String()]
 			}
 			if !p.Here && kind == "agent" {
 				p.Presence = d.PresenceOf(h.Alias, name)
+			}
+			if kind == "agent" {
+				p.Waits = d.Live.WaitsOf(h.Alias, name.String())
 			}
 			if p.Here {
 				d.Roster.Describe(&p)

@@ -18,10 +18,9 @@ type ownHost struct {
 	hubs *hubs
 }
 
-// says is what this host says of itself, from its own configuration alone.
 func (o *ownHost) says() protocol.HostState {
 	h := protocol.HostState{Host: o.Config.Alias, Key: o.SignsWith.Load().Public, Hostname: whereabouts.Hostname(), Addresses: o.hubs.Addresses(), Humans: []protocol.Name{o.Config.Human}}
-	for _, a := range o.Roster.All() {
+	for _, a := range o.Roster.Declared() {
 		h.Agents = append(h.Agents, hosted(a))
 	}
 	return h
@@ -33,7 +32,9 @@ func hosted(a configs.Agent) protocol.HostedAgent {
 	for _, t := range a.Tiers {
 		h.Tiers = append(h.Tiers, protocol.Tier{Name: t.Name, Count: t.Count})
 	}
-	if a.Door == configs.DoorInbox {
+	if a.Session != "" {
+		h.Tiers, h.TakeoverAfter = []protocol.Tier{{Name: protocol.SessionTier, Count: 1}}, protocol.NoTakeover
+	} else if a.Door == configs.DoorInbox {
 		h.Tiers = []protocol.Tier{{Name: protocol.InboxTier, Count: 1}}
 	}
 	return h

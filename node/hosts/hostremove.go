@@ -63,7 +63,6 @@ func (rm *remover) stayAfterAll() {
 	rm.Nudge()
 }
 
-// removal is the command for which a request asks, and what it does.
 func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostRemoval, error) {
 	c, key, err := rm.revoker.revocation(control.RevokeRequest{Host: r.Host})
 	if err != nil {

@@ -32,7 +32,6 @@ func (h *humans) List(context.Context, control.HumansRequest) (control.HumanList
 	return l, nil
 }
 
-// humanAt is a human of a host as they are listed.
 func humanAt(host *keys.Host, human protocol.Name) control.Human {
 	v := control.Human{Name: human, Host: host.Alias, Contested: []string{}}
 	v.Keys = len(host.HumanKeys(human.String()))

@@ -50,7 +50,6 @@ func (p *policies) List(_ context.Context, r control.PolicyRequest) ([]control.P
 	return list, nil
 }
 
-// settingOf shows what holds for a key.
 func settingOf(p policy.Policy, k policy.Key) control.PolicySetting {
 	s, _ := p.Settled(k.Name)
 	value, _ := p.Value(k.Name)

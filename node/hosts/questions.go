@@ -2,9 +2,14 @@ package hosts
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/whereabouts"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
@@ -22,22 +27,19 @@ func (r *reporter) Services() map[protocol.Name]bus.Service {
 		presence.QuestionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodePong(protocol.Pong{Now: r.Now(), Version: r.Version})
 		},
-		presence.QuestionCertificate: func(context.Context, protocol.Name, []byte) ([]byte, error) { return r.certificate() },
+		presence.QuestionCertificate: func(context.Context, protocol.Name, []byte) ([]byte, error) {
+			b := r.Bus()
+			if b == nil {
+				return nil, writing.ErrDraining
+			}
+			return b.Certificate(), nil
+		},
 		presence.QuestionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodeReport(r.report())
 		},
 		protocol.AskResend: r.resend,
 		protocol.AskTrace:  r.Trace,
 	}
-}
-
-// certificate is the certificate that this host shows to NATS clients, in PEM.
-func (r *reporter) certificate() ([]byte, error) {
-	b := r.Bus()
-	if b == nil {
-		return nil, writing.ErrDraining
-	}
-	return b.Certificate(), nil
 }
 
 // report is what this host says of itself.
@@ -71,4 +73,88 @@ func have(s *fleet.State) []protocol.Have {
 		}
 	}
 	return all
+}
+
+// questioner asks other hosts what a person wants to know about them: how far away they are, where
+// they can be dialled, their certificates, how they are doing.
+type questioner struct {
+	*Options
+	directory *Directory
+	hubs      *hubs
+	reporter  *reporter
+}
+
+// PingHost answers control.PingHost.
+func (q *questioner) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
+	host, err := q.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
+	if err != nil {
+		return control.Ping{}, err
+	}
+	if err := askable(host, "ping"); err != nil {
+		return control.Ping{}, err
+	}
+	if r.Within <= 0 {
+		r.Within = presence.AskWait
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	ping, err := q.Asker.Ping(ctx, host.Alias)
+	if err != nil {
+		return ping, writing.AsError(NoAnswer(host.Alias, r.Within, err))
+	}
+	return ping, nil
+}
+
+// NoAnswer says why a host did not answer, in words for people.
+func NoAnswer(host protocol.Name, within time.Duration, err error) error {
+	switch {
+	case presence.HasAnswered(err):
+		return control.Errorf(control.KindFailed, "", "%s", err.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return control.Errorf(control.KindFailed, "how it can be reached: parley fleet show "+host.String(), "%s did not answer within %s", host, within)
+	}
+	return err
+}
+
+// ProbeHost answers control.ProbeHost.
+func (q *questioner) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
+	host, err := q.directory.Host(ctx, r)
+	if err != nil {
+		return control.Probe{}, err
+	}
+	b := q.Bus()
+	if b == nil {
+		return control.Probe{}, writing.AsError(writing.ErrDraining)
+	}
+	hub := q.hubs.of(host.Alias)
+	if len(hub.Addresses) == 0 && q.NatsBus.Load() != nil {
+		return control.Probe{}, control.Errorf(control.KindRefused, "how this host fares there: parley status; whether the other answers: parley fleet ping "+host.Alias.String(),
+			"cannot probe %s: hosts meet at an existing NATS system here, and do not dial each other", host.Alias)
+	}
+	if len(hub.Addresses) == 0 {
+		return control.Probe{}, control.Errorf(control.KindRefused,
+			"it dials the others by itself; if it is to be dialled, give it a port: bus.listen in its config.yaml",
+			"cannot probe %s: it takes no links, so there is no address to dial", host.Alias)
+	}
+	probe := control.Probe{Alias: host.Alias}
+	for _, p := range b.Probe(ctx, hub) {
+		probe.Addresses = append(probe.Addresses, q.probeView(host.Alias, p))
+	}
+	return probe, nil
+}
+
+func (q *questioner) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {
+	v := control.ProbedAddress{
+		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: control.Seconds(p.Took), Clock: control.Seconds(p.Clock), Version: p.Version,
+	}
+	if alias == q.Config.Alias && p.Cause == bus.CauseSelf {
+		v.Works, v.Cause, v.Reason, v.Version = true, "", "", q.Version // its own key has answered
+	}
+	var h *keys.Host
+	q.Folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })
+	host, _, err := protocol.SplitHostPort(p.Address)
+	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != whereabouts.Hostname() {
+		v.Reason = "it is an address of that machine alone; " + v.Reason
+	}
+	return v
 }

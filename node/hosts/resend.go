@@ -63,7 +63,6 @@ func (r *reporter) ChainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
 // resentHead is how many bytes a message takes in an answer, not counting its own bytes.
 const resentHead = 320
 
-// loadChain loads as many messages as fit into `limit` bytes.
 func (r *reporter) loadChain(ctx context.Context, chain []*fleet.Item, limit int) []protocol.Resent {
 	messages := []protocol.Resent{}
 	for _, it := range chain {

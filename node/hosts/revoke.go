@@ -55,7 +55,6 @@ func (rv *revoker) revocation(r control.RevokeRequest) (c fleet.Revoke, done con
 	return c, done, err
 }
 
-// revocationIn does that for revocation, by one state. `after` is zero if no end is named.
 func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after protocol.Path) (fleet.Revoke, control.Revocation, error) {
 	if it, ok := s.Ledger.Item(after); ok && s.Keys().Judge(&it.File) != keys.Genuine {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
@@ -97,7 +96,6 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 // else in the message.
 const revokedEnd = 112
 
-// runs is how many different runs the ends have. The ends are sorted.
 func runs(ends []protocol.RunEnd) int {
 	return len(slices.CompactFunc(slices.Clone(ends), func(a, b protocol.RunEnd) bool { return a.Run == b.Run }))
 }

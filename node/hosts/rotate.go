@@ -73,7 +73,6 @@ func (ro *rotator) RotateKey(ctx context.Context, r control.RotateRequest) (cont
 	}, nil
 }
 
-// countsUntil returns until when an old key of this host counts.
 func (ro *rotator) countsUntil(key string) (until time.Time) {
 	ro.Folded(func(s *fleet.State) {
 		if h, joined := s.Keys().Host(ro.Config.Alias); joined {
@@ -83,7 +82,6 @@ func (ro *rotator) countsUntil(key string) (until time.Time) {
 	return until
 }
 
-// tell writes the message by which the new key replaces the old one.
 func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.Duration) (writing.Written, error) {
 	proof := protocol.Rotation{Host: ro.Config.Alias}
 	if err := proof.Prove(ro.Record.ID(), old.Public, next.Pair); err != nil {

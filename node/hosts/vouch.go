@@ -47,15 +47,7 @@ type sight struct {
 }
 
 // Start tends the keys until `stop` is called. That ends before the bus.
-func (k *keyWork) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { k.tend(ctx) })
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
+func (k *keyWork) Start() (stop func()) { return wait.Background(k.tend) }
 
 func (k *keyWork) tend(ctx context.Context) {
 	for {

@@ -5,17 +5,13 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
-	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/inquiry/place"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -43,24 +39,27 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 			actor = inquiries.Actor{Record: q.RecordID, Me: by.Name.String(), Host: q.Host}
 			o.Humans, o.AcceptBrief = []protocol.Name{q.Human}, false
 		}
-		err = q.mayBegin(s, &o)
+		err = q.Pool.mayBegin(s, &o)
 	})
 	done := control.FrameOpened{At: o.At}
 	if err != nil || agent && r.Try { // an agent signs nothing, so nothing is taken for that
 		return done, err
 	}
 	if r.In != "" && agent {
-		release, err := q.turn(ctx, by.Name)
+		release, err := q.material.turn(ctx, by.Name)
 		if err != nil {
 			return done, err
 		}
 		defer release()
 	}
 	if r.In != "" {
-		defer q.hold()()
-		if err := q.take(ctx, by, &o); err != nil {
+		defer q.material.hold()()
+		if err := q.material.take(ctx, by, &o); err != nil {
 			return done, err
 		}
+		q.Folded(func(s *fleet.State) {
+			o.Receivers = q.Pool.receivers(s, inquiries.Inquiry{Opening: o, Coordinator: protocol.Address{Name: o.Coordinator, Host: q.Host.String()}})
+		})
 	}
 	o.Hash = protocol.Hash([]byte(o.Text))
 	if !agent {
@@ -81,96 +80,8 @@ func (q *Inquiries) Open(ctx context.Context, by control.Caller, r control.Frame
 		return done, writing.Problem("begin the inquiry", err)
 	}
 	done.Message = paths[0].String()
-	q.Folded(func(s *fleet.State) { done.Frame = q.view(s, q.in(s, channel), true) })
+	q.Folded(func(s *fleet.State) { done.Frame = q.view(s, q.known.in(s, channel), true) })
 	return done, nil
-}
-
-// turn waits until an agent is taking nothing else: one of each agent at a time, so that they can be
-// counted.
-func (q *Inquiries) turn(ctx context.Context, agent protocol.Name) (release func(), err error) {
-	slot, _ := q.asking.LoadOrStore(agent, make(chan struct{}, 1))
-	turn := slot.(chan struct{})
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// maxOfAgent is how many inquiries of one agent that investigate something may go on at once: for
-// each a copy is kept.
-const maxOfAgent = 4
-
-// take keeps a copy of what is to be investigated, and notes what it is and who may be given it. An
-// agent may name only what lies in its own folder. What is refused is told in the same words,
-// whether it is there or not.
-func (q *Inquiries) take(ctx context.Context, by control.Caller, o *protocol.InquiryOpening) error {
-	a := place.Ask{In: o.In, Home: q.Home}
-	hint := ""
-	if by.Kind == control.ByAgent {
-		hint = "name a folder in your own, or REPO@COMMIT in it; your human can name others"
-		reader, err := q.reader(by.Name.String())
-		if err != nil {
-			return err
-		}
-		a.By = reader
-		going := 0
-		q.Folded(func(s *fleet.State) {
-			for _, v := range q.open(s) {
-				if !v.State.Over() && v.Opening.In != "" && v.By == (protocol.Address{Name: by.Name.String(), Host: q.Host.String()}) {
-					going++
-				}
-			}
-		})
-		if going >= maxOfAgent {
-			return control.Errorf(control.KindRefused, "wait until one of them is over: parley frame list", "%s has %d inquiries going on that investigate something", by.Name, going)
-		}
-	}
-	source, err := place.Snapshot(ctx, q.Places, a)
-	if err != nil {
-		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: %v", err)
-	}
-	if strings.ContainsFunc(source.In, unicode.IsControl) { // it would stand in prompts
-		return control.Errorf(control.KindUsage, hint, "cannot take what is to be investigated: its name has control characters")
-	}
-	o.In, o.Snapshot = source.In, source.Hash
-	q.Folded(func(s *fleet.State) {
-		o.Receivers = q.receivers(s, inquiries.Inquiry{Opening: *o, Coordinator: protocol.Address{Name: o.Coordinator, Host: q.Host.String()}})
-	})
-	return nil
-}
-
-// hold keeps what is taken from being removed until the returned function is called. What no
-// inquiry needs then is removed, unless somebody else holds it: then the last one removes it.
-func (q *Inquiries) hold() (release func()) {
-	q.taking.RLock()
-	return func() {
-		q.taking.RUnlock()
-		q.tidy()
-	}
-}
-
-// tidy removes copies of material that no inquiry needs, unless something is just being taken.
-func (q *Inquiries) tidy() {
-	if !q.taking.TryLock() {
-		return
-	}
-	defer q.taking.Unlock()
-	err := place.Tidy(q.Places, func() map[string]bool {
-		needed := map[string]bool{}
-		q.Folded(func(s *fleet.State) {
-			for _, v := range q.open(s) {
-				if !v.State.Over() {
-					needed[v.Opening.Snapshot] = true
-				}
-			}
-		})
-		return needed
-	})
-	if err != nil {
-		q.Log.Warn().Err(err).Msg("what was investigated is left behind")
-	}
 }
 
 // opening is what a request asks for, without the source of its question.
@@ -218,16 +129,9 @@ func (q *Inquiries) words(r control.FrameRequest, agent bool, o *protocol.Inquir
 }
 
 // question finds the source of the question (frame, U-binding): the words of the call, the message
-// that it names, or the human's last message in the channel. It returns the message whose words
+// that it names, or the human's last message. It returns the message whose words
 // they are; nil if they are in the call. It is asked while the state is read.
 func (q *Inquiries) question(s *fleet.State, r control.FrameRequest, it *fleet.Item, agent bool, o *protocol.InquiryOpening) (*fleet.Item, error) {
-	if r.Channel != "" {
-		channel, err := s.Channels.Find(r.Channel)
-		if err != nil {
-			return nil, control.AsError(writing.Problem("begin the inquiry", err))
-		}
-		o.Channel = channel.String()
-	}
 	switch {
 	case r.Question != "":
 		return nil, nil
@@ -236,7 +140,7 @@ func (q *Inquiries) question(s *fleet.State, r control.FrameRequest, it *fleet.I
 	case it != nil:
 		o.Source = protocol.FromBeside
 	default:
-		if it = q.lastWords(s, protocol.ChannelID(o.Channel)); it == nil {
+		if it = q.lastWords(s); it == nil {
 			return nil, control.Errorf(control.KindUsage, "ask it: parley frame QUESTION", "%s has said nothing there that could be the question", q.Human)
 		}
 		o.Source = protocol.FromLastMessage
@@ -248,14 +152,9 @@ func (q *Inquiries) question(s *fleet.State, r control.FrameRequest, it *fleet.I
 	return it, nil
 }
 
-// lastWords is the last message that this host's human wrote by hand, in a channel or anywhere.
-func (q *Inquiries) lastWords(s *fleet.State, channel protocol.ChannelID) *fleet.Item {
+func (q *Inquiries) lastWords(s *fleet.State) *fleet.Item {
 	looked := 0
-	backward := s.Ledger.Backward()
-	if channel != "" {
-		backward = s.Ledger.ChannelBackward(channel)
-	}
-	for it := range backward {
+	for it := range s.Ledger.Backward() {
 		if looked++; looked > maxLooked {
 			return nil
 		}
@@ -269,54 +168,6 @@ func (q *Inquiries) lastWords(s *fleet.State, channel protocol.ChannelID) *fleet
 
 // maxLooked is how many messages are looked at to find a human's last one.
 const maxLooked = 10_000
-
-// mayBegin returns an error for an inquiry that could not go on, before anybody is asked anything.
-// It is asked while the state is read.
-func (q *Inquiries) mayBegin(s *fleet.State, o *protocol.InquiryOpening) (err error) {
-	if o.Coordinator, err = q.coordinator(s, o.Coordinator); err != nil || o.Mode == protocol.ModeRecommend {
-		return err
-	}
-	all, made := q.candidates(s, inquiries.Inquiry{
-		Opening: *o, Chosen: []string{"any"}, Coordinator: protocol.Address{Name: o.Coordinator, Host: q.Host.String()},
-	})
-	switch {
-	case len(all)+len(made) > 0:
-		return nil
-	case len(o.Agents) > 0:
-		return control.Errorf(control.KindNotFound, "see who is there: parley agent list --fleet", "none of %s can investigate: no host that is there runs it, or it makes the calls", strings.Join(o.Agents, ", "))
-	}
-	if settled := q.settled(s, policy.KeyFrameMember); settled != "" {
-		return control.Errorf(control.KindRefused, "see who is there: parley fleet hosts; or name agents: --agent NAME",
-			"nobody could investigate a perspective: no agent has a profile, and no host is there on which the policy frame-member=%s has members made", settled)
-	}
-	return control.Errorf(control.KindRefused, "name agents: --agent NAME; or settle it for the fleet: parley fleet policy set frame-member=claude",
-		"nobody could investigate a perspective: no agent has a profile, and no preset for members is settled")
-}
-
-// coordinator is the agent of this host that makes the calls of an inquiry: the one that is named,
-// that of the fleet's policy, or the only one that could. It is asked while the state is read.
-func (q *Inquiries) coordinator(s *fleet.State, named string) (string, error) {
-	name := cmp.Or(named, q.settled(s, policy.KeyFrameCoordinator))
-	var could []string
-	for _, a := range q.Agents() {
-		if _, ok := q.served(a.Name.String()); ok {
-			could = append(could, a.Name.String())
-		}
-	}
-	switch {
-	case slices.Contains(could, name):
-		return name, nil
-	case name != "" && named == "":
-		return "", control.Errorf(control.KindRefused, "name another one: --coordinator AGENT", "the fleet's policy has %s make the calls of inquiries, and this host does not run it", name)
-	case name != "":
-		return "", control.Errorf(control.KindNotFound, "see: parley agent list", "this host runs no agent %s that could make the calls of an inquiry", name)
-	case len(could) == 1:
-		return could[0], nil
-	case len(could) == 0:
-		return "", control.Errorf(control.KindRefused, "add one: parley agent add NAME --preset claude", "this host runs no agent that could make the calls of an inquiry")
-	}
-	return "", control.Errorf(control.KindUsage, "name it: --coordinator "+could[0], "%d agents of this host could make the calls of an inquiry", len(could))
-}
 
 // Answer answers control.AnswerFrame.
 func (q *Inquiries) Answer(ctx context.Context, by control.Caller, r control.AnswerFrameRequest) (control.Frame, error) {
@@ -347,7 +198,7 @@ func (q *Inquiries) Esc(ctx context.Context, by control.Caller, r control.EndFra
 func (q *Inquiries) Resume(ctx context.Context, by control.Caller, r control.ResumeFrameRequest) (control.FrameOpened, error) {
 	var done control.FrameOpened
 	frame, err := q.decide(ctx, by, r.ID, "resume the inquiry", r.Hsig, func(s *fleet.State, v inquiries.Inquiry, a inquiries.Actor) (affair.Command, protocol.HumanDecision, error) {
-		coordinator, err := q.coordinator(s, r.Coordinator)
+		coordinator, err := q.Pool.coordinator(s, r.Coordinator)
 		if err != nil {
 			return affair.Command{}, protocol.HumanDecision{}, err
 		}
@@ -376,7 +227,7 @@ func (q *Inquiries) decide(ctx context.Context, by control.Caller, id, doing, hs
 	var command affair.Command
 	var d protocol.HumanDecision
 	q.Folded(func(s *fleet.State) {
-		if v, err = q.find(s, id); err == nil {
+		if v, err = q.known.find(s, id); err == nil {
 			frame = q.view(s, v, true)
 			command, d, err = what(s, v, q.human(s, hsig))
 		}
@@ -390,7 +241,7 @@ func (q *Inquiries) decide(ctx context.Context, by control.Caller, id, doing, hs
 	if _, err := q.Do(ctx, by, command); err != nil {
 		return frame, writing.Problem(doing, err)
 	}
-	q.Folded(func(s *fleet.State) { frame = q.view(s, q.in(s, v.Channel), true) })
+	q.Folded(func(s *fleet.State) { frame = q.view(s, q.known.in(s, v.Channel), true) })
 	return frame, nil
 }
 
@@ -398,11 +249,7 @@ func (q *Inquiries) decide(ctx context.Context, by control.Caller, id, doing, hs
 func (q *Inquiries) List(_ context.Context, r control.FramesRequest) (control.FrameList, error) {
 	list := control.FrameList{Frames: []control.Frame{}}
 	q.Folded(func(s *fleet.State) {
-		among := q.open
-		if r.All {
-			among = q.all
-		}
-		for _, v := range among(s) {
+		for _, v := range q.known.those(s, r.All) {
 			if r.All || !v.State.Over() {
 				list.Frames = append(list.Frames, q.view(s, v, false))
 			}
@@ -424,7 +271,7 @@ func (q *Inquiries) Show(ctx context.Context, r control.ShowFrameRequest) (frame
 		var file *fleet.Item
 		q.Folded(func(s *fleet.State) {
 			var v inquiries.Inquiry
-			if v, err = q.find(s, r.ID); err != nil {
+			if v, err = q.known.find(s, r.ID); err != nil {
 				return
 			}
 			frame = q.view(s, v, true)

@@ -31,7 +31,7 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 		return doc, proof, control.Errorf(why.Kind, why.Hint, "cannot read the record in %s: %s", repository, why.Message)
 	}
 	q := New(Options{RecordID: anchor.RecordID, Now: time.Now, Folded: func(read func(*fleet.State)) { read(state) }})
-	found, err := q.find(state, id)
+	found, err := q.known.find(state, id)
 	if err != nil {
 		return doc, proof, err
 	}
@@ -85,7 +85,7 @@ func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.Stat
 		}
 	}
 	if tip == "" {
-		return anchor, nil, nil, control.Errorf(control.KindRefused, "name a clone of it: --record DIR", "it is no git repository with a branch main")
+		return anchor, nil, nil, control.Errorf(control.KindRefused, "stand in a clone of the record", "it is no git repository with a branch main")
 	}
 	// The first commit is the record's id. In a shallow clone another commit would pass for it, and
 	// every channel would look like one of another record.
@@ -217,7 +217,7 @@ func readBatch(r *bufio.Reader, paths <-chan protocol.Path, yield func(protocol.
 func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameDocument {
 	d := control.FrameDocument{
 		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: v.Tensions, Agreements: v.Synthesis.Agreements, Basis: v.Synthesis.Basis,
-		Inputs: v.Inputs, Findings: v.Findings.Findings, Late: v.Late,
+		Inputs: v.Inputs, Findings: v.End.Findings.Findings, Late: v.Late,
 	}
 	d.Frame.Perspectives = append(proposedBefore(v), d.Frame.Perspectives...)
 	for _, g := range v.Gates {

@@ -79,75 +79,95 @@ type Options struct {
 // concurrently.
 type Inquiries struct {
 	Options
-	kind     *affair.Kind[inquiries.Inquiry]
-	policies *affair.Kind[policy.Policy]
+	Pool     Pool
+	known    index
+	material material
 	spool    *spool
 	nudge    chan struct{} // holds a token if all are to be looked at
 	work     sync.WaitGroup
-	taking   sync.RWMutex // read-held from the taking of what is investigated until it has been used
-	counting sync.Mutex   // held while a run is counted, so that all find room one by one
-	asking   sync.Map     // by agent, a channel that holds a token while it begins an inquiry that investigates something
+	counting sync.Mutex // held while a run is counted, so that all find room one by one
 
 	mu   sync.Mutex // guards what follows
 	live map[protocol.ChannelID]*going
-	over map[protocol.ChannelID]bool // inquiries that have ended, and are not looked at again
 }
 
 // New makes this part of a node.
 func New(o Options) *Inquiries {
-	return &Inquiries{
-		Options: o, kind: inquiries.Kind(o.RecordID), policies: policy.Kind(o.RecordID), spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1),
-		live: map[protocol.ChannelID]*going{}, over: map[protocol.ChannelID]bool{},
+	q := &Inquiries{
+		Options: o, spool: &spool{dir: o.Spool, ended: map[string]kept{}}, nudge: make(chan struct{}, 1), live: map[protocol.ChannelID]*going{},
 	}
+	q.Pool = Pool{&q.Options, policy.Kind(o.RecordID)}
+	q.known = index{Options: &q.Options, kind: inquiries.Kind(o.RecordID)}
+	q.material = material{Options: &q.Options, known: &q.known}
+	return q
+}
+
+// human returns the actor for this host's human. It is asked while the state is read.
+func (q *Inquiries) human(s *fleet.State, hsig string) inquiries.Actor {
+	a := inquiries.Actor{Record: q.RecordID, Me: q.Human.String(), Host: q.Host, Human: q.Human.String(), Hsig: hsig}
+	if host, joined := s.Keys().Host(q.Host); joined {
+		if key, counts, _ := host.HumanKeyNow(a.Human); counts {
+			a.Key = key.Key
+		}
+	}
+	return a
+}
+
+// index finds inquiries in the state.
+type index struct {
+	*Options
+	kind *affair.Kind[inquiries.Inquiry]
+	over sync.Map // by channel: inquiries that have ended, and are not looked at again
 }
 
 // in returns the inquiry in a channel. It is asked while the state is read.
-func (q *Inquiries) in(s *fleet.State, channel protocol.ChannelID) inquiries.Inquiry {
-	return fleet.Value(s, q.kind, channel.String(), q.Now())
+func (x *index) in(s *fleet.State, channel protocol.ChannelID) inquiries.Inquiry {
+	return fleet.Value(s, x.kind, channel.String(), x.Now())
 }
 
 // value returns the inquiry in a channel. Unlike in, it reads the state itself.
-func (q *Inquiries) value(channel protocol.ChannelID) (v inquiries.Inquiry) {
-	q.Folded(func(s *fleet.State) { v = q.in(s, channel) })
+func (x *index) value(channel protocol.ChannelID) (v inquiries.Inquiry) {
+	x.Folded(func(s *fleet.State) { v = x.in(s, channel) })
 	return v
 }
 
 // all returns the inquiries of the record, the newest first. It is asked while the state is read.
-func (q *Inquiries) all(s *fleet.State) []inquiries.Inquiry {
-	return q.those(s, func(protocol.ChannelID) bool { return true })
+func (x *index) all(s *fleet.State) []inquiries.Inquiry {
+	return x.those(s, true)
 }
 
 // open returns the inquiries that are not known to be over. So a question about what waits now does
 // not fold a thousand old ones. It is asked while the state is read.
-func (q *Inquiries) open(s *fleet.State) []inquiries.Inquiry {
-	return q.those(s, func(channel protocol.ChannelID) bool { return !q.hasEnded(channel) })
+func (x *index) open(s *fleet.State) []inquiries.Inquiry {
+	return x.those(s, false)
 }
 
-func (q *Inquiries) those(s *fleet.State, which func(protocol.ChannelID) bool) (all []inquiries.Inquiry) {
+// those returns the inquiries of the record, or only the open ones.
+func (x *index) those(s *fleet.State, all bool) (list []inquiries.Inquiry) {
 	for _, name := range s.Affairs(inquiries.KindName) {
 		channel := protocol.ChannelID(name)
-		if !which(channel) {
+		if _, over := x.over.Load(channel); over && !all {
 			continue
 		}
-		if v := q.in(s, channel); !v.Path.IsZero() {
-			all = append(all, v)
+		if v := x.in(s, channel); !v.Path.IsZero() {
+			list = append(list, v)
 		}
 	}
-	slices.SortFunc(all, func(a, b inquiries.Inquiry) int { return b.Path.Compare(a.Path) })
-	return all
+	slices.SortFunc(list, func(a, b inquiries.Inquiry) int { return b.Path.Compare(a.Path) })
+	return list
 }
 
 // find returns the inquiry that a person names. If `id` is "", that is the newest one that goes on,
 // or else the newest of all. It is asked while the state is read.
-func (q *Inquiries) find(s *fleet.State, id string) (inquiries.Inquiry, error) {
+func (x *index) find(s *fleet.State, id string) (inquiries.Inquiry, error) {
 	if id == "" {
-		for _, v := range q.open(s) {
+		for _, v := range x.open(s) {
 			if !v.State.Over() {
 				return v, nil
 			}
 		}
 	}
-	all := q.all(s)
+	all := x.all(s)
 	if id == "" {
 		if len(all) > 0 {
 			return all[0], nil
@@ -170,42 +190,4 @@ func (q *Inquiries) find(s *fleet.State, id string) (inquiries.Inquiry, error) {
 		return inquiries.Inquiry{}, control.Errorf(control.KindNotFound, "see all: parley frame list --all", "there is no inquiry %q", id)
 	}
 	return inquiries.Inquiry{}, control.Errorf(control.KindUsage, "give more of it: "+fit[0].Channel.String(), "%d inquiries begin with %q", len(fit), id)
-}
-
-// settled returns the value that the fleet has settled for a policy. It is asked while the state is
-// read.
-func (q *Inquiries) settled(s *fleet.State, key string) string {
-	value, _ := fleet.Value(s, q.policies, policy.KindName, time.Time{}).Value(key)
-	return value
-}
-
-// served returns an agent of this host, if that agent runs commands.
-func (q *Inquiries) served(name string) (configs.Agent, bool) {
-	for _, a := range q.Agents() {
-		if a.Name.String() == name && a.Door == configs.DoorExec && len(a.Tiers) > 0 {
-			return a, true
-		}
-	}
-	return configs.Agent{}, false
-}
-
-// actor returns the actor for an agent of this host. An agent that this host does not declare
-// speaks as the host (see inquiries.Member).
-func (q *Inquiries) actor(agent string) inquiries.Actor {
-	a := inquiries.Actor{Record: q.RecordID, Me: q.Host.String(), Host: q.Host}
-	if _, served := q.served(agent); served {
-		a.Me = agent
-	}
-	return a
-}
-
-// human returns the actor for this host's human. It is asked while the state is read.
-func (q *Inquiries) human(s *fleet.State, hsig string) inquiries.Actor {
-	a := inquiries.Actor{Record: q.RecordID, Me: q.Human.String(), Host: q.Host, Human: q.Human.String(), Hsig: hsig}
-	if host, joined := s.Keys().Host(q.Host); joined {
-		if key, counts, _ := host.HumanKeyNow(a.Human); counts {
-			a.Key = key.Key
-		}
-	}
-	return a
 }

@@ -25,22 +25,22 @@ func TestFolderOfAnotherHostIsNotReadHere(t *testing.T) {
 	}
 	q := New(Options{Host: "white", Places: t.TempDir(), Home: t.TempDir(), Folded: func(func(*fleet.State)) {}})
 	v := inquiries.Inquiry{Channel: "1f2e3d4c-0000-4000-8000-000000000000", Opening: protocol.InquiryOpening{In: mine, Snapshot: source.Hash}, By: protocol.Address{Name: "nat", Host: "black"}}
-	if dir, err := q.material(t.Context(), v); err == nil || !strings.Contains(err.Error(), "is a folder of black") {
+	if dir, err := q.material.dir(t.Context(), v); err == nil || !strings.Contains(err.Error(), "is a folder of black") {
 		t.Errorf("it is investigated at %s, %v", dir, err)
 	}
 	if left, _ := os.ReadDir(q.Places); len(left) > 0 {
 		t.Error("something of it was copied")
 	}
 	v.Opening.In, v.Opening.Humans = mine+"@main", []protocol.Name{"bo"}
-	if dir, err := q.material(t.Context(), v); err == nil {
+	if dir, err := q.material.dir(t.Context(), v); err == nil {
 		t.Errorf("what an agent of another host named is investigated at %s", dir)
 	}
 	v.Opening.Humans = nil
-	if dir, err := q.material(t.Context(), v); err == nil || strings.Contains(err.Error(), mine) {
+	if dir, err := q.material.dir(t.Context(), v); err == nil || strings.Contains(err.Error(), mine) {
 		t.Errorf("what cannot be had here is told to others: %s, %v", dir, err)
 	}
 	v.Opening.In, v.By.Host = mine, "white"
-	if dir, err := q.material(t.Context(), v); err != nil || dir == "" {
+	if dir, err := q.material.dir(t.Context(), v); err != nil || dir == "" {
 		t.Errorf("a folder of this host is not: %v", err)
 	}
 }
@@ -49,22 +49,22 @@ func TestFolderOfAnotherHostIsNotReadHere(t *testing.T) {
 // beginning an inquiry.
 func TestEachAgentTakesByItself(t *testing.T) {
 	q := New(Options{})
-	release, err := q.turn(t.Context(), "slow")
+	release, err := q.material.turn(t.Context(), "slow")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := q.turn(t.Context(), "other")
+	other, err := q.material.turn(t.Context(), "other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	other()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := q.turn(ended, "slow"); err == nil {
+	if _, err := q.material.turn(ended, "slow"); err == nil {
 		t.Error("one agent takes two at once")
 	}
 	release()
-	if release, err = q.turn(t.Context(), "slow"); err != nil {
+	if release, err = q.material.turn(t.Context(), "slow"); err != nil {
 		t.Fatal(err)
 	}
 	release()

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
@@ -29,10 +28,6 @@ const (
 	// maxFeed is how many messages may come between two looks at inquiries. If there are more, all
 	// inquiries are looked at.
 	maxFeed = 1024
-	// lookAround is how often this host looks whether the host of a member is lost. lostAfter is
-	// for how long a lost host has not been heard.
-	lookAround = 5 * time.Second
-	lostAfter  = 30 * time.Second
 )
 
 // going is an inquiry that goes on, as far as this host has to do with it.
@@ -107,24 +102,18 @@ func callIn(v inquiries.Inquiry, c inquiries.Call) call {
 const inFlight = "in flight"
 
 // Start carries out inquiries until `stop` is called.
-func (q *Inquiries) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	q.work.Go(func() { q.watch(ctx) })
-	return func() {
-		cancel()
-		q.work.Wait()
-	}
-}
+func (q *Inquiries) Start() (stop func()) { return wait.Background(q.watch) }
 
 // Look has all inquiries looked at, because commands may be run again.
 func (q *Inquiries) Look() { wait.Nudge(q.nudge) }
 
 func (q *Inquiries) watch(ctx context.Context) {
+	defer q.work.Wait()
 	came := q.Messages.Follow(maxFeed, nil)
 	defer came.End()
 	around := time.NewTicker(lookAround)
 	defer around.Stop()
-	q.tidy() // what a crash left
+	q.material.tidy() // what a crash left
 	q.lookAtAll(ctx)
 	for {
 		select {
@@ -145,7 +134,7 @@ func (q *Inquiries) watch(ctx context.Context) {
 // concern reports whether one of the messages is a deed of an inquiry, or a word of a host
 // that may make deeds count.
 func (q *Inquiries) concern(paths []protocol.Path) (yes bool) {
-	deeds := q.kind.Deeds()
+	deeds := q.known.kind.Deeds()
 	q.Folded(func(s *fleet.State) {
 		yes = slices.ContainsFunc(paths, func(p protocol.Path) bool {
 			it, there := s.Ledger.Item(p)
@@ -159,7 +148,7 @@ func (q *Inquiries) concern(paths []protocol.Path) (yes bool) {
 // others. While no command may be run, it begins nothing; Look is called afterwards.
 func (q *Inquiries) lookAtAll(ctx context.Context) {
 	var all []inquiries.Inquiry
-	q.Folded(func(s *fleet.State) { all = q.open(s) })
+	q.Folded(func(s *fleet.State) { all = q.known.open(s) })
 	halted := q.Halted()
 	for _, v := range all {
 		switch {
@@ -171,13 +160,6 @@ func (q *Inquiries) lookAtAll(ctx context.Context) {
 	}
 }
 
-func (q *Inquiries) hasEnded(channel protocol.ChannelID) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.over[channel]
-}
-
-// look begins what this host has to do for one inquiry that goes on.
 func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
 	q.mu.Lock()
 	if q.live[v.Channel] != nil || v.Coordinator.Host == q.Host.String() { // a coordinator may only wait for others, and has to notice if they are lost
@@ -225,7 +207,7 @@ func (q *Inquiries) make(ctx context.Context, v inquiries.Inquiry, all ...inquir
 
 // sayTogether makes calls that need no agent, all of them or none.
 func (q *Inquiries) sayTogether(ctx context.Context, v inquiries.Inquiry, all []inquiries.Call) error {
-	actor := q.actor(all[0].By.Name)
+	actor := q.Pool.actor(all[0].By.Name)
 	var commands []affair.Command
 	for _, c := range all {
 		s, err := q.surroundings(ctx, v, c)
@@ -252,7 +234,6 @@ func round(v inquiries.Inquiry, c inquiries.Call) string {
 	return fmt.Sprint(v.Epoch, v.Cycle, v.Briefs, v.Syntheses, len(v.Gates))
 }
 
-// ofMember reports whether a member makes a call.
 func ofMember(c inquiries.Call) bool {
 	switch c.Do {
 	case protocol.ActFrameSignal, protocol.ActFrameReveal, protocol.ActFrameExchange, protocol.ActFrameReport, protocol.ActFrameFollowAnswer:
@@ -299,7 +280,7 @@ func (q *Inquiries) goes(ctx context.Context, v inquiries.Inquiry) *going {
 // in flight may have made it, or undone it, and the look at that deed left out the call.
 func (q *Inquiries) done(v inquiries.Inquiry, c inquiries.Call, err error) {
 	defer q.Look()
-	now := q.value(v.Channel)
+	now := q.known.value(v.Channel)
 	if err != nil && (errors.Is(err, errOvertaken) || !slices.Contains(inquiries.Next(now), c)) {
 		err = nil // somebody else made it, or another host coordinates now
 	}
@@ -347,11 +328,11 @@ func (q *Inquiries) end(v inquiries.Inquiry) {
 	q.mu.Lock()
 	g := q.live[v.Channel]
 	delete(q.live, v.Channel)
-	q.over[v.Channel] = true
 	q.mu.Unlock()
+	q.known.over.Store(v.Channel, true)
 	q.Wrong("inquiry "+id8(v.Channel), "")
 	forget := func() {
-		if err := errors.Join(q.spool.drop(v.Channel), q.clear(v.Channel)); err != nil {
+		if err := errors.Join(q.spool.drop(v.Channel), q.material.clear(v.Channel)); err != nil {
 			q.Log.Warn().Err(err).Str("inquiry", id8(v.Channel)).Msg("what members worked with is left behind")
 		}
 	}
@@ -366,16 +347,21 @@ func (q *Inquiries) end(v inquiries.Inquiry) {
 	})
 }
 
-// id8 is the beginning of a channel's id.
 func id8(c protocol.ChannelID) string { return c.String()[:8] }
 
-// carry makes one call and says that it was made.
 func (q *Inquiries) carry(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) error {
 	switch c.Do {
 	case protocol.ActFrameSignal:
 		return q.investigate(ctx, v, c)
 	case protocol.ActFrameReveal:
-		return q.tell(ctx, v, c)
+		k, ok, err := q.spool.read(v.Channel, c.Perspective, c.Attempt)
+		switch {
+		case err != nil:
+			return err
+		case !ok || k.Outcome != protocol.SignalCompleted:
+			return fmt.Errorf("cannot tell what %q has found: it is not in this host's spool any more", c.Perspective)
+		}
+		return q.says(ctx, v, c, func(a inquiries.Actor) affair.Command { return a.Reveal(v.Channel, c.Perspective, k.Result) })
 	case protocol.ActFrameExchange, protocol.ActFrameReport, protocol.ActFrameFollowAnswer:
 		return q.converse(ctx, v, c)
 	case protocol.ActFrameFindings:
@@ -383,7 +369,7 @@ func (q *Inquiries) carry(ctx context.Context, v inquiries.Inquiry, c inquiries.
 			return err
 		}
 	}
-	agent, served := q.served(v.Coordinator.Name)
+	agent, served := q.Pool.served(v.Coordinator.Name)
 	s, err := q.surroundings(ctx, v, c)
 	if err != nil {
 		return err
@@ -396,10 +382,49 @@ func (q *Inquiries) carry(ctx context.Context, v inquiries.Inquiry, c inquiries.
 	})
 }
 
+// remember keeps the findings that the human preserved, and the limits that nobody addressed, as
+// memories of the coordinator (R56). What was kept before a crash is not kept twice.
+func (q *Inquiries) remember(ctx context.Context, v inquiries.Inquiry) error {
+	if len(v.End.Preserve) == 0 {
+		return nil
+	}
+	texts, _ := inquiries.Sections(v.Synthesis.Text, inquiries.SynthesisSections()...)
+	var all []control.AddMemoryRequest
+	keep := func(what, text string, tags ...string) {
+		all = append(all, control.AddMemoryRequest{
+			Subject: fmt.Sprintf("%s (inquiry %s)", what, id8(v.Channel)), Scope: v.Opening.Channel, Tags: tags, Body: v.Opening.Text + "\n\n" + text,
+		})
+	}
+	for _, category := range v.End.Preserve {
+		section := inquiries.SectionOf(category)
+		keep(section, texts[section], "frame")
+	}
+	if gaps := v.Trace.Gaps; len(gaps) > 0 {
+		text := ""
+		for _, gap := range gaps {
+			text += "- " + gap + "\n"
+		}
+		keep("Coverage gaps", text, "frame", "coverage-gap")
+	}
+	for _, r := range all {
+		there := false
+		q.Folded(func(s *fleet.State) {
+			there = len(s.Memories.List(shelf.MemoryFilter{From: v.Coordinator.Name, Subject: r.Subject})) > 0
+		})
+		if there {
+			continue
+		}
+		if err := q.Remember(ctx, r, v.Coordinator.Name); err != nil {
+			return fmt.Errorf("cannot keep what was preserved: %w", err)
+		}
+	}
+	return nil
+}
+
 // ask asks the agent that makes a call until its answer is accepted, and writes that answer to the
 // record. A call that needs no agent is written at once.
 func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Call, s calls.Surroundings, run func(input string) (door.Result, error)) error {
-	actor := q.actor(c.By.Name)
+	actor := q.Pool.actor(c.By.Name)
 	for try := 1; ; try++ {
 		input, agent := calls.Prompt(v, c, s)
 		answer := ""
@@ -421,7 +446,7 @@ func (q *Inquiries) ask(ctx context.Context, v inquiries.Inquiry, c inquiries.Ca
 		if err == nil {
 			_, err = q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(actor.Me), Because: v.Path}, command)
 		}
-		now := q.value(v.Channel)
+		now := q.known.value(v.Channel)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return err
@@ -444,94 +469,28 @@ func (q *Inquiries) asksAgain(v inquiries.Inquiry, c inquiries.Call, why string)
 // to be looked at again.
 var errOvertaken = errors.New("another deed came between")
 
-// surroundings is what a call of the coordinator is told in addition to the inquiry.
 func (q *Inquiries) surroundings(ctx context.Context, v inquiries.Inquiry, c inquiries.Call) (s calls.Surroundings, err error) {
 	if c.Do == protocol.ActFrameContext && v.Opening.In != "" {
-		if s.Files, err = q.files(ctx, v); err != nil {
+		if s.Files, err = q.material.files(ctx, v); err != nil {
 			return s, err
 		}
 	}
 	q.Folded(func(state *fleet.State) {
 		switch c.Do {
 		case protocol.ActFrameProposals:
-			for _, other := range q.all(state) {
+			for _, other := range q.known.all(state) {
 				if other.State.Over() && other.Channel != v.Channel && len(s.Earlier) < maxEarlier {
 					s.Earlier = append(s.Earlier, other)
 				}
 			}
 		case protocol.ActFrameMap:
-			s.Agents, s.Made = q.candidates(state, v)
+			s.Agents, s.Made = q.Pool.candidates(state, v)
 		case protocol.ActFrameStart:
-			s.Member = q.elsewhere(state, v, v.Member(c.Perspective))
+			s.Member = q.Pool.elsewhere(state, v, v.Member(c.Perspective))
 		}
 	})
 	return s, nil
 }
 
-// files returns the names of the files that are investigated. So the coordinator learns where
-// perspectives could look, and reads nothing of these files for them.
-func (q *Inquiries) files(ctx context.Context, v inquiries.Inquiry) (names []string, err error) {
-	defer q.hold()() // else what is taken could be removed at the same time
-	dir, err := q.material(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot read what is investigated: %w", err)
-	}
-	return names, nil
-}
-
 // maxEarlier is how many inquiries that are over a proposal is told of: the newest ones.
 const maxEarlier = 5
-
-// lookForLost asks humans about members whose hosts are lost (R49). A host that was never heard
-// since this node started does not count as lost: perhaps git alone brings what it says.
-func (q *Inquiries) lookForLost(ctx context.Context) {
-	q.mu.Lock()
-	live := maps.Clone(q.live)
-	q.mu.Unlock()
-	for channel, g := range live {
-		v := q.value(channel)
-		if v.Coordinator.Host != q.Host.String() || v.Open() != nil {
-			continue // one gate at a time
-		}
-		m := q.lostMember(v, g.asked)
-		if m == nil {
-			continue
-		}
-		command := q.actor(v.Coordinator.Name).Ask(channel, protocol.GateLost, m.Perspective, nil)
-		if _, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(v.Coordinator.Name), Because: v.Path}, command); err != nil {
-			q.Log.Warn().Err(err).Str("inquiry", id8(channel)).Msg("nobody could be asked about a host that is lost")
-			continue // the next look tries it again; else the member would be waited for forever
-		}
-		g.asked[runOf(m)] = true
-	}
-}
-
-// lostMember returns a member whose host is lost while something of the member is waited for, and
-// about which nobody was asked yet. It returns nil if there is none. It removes runs from `asked`
-// whose hosts are back: if such a host is lost again, somebody is asked again.
-func (q *Inquiries) lostMember(v inquiries.Inquiry, asked map[string]bool) *inquiries.Member {
-	for _, m := range v.Members {
-		if !v.Awaits(m) || m.Agent.Host == q.Host.String() {
-			continue
-		}
-		last, live := q.Seen(protocol.Name(m.Agent.Host))
-		if live {
-			delete(asked, runOf(m))
-		} else if !last.IsZero() && q.Now().Sub(last) >= lostAfter && !asked[runOf(m)] {
-			return m
-		}
-	}
-	return nil
-}
-
-// runOf names one run of a member.
-func runOf(m *inquiries.Member) string { return fmt.Sprint(m.Perspective, " ", m.Attempt) }

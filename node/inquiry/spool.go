@@ -44,7 +44,6 @@ func (s *spool) file(inquiry protocol.ChannelID, perspective string, attempt int
 	return filepath.Join(s.of(inquiry), fmt.Sprintf("%s-%d.json", hex.EncodeToString(sum[:8]), attempt))
 }
 
-// read returns what is kept of an attempt. `ok` is false if nothing is kept.
 func (s *spool) read(inquiry protocol.ChannelID, perspective string, attempt int) (k kept, ok bool, err error) {
 	file := s.file(inquiry, perspective, attempt)
 	s.mu.Lock()
@@ -90,7 +89,6 @@ func (s *spool) write(inquiry protocol.ChannelID, perspective string, attempt in
 	return nil
 }
 
-// drop forgets an inquiry that is over.
 func (s *spool) drop(inquiry protocol.ChannelID) error {
 	s.mu.Lock()
 	maps.DeleteFunc(s.ended, func(file string, _ kept) bool { return filepath.Dir(file) == s.of(inquiry) })

@@ -19,10 +19,9 @@ import (
 func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) control.Frame {
 	f := control.Frame{
 		ID: id8(v.Channel), Channel: v.Channel, Path: v.Path.String(), Hash: v.Hash, Question: v.Opening.Text, QuestionHash: v.Opening.Hash,
-		State: string(v.State), StateText: v.State.String(), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.Ended.UTC(), By: v.By.String(),
+		State: string(v.State), StateText: v.State.String(), Over: v.State.Over(), Began: v.Began.UTC(), Ended: v.End.At.UTC(), By: v.By.String(),
 		Coordinator: v.Coordinator.String(), Epoch: v.Epoch, Mode: v.Mode, AskedMode: v.Opening.Mode, In: v.Opening.In, Snapshot: v.Opening.Snapshot, Receivers: v.Opening.Receivers, Cycle: v.Cycle, Last: v.Last.String(),
-		Base: v.Base, Chosen: v.Chosen, Gaps: v.Trace.Gaps,
-		Here: v.Coordinator.Host == q.Host.String(), Syntheses: v.Syntheses,
+		Base: v.Base, Chosen: v.Chosen, FrameOutcome: control.FrameOutcome{Gaps: v.Trace.Gaps, Syntheses: v.Syntheses}, Here: v.Coordinator.Host == q.Host.String(),
 	}
 	if n := s.Affairs(inquiries.KindName); slices.ContainsFunc(n, func(name string) bool { return strings.HasPrefix(name, f.ID) && name != v.Channel.String() }) {
 		f.ID = v.Channel.String() // a short id that two inquiries have names neither of them
@@ -37,9 +36,9 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 	}
 	q.mu.Unlock()
 	f.Cost = inquiries.Cost(max(len(v.Chosen), len(v.Base)+len(v.Proposal.Perspectives)), len(v.Tensions), max(0, v.Briefs-1), len(v.Inputs))
-	f.Waits = q.waits(v)
+	f.Waits = waits(v, f.Deciders)
 	if g := v.Open(); g != nil {
-		f.Gate = q.gate(s, v, g)
+		f.Gate = gate(s, v, g)
 	}
 	if !whole {
 		return f
@@ -49,7 +48,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		f.NoneProposed = v.Proposal.Text
 	}
 	for _, m := range v.Members {
-		f.Members = append(f.Members, q.member(s, m))
+		f.Members = append(f.Members, member(s, m))
 	}
 	if len(v.Detection.Triggers) == 0 {
 		f.Detection = v.Detection.Text
@@ -58,7 +57,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		f.Tensions = append(f.Tensions, tension(v, t))
 	}
 	f.Synthesis, f.Tier, f.Note = v.Synthesis.Text, v.Lens.Tier, v.Lens.Note
-	for _, one := range v.Findings.Findings {
+	for _, one := range v.End.Findings.Findings {
 		f.Findings = append(f.Findings, one.Category)
 	}
 	f.Remarks = calls.Notes(v, q.before(s, v))
@@ -74,7 +73,7 @@ func (q *Inquiries) before(s *fleet.State, v inquiries.Inquiry) (before []inquir
 	if !v.State.Over() {
 		return nil
 	}
-	for _, other := range q.all(s) {
+	for _, other := range q.known.all(s) {
 		if other.State.Over() && other.Path.Compare(v.Path) < 0 && len(before) < maxBefore {
 			before = append(before, other)
 		}
@@ -82,13 +81,12 @@ func (q *Inquiries) before(s *fleet.State, v inquiries.Inquiry) (before []inquir
 	return before
 }
 
-// waits says for whom or what an inquiry waits.
-func (q *Inquiries) waits(v inquiries.Inquiry) string {
+func waits(v inquiries.Inquiry, deciders []string) string {
 	if v.State.Over() {
 		return ""
 	}
 	if v.Open() != nil {
-		return humans(v) + " to decide"
+		return strings.Join(deciders, " or ") + " to decide"
 	}
 	var who []string
 	for _, c := range inquiries.Next(v) {
@@ -103,16 +101,8 @@ func (q *Inquiries) waits(v inquiries.Inquiry) string {
 	return strings.Join(who, ", ")
 }
 
-func humans(v inquiries.Inquiry) string {
-	var names []string
-	for _, d := range v.Deciders {
-		names = append(names, d.Address().String())
-	}
-	return strings.Join(names, " or ")
-}
-
 // gate is what a gate asks humans. It is asked while the state is read.
-func (q *Inquiries) gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
+func gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.FrameGate {
 	view := control.FrameGate{
 		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: g.Questions,
 		Contested: v.Contested == g.Path, Time: g.At.UTC(), NoKey: true, Asker: asker(s, v, g),
@@ -137,7 +127,7 @@ func asker(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) protocol.Aske
 }
 
 // member shows the member that investigates a perspective. It is asked while the state is read.
-func (q *Inquiries) member(s *fleet.State, m *inquiries.Member) control.FrameMember {
+func member(s *fleet.State, m *inquiries.Member) control.FrameMember {
 	v := control.FrameMember{
 		Perspective: m.Perspective, Agent: m.Agent.String(), Attempt: m.Attempt, State: "waiting", Degraded: m.Degraded, Flags: m.Flags, Result: m.Result,
 	}
@@ -182,7 +172,7 @@ func tension(v inquiries.Inquiry, t *inquiry.Tension) control.FrameTension {
 // the state is read.
 func (q *Inquiries) Waiting(s *fleet.State) map[string]int {
 	waiting := map[string]int{}
-	for _, v := range q.open(s) {
+	for _, v := range q.known.open(s) {
 		if v.Open() == nil {
 			continue
 		}
@@ -199,7 +189,7 @@ func (q *Inquiries) GateChange(s *fleet.State, it *fleet.Item) *control.GateChan
 	if it.Act != protocol.ActFrameGate && it.Act != protocol.ActFrameAnswer || s.Void(it) != nil {
 		return nil
 	}
-	v := q.in(s, it.Path.Channel())
+	v := q.known.in(s, it.Path.Channel())
 	at, change := it.Path, control.GateOpened
 	if re, answers := it.AnsweredPath(); answers && it.Act == protocol.ActFrameAnswer {
 		at, change = re, control.GateAnswered
@@ -230,16 +220,12 @@ func (q *Inquiries) Gates(r control.GatesRequest) ([]control.Gate, error) {
 	list := []control.Gate{}
 	var items []*fleet.Item
 	q.Folded(func(s *fleet.State) {
-		among := q.open
-		if r.All || r.ID != "" {
-			among = q.all
-		}
-		for _, v := range among(s) {
+		for _, v := range q.known.those(s, r.All || r.ID != "") {
 			open := v.Open()
 			for _, g := range v.Gates {
 				one := q.listed(s, v, g)
 				named := r.ID == one.ID || r.ID == one.Path
-				if !named && (r.ID != "" || !r.All && g != open || !r.Fleet && !one.Here) {
+				if !named && (r.ID != "" || !r.All && g != open || !one.Here) {
 					continue
 				}
 				if it, ok := s.Ledger.Item(g.Path); ok {
@@ -268,7 +254,7 @@ func (q *Inquiries) GateAt(s *fleet.State, path protocol.Path) (control.Gate, bo
 	if !ok || it.Act != protocol.ActFrameGate {
 		return control.Gate{}, false
 	}
-	v := q.in(s, path.Channel())
+	v := q.known.in(s, path.Channel())
 	g := v.Gate(path)
 	if g == nil || v.Open() != g {
 		return control.Gate{}, false
@@ -282,7 +268,7 @@ const GateOfInquiry = "inquiry"
 
 // listed is a gate as one of a list. It is asked while the state is read.
 func (q *Inquiries) listed(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) control.Gate {
-	view := q.gate(s, v, g)
+	view := gate(s, v, g)
 	one := control.Gate{
 		ID: g.Path.Short(), Path: view.Path, For: GateOfInquiry, Title: g.Asks(), Party: oneLine(v.Opening.Text), Channel: v.Channel.String(), By: v.Coordinator.String(),
 		NoKey: view.NoKey, Outcome: "pending", Time: view.Time, Hash: g.Hash, Shown: shown(v, g), Asker: view.Asker,

@@ -127,8 +127,6 @@ func (g GH) Since(ctx context.Context, a protocol.Anchor, after time.Time) (n Ne
 	return n, nil
 }
 
-// readComments reads a page of comments as GitHub gives it. It returns the comments that were
-// written after a time. `full` says that another page may follow.
 func readComments(answer []byte, after time.Time) (comments []Comment, full bool, err error) {
 	var list []struct {
 		User    *struct{ Login string }

@@ -56,7 +56,6 @@ func bit(b bool) float64 {
 	return 0
 }
 
-// ofNode returns the metrics of the node itself.
 func ofNode() []value[Snapshot] {
 	hasRemote := func(s Snapshot) bool { return s.Record.HasRemote }
 	return []value[Snapshot]{

@@ -50,7 +50,6 @@ func (t *timed) begin(paths []protocol.Path, at time.Time) {
 	}
 }
 
-// reached returns how long the messages that are timed took until they first came to a stage.
 func (t *timed) reached(paths []protocol.Path, s stage, at time.Time) (took []time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,7 +41,7 @@ type Options struct {
 	Concerned func(protocol.ChannelID) []string
 	Messages  *feed.Feeds[protocol.Path] // as they enter the state
 	// Wrong tells the operator what is wrong with the files of an agent; "" means that nothing is.
-	Wrong func(agent, text string)
+	Wrong func(about, text string)
 	Log   zerolog.Logger
 }
 
@@ -67,10 +67,8 @@ func New(o Options) *Keeper {
 // Start writes all files. Then, whenever something happens in a topic or party, it writes the files
 // of the agents concerned, until `stop` is called. What has happened until then is written too.
 func (k *Keeper) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
 	came := k.Messages.Follow(1024, func(p protocol.Path) bool { return true })
-	running.Go(func() {
+	return wait.Background(func(ctx context.Context) {
 		defer came.End()
 		k.after(nil, true)
 		for {
@@ -86,10 +84,6 @@ func (k *Keeper) Start() (stop func()) {
 			}
 		}
 	})
-	return func() {
-		cancel()
-		running.Wait()
-	}
 }
 
 // after writes what messages change, for the agents of this host that are concerned: the topics and
@@ -138,9 +132,10 @@ func (k *Keeper) isNew(a configs.Agent) bool {
 // tell notes the outcome of writing an agent's files, and tells once what is wrong with them. The
 // caller holds mu.
 func (k *Keeper) tell(a configs.Agent, w Written, err error) {
+	about := "files of collaborations of " + a.Name.String()
 	now := attempt{dir: a.Dir, whole: err == nil && w.Folder != ""}
 	if err != nil {
-		now.wrong = err.Error()
+		now.wrong = fmt.Sprintf("the %s: %v", about, err)
 	}
 	last, known := k.last[a.Name.String()]
 	k.last[a.Name.String()] = now
@@ -150,7 +145,7 @@ func (k *Keeper) tell(a configs.Agent, w Written, err error) {
 	if err != nil {
 		k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
 	}
-	k.Wrong(a.Name.String(), now.wrong)
+	k.Wrong(about, now.wrong)
 }
 
 // Written is the outcome of writing an agent's files.
@@ -265,13 +260,11 @@ func (b Book) opened() bool {
 	})
 }
 
-// writer writes the files of one agent.
 type writer struct {
 	root *os.Root
 	w    *Written
 }
 
-// book writes all files. A file that cannot be written does not keep others from being written.
 func (w writer) book(b Book) error {
 	var wrong []error
 	for _, p := range b.Partners {

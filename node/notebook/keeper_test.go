@@ -40,7 +40,7 @@ func newDesk(agents ...configs.Agent) *desk {
 		Concerned: func(c protocol.ChannelID) []string {
 			return map[protocol.ChannelID][]string{tmuxChannel: {"skills", "mawjs"}, portChannel: {"volt", "mawjs"}}[c]
 		},
-		Wrong: func(agent, text string) { d.wrong = append(d.wrong, agent+": "+text) },
+		Wrong: func(about, text string) { d.wrong = append(d.wrong, about+"; "+text) },
 	})
 	return d
 }
@@ -439,7 +439,8 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	for range 3 {
 		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 2)}, false)
 	}
-	want := []string{"skills: cannot write registry.md: registry.md is a named pipe, no plain file: move it away"}
+	about := "files of collaborations of skills"
+	want := []string{about + "; the " + about + ": cannot write registry.md: registry.md is a named pipe, no plain file: move it away"}
 	if !slices.Equal(d.wrong, want) {
 		t.Errorf("told is %q, not %q", d.wrong, want)
 	}
@@ -453,7 +454,7 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.write(t, "skills") // as a sweep does
-	if want = append(want, "skills: "); !slices.Equal(d.wrong, want) {
+	if want = append(want, about+"; "); !slices.Equal(d.wrong, want) {
 		t.Errorf("told is %q, not %q", d.wrong, want)
 	}
 }

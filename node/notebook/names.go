@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	where "github.com/parleyfleet/parley/internal/psi"
+	"github.com/parleyfleet/parley/internal/visible"
 )
 
 // The folder in ψ for the files, and the folders in it that belong to no partner.
@@ -49,3 +50,11 @@ func isFolder(path string) bool {
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// inLine is somebody's text as it stands in a line of a sheet. It can be no mark, no new line, and
+// nothing that a terminal obeys.
+func inLine(text string) string {
+	return strings.ReplaceAll(visible.Line(strings.Join(strings.Fields(text), " ")), "<!--", "<\\!--")
+}
+
+func inCell(text string) string { return strings.ReplaceAll(inLine(text), "|", `\|`) }

@@ -65,7 +65,8 @@ func (s Sheet) Render(existing []byte) []byte {
 			out = append(out, p.lines...)
 			continue
 		}
-		section := s.section(p.section)
+		i := slices.IndexFunc(s.Sections, func(section Section) bool { return section.Name == p.section })
+		section := s.Sections[i]
 		out = append(out, section.marked()...)
 		if strange := p.strange(); len(strange) > 0 {
 			out = append(out, "", notTakenIn+" "+section.Do, "")
@@ -74,11 +75,6 @@ func (s Sheet) Render(existing []byte) []byte {
 		}
 	}
 	return []byte(strings.Join(out, "\n") + "\n")
-}
-
-func (s Sheet) section(name string) Section {
-	i := slices.IndexFunc(s.Sections, func(section Section) bool { return section.Name == name })
-	return s.Sections[i]
 }
 
 func (s Sheet) has(name string) bool {

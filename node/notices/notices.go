@@ -102,6 +102,15 @@ func (ns *Notices) Wrong(about, format string, args ...any) {
 	ns.to.Wrong(about, text)
 }
 
+// Stands warns that something is wrong with a subject; if `text` is "", nothing is any more.
+func (ns *Notices) Stands(about, text string) {
+	if text == "" {
+		ns.Mended(about)
+		return
+	}
+	ns.Wrong(about, "%s", text)
+}
+
 // Mended notes that nothing is wrong with a subject any more.
 func (ns *Notices) Mended(about string) {
 	ns.mu.Lock()

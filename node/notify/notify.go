@@ -94,7 +94,6 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// waitingFile keeps the matters that wait.
 func (n *Notifier) waitingFile() string { return n.File + ".waiting" }
 
 // queue has each command tell a matter that is for it and has not told it. The caller holds mu, or
@@ -127,15 +126,7 @@ func (n *Notifier) Tell(m Matter) {
 }
 
 // Start tells what waits, until `stop` is called, which also ends a command that runs.
-func (n *Notifier) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { n.work(ctx) })
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
+func (n *Notifier) Start() (stop func()) { return wait.Background(n.work) }
 
 // clockLook is for how long at most a timer waits for the end of quiet hours before the clock is
 // looked at again. The clock can be set, and a timer stands still while the machine sleeps.

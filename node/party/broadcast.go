@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,13 +22,10 @@ const (
 	tierFleet = "fleet"
 )
 
-// broadcastMark is how an announcement for the fleet begins. An announcement for a team begins with
-// teamMark.
 const broadcastMark = "📢 BROADCAST: "
 
 func teamMark(f found) string { return "📢 TEAM BROADCAST [" + f.Team + "]: " }
 
-// announcing is what is to be told of a party, and how.
 type announcing struct {
 	control.Announcing
 	what  string             // in the words of the seed
@@ -46,7 +44,7 @@ func (p *Parties) crosses(f found, more []protocol.Address) bool {
 // party has a tag, its team is told. Else the fleet is told, if the request asks for that. If
 // agents of other hosts are in the party, the fleet is told only with a human's consent. announce
 // returns nil if nobody was to be told.
-func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f found, a announcing) *control.Announcement {
+func (p *Parties) announce(ctx context.Context, by control.Caller, me collab.Acting, f found, a announcing) *control.Announcement {
 	v := &control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
 	if f.Team != "" {
 		v.Tier = tierTeam
@@ -58,7 +56,7 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f 
 		v.Skipped = "it was to be quiet"
 	case f.Rules.BroadcastScope == protocol.ScopeNone:
 		v.Skipped = noScope
-	case v.Tier == tierFleet && a.cross && !a.Consent && me.human == "":
+	case v.Tier == tierFleet && a.cross && !a.Consent && me.Human == "":
 		v.Gate, v.Skipped = p.wishToTell(ctx, by, me, f, a)
 	case v.Tier == tierFleet && a.cross && !a.Consent:
 		v.Skipped = "you did not agree that agents of other hosts are told"
@@ -66,26 +64,26 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me acting, f 
 	if v.Skipped != "" {
 		return v
 	}
-	p.tellOthers(ctx, by, me.me, f, a, v)
+	p.tellOthers(ctx, by, me.Me, f, a, v)
 	return v
 }
 
 // wishToTell asks the human of an agent whether agents of other hosts are told. It returns the gate
 // at which they decide, "" for none, and why nobody is told yet.
-func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, f found, a announcing) (gate, why string) {
+func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me collab.Acting, f found, a announcing) (gate, why string) {
 	var humans []protocol.Name
 	var err error
-	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.me) })
+	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.Me) })
 	agreed := "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
 	for _, g := range f.Gates {
-		if g.For == parties.ForBroadcast && g.By == me.me && g.Host == p.Host && g.Text == a.what && g.Waits() {
+		if g.For == parties.ForBroadcast && g.By == me.Me && g.Host == p.Host && g.Text == a.what && g.Waits() {
 			return g.Path.Short(), agreed // that is asked already
 		}
 	}
 	if err != nil {
 		return "", "the human could not be asked: " + err.Error()
 	}
-	actor := parties.Actor{Record: p.RecordID, Me: me.me, Host: p.Host}
+	actor := parties.Actor{Record: p.RecordID, Me: me.Me, Host: p.Host}
 	paths, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans))
 	if err != nil {
 		return "", "the human could not be asked: " + err.Error()
@@ -93,7 +91,6 @@ func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me acting, 
 	return paths[0].Short(), agreed
 }
 
-// tellOthers tells an announcement to its audience.
 func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, f found, a announcing, v *control.Announcement) {
 	self := protocol.Address{Name: me, Host: p.Host.String()}
 	apart := append(a.apart[:len(a.apart):len(a.apart)], self)
@@ -256,7 +253,7 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 	if err != nil {
 		return v, err
 	}
-	t, err := p.standing.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
+	t, err := p.standing.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.Me}, With: r.With, Topic: r.Topic})
 	if err != nil {
 		return v, err
 	}
@@ -265,9 +262,9 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 		anchor, observe = t.Anchor, "watch "+t.Anchor
 	}
 	v.Text = fmt.Sprintf("📢 COLLABORATION BROADCAST | from: %s\nTopic: %s\nParticipants: %s, %s\nAnchor: %s\nJoin: parley work-with %s %s --join\nObserve: %s",
-		who.me, t.Name, who.me, t.With, anchor, visible.Shell(who.me), visible.Shell(t.Name), observe)
+		who.Me, t.Name, who.Me, t.With, anchor, visible.Shell(who.Me), visible.Shell(t.Name), observe)
 	switch {
-	case t.CrossHost && !r.Consent && who.human == "":
+	case t.CrossHost && !r.Consent && who.Human == "":
 		return v, control.Errorf(control.KindRefused, "ask your human to type it: parley work-with "+visible.Shell(t.With)+" "+visible.Shell(t.Name)+" --broadcast",
 			"agents of other hosts are told of a topic only where a human agrees")
 	case t.CrossHost && !r.Consent:
@@ -279,10 +276,10 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 	p.Folded(func(s *fleet.State) {
 		v.To = slices.DeleteFunc(p.everybody(s, t.Channel), func(one control.ToldOne) bool {
 			a, _ := protocol.ParseAddress(one.Who)
-			return a.Name == t.With || a.Name == who.me && a.Host == p.Host.String()
+			return a.Name == t.With || a.Name == who.Me && a.Host == p.Host.String()
 		})
 	})
-	err = p.say(ctx, by, control.SendRequest{As: who.me, Channel: t.Channel.String()}, &v)
+	err = p.say(ctx, by, control.SendRequest{As: who.Me, Channel: t.Channel.String()}, &v)
 	return v, err
 }
 

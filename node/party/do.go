@@ -11,22 +11,19 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/internal/each"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// acting says for whom something is done, and who does it.
-type acting struct {
-	me, human, chosen string
-}
-
-func (p *Parties) acts(by control.Caller, a control.Acting) (acting, error) {
-	me, human, chosen, err := p.standing.Acting(by, a)
+func (p *Parties) acts(by control.Caller, a control.Acting) (collab.Acting, error) {
+	who, err := p.standing.Acting(by, a)
 	if err == nil && by.Kind == control.Unattended { // it may be an agent, which would decide for its human
 		err = control.Errorf(control.KindRefused, "call it in a terminal on this machine", "nobody can tell who calls (%s), and parties have gates", by.How)
 	}
-	return acting{me, human, chosen}, err
+	return who, err
 }
 
 // actor returns the actor for the rules of parties. It is asked while the state is read.
@@ -49,11 +46,11 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	if err != nil {
 		return control.PartyDeed{}, err
 	}
-	if who.me == who.human {
-		return control.PartyDeed{}, control.Errorf(control.KindUsage, "name the agent: --via AGENT", "cannot organize a party: agents take part in it, and %s leads it through one", who.me)
+	if who.Me == who.Human {
+		return control.PartyDeed{}, control.Errorf(control.KindUsage, "name the agent: --via AGENT", "cannot organize a party: agents take part in it, and %s leads it through one", who.Me)
 	}
 	o := protocol.Organizing{
-		FormHead: protocol.FormHead{From: who.me, Topic: strings.TrimSpace(r.Topic), At: cmp.Or(r.At, p.Now())}, Leader: p.Human, Team: strings.TrimSpace(r.Team),
+		FormHead: protocol.FormHead{From: who.Me, Topic: strings.TrimSpace(r.Topic), At: cmp.Or(r.At, p.Now())}, Leader: p.Human, Team: strings.TrimSpace(r.Team),
 		Rules: protocol.DefaultPartyRules(),
 	}
 	if r.Rules != "" {
@@ -68,18 +65,18 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 		}
 		o.Anchor = a.String()
 	}
-	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
+	done := control.PartyDeed{Me: who.Me, Chosen: who.Chosen, Messages: []string{}, Failed: []string{}}
 	var there found // a party of that name: it is loaded, never overwritten (R24)
 	var command affair.Command
 	var channel protocol.ChannelID
 	p.Folded(func(s *fleet.State) {
 		for _, name := range r.With {
 			var one protocol.Address
-			if one, err = p.one(s, name); err != nil {
+			if one, err = agentCalled(s, name); err != nil {
 				return
 			}
-			if one.Name == who.me && one.Host == p.Host.String() {
-				err = control.Errorf(control.KindUsage, "", "%s begins the party: there is no need to invite it", who.me)
+			if one.Name == who.Me && one.Host == p.Host.String() {
+				err = control.Errorf(control.KindUsage, "", "%s begins the party: there is no need to invite it", who.Me)
 				return
 			}
 			if !slices.Contains(o.With, one) {
@@ -96,36 +93,36 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 			return
 		}
 		for _, f := range p.all(s) {
-			if f.Slug == slug && !f.Over() && p.isOf(f, who.me) {
-				there, done.Party = f, p.whole(s, f, who.me)
+			if f.Slug == slug && !f.Over() && p.isOf(f, who.Me) {
+				there, done.Party = f, p.whole(s, f, who.Me)
 				done.Failed = append(done.Failed, undone(who, f, o, r.Rules)...)
-				done.Plan.Consent = p.needsConsent(who.human, r.Announcing, f, invited(f))
+				done.Plan.Consent = p.needsConsent(who.Human, r.Announcing, f, invited(f))
 				return
 			}
 		}
-		if who.human == "" {
-			if err = cmp.Or(announcedLater(r.Announcing), p.mayAsk(s, who.me)); err != nil {
+		if who.Human == "" {
+			if err = cmp.Or(announcedLater(r.Announcing), p.mayAsk(s, who.Me)); err != nil {
 				return
 			}
 		}
 		done.Plan = control.PartyPlan{
-			Me: who.me, Leader: p.Human.String(), Act: protocol.ActOrganize, With: addresses(o.With), Anchor: o.Anchor, At: o.At,
+			Me: who.Me, Leader: p.Human.String(), Act: protocol.ActOrganize, With: each.Of(o.With, protocol.Address.String), Anchor: o.Anchor, At: o.At,
 		}
-		if who.human != "" {
+		if who.Human != "" {
 			done.Plan.Decides = o.Decides()
-			done.Plan.Consent = o.Team == "" && p.needsConsent(who.human, r.Announcing, found{}, o.With)
+			done.Plan.Consent = o.Team == "" && p.needsConsent(who.Human, r.Announcing, found{}, o.With)
 		}
-		command, channel, err = p.actor(s, who.me, who.human, r.Hsig).Organize(o)
+		command, channel, err = p.actor(s, who.Me, who.Human, r.Hsig).Organize(o)
 	})
 	if err != nil || r.Try || done.Party.Name != "" && !r.Broadcast {
 		return done, writing.Problem("organize the party", err)
 	}
 	if done.Party.Name != "" {
-		what := fmt.Sprintf("%s is in %q, led by %s; ask to be let in: parley party join %s", who.me, there.Name, there.Leader.Human, there.Slug)
+		what := fmt.Sprintf("%s is in %q, led by %s; ask to be let in: parley party join %s", who.Me, there.Name, there.Leader.Human, there.Slug)
 		done.Announced = p.announceParty(ctx, by, who, there, r.Announcing, what, invited(there))
 		return done, nil
 	}
-	if who.human != "" {
+	if who.Human != "" {
 		if err := p.Signed(protocol.HumanDecision{Act: protocol.ActOrganize, Reason: o.Decides()}, r.Hsig); err != nil {
 			return done, err
 		}
@@ -134,28 +131,28 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	if err != nil {
 		return done, writing.Problem("organize the party", err)
 	}
-	done.Messages = append(done.Messages, texts(paths)...)
-	if err := p.current.set(who.me, paths[0].String()); err != nil {
+	done.Messages = append(done.Messages, each.Of(paths, protocol.Path.String)...)
+	if err := p.current.set(who.Me, paths[0].String()); err != nil {
 		p.Log.Warn().Err(err).Msg("the party that is meant where none is named is another one than expected")
 	}
 	_, failed := p.carry(ctx, channel)
 	done.Failed = append(done.Failed, failed...)
-	p.after(&done, channel, who.me, paths)
+	p.after(&done, channel, who.Me, paths)
 	if done.Gate != nil {
 		return done, nil // nobody is told of a party to which a human has not agreed
 	}
 	var f found
 	p.Folded(func(s *fleet.State) { f = p.in(s, channel) })
-	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.me, f.Name, f.Leader.Human, f.Slug)
+	what := fmt.Sprintf("%s organized %q, led by %s; ask to be let in: parley party join %s", who.Me, f.Name, f.Leader.Human, f.Slug)
 	done.Announced = p.announceParty(ctx, by, who, f, r.Announcing, what, o.With)
 	return done, nil
 }
 
 // undone says what a request to organize asks for and a party that is there already does not have.
-func undone(who acting, f found, o protocol.Organizing, rules string) (list []string) {
+func undone(who collab.Acting, f found, o protocol.Organizing, rules string) (list []string) {
 	words := " --party " + f.Slug.String()
-	if who.human != "" && who.chosen == "" { // the agent was named, so the next command has to name it too
-		words += " --via " + who.me
+	if who.Human != "" && who.Chosen == "" { // the agent was named, so the next command has to name it too
+		words += " --via " + who.Me
 	}
 	for _, a := range o.With {
 		comes := slices.Contains(f.Wanted, a) && !f.InvitedFor(f.Organized, a) // the invite of the party's beginning is still to be sent
@@ -186,8 +183,7 @@ func invited(f found) (list []protocol.Address) {
 	return list
 }
 
-// announceParty tells others that there is a party, into which some are invited.
-func (p *Parties) announceParty(ctx context.Context, by control.Caller, who acting, f found, r control.Announcing, what string, invited []protocol.Address) *control.Announcement {
+func (p *Parties) announceParty(ctx context.Context, by control.Caller, who collab.Acting, f found, r control.Announcing, what string, invited []protocol.Address) *control.Announcement {
 	apart := invited[:len(invited):len(invited)]
 	for _, m := range f.Members {
 		apart = append(apart, m.Address())
@@ -207,14 +203,6 @@ func announcedLater(r control.Announcing) error {
 	}
 	return control.Errorf(control.KindRefused, "leave --broadcast out; when your human has agreed: parley party organize NAME --broadcast",
 		"nobody can be told of it before a human agrees to it")
-}
-
-func texts(paths []protocol.Path) []string {
-	list := make([]string, len(paths))
-	for i, path := range paths {
-		list[i] = path.String()
-	}
-	return list
 }
 
 // after fills in what a party is after something was done in it, and which gate now waits for a
@@ -238,13 +226,13 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	if err != nil {
 		return control.PartyDeed{}, err
 	}
-	done := control.PartyDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Failed: []string{}}
+	done := control.PartyDeed{Me: who.Me, Chosen: who.Chosen, Messages: []string{}, Failed: []string{}}
 	var f found
 	var command affair.Command
 	p.Folded(func(s *fleet.State) {
-		me := who.me
-		if leaders[r.Deed] && who.human != "" {
-			me = who.human
+		me := who.Me
+		if leaders[r.Deed] && who.Human != "" {
+			me = who.Human
 		}
 		if f, err = p.find(s, me, r.Party); err != nil {
 			return
@@ -264,23 +252,23 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 		}
 	}
 	if r.Deed == protocol.ActLeave { // Nothing is Deleted: what the member held when it left is summed up (seed, "leave")
-		if err := p.standing.SumUp(ctx, by, who.me, f.Slug, names(f.Members)); err != nil {
+		if err := p.standing.SumUp(ctx, by, who.Me, f.Slug, each.Of(f.Members, func(m party.Member) string { return m.Name })); err != nil {
 			done.Failed = append(done.Failed, "final checkpoint: "+err.Error())
 		}
 	}
-	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && who.human != "" {
+	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && who.Human != "" {
 		if err := p.introduce(ctx, by, who, f, whom); err != nil {
-			return done, writing.Problem("introduce "+who.me, err)
+			return done, writing.Problem("introduce "+who.Me, err)
 		}
 	}
 	paths, err := p.Do(ctx, by, command)
 	if err != nil {
 		return done, writing.Problem(doing(r.Deed), err)
 	}
-	done.Messages = append(done.Messages, texts(paths)...)
-	p.after(&done, f.channel, who.me, paths)
+	done.Messages = append(done.Messages, each.Of(paths, protocol.Path.String)...)
+	p.after(&done, f.channel, who.Me, paths)
 	if r.Deed == protocol.ActLeave {
-		p.notice(ctx, by, who.me, f, who.me+" left "+f.Name)
+		p.notice(ctx, by, who.Me, f, who.Me+" left "+f.Name)
 	}
 	if r.Deed == protocol.ActInvite && done.Gate != nil && done.Gate.For == parties.ForInvite {
 		whom, _ := protocol.ParseAddress(done.Gate.Whom)
@@ -288,14 +276,6 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 		done.Announced = p.announce(ctx, by, who, f, announcing{Announcing: r.Announcing, what: what, apart: []protocol.Address{whom}, cross: p.crosses(f, []protocol.Address{whom})})
 	}
 	return done, nil
-}
-
-// names are the names of members.
-func names(members []party.Member) (list []string) {
-	for _, m := range members {
-		list = append(list, m.Name)
-	}
-	return list
 }
 
 // doing names a deed in words that can follow "cannot".
@@ -321,9 +301,9 @@ func needs(deed protocol.Act, what, value string) error {
 
 // command returns the command that a request asks for. It notes in done.Plan which part of it a
 // human signs. It is asked while the state is read.
-func (p *Parties) command(s *fleet.State, who acting, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
-	done.Plan = control.PartyPlan{Me: who.me, Leader: f.Leader.Human, Party: f.Organized.String(), Act: r.Deed, With: []string{}}
-	me := p.actor(s, who.me, who.human, r.Hsig)
+func (p *Parties) command(s *fleet.State, who collab.Acting, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
+	done.Plan = control.PartyPlan{Me: who.Me, Leader: f.Leader.Human, Party: f.Organized.String(), Act: r.Deed, With: []string{}}
+	me := p.actor(s, who.Me, who.Human, r.Hsig)
 	switch r.Deed {
 	case protocol.ActInvite:
 		return p.invite(s, me, f, r, done)
@@ -364,7 +344,7 @@ func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.Pa
 	if err := needs(r.Deed, "whom", r.Whom); err != nil {
 		return affair.Command{}, err
 	}
-	whom, err := p.one(s, r.Whom)
+	whom, err := agentCalled(s, r.Whom)
 	if err != nil {
 		return affair.Command{}, err
 	}
@@ -380,7 +360,6 @@ func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.Pa
 	return me.Invite(f.channel, whom, humansOf(s, protocol.Name(whom.Host)), p.window(s, whom), protocol.Path{}), nil
 }
 
-// remove ends a membership at the leader's request.
 func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	if err := cmp.Or(needs(r.Deed, "whom", r.Whom), needs(r.Deed, "a reason: --reason", r.Reason)); err != nil {
 		return affair.Command{}, err
@@ -394,7 +373,6 @@ func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control
 	return me.Remove(f.channel, whom, r.Reason), err
 }
 
-// changeRules changes rules at the leader's request.
 func changeRules(me parties.Actor, f found, r control.PartyDeedRequest, done *control.PartyDeed) (affair.Command, error) {
 	change := protocol.RuleChange{FormHead: protocol.FormHead{At: me.At}}
 	for _, word := range r.Set {
@@ -442,7 +420,6 @@ func vote(me parties.Actor, f found, r control.PartyDeedRequest, done *control.P
 	return me.Vote(f.channel, r.Item, r.Accept, r.Reason), nil
 }
 
-// memberLike returns the member that a text names.
 func (f found) memberLike(text string) (protocol.Address, error) {
 	want, err := protocol.ParseAddress(text)
 	if err != nil {
@@ -460,7 +437,7 @@ func (f found) memberLike(text string) (protocol.Address, error) {
 	case 0:
 		return protocol.Address{}, control.Errorf(control.KindNotFound, "see: parley who", "%q is no member of %q", text, f.Name)
 	}
-	return protocol.Address{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(addresses(fit), ", "), "%d members are called %q", len(fit), text)
+	return protocol.Address{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(each.Of(fit, protocol.Address.String), ", "), "%d members are called %q", len(fit), text)
 }
 
 // reservation returns the reservation of a holder that a text names, by a thing or by its path.
@@ -479,12 +456,4 @@ func (f found) reservation(text string, holder protocol.Address) (protocol.Path,
 		return protocol.Path{}, control.Errorf(control.KindNotFound, "see: parley who", "%s has reserved no such thing", holder)
 	}
 	return protocol.Path{}, control.Errorf(control.KindUsage, "name the thing", "%s has %d reservations", holder, len(own))
-}
-
-func addresses(list []protocol.Address) []string {
-	names := make([]string, len(list))
-	for i, a := range list {
-		names[i] = a.String()
-	}
-	return names
 }

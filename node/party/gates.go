@@ -26,7 +26,7 @@ func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.Gate
 			for _, g := range f.Gates {
 				v := p.gate(s, f, g)
 				named := r.ID == v.ID || r.ID == v.Path
-				if !named && (r.ID != "" || !r.All && !g.Waits() || !r.Fleet && !v.Here) {
+				if !named && (r.ID != "" || !r.All && !g.Waits() || !v.Here) {
 					continue
 				}
 				if it, ok := s.Ledger.Item(g.Path); ok {

@@ -28,10 +28,10 @@ func agents(s *fleet.State) (all []protocol.Address) {
 	return slices.Compact(all)
 }
 
-// one returns the agent that a text names (seed, "Disambiguate target"). That is the agent of
+// agentCalled returns the agent that a text names (seed, "Disambiguate target"). That is the agent of
 // exactly that name, or else the only one whose name contains the text. If several hosts serve the
 // agent, the text has to name the host. It is asked while the state is read.
-func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
+func agentCalled(s *fleet.State, text string) (protocol.Address, error) {
 	want, err := protocol.ParseAddress(strings.TrimSpace(text))
 	if err != nil {
 		return protocol.Address{}, control.Errorf(control.KindUsage, "", "cannot invite %q: %v", text, err)
@@ -54,7 +54,7 @@ func (p *Parties) one(s *fleet.State, text string) (protocol.Address, error) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return protocol.Address{}, control.Errorf(control.KindNotFound, "see who is there: parley ls; whom a host serves can be invited", "no agent found matching %q", text)
+		return protocol.Address{}, control.Errorf(control.KindNotFound, "see who is there: parley who; whom a host serves can be invited", "no agent found matching %q", text)
 	}
 	var list strings.Builder
 	for i, a := range fit {

@@ -62,7 +62,6 @@ func (p *Parties) moves(happened []feed.Happening) (yes bool) {
 	return yes
 }
 
-// mesh is the mesh of all parties as it is now.
 func (p *Parties) mesh() control.Mesh {
 	var shown []mesh.Party
 	p.Folded(func(s *fleet.State) {
@@ -85,7 +84,7 @@ func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) 
 			given[score.Asker] = append(given[score.Asker], score)
 		}
 		for _, score := range by[m.Name] {
-			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: p.hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
+			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
 			if m.Name == f.Leader.Via { // for other members, the view has it
 				shown.Trust = p.standing.Trust(s, score.Asker, m.Name, given[score.Asker])
 			}
@@ -96,7 +95,7 @@ func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) 
 }
 
 // hostOf is the host of an agent that asked: its host as a member, or else a host that serves it.
-func (p *Parties) hostOf(s *fleet.State, f found, name string) string {
+func hostOf(s *fleet.State, f found, name string) string {
 	for _, m := range f.Members {
 		if m.Name == name {
 			return m.Host.String()

@@ -18,6 +18,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -44,6 +45,8 @@ type Options struct {
 	Signed func(d protocol.HumanDecision, sig string) error
 	// Send writes a message for somebody.
 	Send func(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error)
+	// Post tells messages on an issue, once. The caller has decided that this is allowed.
+	Post func(ctx context.Context, anchor, text string, messages ...protocol.Path) (url string, again bool, err error)
 	// File returns the file of a message as it is in the record.
 	File func(it *fleet.Item) ([]byte, error)
 	// Seen returns when a host was heard last, and whether it is there now.
@@ -62,12 +65,11 @@ type Options struct {
 type Standing interface {
 	Scores(s *fleet.State) collab.Scores
 	Trust(s *fleet.State, via, member string, scores []collab.Score) topic.Trust
-	Acting(by control.Caller, a control.Acting) (me, human, chosen string, err error)
-	Viewing(by control.Caller, v control.Viewing) (me, chosen string, err error)
+	Acting(by control.Caller, a control.Acting) (collab.Acting, error)
+	Viewing(by control.Caller, v control.Viewing) (collab.Acting, error)
 	SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error
 	Topic(ctx context.Context, by control.Caller, r control.TopicRequest) (control.Topic, error)
 	Contacts(agent string) map[string]psi.Contact
-	Post(ctx context.Context, anchor, text string, p protocol.Path) (url string, again bool, err error)
 }
 
 // Parties answers the verbs about parties and gates. Its methods may be called concurrently.
@@ -85,7 +87,6 @@ func New(o Options, s Standing) *Parties {
 	return &Parties{Options: o, standing: s, kind: parties.Kind(o.RecordID), policies: policy.Kind(o.RecordID), current: &current{file: o.Current}}
 }
 
-// found is a party and the channel where it is.
 type found struct {
 	channel protocol.ChannelID
 	parties.Party
@@ -127,7 +128,6 @@ func short(all []found, f found) string {
 	return f.Slug.String()
 }
 
-// id8 is the beginning of a channel's id.
 func id8(c protocol.ChannelID) string { return c.String()[:8] }
 
 // find returns the party that a request of `me` names. If `name` is "", that is the current party
@@ -159,11 +159,8 @@ func (p *Parties) find(s *fleet.State, me, name string) (found, error) {
 	return found{}, control.Errorf(control.KindUsage, "name one: "+strings.Join(shorts(all, fit), ", "), "%d parties are called %q", len(fit), name)
 }
 
-func shorts(all, some []found) (names []string) {
-	for _, f := range some {
-		names = append(names, short(all, f))
-	}
-	return names
+func shorts(all, some []found) []string {
+	return each.Of(some, func(f found) string { return short(all, f) })
 }
 
 // usual returns the party that `me` means if no party is named.
@@ -180,6 +177,9 @@ func (p *Parties) usual(all []found, me string) (found, error) {
 			return f, nil
 		}
 	}
+	if begun := slices.DeleteFunc(slices.Clone(mine), func(f found) bool { return !f.Begun() }); len(begun) > 0 {
+		mine = begun // nobody means a party that an agent only wishes for
+	}
 	switch len(mine) {
 	case 1:
 		return mine[0], nil
@@ -189,14 +189,37 @@ func (p *Parties) usual(all []found, me string) (found, error) {
 	return found{}, control.Errorf(control.KindUsage, "choose one: parley party use "+short(all, mine[0])+"; or name it: --party", "%s is in %d parties: %s", me, len(mine), strings.Join(shorts(all, mine), ", "))
 }
 
+// viewing is whose parties a caller asks for. If nobody is named, and only one of the agents of this
+// host is in a party, it is that one.
+func (p *Parties) viewing(by control.Caller, v control.Viewing) (collab.Acting, error) {
+	who, err := p.standing.Viewing(by, v)
+	if err == nil || v.For != "" {
+		return who, err
+	}
+	var in []string
+	p.Folded(func(s *fleet.State) {
+		all := p.all(s)
+		for _, a := range p.Agents() {
+			if _, none := p.usual(all, a.Name.String()); none == nil || control.AsError(none).Kind != control.KindNotFound {
+				in = append(in, a.Name.String())
+			}
+		}
+	})
+	if len(in) == 1 {
+		return collab.Acting{Me: in[0], Chosen: "only"}, nil
+	}
+	return who, err
+}
+
 // List answers control.Parties.
 func (p *Parties) List(_ context.Context, by control.Caller, r control.PartiesRequest) (control.PartyList, error) {
 	list := control.PartyList{Parties: []control.Party{}}
-	var err error
 	if !r.Fleet {
-		if list.Me, list.Chosen, err = p.standing.Viewing(by, r.Viewing); err != nil {
+		who, err := p.viewing(by, r.Viewing)
+		if err != nil {
 			return list, err
 		}
+		list.Me, list.Chosen = who.Me, who.Chosen
 	}
 	p.Folded(func(s *fleet.State) {
 		all, scores := p.all(s), p.standing.Scores(s)
@@ -217,14 +240,14 @@ func (p *Parties) List(_ context.Context, by control.Caller, r control.PartiesRe
 
 // Show answers control.ShowParty.
 func (p *Parties) Show(_ context.Context, by control.Caller, r control.PartyRequest) (v control.Party, err error) {
-	me, _, err := p.standing.Viewing(by, r.Viewing)
+	who, err := p.viewing(by, r.Viewing)
 	if err != nil && r.Party == "" {
 		return control.Party{}, err
 	}
 	p.Folded(func(s *fleet.State) {
 		var f found
-		if f, err = p.find(s, me, r.Party); err == nil {
-			v = p.whole(s, f, me)
+		if f, err = p.find(s, who.Me, r.Party); err == nil {
+			v = p.whole(s, f, who.Me)
 		}
 	})
 	return v, err
@@ -232,23 +255,23 @@ func (p *Parties) Show(_ context.Context, by control.Caller, r control.PartyRequ
 
 // Use answers control.UseParty.
 func (p *Parties) Use(_ context.Context, by control.Caller, r control.UsePartyRequest) (v control.Party, err error) {
-	me, _, _, err := p.standing.Acting(by, r.Acting)
+	who, err := p.standing.Acting(by, r.Acting)
 	if err != nil {
 		return control.Party{}, err
 	}
 	p.Folded(func(s *fleet.State) {
 		var f found
-		if f, err = p.find(s, me, r.Party); err != nil {
+		if f, err = p.find(s, who.Me, r.Party); err != nil {
 			return
 		}
-		if !p.isOf(f, me) {
-			err = control.Errorf(control.KindRefused, "", "%s is not in %q", me, f.Name)
+		if !p.isOf(f, who.Me) {
+			err = control.Errorf(control.KindRefused, "", "%s is not in %q", who.Me, f.Name)
 			return
 		}
-		v = p.whole(s, f, me)
+		v = p.whole(s, f, who.Me)
 	})
 	if err == nil {
-		if err = p.current.set(me, v.Organized); err == nil {
+		if err = p.current.set(who.Me, v.Organized); err == nil {
 			v.Current = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -14,20 +15,20 @@ import (
 // Recruits answers control.Recruits.
 func (p *Parties) Recruits(_ context.Context, by control.Caller, r control.RecruitsRequest) (control.RecruitList, error) {
 	list := control.RecruitList{Agents: []control.Recruit{}, Contacts: []control.RecruitContact{}}
-	me, _, err := p.standing.Viewing(by, r.Viewing)
+	who, err := p.viewing(by, r.Viewing)
 	if err != nil {
 		return list, err
 	}
 	served := map[string]bool{}
 	p.Folded(func(s *fleet.State) {
-		f, none := p.find(s, me, r.Party)
+		f, none := p.find(s, who.Me, r.Party)
 		if r.Party != "" && none != nil {
 			err = none
 			return
 		}
 		for _, a := range agents(s) {
 			served[a.Name] = true
-			if a.Name == me && a.Host == p.Host.String() {
+			if a.Name == who.Me && a.Host == p.Host.String() {
 				continue
 			}
 			one := control.Recruit{Name: a.Name, Host: protocol.Name(a.Host)}
@@ -41,8 +42,8 @@ func (p *Parties) Recruits(_ context.Context, by control.Caller, r control.Recru
 			list.Agents = append(list.Agents, one)
 		}
 	})
-	for name, c := range p.standing.Contacts(me) {
-		if !served[name] && name != me {
+	for name, c := range p.standing.Contacts(who.Me) {
+		if !served[name] && name != who.Me {
 			list.Contacts = append(list.Contacts, control.RecruitContact{Name: name, Node: c.Node})
 		}
 	}
@@ -52,10 +53,10 @@ func (p *Parties) Recruits(_ context.Context, by control.Caller, r control.Recru
 
 // introduce tells an agent who may not know the inviting agent who that is, before an invite (seed,
 // "Introduction").
-func (p *Parties) introduce(ctx context.Context, by control.Caller, who acting, f found, whom protocol.Address) error {
+func (p *Parties) introduce(ctx context.Context, by control.Caller, who collab.Acting, f found, whom protocol.Address) error {
 	text := fmt.Sprintf("INTRODUCTION | from: %s (led by %s)\nNode: %s\nPurpose: %s\nWe're working on: %s\nWould you like to join?\n%s",
-		who.me, f.Leader.Human, p.Host, strings.Join(purposes(f), ", "), f.Name, protocol.Rule6(who.me, who.human))
-	_, err := p.Send(ctx, by, control.SendRequest{As: who.me, To: []string{whom.String()}, Channel: f.channel.String(), Body: text})
+		who.Me, f.Leader.Human, p.Host, strings.Join(purposes(f), ", "), f.Name, protocol.Rule6(who.Me, who.Human))
+	_, err := p.Send(ctx, by, control.SendRequest{As: who.Me, To: []string{whom.String()}, Channel: f.channel.String(), Body: text})
 	return err
 }
 

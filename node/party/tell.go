@@ -20,35 +20,35 @@ const hearing = 250 * time.Millisecond
 
 // Tell answers control.TellParty. It writes one message to all members, except the hidden ones.
 func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPartyRequest) (control.Told, error) {
-	me, human, chosen, err := p.standing.Acting(by, r.Acting)
+	who, err := p.standing.Acting(by, r.Acting)
 	if err != nil {
 		return control.Told{}, err
 	}
 	if strings.TrimSpace(r.Text) == "" {
 		return control.Told{}, control.Errorf(control.KindUsage, "", "cannot tell the party nothing")
 	}
-	done := control.Told{Me: me, Chosen: chosen}
+	done := control.Told{Me: who.Me, Chosen: who.Chosen}
 	var f found
 	p.Folded(func(s *fleet.State) {
-		if f, err = p.find(s, me, r.Party); err != nil {
+		if f, err = p.find(s, who.Me, r.Party); err != nil {
 			return
 		}
-		if f.Member(me, p.Host) == nil {
-			err = control.Errorf(control.KindRefused, "ask to be let in: parley party join "+f.Slug.String(), "%s is no member of %q", me, f.Name)
+		if f.Member(who.Me, p.Host) == nil {
+			err = control.Errorf(control.KindRefused, "ask to be let in: parley party join "+f.Slug.String(), "%s is no member of %q", who.Me, f.Name)
 			return
 		}
-		done.To = p.reachable(s, f.Members, protocol.Address{Name: me, Host: p.Host.String()})
+		done.To = p.reachable(s, f.Members, protocol.Address{Name: who.Me, Host: p.Host.String()})
 	})
 	if err != nil {
 		return control.Told{}, err
 	}
 	done.Party = f.Name
 	text := "[party:" + f.Name + "] " + r.Text
-	if done.Message, err = p.fanOut(ctx, by, control.SendRequest{As: me, Channel: f.channel.String(), Act: protocol.ActTell, Body: text}, done.To); err != nil {
+	if done.Message, err = p.fanOut(ctx, by, control.SendRequest{As: who.Me, Channel: f.channel.String(), Act: protocol.ActTell, Body: text}, done.To); err != nil {
 		return control.Told{}, err
 	}
 	if r.Persist {
-		done.Comment = p.persist(ctx, f, me, human, r.Text, done.Message)
+		done.Comment = p.persist(ctx, f, who.Me, who.Human, r.Text, done.Message)
 	}
 	return done, nil
 }
@@ -126,7 +126,7 @@ func (p *Parties) persist(ctx context.Context, f found, me, human, text, message
 	}
 	comment := "**Party broadcast**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + fence + "text\n" + body + "\n" + fence + "\n\n**From**: " + me + ", host " + p.Host.String() +
 		"; kept in the record as " + message + "\n" + protocol.Rule6(me, human) + "\n"
-	if v.URL, v.Again, err = p.standing.Post(ctx, f.Anchor, comment, path); err != nil {
+	if v.URL, v.Again, err = p.Post(ctx, f.Anchor, comment, path); err != nil {
 		v.Skipped = err.Error()
 	}
 	return v
@@ -142,33 +142,33 @@ func (p *Parties) Present(ctx context.Context, by control.Caller, r control.SayP
 	if err != nil {
 		return control.SaidPresence{}, control.Errorf(control.KindUsage, "", "cannot say that: %v", err)
 	}
-	said := control.SaidPresence{Me: who.me, Chosen: who.chosen, State: state, Parties: []string{}, Failed: []string{}}
+	said := control.SaidPresence{Me: who.Me, Chosen: who.Chosen, State: state, Parties: []string{}, Failed: []string{}}
 	var in []found
 	p.Folded(func(s *fleet.State) {
 		if r.Party != "" {
 			var f found
-			if f, err = p.find(s, who.me, r.Party); err == nil {
+			if f, err = p.find(s, who.Me, r.Party); err == nil {
 				in = []found{f}
 			}
 			return
 		}
 		for _, f := range p.all(s) {
-			if f.Member(who.me, p.Host) != nil {
+			if f.Member(who.Me, p.Host) != nil {
 				in = append(in, f)
 			}
 		}
 	})
 	if err == nil && len(in) == 0 {
-		err = control.Errorf(control.KindNotFound, "", "%s is in no party", who.me)
+		err = control.Errorf(control.KindNotFound, "", "%s is in no party", who.Me)
 	}
 	if err != nil {
 		return control.SaidPresence{}, err
 	}
 	for _, f := range in {
-		if m := f.Member(who.me, p.Host); m != nil && m.Presence == state && m.Note == r.Note {
+		if m := f.Member(who.Me, p.Host); m != nil && m.Presence == state && m.Note == r.Note {
 			continue // messages only on change
 		}
-		if _, err := p.Do(ctx, by, parties.Actor{Record: p.RecordID, Me: who.me, Host: p.Host}.Present(f.channel, state, r.Note)); err != nil {
+		if _, err := p.Do(ctx, by, parties.Actor{Record: p.RecordID, Me: who.Me, Host: p.Host}.Present(f.channel, state, r.Note)); err != nil {
 			said.Failed = append(said.Failed, f.Name+": "+err.Error())
 			continue
 		}

@@ -68,7 +68,7 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	for _, g := range f.Gates {
 		v.Gates = append(v.Gates, p.gate(s, f, g))
 	}
-	p.work(f, &v)
+	work(f, &v)
 	return v
 }
 
@@ -102,7 +102,6 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// member shows a member.
 func (p *Parties) member(s *fleet.State, f found, m party.Member, scores map[string][]collab.Score) control.PartyMember {
 	now := p.Now()
 	lambda := topic.Lambda{Value: f.Rules.DecayLambda, Tier: topic.TierRule}
@@ -145,8 +144,7 @@ func (p *Parties) status(m party.Member, heard time.Time, live bool) string {
 	return string(said)
 }
 
-// work shows what a party agreed on, and its tasks and reservations.
-func (p *Parties) work(f found, v *control.Party) {
+func work(f found, v *control.Party) {
 	for _, pr := range f.Proposals {
 		v.Proposals = append(v.Proposals, control.PartyProposal{Proposal: *pr, Outcome: pr.Settled()})
 	}

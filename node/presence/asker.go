@@ -12,7 +12,7 @@ import (
 )
 
 // errStopping says that there is no bus any more that could carry questions.
-var errStopping = control.Errorf(control.KindUnavailable, "start it again: parley up", "the node is stopping")
+var errStopping = control.Errorf(control.KindUnavailable, "start it again: parley up -d", "the node is stopping")
 
 // AskWait is how long an answer is waited for if a host is asked about itself. It is far above any
 // round trip, and as long as a person likes to wait.

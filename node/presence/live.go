@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
@@ -29,6 +30,8 @@ type Live struct {
 	now func() time.Time
 	to  *feed.Events // is told which hosts came and went, and which have heard what
 
+	change wait.Change
+
 	mu       sync.Mutex                      // guards what follows
 	presence map[protocol.Name]bus.Presence  // the last one of each host, also of hosts that left
 	clocks   map[protocol.Name]time.Duration // of hosts, their clock less ours, as they answered; see believes
@@ -36,13 +39,19 @@ type Live struct {
 	missing  []protocol.Name                 // hosts that joined and were not heard
 	lost     []protocol.Name                 // hosts that cannot be reached any more
 	measured map[protocol.Name]time.Duration // the last round trip to each host since it came
-	heard    map[protocol.Path][]protocol.Name
-	order    map[protocol.Name][]protocol.Path // the keys of heard, by the host that told of them first, the oldest first
+	heard    map[reached][]protocol.Name
+	order    map[protocol.Name][]reached                 // the keys of heard, by the host that told of them first, the oldest first
+	waits    map[protocol.Name]map[string]protocol.Waits // what sessions wait for, as their hosts said last, also this one
 	later    []protocol.Path
-	change   chan struct{} // closed and replaced at every change
 
 	confirming map[protocol.Name]time.Time // when a host was last asked whether it said what came
 	looked     map[protocol.Name]time.Time // when a host was last looked for because another one lost it
+}
+
+// reached is a message that a host has, or for which it rang a session of the agent.
+type reached struct {
+	agent protocol.Name // "": the host has it
+	path  protocol.Path
 }
 
 // NewLive makes a Live that knows of nobody. It tells `to` what it learns.
@@ -52,9 +61,9 @@ func NewLive(now func() time.Time, to *feed.Events) *Live {
 		to:       to,
 		presence: map[protocol.Name]bus.Presence{},
 		measured: map[protocol.Name]time.Duration{},
-		heard:    map[protocol.Path][]protocol.Name{},
-		order:    map[protocol.Name][]protocol.Path{},
-		change:   make(chan struct{}),
+		heard:    map[reached][]protocol.Name{},
+		order:    map[protocol.Name][]reached{},
+		waits:    map[protocol.Name]map[string]protocol.Waits{},
 		told:     map[protocol.Name]string{},
 		clocks:   map[protocol.Name]time.Duration{},
 
@@ -64,24 +73,10 @@ func NewLive(now func() time.Time, to *feed.Events) *Live {
 }
 
 // Next returns a channel that is closed at the next change.
-func (l *Live) Next() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.change
-}
-
-// signal wakes everybody who waits for a change. The caller holds mu.
-func (l *Live) signal() {
-	close(l.change)
-	l.change = make(chan struct{})
-}
+func (l *Live) Next() <-chan struct{} { return l.change.Next() }
 
 // Changed wakes everybody who waits for the stage of one of these messages.
-func (l *Live) Changed([]protocol.Path) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.signal()
-}
+func (l *Live) Changed([]protocol.Path) { l.change.Tell() }
 
 // see takes in a host's presence, and reports whether the host has just come.
 func (l *Live) see(p bus.Presence) (came bool) {
@@ -90,10 +85,11 @@ func (l *Live) see(p bus.Presence) (came bool) {
 	last, known := l.presence[p.Host]
 	came = p.Live && (!known || last.Run != p.Run || !l.lasts(last))
 	l.presence[p.Host] = p
+	l.say(p.Host, p.Waits)
 	if came {
 		delete(l.measured, p.Host) // the host may be somewhere else now
 	}
-	l.signal()
+	l.change.Tell()
 	return came
 }
 
@@ -162,27 +158,33 @@ func (l *Live) PresenceOf(host protocol.Name) (last bus.Presence, live bool) {
 // leaves, and it was heard a short time ago. The caller holds mu.
 func (l *Live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < Lasts }
 
-// Hear takes in that a host has fsynced these messages, and returns those of which the host had not
-// said so before. If there are too many to remember, messages of the host that has told of most are
-// forgotten. So a host that tells of messages that do not exist takes away only its own.
-func (l *Live) Hear(host protocol.Name, paths []protocol.Path) (fresh []protocol.Path) {
+// Hear takes in that a host has fsynced these messages or, with an agent, that the program of a
+// session of it took the bell for them. It returns those of which the host had not said so before.
+// If there are too many to remember, messages of the host that has told of most are forgotten. So a
+// host that tells of messages that do not exist takes away only its own.
+func (l *Live) Hear(host, agent protocol.Name, paths []protocol.Path) (fresh []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range paths {
-		by, known := l.heard[p]
+		r := reached{agent, p}
+		by, known := l.heard[r]
 		if !known {
-			l.order[host] = append(l.order[host], p)
+			l.order[host] = append(l.order[host], r)
 		}
 		if i, found := slices.BinarySearch(by, host); !found {
-			l.heard[p] = slices.Insert(by, i, host)
+			l.heard[r] = slices.Insert(by, i, host)
 			fresh = append(fresh, p)
 		}
 	}
 	for len(l.heard) > maxHeard {
 		l.forget(l.mostHeard())
 	}
-	l.to.Reached(fresh, protocol.StageHeard, host)
-	l.signal()
+	if agent == "" {
+		l.to.Reached(fresh, protocol.StageHeard, host)
+	} else if len(fresh) > 0 {
+		l.to.Session(host, agent, control.SessionWoken)
+	}
+	l.change.Tell()
 	return fresh
 }
 
@@ -209,7 +211,51 @@ func (l *Live) forget(host protocol.Name) {
 func (l *Live) Hearers(p protocol.Path) []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.heard[p])
+	return slices.Clone(l.heard[reached{path: p}])
+}
+
+// Woken reports whether the program of a session took the bell for a message (R69). Only the word of
+// its own host counts.
+func (l *Live) Woken(host, agent protocol.Name, p protocol.Path) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, woken := slices.BinarySearch(l.heard[reached{agent, p}], host)
+	return woken
+}
+
+// say takes in what the sessions of a host wait for, and tells what is new. The caller holds mu.
+func (l *Live) say(host protocol.Name, waits map[string]protocol.Waits) {
+	was := l.waits[host]
+	l.waits[host] = waits
+	tells := func(w protocol.Waits) bool { return w.For != "" && w.For != protocol.WaitsForTurn } // that is no event
+	for agent, w := range waits {
+		if was[agent] != w && tells(w) {
+			l.to.Session(host, protocol.Name(agent), control.SessionWaits)
+		}
+	}
+	for agent, w := range was {
+		if tells(w) && !tells(waits[agent]) {
+			l.to.Session(host, protocol.Name(agent), control.SessionGoesOn)
+		}
+	}
+}
+
+// Say is say for this host itself.
+func (l *Live) Say(own protocol.Name, waits map[string]protocol.Waits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.say(own, waits)
+}
+
+// WaitsOf is what a session waits for, as its host said last; nil for nothing, and if that host is gone.
+func (l *Live) WaitsOf(host protocol.Name, agent string) *protocol.Waits {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, waits := l.waits[host][agent]
+	if p, other := l.presence[host]; !waits || other && !l.lasts(p) {
+		return nil
+	}
+	return &w
 }
 
 // HeardLater gathers messages to acknowledge, and has them published together a moment later.

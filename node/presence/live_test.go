@@ -44,8 +44,8 @@ func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
 			lies = append(lies, path(i))
 		}
 	}
-	l.Hear("white", honest)
-	l.Hear("eve", append(lies, honest[0]))
+	l.Hear("white", "", honest)
+	l.Hear("eve", "", append(lies, honest[0]))
 	for _, p := range honest {
 		if by := l.Hearers(p); len(by) == 0 || by[len(by)-1] != "white" {
 			t.Fatalf("%s was heard by %v", p, by)
@@ -54,8 +54,8 @@ func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
 	if len(l.heard) != maxHeard || len(l.order["eve"]) != maxHeard-len(honest) || len(l.Hearers(lies[0])) > 0 {
 		t.Errorf("%d messages are remembered, %d of one host", len(l.heard), len(l.order["eve"]))
 	}
-	l.Hear("white", lies[len(lies)-1:])
-	l.Hear("black", []protocol.Path{path(3*maxHeard + 1)})
+	l.Hear("white", "", lies[len(lies)-1:])
+	l.Hear("black", "", []protocol.Path{path(3*maxHeard + 1)})
 	if by := l.Hearers(lies[len(lies)-1]); len(by) != 2 || len(l.heard) != maxHeard {
 		t.Errorf("what two have told was heard by %v", by)
 	}

@@ -2,6 +2,7 @@ package presence
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -39,9 +40,11 @@ type Options struct {
 	Twins   *Twins
 	Asker   *Asker
 	Record  Courier
-	Agents  func() []protocol.Name   // returns the agents that are served here
-	At      func() map[string]string // returns what those agents do, if that is known
-	Lacks   func() string            // returns what this host lacks, see bus.Presence
+	Agents  func() []protocol.Name           // returns the agents that are served here
+	Unsaid  func() []protocol.Name           // returns those of them of which the record does not tell
+	At      func() map[string]string         // returns what those agents do, if that is known
+	Lacks   func() string                    // returns what this host lacks, see bus.Presence
+	Waits   func() map[string]protocol.Waits // returns what sessions here wait for
 
 	AnswerTwin func(context.Context) // writes a message from which another node of this name learns of this one
 }
@@ -91,6 +94,8 @@ func (pr *Presence) Announce() { pr.announceAs(true) }
 func (pr *Presence) Leave() { pr.announceAs(false) }
 
 func (pr *Presence) announceAs(live bool) {
+	waits := pr.o.Waits()
+	pr.o.Live.Say(pr.o.Host, waits)
 	b := pr.o.Bus()
 	if b == nil {
 		return
@@ -98,10 +103,15 @@ func (pr *Presence) announceAs(live bool) {
 	p := bus.Presence{
 		Host: pr.o.Host, Live: live, Since: pr.o.Started, Version: pr.o.Version, Agents: []string{},
 		Pushes: pr.o.Record.CanPush(), Run: pr.o.Twins.run, Machine: whereabouts.Hostname(), Start: pr.o.Start,
-		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(), Lacks: pr.o.Lacks(),
+		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(), Lacks: pr.o.Lacks(), Waits: waits,
 	}
+	unsaid := pr.o.Unsaid()
 	for _, name := range pr.o.Agents() {
-		p.Agents = append(p.Agents, name.String())
+		if slices.Contains(unsaid, name) {
+			p.Sessions = append(p.Sessions, name.String())
+		} else {
+			p.Agents = append(p.Agents, name.String())
+		}
 	}
 	if err := b.Announce(p); err != nil {
 		pr.o.Log.Debug().Err(err).Msg("cannot announce this host")

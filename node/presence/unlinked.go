@@ -106,5 +106,5 @@ func (l *Live) gone(then time.Time, host protocol.Name) {
 			l.presence[name] = p
 		}
 	}
-	l.signal()
+	l.change.Tell()
 }

@@ -44,7 +44,6 @@ type part struct {
 
 func newPart(head, body string) part { return part{head: head, body: endLine(body)} }
 
-// endLine adds a newline to a text that is not empty and does not end in one.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -52,7 +51,6 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// size is the length of what written returns.
 func (p part) size(f fence) int {
 	return len(p.head) + len(f.begin()) + 1 + len(p.body) + len(f.end()) + 2
 }

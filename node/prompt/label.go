@@ -9,7 +9,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxAddressees is how many addressees of one message are named.
 const maxAddressees = 12
 
 // Name is a name as it may stand in a line of ours. A name that parley registers stands without

@@ -10,7 +10,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// message is the message to answer.
 func (r Request) message() part {
 	m := r.Message
 	return newPart(fmt.Sprintf("From: %s\nTo: %s\nTime: %s\nAct: %s\nPath: %s\nSignature: %s\n",
@@ -32,7 +31,6 @@ func (r Request) unaccepted() section {
 	return s
 }
 
-// history is the section of earlier messages.
 func (r Request) history() section {
 	s := section{
 		title: "The conversation so far",
@@ -90,7 +88,6 @@ func memory(m protocol.Memory) part {
 	return newPart(head+":\n", body+below(m.Body))
 }
 
-// below is a text as it stands below the lines with its name.
 func below(text string) string {
 	if text == "" {
 		return ""

@@ -12,7 +12,6 @@ type section struct {
 	out   int                  // how many are left out or cut
 }
 
-// empty reports whether there is nothing to say.
 func (s *section) empty() bool { return len(s.parts) == 0 && s.out == 0 }
 
 // opening is what stands before the texts if `out` of them are left out.

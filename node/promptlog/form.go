@@ -29,7 +29,6 @@ const (
 // not be shorter.
 const inline = 64
 
-// hash is the SHA-256 of a part: of its pieces, as they are kept.
 type hash [sha256.Size]byte
 
 // String is the hash in hex.
@@ -46,7 +45,6 @@ func pieces(text, fence string) [][]byte {
 	return bytes.Split([]byte(text), []byte(fence))
 }
 
-// encodePieces writes pieces, each after its length.
 func encodePieces(pieces [][]byte) []byte {
 	var data []byte
 	for _, p := range pieces {
@@ -73,7 +71,6 @@ func join(pieces [][]byte, fence string) string {
 	return string(bytes.Join(pieces, []byte(fence)))
 }
 
-// record is one record of a file.
 type record struct {
 	kind byte
 	says []byte
@@ -131,7 +128,6 @@ type keptGiven struct {
 	Parts []keptPart
 }
 
-// keptPart is a part of a kept prompt: its pieces, or the hash with which its pieces are found.
 type keptPart struct {
 	Kind   prompt.Kind `json:"kind"`
 	Pieces [][]byte    `json:"pieces,omitempty"`

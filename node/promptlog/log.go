@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -57,11 +58,9 @@ func (g Given) Text() string {
 
 // Parts are the parts of a text, as they would be kept.
 func Parts(p prompt.Prompt) []Part {
-	parts := make([]Part, len(p.Parts))
-	for i, part := range p.Parts {
-		parts[i] = Part{part.Kind, part.Text, hashOf(pieces(part.Text, p.Fence)).String()}
-	}
-	return parts
+	return each.Of(p.Parts, func(part prompt.Part) Part {
+		return Part{part.Kind, part.Text, hashOf(pieces(part.Text, p.Fence)).String()}
+	})
 }
 
 // Log holds the prompts that are kept on one host. Its methods may be called concurrently.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -109,22 +111,16 @@ func damage(f control.Finding, err error) control.Finding {
 func (a *audit) disk(ctx context.Context) (damaged bool, err error) {
 	found, err := a.record.Check(ctx, a.far.step)
 	for _, d := range found {
-		f := control.Finding{File: d.File, Kind: control.FindingMended, Text: d.Text}
+		f := control.Finding{File: path.Join("record.git", d.File), Kind: control.FindingMended, Text: d.Text}
 		if !d.Mended {
 			damaged = true
 			f.Kind, f.Wrong = control.FindingDamaged, true
-		}
-		if f.File == "" {
-			f.File = "record.git"
-		} else {
-			f.File = "record.git/" + f.File
 		}
 		a.add(f)
 	}
 	return damaged, err
 }
 
-// message says what is wrong with a file that is not part of the state.
 func (a *audit) message(l gitsync.MessageFile) (f control.Finding, found bool) {
 	examined, hash := a.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
 	a.folded(func(s *fleet.State) { f, found = said(s, l, examined, hash) })
@@ -203,7 +199,6 @@ func (a *audit) scopeProblem(path string) (problem string) {
 	return problem
 }
 
-// isMessagePath reports whether a message can lie at `path`.
 func isMessagePath(path string) bool {
 	p, err := protocol.ParsePath(path)
 	return err == nil && p.RepoPath() == path
@@ -241,4 +236,62 @@ func (a *audit) lost() {
 		}
 		a.add(f)
 	}
+}
+
+// progress is how far a long task has come.
+type progress struct{ done, total atomic.Int64 }
+
+func (p *progress) step(n int) { p.done.Add(int64(n)) }
+
+// Audits are the audits of the whole record that are under way.
+type Audits struct {
+	Record *gitsync.Record
+	Folded folded.State
+	Now    func() time.Time
+
+	mu  sync.Mutex // guards all
+	all []*progress
+}
+
+// Verify answers control.Verify.
+func (as *Audits) Verify(ctx context.Context) (control.Verification, error) {
+	a := &audit{record: as.Record, folded: as.Folded, now: as.Now}
+	total := as.Record.Objects()
+	as.Folded(func(s *fleet.State) {
+		a.state = s
+		total += s.Ledger.Len()
+	})
+	a.far = as.begin(total)
+	defer as.end(a.far)
+	err := a.run(ctx)
+	return a.found, err
+}
+
+func (as *Audits) begin(total int) *progress {
+	p := new(progress)
+	p.total.Store(int64(total))
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	as.all = append(as.all, p)
+	return p
+}
+
+func (as *Audits) end(p *progress) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if i := slices.Index(as.all, p); i >= 0 {
+		as.all = slices.Delete(as.all, i, i+1)
+	}
+}
+
+// VerifyProgress answers control.VerifyProgress.
+func (as *Audits) VerifyProgress(context.Context) (control.Progress, error) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if len(as.all) == 0 {
+		return control.Progress{}, nil
+	}
+	p := as.all[len(as.all)-1]
+	total := int(p.total.Load())
+	return control.Progress{Done: min(int(p.done.Load()), total), Total: total}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notices"
@@ -27,11 +28,7 @@ func Flags(s *fleet.State, flaws []books.Flaw) []control.Flag {
 	for _, f := range flaws {
 		counts[flagOf(s, f)]++
 	}
-	all := []control.Flag{}
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, control.Flag{Kind: kind, Count: counts[kind]})
-	}
-	return all
+	return each.Of(slices.Sorted(maps.Keys(counts)), func(kind string) control.Flag { return control.Flag{Kind: kind, Count: counts[kind]} })
 }
 
 func flagOf(s *fleet.State, f books.Flaw) string {

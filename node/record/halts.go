@@ -119,7 +119,6 @@ func (h *Halts) Damage(remote bool) (all []string) {
 	return all
 }
 
-// someLost names the first of what is lost.
 func someLost(lost []string) string {
 	named := strings.Join(lost[:min(len(lost), mostLostNamed)], ", ")
 	if len(lost) > mostLostNamed {

@@ -4,6 +4,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/trail"
 	"github.com/parleyfleet/parley/node/writing"
@@ -29,17 +30,9 @@ func (s *Steps) Wrote(ws []writing.Written) {
 
 // Came tells of messages of other hosts that were stored.
 func (s *Steps) Came(messages []gitsync.MessageFile, by metrics.Way) {
-	paths := pathOfEach(messages, func(l gitsync.MessageFile) protocol.Path { return l.Path })
+	paths := each.Of(messages, func(l gitsync.MessageFile) protocol.Path { return l.Path })
 	s.Trail.Note(paths, protocol.TraceCame, string(by))
 	s.stored(paths, by)
-}
-
-func pathOfEach[T any](of []T, path func(T) protocol.Path) []protocol.Path {
-	all := make([]protocol.Path, len(of))
-	for i, one := range of {
-		all[i] = path(one)
-	}
-	return all
 }
 
 func (s *Steps) stored(paths []protocol.Path, by metrics.Way) {

@@ -99,26 +99,14 @@ type Log struct {
 	held   map[protocol.Name]time.Time   // when it was last told that there were too many
 }
 
-// openJob is a job that is not done.
 type openJob struct {
 	Standing
 	begun bool      // its command was started by this process, which will note the end
 	heard time.Time // when it took its last step
 }
 
-const (
-	// rotateAt is the size, in bytes, at which a log is put aside. The log that was put aside
-	// before is removed then.
-	rotateAt = 4 << 20
-	// keepFor is how long a job is kept of which nothing more is heard.
-	keepFor = 30 * 24 * time.Hour
-	// keepCut is how long a job is kept whose attempt was cut short by the end of the node. However
-	// long its agent is paused, it must not be tried anew unasked (R19). If the agent was removed,
-	// nobody will ever say that the job is done.
-	keepCut = 365 * 24 * time.Hour
-	// budgetTime is how long starts are counted.
-	budgetTime = time.Hour
-)
+// budgetTime is how long starts are counted.
+const budgetTime = time.Hour
 
 // Open opens the log in a file, or begins one. It cuts off half a line at the end, which a power
 // cut has left, and ignores lines that make no sense. `fsync` makes a file survive a power cut;
@@ -272,7 +260,6 @@ func (l *Log) Grant(agent protocol.Name) error {
 	return nil
 }
 
-// entry returns an entry about a job, and its line.
 func (l *Log) entry(e Entry, j Job) (Entry, []byte, error) {
 	e.Time, e.Agent, e.Retry = l.now().UTC(), j.Agent, j.Again
 	if !j.Path.IsZero() {

@@ -266,8 +266,6 @@ func (s sought) at(text []run) (where []place, ok bool) {
 	return where, true
 }
 
-// find returns the places where a piece stands in a run. It has to be the whole run, or some
-// characters of an unspaced run.
 func (r run) find(p piece, open bool) []place {
 	switch {
 	case r.unspaced != p.unspaced:

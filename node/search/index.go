@@ -3,14 +3,12 @@ package search
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +111,6 @@ func (x *Index) open() error {
 	return nil
 }
 
-// wholeLines returns where the last line break of a file that has one ends.
 func wholeLines(file *os.File) (int64, error) {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -249,7 +246,6 @@ func (x *Index) append(lines []byte) error {
 	return nil
 }
 
-// written is where the documents begin and end.
 func (x *Index) written() (begin, end int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -277,7 +273,6 @@ func names(all ...string) string {
 	return text
 }
 
-// entry is a line that was read.
 type entry struct {
 	at                       int64 // milliseconds
 	id, channel, from, words []byte
@@ -436,16 +431,6 @@ func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	return r, nil
 }
 
-// candidate is a document that a query finds.
-type candidate struct {
-	place  int64 // of its line
-	length int   // of its id
-	at     int64
-	words  int   // their length together
-	counts []int // how often it has each of the words that are looked for
-	score  float64
-}
-
 // find returns what a query finds, the best first.
 func (x *Index) find(ctx context.Context, wanted plan) (found []candidate, err error) {
 	all, words := 0, 0
@@ -464,35 +449,10 @@ func (x *Index) find(ctx context.Context, wanted plan) (found []candidate, err e
 	if err != nil {
 		return nil, err
 	}
-	score(found, len(wanted.wanted), all, float64(words)/float64(max(1, all)))
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.at, a.at), cmp.Compare(a.place, b.place))
-	})
+	rank(found, len(wanted.wanted), all, float64(words)/float64(max(1, all)))
 	return found, nil
 }
 
-// score rates candidates by the formula BM25: rare words, many of them, in a short text. `words` are
-// looked for, `all` is how many documents there are, and `usual` how long one is.
-func score(found []candidate, words, all int, usual float64) {
-	const much, long = 1.2, 0.75     // the formula's usual k1 and b
-	having := make([]float64, words) // how many documents have a word
-	for _, c := range found {
-		for i, n := range c.counts {
-			if n > 0 {
-				having[i]++
-			}
-		}
-	}
-	for i := range found {
-		c := &found[i]
-		for word, n := range c.counts {
-			rare := math.Log(1 + (float64(all)-having[word]+0.5)/(having[word]+0.5))
-			c.score += rare * float64(n) * (much + 1) / (float64(n) + much*(1-long+long*float64(c.words)/usual))
-		}
-	}
-}
-
-// hit reads the id of a candidate.
 func (x *Index) hit(c candidate) (Hit, error) {
 	before := int64(checksumLength + len(strconv.FormatInt(c.at, 10)) + 1)
 	id := make([]byte, c.length)

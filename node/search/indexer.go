@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -28,8 +29,7 @@ var ErrNoIndex = errors.New("messages cannot be searched: there is no index")
 // Indexer keeps an index up to date with the state. It adds the past in the background, and new
 // messages as they come.
 type Indexer struct {
-	o    IndexerOptions
-	work sync.WaitGroup
+	o IndexerOptions
 
 	mu    sync.Mutex // guards what follows
 	index *Index     // nil if there is none
@@ -72,11 +72,9 @@ func (x *Indexer) Start() (stop func(), err error) {
 	if err := x.begin(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	x.work.Go(func() { x.run(ctx) })
+	end := wait.Background(x.run)
 	return func() {
-		cancel()
-		x.work.Wait()
+		end()
 		x.close(x.now())
 	}, nil
 }
@@ -100,7 +98,6 @@ func (x *Indexer) IndexAll(ctx context.Context, tell func(done, total int)) (ind
 	})
 }
 
-// now returns the present index.
 func (x *Indexer) now() *Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -67,7 +67,6 @@ type plan struct {
 // phrase is a run of words as a line has them, spaces included.
 type phrase []byte
 
-// build makes the plan of a query.
 func (q Query) build() (plan, error) {
 	p := plan{any: q.Any, channel: []byte(q.Channel.String()), since: math.MinInt64}
 	for _, w := range parse(q.Words) {

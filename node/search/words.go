@@ -108,7 +108,6 @@ func clusters(run string) []string {
 	return all
 }
 
-// words are the words of a text that are indexed, in their order.
 func words(text string) []string {
 	var all []string
 	for _, p := range pieces(fold(text)) {

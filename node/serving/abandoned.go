@@ -21,7 +21,6 @@ type abandonment struct {
 	since time.Time     // since when: when it said so or, if it has not, when it was first known here that somebody has the work
 }
 
-// problem is what is wrong with it.
 func (a abandonment) problem(now time.Time) string {
 	if a.host != "" {
 		return a.host.String() + " has claimed it and not answered"

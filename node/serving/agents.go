@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -57,7 +58,6 @@ func (sv *Serving) Add(ctx context.Context, r control.AddAgentRequest) (control.
 	return sv.view(a), nil
 }
 
-// newAgent checks a request to serve an agent.
 func (sv *Serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	a, err := agents.Added(r)
 	if err != nil {
@@ -98,8 +98,8 @@ func (sv *Serving) checkProfile(do string, a configs.Agent) error {
 func (sv *Serving) Remove(ctx context.Context, r control.AgentRequest) (none control.None, err error) {
 	sv.Roster.Serving.Lock()
 	defer sv.Roster.Serving.Unlock()
-	if !sv.Roster.Serves(r.Name) {
-		return none, agents.NotServed(r.Name)
+	if err := sv.Roster.Added(r.Name); err != nil {
+		return none, err
 	}
 	name := protocol.Name(r.Name)
 	sv.doors.close(name)
@@ -195,4 +195,64 @@ func (sv *Serving) Pause(ctx context.Context, r control.PauseRequest) (done cont
 		done.Changed = append(done.Changed, control.SettingChange{Name: "over", Was: strconv.Itoa(over), Now: "0"})
 	}
 	return done, nil
+}
+
+// Set answers control.SetAgent. Messages that wait for the agent are handled as it is served from
+// now on. A command that runs ends as it began.
+func (sv *Serving) Set(ctx context.Context, r control.SetAgentRequest) (none control.ChangedAgent, err error) {
+	sv.Roster.Serving.Lock()
+	defer sv.Roster.Serving.Unlock()
+	if err := sv.Roster.Added(r.Name); err != nil {
+		return none, err
+	}
+	was, err := sv.Roster.Get(r.Name)
+	if err != nil {
+		return none, err
+	}
+	a, err := agents.Changed(was, r)
+	if err != nil {
+		return none, err
+	}
+	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
+		a.DispatchSince = sv.Record.Tip() // what waits in its inbox was not meant for a command (R8)
+	}
+	if err := agents.CheckLimits(sv.Keepers != nil, a); err != nil {
+		return none, err
+	}
+	if err := sv.checkProfile("change", a); err != nil {
+		return none, err
+	}
+	if err := configs.WriteAgent(sv.Home.Agents(), a); err != nil {
+		return none, err
+	}
+	if a.Door != was.Door {
+		sv.doors.close(a.Name)
+	}
+	sv.Roster.Put(a)
+	sv.doors.change(a)
+	sv.Look()
+	sv.Changed()
+	err = sv.Publish(ctx)
+	sv.Announce()
+	return control.ChangedAgent{Agent: sv.view(a), Changed: agents.Differences(was, a)}, err
+}
+
+// Show answers control.ShowAgent.
+func (sv *Serving) Show(_ context.Context, r control.AgentRequest) (control.AgentSettings, error) {
+	a, err := sv.Roster.Get(r.Name)
+	if err != nil {
+		return control.AgentSettings{}, err
+	}
+	v := control.AgentSettings{Agent: sv.view(a), Settings: agents.Settings(a)}
+	for i := range v.Settings {
+		switch s := &v.Settings[i]; {
+		case s.Name == "profile" && v.ProfileState != "":
+			s.Value += " (" + profileText(v.ProfileState, agents.ProfileName(a)) + ")"
+		case s.Name == "env":
+			if passed := agents.Passed(a); len(passed) > 0 {
+				s.Value += ": " + strings.Join(passed, " ")
+			}
+		}
+	}
+	return v, nil
 }

@@ -18,7 +18,6 @@ type Attendance struct {
 	Sessions *sessions.Book // the sessions of agents that ask for their mail
 }
 
-// view adds to an agent, as it is shown, what it is doing.
 func (at Attendance) view(v *control.Agent) {
 	v.Asked = at.Roster.Asked(v.Name).UTC()
 	v.Presence, v.Since = at.Sessions.At(v.Name, v.Asked)

@@ -48,7 +48,6 @@ type attention struct {
 	desks map[protocol.Name]*callDesk
 }
 
-// callDesk is what is known about waking one agent.
 type callDesk struct {
 	// Only watch reads and writes these two.
 	look     bool             // something may have come that wakes it
@@ -62,20 +61,13 @@ type callDesk struct {
 	next   time.Time              // it is not woken before this time, because that failed
 }
 
-// look has it checked who has to be woken.
 func (at *attention) look() { wait.Nudge(at.again) }
 
 // start wakes agents until stop is called, which ends running commands.
-func (at *attention) start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	at.work.Go(func() { at.watch(ctx) })
-	return func() {
-		cancel()
-		at.work.Wait()
-	}
-}
+func (at *attention) start() (stop func()) { return wait.Background(at.watch) }
 
 func (at *attention) watch(ctx context.Context) {
+	defer at.work.Wait()
 	came := at.Messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
 	defer at.claim(func(protocol.Name) bool { return false })
@@ -298,7 +290,6 @@ func (at *attention) news(a configs.Agent, d *callDesk) []noticed {
 	return mail
 }
 
-// toldOf notes that an agent's program was told of mail.
 func (at *attention) toldOf(d *callDesk, mail []noticed) {
 	at.mu.Lock()
 	defer at.mu.Unlock()

@@ -39,12 +39,6 @@ func (b *budgets) end(who fleet.Who, it *fleet.Item) {
 	w := fleet.Work{Who: who, For: it.Path}
 	delete(b.begun, w)
 	delete(b.started, w)
-	b.wake()
-}
-
-// wake lets those agents look again whose messages wait for what is under way. In a conversation,
-// that can be the work of any of them.
-func (b *budgets) wake() {
 	for q := range b.waiting {
 		q.nudge()
 	}
@@ -167,7 +161,6 @@ func (q *queue) hold(spent *overspent, t *task) (tell bool) {
 	return !spent.told
 }
 
-// overIn are the tasks that wait for the budget of a conversation.
 func (q *queue) overIn(root protocol.Path) []*task {
 	return slices.DeleteFunc(q.in(overTalk), func(t *task) bool { return t.root != root })
 }
@@ -214,7 +207,6 @@ func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
 	}
 }
 
-// look has everything looked at again that waits for a budget.
 func (q *queue) look() {
 	q.looked = false
 	q.nudge()

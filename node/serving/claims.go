@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -64,7 +65,6 @@ type work struct {
 
 func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch) }
 
-// claiming is the state of a claim.
 type claiming struct {
 	from    protocol.Name // the host whose work it is
 	since   time.Time
@@ -92,12 +92,8 @@ func newClaims(o *Options, v *vigil, d *doors) *claims {
 	return &claims{Options: o, doors: d, vigil: v, wake: make(chan struct{}, 1), works: map[work]*claiming{}, owed: map[work]time.Time{}, moved: true}
 }
 
-// start settles claims until stop is called.
 func (c *claims) start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { c.vigil.keep(ctx) })
-	running.Go(func() {
+	return wait.Background(c.vigil.keep, func(ctx context.Context) {
 		ticker := time.NewTicker(claimsLook)
 		defer ticker.Stop()
 		for {
@@ -114,10 +110,6 @@ func (c *claims) start() (stop func()) {
 			c.settle(ctx)
 		}
 	})
-	return func() {
-		cancel()
-		running.Wait()
-	}
 }
 
 // due reports whether an agent's work here must be claimed before it is begun. If so, it has it
@@ -362,10 +354,7 @@ func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a conf
 // forget forgets claims of work that is done, or that now belongs to another host.
 func (c *claims) forget() {
 	c.mu.Lock()
-	var all []work
-	for w := range c.works {
-		all = append(all, w)
-	}
+	all := slices.Collect(maps.Keys(c.works))
 	c.mu.Unlock()
 	var over []work
 	c.Folded(func(s *fleet.State) {
@@ -513,7 +502,6 @@ func (c *claims) done(w work) {
 	delete(c.works, w)
 }
 
-// lost notes that another host has claimed the work.
 func (c *claims) lost(w work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -31,19 +32,13 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 		of = it.Path
 	}
 	list := []control.DeadLetter{}
-	for _, run := range d.dead(of, r.Agent, r.Dropped) {
+	dead := d.dead(of, r.Agent, r.Dropped)
+	for i, run := range append(dead, d.left(of, r.Agent)...) {
 		view, err := d.view(run)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, view)
-	}
-	for _, run := range d.left(of, r.Agent) {
-		view, err := d.view(run)
-		if err != nil {
-			return nil, err
-		}
-		view.Claimed = true
+		view.Claimed = i >= len(dead)
 		list = append(list, view)
 	}
 	if len(list) == 0 && r.Agent != "" { // a misspelling would look as if everything were well
@@ -179,10 +174,7 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	case len(dead) == 0:
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley agent dlq list", "%s is no dead letter%s", short, d.triedAgain(it.Path, ""))
 	case len(dead) > 1:
-		var agents []string
-		for _, run := range dead {
-			agents = append(agents, run.Agent)
-		}
+		agents := each.Of(dead, func(run affairs.Run) string { return run.Agent })
 		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", short, strings.Join(agents, ", "))
 	}
 	if claimed && dead[0].Dead.Host != "" && !d.served(it.Path, dead[0].Agent) {

@@ -92,7 +92,6 @@ func (d *doors) open(a configs.Agent) {
 	w.start(d.taking, d.killing)
 }
 
-// change has the agent's door serve the agent as it is now.
 func (d *doors) change(a configs.Agent) {
 	var q *queue
 	accepts := false
@@ -121,7 +120,6 @@ func (d *doors) pause(agent protocol.Name, paused bool) {
 	})
 }
 
-// close ends the exec door of an agent, and waits for its running commands.
 func (d *doors) close(agent protocol.Name) {
 	if w := d.of(agent); w != nil {
 		w.end()
@@ -185,7 +183,6 @@ func (d *doors) fillAll(agent string) {
 	}
 }
 
-// fill queues what waits for an agent and is not queued yet.
 func (d *doors) fill(q *queue) {
 	var waiting []*fleet.Item
 	var agent configs.Agent

@@ -39,7 +39,6 @@ type examinations struct {
 	*Options
 	older func(configs.Agent) func(protocol.Path) bool // reports which messages the record held when the agent was added
 	again chan struct{}                                // holds a token if everything that waits is to be looked at
-	work  sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
 	at    map[exam]bool
@@ -52,7 +51,6 @@ type exam struct {
 	agent protocol.Name
 }
 
-// look has everything looked at that waits.
 func (ex *examinations) look() { wait.Nudge(ex.again) }
 
 // lookLater has everything that waits looked at in a while. Many calls make only one look.
@@ -69,17 +67,11 @@ func (ex *examinations) lookLater() {
 	}
 }
 
-// start answers until stop is called.
-func (ex *examinations) start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ex.work.Go(func() { ex.watch(ctx) })
-	return func() {
-		cancel()
-		ex.work.Wait()
-	}
-}
+func (ex *examinations) start() (stop func()) { return wait.Background(ex.watch) }
 
 func (ex *examinations) watch(ctx context.Context) {
+	var work sync.WaitGroup
+	defer work.Wait()
 	came := ex.Messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
 	places := make(chan struct{}, manyExams)
@@ -97,7 +89,7 @@ func (ex *examinations) watch(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			}
-			ex.work.Go(func() {
+			work.Go(func() {
 				defer func() { <-places; ex.end(e) }()
 				if err := ex.answer(ctx, e); err != nil && ctx.Err() == nil {
 					ex.Log.Error().Err(err).Stringer("agent", e.agent).Stringer("path", e.check).Msg("cannot answer a sync-check")
@@ -142,7 +134,6 @@ func (ex *examinations) examined() (served []configs.Agent) {
 	return served
 }
 
-// waiting are all checks that wait for an answer.
 func (ex *examinations) waiting() (due []exam) {
 	for _, a := range ex.examined() {
 		old := ex.older(a)

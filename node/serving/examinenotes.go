@@ -66,7 +66,6 @@ func readNotes(ctx context.Context, at string, shared bool, read func(examiner.T
 	return nil
 }
 
-// note is a file of notes.
 type note struct {
 	name string // path below ψ, with slashes
 	size int64

@@ -47,7 +47,6 @@ func (sv *Serving) resume(ctx context.Context, r control.PauseRequest) (over int
 	return over, err
 }
 
-// checkPause returns an error for a pause or resumption that is not possible.
 func (sv *Serving) checkPause(r control.PauseRequest) error {
 	a, err := sv.Roster.Get(r.Name)
 	switch {

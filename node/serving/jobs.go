@@ -75,7 +75,6 @@ func (w *worker) over(j job) (c *cancellation) {
 	return c
 }
 
-// tellCanceled stores that somebody has canceled the job.
 func (w *worker) tellCanceled(ctx context.Context, j job, run runlog.Job, c *cancellation, attempts int) {
 	over := w.keep(ctx, j, w.canceledAnswer(j.it.Path, c, attempts))
 	w.Folded(func(*fleet.State) { c.kept = over })

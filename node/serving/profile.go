@@ -38,7 +38,6 @@ func (ps *profiles) Profile(ctx context.Context, r control.ProfileRequest) (p co
 	return ps.profileView(of, p.Path)
 }
 
-// profileView shows the actor profile of a name or, with `path`, the one that lies there.
 func (ps *profiles) profileView(of protocol.Name, path string) (p control.Profile, err error) {
 	ps.Folded(func(s *fleet.State) {
 		st := ps.of(s, of.String())

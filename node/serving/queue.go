@@ -47,7 +47,6 @@ type task struct {
 	again  bool              // it came once more while it was handled
 }
 
-// taskState is where a task is.
 type taskState int
 
 const (
@@ -70,7 +69,6 @@ const (
 	delays
 )
 
-// line is what waits for one tier.
 type line = turns.Queue[*task, bond]
 
 // bond is what keeps messages of several authors in their order: the conversation. Messages that
@@ -118,7 +116,6 @@ func (q *queue) isBusy(s *fleet.State, it *fleet.Item) bool {
 
 func (q *queue) limits() fleet.Limits { return limitsOf(q.agent, q.Config.MaxHops) }
 
-// limitsOf returns what the operator allows an agent.
 func limitsOf(a configs.Agent, maxHops int) fleet.Limits {
 	return fleet.Limits{Reads: a.Door == configs.DoorInbox, MaxHops: maxHops, RunsReplies: a.RunReplies, Verified: a.Accepts == configs.AcceptVerified, Examined: a.Examiner == configs.ExaminerMechanical, WakesOn: a.WakesOn}
 }
@@ -134,6 +131,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	q.reopened(s, it)
 	if t := q.tasks[it.Path]; t != nil {
 		t.again = t.state == taken
+		q.nudge() // what it waited for may be over, such as a claim once somebody has it tried again
 		return
 	}
 	switch s.Talk.Handle(it, q.who, q.limits()) {
@@ -162,7 +160,6 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	q.nudge()
 }
 
-// delay has a task wait for at most so long.
 func (q *queue) delay(t *task, why delay, by time.Duration) {
 	q.goOn(t, why)
 	q.delayed[why]++
@@ -170,7 +167,6 @@ func (q *queue) delay(t *task, why delay, by time.Duration) {
 	time.AfterFunc(by, q.nudge)
 }
 
-// goOn ends a delay.
 func (q *queue) goOn(t *task, why delay) {
 	if !t.until[why].IsZero() {
 		q.delayed[why]--
@@ -184,7 +180,6 @@ func (q *queue) set(t *task, to taskState) {
 	t.state = to
 }
 
-// in are the tasks in one of these states, in no order.
 func (q *queue) in(states ...taskState) (all []*task) {
 	number := 0
 	for _, state := range states {
@@ -235,7 +230,6 @@ func (q *queue) serve(s *fleet.State, a configs.Agent) {
 	q.nudge()
 }
 
-// nudge has the worker look at the queue.
 func (q *queue) nudge() { wait.Nudge(q.wake) }
 
 func byPlace(a, b *task) int {
@@ -331,7 +325,6 @@ func (q *queue) waits(s *fleet.State, t *task, awaited map[protocol.Name]protoco
 	return s.Talk.Handle(it, q.who, q.limits()) == fleet.Run && q.claims.due(s, it, q.agent)
 }
 
-// isDelayed reports whether a delay is not over yet.
 func (q *queue) isDelayed(t *task, why delay) bool { return q.Now().Before(t.until[why]) }
 
 // awaited returns for each host its first message that waits for what the host wrote before it.
@@ -385,7 +378,6 @@ func (q *queue) begin(j job) {
 	}
 }
 
-// later puts a message that is at work back into the queue, for `pause`.
 func (q *queue) later(j job, pause time.Duration) {
 	t := q.tasks[j.it.Path]
 	q.delay(t, forRetry, pause)
@@ -410,7 +402,6 @@ func (q *queue) end(s *fleet.State, j job) {
 	q.nudge()
 }
 
-// drop removes a task that is done.
 func (q *queue) drop(t *task) {
 	for why := range delays {
 		q.goOn(t, why)
@@ -421,5 +412,4 @@ func (q *queue) drop(t *task) {
 	q.talkOver(t.root)
 }
 
-// waiting is how many messages wait.
 func (q *queue) waiting() int { return len(q.tasks) - q.count[taken] }

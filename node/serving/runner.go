@@ -208,12 +208,9 @@ func (rn *Runner) again(j job, attempt int, next time.Time, result door.Result) 
 	rn.Events.Run(r)
 }
 
-// ended describes the end of a run that was started.
 func ended(r control.RunChange, result door.Result) control.RunChange {
-	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)
-	if result.Failure != door.None {
-		r.Failure = result.Failure.String()
-	}
+	r.Change, r.Problem, r.Failure = control.RunEnded, result.Problem(), failureWord(result)
+	r.ExitCode, r.Elapsed = result.ExitCode, control.Seconds(result.Elapsed)
 	return r
 }
 

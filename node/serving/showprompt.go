@@ -95,7 +95,6 @@ func (pr *prompts) would(it *fleet.Item, a configs.Agent) (control.Prompt, error
 	}), nil
 }
 
-// givenView shows what an agent was given.
 func givenView(g promptlog.Given) control.Prompt {
 	text := g.Text()
 	v := control.Prompt{

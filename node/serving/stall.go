@@ -31,7 +31,6 @@ func (q *queue) stall(j job, why error) {
 // isStalled reports whether the pause is not over yet.
 func (q *queue) isStalled() bool { return q.Now().Before(q.stalled.until) }
 
-// stalledNoMore notes that something could be started.
 func (q *queue) stalledNoMore() {
 	if q.stalled.tries > 0 {
 		q.stalled = stall{}
@@ -40,5 +39,4 @@ func (q *queue) stalledNoMore() {
 	}
 }
 
-// stalls names what the warning is about.
 func (q *queue) stalls() string { return "the start of " + q.who.Name }

@@ -31,7 +31,6 @@ type word struct {
 	came time.Time
 }
 
-// gap is a time in which nothing was heard.
 type gap struct{ from, to time.Time }
 
 const (
@@ -89,7 +88,6 @@ func (v *vigil) keep(ctx context.Context) {
 	}
 }
 
-// due reports whether it is time for a look.
 func (v *vigil) due() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -23,7 +23,6 @@ const maxJobText = 200
 // The reason stands in a line of a message, which must not become too large because of it.
 const maxReason = 2000
 
-// checkReason returns an error if a reason is too long.
 func checkReason(do, reason string) error {
 	if len(reason) > maxReason {
 		return control.Errorf(control.KindUsage, "say it in fewer words, and the rest in a message", "cannot %s: the reason has %d bytes, and may have %d", do, len(reason), maxReason)

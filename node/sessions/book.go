@@ -18,13 +18,13 @@ type Book struct {
 	now   func() time.Time
 	alive func(process.ID) bool
 
-	watch chan struct{} // holds a token if there is something whose end nobody watches yet
+	freed  wait.Change   // something is given back
+	turned wait.Change   // an agent may do something else
+	watch  chan struct{} // holds a token if there is something whose end nobody watches yet
 
-	mu     sync.Mutex                         // guards what follows
-	taken  map[string]map[protocol.Path]Claim // by the name of the agent whose mail it is
-	freed  chan struct{}                      // closed and replaced when something is given back
-	desks  map[protocol.Name]*desk
-	turned chan struct{} // closed and replaced when an agent may do something else
+	mu    sync.Mutex                         // guards what follows
+	taken map[string]map[protocol.Path]Claim // by the name of the agent whose mail it is
+	desks map[protocol.Name]*desk
 }
 
 // Claim says that a session has taken a message.
@@ -41,22 +41,12 @@ func New(now func() time.Time, alive func(process.ID) bool) *Book {
 	}
 	return &Book{
 		now: now, alive: alive, watch: make(chan struct{}, 1),
-		taken: map[string]map[protocol.Path]Claim{}, freed: make(chan struct{}), desks: map[protocol.Name]*desk{}, turned: make(chan struct{}),
+		taken: map[string]map[protocol.Path]Claim{}, desks: map[protocol.Name]*desk{},
 	}
 }
 
 // Freed returns a channel that is closed when something is given back next.
-func (b *Book) Freed() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.freed
-}
-
-// free wakes everybody who waits for something to be given back. The caller holds mu.
-func (b *Book) free() {
-	close(b.freed)
-	b.freed = make(chan struct{})
-}
+func (b *Book) Freed() <-chan struct{} { return b.freed.Next() }
 
 // Take has a session take a message from the mail of `who`, until c.Until. It returns false if
 // somebody has taken the message already. That may be the same session: what was given once is not
@@ -97,7 +87,7 @@ func (b *Book) GiveBack(who string, paths []protocol.Path) {
 	for _, p := range paths {
 		delete(b.taken[who], p)
 	}
-	b.free()
+	b.freed.Tell()
 }
 
 // Sweep gives back what sessions that have ended had taken, forgets what they said, and gives up
@@ -108,8 +98,10 @@ func (b *Book) Sweep() (left bool) {
 	ended, now := b.ended(), b.now()
 	b.letGo(func(_ string, c Claim) bool { return !now.Before(c.Until) || ended(c.By) })
 	for _, d := range b.desks {
-		if d.forget(func(s Session, w statement) bool { return now.Sub(w.told) >= saidLasts || ended(s) }, now) {
-			b.turn()
+		if d.forget(func(s Session, w statement) bool {
+			return s.Process.PID == 0 && now.Sub(w.told) >= saidLasts || ended(s)
+		}, now) {
+			b.turned.Tell()
 		}
 		left = left || len(d.said) > 0
 	}
@@ -132,7 +124,7 @@ func (b *Book) letGo(which func(who string, c Claim) bool) {
 		}
 	}
 	if gone > 0 {
-		b.free()
+		b.freed.Tell()
 	}
 }
 

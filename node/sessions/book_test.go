@@ -213,3 +213,19 @@ func TestOf(t *testing.T) {
 		t.Errorf("the session of nobody is %s", got)
 	}
 }
+
+// What a session whose process lives has said counts until it ends, however long it sits there. It
+// prevents: a session that is open over night is not rung in the morning.
+func TestOpenOverNight(t *testing.T) {
+	w, b := newWorld()
+	b.Say("mawjs", one, control.AgentIdle)
+	b.Say("volt", named, control.AgentIdle)
+	w.at = w.at.Add(saidLasts + time.Hour)
+	b.Sweep()
+	if state, _ := b.At("mawjs", time.Time{}); state != control.AgentIdle {
+		t.Errorf("the one with a process is %s", state)
+	}
+	if state, _ := b.At("volt", time.Time{}); state != control.AgentAway {
+		t.Errorf("the one whose end nobody sees is %s", state)
+	}
+}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// saidLasts is how long the last word of a session about itself counts. So a session whose end
-	// nobody sees is not at work for ever.
+	// saidLasts is how long the last word about itself counts of a session without a process. So a
+	// session whose end nobody sees is not at work for ever.
 	saidLasts = 12 * time.Hour
 	// askedLasts is how long an agent counts as being there after it has asked for its mail, if its
 	// sessions say nothing of themselves.
@@ -33,7 +33,6 @@ type desk struct {
 	left    time.Time // when its last session left; zero if none has
 }
 
-// statement is what a session says that it does.
 type statement struct {
 	state control.AgentState
 	since time.Time
@@ -51,17 +50,7 @@ func (b *Book) of(agent protocol.Name) *desk {
 }
 
 // Turned returns a channel that is closed when an agent may next do something else.
-func (b *Book) Turned() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.turned
-}
-
-// turn tells that an agent may do something else now. The caller holds mu.
-func (b *Book) turn() {
-	close(b.turned)
-	b.turned = make(chan struct{})
-}
+func (b *Book) Turned() <-chan struct{} { return b.turned.Next() }
 
 // Say notes what a session of an agent does. A session that is away has ended: what it took is
 // given back.
@@ -87,7 +76,7 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 		d.said[s] = w
 		wait.Nudge(b.watch)
 	}
-	b.turn()
+	b.turned.Tell()
 }
 
 // forget forgets sessions, and reports whether there were any. The caller holds the mu of the book.
@@ -121,13 +110,13 @@ func (b *Book) Works(agent protocol.Name) (done func()) {
 	d := b.of(agent)
 	if d.working++; d.working == 1 {
 		d.began = b.now()
-		b.turn()
+		b.turned.Tell()
 	}
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if d.working--; d.working == 0 {
-			b.turn()
+			b.turned.Tell()
 		}
 	}
 }
@@ -139,14 +128,14 @@ func (b *Book) Waits(agent protocol.Name) (done func()) {
 	d := b.of(agent)
 	if d.waits++; d.waits == 1 {
 		d.came = b.now()
-		b.turn()
+		b.turned.Tell()
 	}
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		d.waits--
 		d.asked = b.now()
-		b.turn()
+		b.turned.Tell()
 	}
 }
 

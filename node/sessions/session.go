@@ -81,7 +81,6 @@ func (s Session) String() string {
 	return "a session of which nothing is known"
 }
 
-// over reports whether the session is known by its process, and that process has ended.
 func (s Session) over(alive func(process.ID) bool) bool {
 	return s.Process.PID > 0 && !alive(s.Process)
 }

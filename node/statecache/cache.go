@@ -118,7 +118,6 @@ func (c *Cache) files() map[string]int {
 	return files
 }
 
-// archived is an archive that was written, and is not in use yet.
 type archived struct {
 	archive *fleet.Archive
 	file    *mapped.File

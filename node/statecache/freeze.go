@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/notices"
@@ -58,15 +59,9 @@ func NewFreezer(o FreezerOptions) *Freezer { return &Freezer{o} }
 // Start writes the cache whenever enough messages have come, until `stop` is called. stop writes it
 // once more, if that is quick and worth it.
 func (f *Freezer) Start() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { // ends with ctx
-		defer close(ended)
-		f.always(ctx)
-	}()
+	end := wait.Background(f.always)
 	return func() {
-		cancel()
-		<-ended
+		end()
 		if loose, all := f.Sizes(); loose >= stopLoose && all <= stopLarge {
 			f.FreezeOrSay()
 		}

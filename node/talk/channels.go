@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -34,7 +35,6 @@ func (sh *shelves) Channel(_ context.Context, r control.ChannelRequest) (c contr
 	return c, err
 }
 
-// channelView is a channel as it is shown.
 func channelView(s *fleet.State, c shelf.Channel) control.Channel {
 	return control.Channel{
 		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, ParentName: s.Channels.Name(c.Parent), Members: c.Members, About: c.About,
@@ -114,4 +114,13 @@ func (sh *shelves) found(c shelf.NewChannel, parent string) (file protocol.Chann
 		file, err = s.Channels.Found(c, sh.Now().UTC().Truncate(time.Millisecond))
 	})
 	return file, err
+}
+
+// shelves are what the record holds in addition to messages and what this host may write: channels,
+// memories, and the files that come with the program. They answer the verbs about
+// these.
+type shelves struct {
+	*tools
+	writing  sync.Mutex // held from the decision about a file until it is written; guards memoryAt
+	memoryAt time.Time  // time of the last memory that was written here
 }

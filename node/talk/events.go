@@ -7,7 +7,6 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // narrator tells what happens to those who follow it.
@@ -17,7 +16,7 @@ type narrator struct {
 
 // Events answers control.Events.
 func (nr *narrator) Events(ctx context.Context, r control.EventsRequest, yield func(control.Event) error) error {
-	wanted, err := nr.filter(r)
+	wanted, err := filterOf(r)
 	if err != nil {
 		return err
 	}
@@ -31,52 +30,32 @@ func (nr *narrator) Events(ctx context.Context, r control.EventsRequest, yield f
 	})
 }
 
-// eventFilter says which events a follower wants.
-type eventFilter struct {
-	kinds   []control.EventKind
-	agent   protocol.Address   // zero: any
-	channel protocol.ChannelID // "": any
-}
+// eventFilter is the kinds of events that a follower wants.
+type eventFilter []control.EventKind
 
-func (nr *narrator) filter(r control.EventsRequest) (w eventFilter, err error) {
-	w.kinds = r.Kinds
-	if len(w.kinds) == 0 {
-		w.kinds = control.EventKinds()
-	}
-	for _, k := range w.kinds {
+func filterOf(r control.EventsRequest) (eventFilter, error) {
+	for _, k := range r.Kinds {
 		if !slices.Contains(control.EventKinds(), k) {
-			return w, control.Errorf(control.KindUsage, "", "cannot follow what happens: there are no events of the kind %q", k)
+			return nil, control.Errorf(control.KindUsage, "", "cannot follow what happens: there are no events of the kind %q", k)
 		}
 	}
-	if r.Agent != "" {
-		if w.agent, err = knownAddress(nr.Folded, r.Agent); err != nil {
-			return w, err
-		}
+	if len(r.Kinds) == 0 {
+		return control.EventKinds(), nil
 	}
-	if r.Channel != "" {
-		nr.Folded(func(s *fleet.State) { w.channel, err = s.Channels.Find(r.Channel) })
-	}
-	return w, err
+	return r.Kinds, nil
 }
 
 // mayTell reports whether something may have to be told. A message can also bring another one to a
 // stage.
 func (w eventFilter) mayTell(h feed.Happening) bool {
-	return slices.Contains(w.kinds, h.Kind) || h.Kind == control.EventMessage && (slices.Contains(w.kinds, control.EventStage) || slices.Contains(w.kinds, control.EventGate))
-}
-
-// of reports whether events of a kind are wanted that belong to no agent and no channel.
-func (w eventFilter) of(k control.EventKind) bool {
-	return slices.Contains(w.kinds, k) && w.agent.Name == "" && w.channel == ""
+	return slices.Contains(w, h.Kind) || h.Kind == control.EventMessage && (slices.Contains(w, control.EventStage) || slices.Contains(w, control.EventGate))
 }
 
 // about reports whether events of a kind that are about that message are wanted.
 func (w eventFilter) about(k control.EventKind, it *fleet.Item) bool {
-	return slices.Contains(w.kinds, k) && isText(it) && (w.channel == "" || it.Path.Channel() == w.channel) &&
-		(w.agent.Name == "" || wroteAt(it, w.agent) || addressedTo(it, w.agent))
+	return slices.Contains(w, k) && isText(it)
 }
 
-// tell yields those events of something that has happened which are wanted.
 func (nr *narrator) tell(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
 	switch h.Kind {
 	case control.EventMessage:
@@ -88,21 +67,12 @@ func (nr *narrator) tell(h feed.Happening, wanted eventFilter, yield func(contro
 		if !ok || !wanted.about(h.Kind, it) {
 			return nil
 		}
-	case control.EventRun:
-		if !wanted.aboutRun(h.Run, nr.Config.Alias) {
-			return nil
-		}
 	default:
-		if !wanted.of(h.Kind) {
+		if !slices.Contains(wanted, h.Kind) {
 			return nil
 		}
 	}
 	return yield(h.Event)
-}
-
-func (w eventFilter) aboutRun(r *control.RunChange, here protocol.Name) bool {
-	mine := w.agent.Name == "" || w.agent.Name == r.Agent.String() && (w.agent.Host == "" || w.agent.Host == here.String())
-	return slices.Contains(w.kinds, control.EventRun) && mine && (w.channel == "" || r.Path.Channel() == w.channel)
 }
 
 // tellCame yields a message that came, and the stage to which it brings another one.

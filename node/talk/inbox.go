@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
@@ -138,11 +139,8 @@ func (b *inbox) look(who fleet.Who, take func(protocol.Path) bool, r control.Inb
 	return box
 }
 
-func pathsIn(box []facts) (paths []protocol.Path) {
-	for _, f := range box {
-		paths = append(paths, f.item.Path)
-	}
-	return paths
+func pathsIn(box []facts) []protocol.Path {
+	return each.Of(box, func(f facts) protocol.Path { return f.item.Path })
 }
 
 func nothingCame(ctx context.Context, r control.InboxRequest) error {

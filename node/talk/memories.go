@@ -51,7 +51,7 @@ func (sh *shelves) AddMemory(ctx context.Context, by control.Caller, r control.A
 
 // Memories answers control.Memories.
 func (sh *shelves) Memories(_ context.Context, r control.MemoriesRequest) (all []control.Memory, err error) {
-	f := shelf.MemoryFilter{Subject: r.Subject, Tags: r.Tags, From: r.From, All: r.All}
+	f := shelf.MemoryFilter{Subject: r.Subject, Tags: r.Tags, All: r.All}
 	sh.Folded(func(s *fleet.State) {
 		switch r.Scope {
 		case "":
@@ -87,7 +87,6 @@ func (sh *shelves) Memory(_ context.Context, r control.MemoryRequest) (m control
 	return m, err
 }
 
-// memoryView is a memory as it is shown.
 func memoryView(s *fleet.State, m shelf.Memory) control.Memory {
 	return control.Memory{
 		File: m.File, From: m.From, Via: m.Via, Timestamp: m.Timestamp, Subject: m.Subject,

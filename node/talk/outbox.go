@@ -44,8 +44,14 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 		return control.Message{}, control.Errorf(control.KindRefused, "each has a command of its own: parley read, parley agent dlq, parley agent, parley host",
 			"cannot send a message of the act %s: a node writes it for what it does itself", r.Act)
 	}
+	if r.ByAgent && by.Kind != control.ByAgent {
+		return control.Message{}, control.Errorf(control.KindRefused, "see: parley whoami", "cannot send a message of an agent: the caller is none")
+	}
 	who, err := o.Actors.Actor(by, r.As)
 	if err != nil {
+		return control.Message{}, err
+	}
+	if err := o.meet(ctx, &r); err != nil {
 		return control.Message{}, err
 	}
 	c, about, err := o.toSay(who, r)
@@ -73,7 +79,20 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 	return m, nil
 }
 
-// sentBefore returns the message to which an earlier request with the same id led.
+// meet makes those sessions known that are written to for the first time.
+func (o *outbox) meet(ctx context.Context, r *control.SendRequest) error {
+	for i, to := range r.To {
+		address, err := o.Meet(ctx, to)
+		if err != nil {
+			return err
+		}
+		if address != "" {
+			r.To, r.Anyway = slices.Replace(slices.Clone(r.To), i, i+1, address), true
+		}
+	}
+	return nil
+}
+
 func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.Message, ok bool, err error) {
 	var it *fleet.Item
 	o.Folded(func(s *fleet.State) { it, ok = s.Requested(o.Config.Alias, r.Request, o.Now()) })
@@ -161,12 +180,10 @@ func (o *outbox) awaitHeard(ctx context.Context, m *protocol.Message, within tim
 // anyMissing reports whether a live host that the message is for has not heard it yet.
 func (o *outbox) anyMissing(m *protocol.Message) bool {
 	heard := o.Live.Hearers(m.Path)
-	for _, host := range o.targets(m) {
-		if _, live := o.Live.PresenceOf(host); live && !slices.Contains(heard, host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.targets(m), func(host protocol.Name) bool {
+		_, live := o.Live.PresenceOf(host)
+		return live && !slices.Contains(heard, host)
+	})
 }
 
 // targets are the other hosts that a message is for: those that were chosen or named. If the

@@ -2,6 +2,7 @@
 package talk
 
 import (
+	"context"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -42,10 +43,13 @@ type Options struct {
 	Happened *feed.Events
 	Trail    *trail.Trail
 
-	Worked func([]protocol.Path) [][]protocol.TraceStep        // the steps that agents' work has taken here
-	Lend   func(agent protocol.Name) (takeBack func())         // lets others run while an agent waits
-	Owe    func(*fleet.State, *fleet.Item) []string            // the addressees whom no host serves any more
-	Gates  func(*fleet.State, *fleet.Item) *control.GateChange // what a message asks a human, or answers
+	Worked func([]protocol.Path) [][]protocol.TraceStep // the steps that agents' work has taken here
+	Lend   func(agent protocol.Name) (takeBack func())  // lets others run while an agent waits
+	Owe    func(*fleet.State, *fleet.Item) []string     // the addressees whom no host serves any more
+	// Meet makes a session of an agent program known that is called so, if the record does not know it
+	// yet. It returns its address if another host has it.
+	Meet  func(ctx context.Context, name string) (address string, err error)
+	Gates func(*fleet.State, *fleet.Item) *control.GateChange // what a message asks a human, or answers
 }
 
 // Talk is the parts of a node with which people and agents of its host talk, and look at what was said.
@@ -62,7 +66,6 @@ type Talk struct {
 	Tracer   *tracer
 }
 
-// tools are what the parts have in common.
 type tools struct {
 	*Options
 	views *Views

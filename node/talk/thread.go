@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -23,7 +24,9 @@ func (vs *Views) Replies(_ context.Context, r control.ThreadRequest) ([]control.
 		return nil, err
 	}
 	var all []facts
-	vs.Folded(func(s *fleet.State) { all = factsOfAll(s, s.Talk.Answers(asked.item.Path)) })
+	vs.Folded(func(s *fleet.State) {
+		all = each.Of(s.Talk.Answers(asked.item.Path), func(it *fleet.Item) facts { return factsOf(s, it) })
+	})
 	return vs.all(all), nil
 }
 

@@ -103,8 +103,6 @@ func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(pr
 	all.Wait()
 }
 
-// ask asks a host. If the host does not answer all questions, the answers that it gave are returned
-// with the error.
 func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.Path) (traces []protocol.Trace, err error) {
 	for some := range slices.Chunk(paths, protocol.MaxTraced) {
 		question, err := protocol.EncodeTraceQuestion(some)
@@ -133,14 +131,32 @@ func (t *tracer) Answer(_ context.Context, _ protocol.Name, question []byte) ([]
 	return protocol.EncodeTraces(t.known(paths))
 }
 
-// known is what this host alone knows of messages.
 func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 	traces := make([]protocol.Trace, len(paths))
 	worked := t.Worked(paths)
 	for i, p := range paths {
-		traces[i] = protocol.Trace{Path: p, Steps: append(t.Trail.Of(p), worked[i]...)}
+		traces[i] = protocol.Trace{Path: p, Steps: append(append(t.Trail.Of(p), worked[i]...), t.waits(p)...)}
 	}
 	return traces
+}
+
+// waits are steps of a message for which sessions of this host wait for something.
+func (t *tracer) waits(p protocol.Path) (steps []protocol.TraceStep) {
+	var f facts
+	t.Folded(func(s *fleet.State) {
+		if it, there := s.Ledger.Item(p); there {
+			f = factsOf(s, it)
+		}
+	})
+	for i, host := range f.at {
+		if host != t.Config.Alias {
+			continue
+		}
+		if w := t.views.waits(f.item, host, f.progress[i]); w != nil {
+			steps = append(steps, protocol.TraceStep{Step: protocol.TraceWaits, Agent: protocol.Name(f.progress[i].Name), By: w.For, Next: w.Time})
+		}
+	}
+	return steps
 }
 
 // traced is a message whose steps are told.
@@ -170,7 +186,6 @@ var oursToTell = map[string]bool{
 	control.TraceNotAsked: true, control.TraceNoAnswer: true,
 }
 
-// add adds what a host knows of the message.
 func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	for _, s := range steps {
 		if oursToTell[s.Step] {
@@ -280,7 +295,7 @@ func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 // traceOrder is the order of steps that happened at the same moment.
 var traceOrder = []string{
 	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
-	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
+	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, protocol.TraceWoken, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
 	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, protocol.TraceAtWork,
 	protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
 }

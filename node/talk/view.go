@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
@@ -23,30 +24,26 @@ type facts struct {
 	signature protocol.Signature
 	stage     protocol.Stage
 	progress  []fleet.Progress
-	channel   string // name of the channel, "" if it has none
-	second    string // path of the answer before this one that another host's instance of the author gave
-	direct    bool   // the channel is the one that the participants of the message have in common
+	at        []protocol.Name // for each of these, the host that is to act on the message, unless it is to all; "" if that is not known
+	channel   string          // name of the channel, "" if it has none
+	second    string          // path of the answer before this one that another host's instance of the author gave
+	direct    bool            // the channel is the one that the participants of the message have in common
 }
 
-// factsOf collects the facts of a message.
 func factsOf(s *fleet.State, it *fleet.Item) facts {
 	f := facts{
 		item: it, signature: s.Signature(it), stage: s.Talk.Stage(it.Path), progress: s.Talk.Progress(it),
 		channel: s.Channels.Name(it.Path.Channel()), direct: s.Talk.InCommon(it),
 	}
+	for _, p := range f.progress {
+		if !it.ToAll() {
+			f.at = append(f.at, hostOf(s, it, p.Name))
+		}
+	}
 	if first, ok := s.Talk.AnsweredBefore(it); ok {
 		f.second = first.Path.String()
 	}
 	return f
-}
-
-// factsOfAll collects the facts of several messages.
-func factsOfAll(s *fleet.State, items []*fleet.Item) []facts {
-	all := make([]facts, len(items))
-	for i, it := range items {
-		all[i] = factsOf(s, it)
-	}
-	return all
 }
 
 // Load reads a whole message of the state. If the record has other bytes at its path, because the
@@ -111,10 +108,35 @@ func (vs *Views) with(f facts, body string) control.Message {
 		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Second: f.second, Heard: vs.Live.Hearers(it.Path), Signature: f.signature, Body: body,
 	}
 	m.Stage = max(f.stage, vs.ownStage(it, m.Heard))
-	for _, p := range f.progress {
+	for i, p := range f.progress {
 		m.Addressees = append(m.Addressees, addressee(p))
+		if len(f.at) > 0 {
+			a := &m.Addressees[i]
+			a.Woken, a.Waits = vs.Live.Woken(f.at[i], protocol.Name(p.Name), it.Path), vs.waits(it, f.at[i], p)
+		}
 	}
 	return m
+}
+
+// hostOf is the host on which an addressee is to act on a message.
+func hostOf(s *fleet.State, it *fleet.Item, name string) protocol.Name {
+	host := s.Talk.ActingHost(it, name)
+	for _, to := range it.To {
+		if host == "" && to.Name == name { // a session of which the record does not tell yet
+			host = protocol.Name(to.Host)
+		}
+	}
+	return host
+}
+
+// waits is what the session of an addressee waits for, if the message waits for that too: for its human
+// until there is an answer, else until it is read.
+func (vs *Views) waits(it *fleet.Item, host protocol.Name, p fleet.Progress) *protocol.Waits {
+	w := vs.Live.WaitsOf(host, p.Name)
+	if w == nil || p.Answered || p.Read && (w.For != protocol.WaitsForHuman || !it.Act.Wakes()) || w.For == protocol.WaitsForTurns && !it.Rings() {
+		return nil
+	}
+	return w
 }
 
 // wholePath is a reference with its channel, whatever its author wrote. A reference that is no path
@@ -161,7 +183,6 @@ func (vs *Views) wrote(w writing.Written) control.Message {
 	return vs.with(f, w.Message.Body)
 }
 
-// now returns a message as it is shown at this moment.
 func (vs *Views) now(it *fleet.Item) (control.Message, error) {
 	var f facts
 	vs.Folded(func(s *fleet.State) { f = factsOf(s, it) })
@@ -169,13 +190,7 @@ func (vs *Views) now(it *fleet.Item) (control.Message, error) {
 }
 
 // all returns several messages as they are shown.
-func (vs *Views) all(of []facts) []control.Message {
-	messages := make([]control.Message, 0, len(of))
-	for _, f := range of {
-		messages = append(messages, vs.shown(f))
-	}
-	return messages
-}
+func (vs *Views) all(of []facts) []control.Message { return each.Of(of, vs.shown) }
 
 // find reads a path as a person gives it (R2). That is a whole path, a path below its channel or
 // below a channel's name, or the eight hex digits of its name, if only one message has them.

@@ -14,7 +14,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// waiter waits for messages on behalf of callers.
 type waiter struct {
 	*tools
 }
@@ -111,16 +110,10 @@ func (w *waiter) waitedFor(r control.WaitRequest) (func(*fleet.State, *fleet.Ite
 		case r.From != "":
 			return wroteAt(it, who)
 		}
-		return addressedTo(it, who)
+		return it.ToAll() || slices.ContainsFunc(it.To, func(a protocol.Address) bool {
+			return a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host)
+		})
 	}, nil
-}
-
-// addressedTo reports whether the message is to all or to `who`. If the address or the message
-// names no host, any host fits.
-func addressedTo(it *fleet.Item, who protocol.Address) bool {
-	return it.ToAll() || slices.ContainsFunc(it.To, func(a protocol.Address) bool {
-		return a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host)
-	})
 }
 
 // knownAddress reads the address that a person named. It returns an error if the fleet knows nobody
@@ -137,7 +130,6 @@ func knownAddress(read folded.State, text string) (protocol.Address, error) {
 	return who, err
 }
 
-// wroteAt reports whether `who` wrote the message. If the address names no host, any host fits.
 func wroteAt(it *fleet.Item, who protocol.Address) bool {
 	author := it.Author()
 	return author.Name == who.Name && (who.Host == "" || it.Host.String() == who.Host || author.Host == who.Host)

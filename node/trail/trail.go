@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -100,7 +101,6 @@ func (t *Trail) note(paths []protocol.Path, s step) {
 	}
 }
 
-// add adds a step of a message.
 func (m *messages) add(p protocol.Path, s step) {
 	steps, known := m.steps[p]
 	if !known {
@@ -127,9 +127,7 @@ func (t *Trail) Of(p protocol.Path) []protocol.TraceStep {
 	t.mu.Lock()
 	steps := slices.Concat(t.seen.steps[p], t.unseen.steps[p])
 	t.mu.Unlock()
-	told := make([]protocol.TraceStep, len(steps))
-	for i, s := range steps {
-		told[i] = protocol.TraceStep{Time: s.at, Step: s.word, Agent: s.agent, By: s.by}
-	}
-	return told
+	return each.Of(steps, func(s step) protocol.TraceStep {
+		return protocol.TraceStep{Time: s.at, Step: s.word, Agent: s.agent, By: s.by}
+	})
 }

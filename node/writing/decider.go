@@ -20,14 +20,16 @@ type Decider struct {
 	folded folded.State
 	now    func() time.Time
 	writer *Writer
+	speaks func(ctx context.Context, name string) error
 
 	once  OnceEach[protocol.Path] // answers and receipts, by message
 	turns OnceEach[affair.ID]     // for commands, by their affair
 }
 
-// NewDecider makes a decider that has a writer write what is decided.
-func NewDecider(read folded.State, now func() time.Time, w *Writer) *Decider {
-	return &Decider{folded: read, now: now, writer: w}
+// NewDecider makes a decider that has a writer write what is decided. `speaks` is told before
+// somebody's message is written.
+func NewDecider(read folded.State, now func() time.Time, w *Writer, speaks func(ctx context.Context, name string) error) *Decider {
+	return &Decider{folded: read, now: now, writer: w, speaks: speaks}
 }
 
 // Called is a command together with what is known of the one who gave it.
@@ -46,6 +48,15 @@ func (d *Decider) Act(ctx context.Context, c fleet.Command, about protocol.Path)
 	d.folded(func(s *fleet.State) { drafts, err = s.Decide(c, d.now()) })
 	if err != nil {
 		return nil, err
+	}
+	return d.write(ctx, drafts)
+}
+
+func (d *Decider) write(ctx context.Context, drafts []fleet.Draft) ([]Written, error) {
+	for _, draft := range drafts {
+		if err := d.speaks(ctx, draft.Message.From); err != nil {
+			return nil, err
+		}
 	}
 	return d.writer.Write(ctx, drafts)
 }
@@ -83,7 +94,7 @@ func (d *Decider) ActOnEach(ctx context.Context, messages []protocol.Path, comma
 	if err != nil {
 		return nil, err
 	}
-	return d.writer.Write(ctx, all)
+	return d.write(ctx, all)
 }
 
 // Do carries out a command of an affair. Commands of one affair take turns, from Decide until what

@@ -21,7 +21,7 @@ func AsError(err error) error {
 	case IsRefusal(err):
 		return refused("", err)
 	case errors.Is(err, ErrDraining):
-		return control.Errorf(control.KindUnavailable, "start it again: parley up", "%v", err)
+		return control.Errorf(control.KindUnavailable, "start it again: parley up -d", "%v", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return control.Errorf(control.KindTimeout, "", "nothing came in time")
 	}

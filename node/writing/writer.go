@@ -173,7 +173,6 @@ func (w *Writer) Close() {
 	<-w.closed
 }
 
-// batch is what one fsync serves.
 type batch struct {
 	requests []*writing
 	messages []gitsync.MessageFile
@@ -216,7 +215,6 @@ func (w *Writer) loop() {
 	}
 }
 
-// add signs what a request asks for, and adds it to a batch.
 func (w *Writer) add(b *batch, r *writing) {
 	if w.head.Run == "" {
 		w.begin()

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,7 +40,8 @@ standard output the reply. The command line is split as a shell would and run
 without one. --preset does so with what is known of an agent program (see
 "parley agent presets"); NAME is the preset's where it is left out. --inbox runs
 nothing: the agent asks with "parley inbox", unless --wake names a command that
-wakes its program; that is given what came on standard input.
+wakes its program; that is given what came on standard input. --session has the
+sessions that you open of a program in --dir speak as this agent.
 
 With --input prompt the command is given more than the text: the agent's
 profile, what the channel is for, the memories that apply, the conversation that
@@ -56,10 +58,12 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
   parley agent add --preset claude --dir ~/project
   parley agent add sage --preset gemini --profile precise-generalist
   parley agent add helper --exec ./helper.sh --limit memory=2GB --limit cpu=10m
-  parley agent add mawjs --inbox`,
+  parley agent add mawjs --inbox
+  parley agent add mawjs --session claude --dir ~/project`,
 		Args: cli.Between(0, 1, "the agent's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			doors := 0
+			r.Inbox = r.Inbox || strings.Join(r.Settings["session"], "") != "" && r.Exec == "" && r.Preset == ""
 			for _, given := range []bool{r.Exec != "", r.Preset != "", r.Inbox} {
 				if given {
 					doors++
@@ -83,12 +87,8 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 				}
 				r.Settings["dir"] = []string{here}
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runAdd(cmd.Context(), r, client, p.View())
-		},
+			return runAdd(cmd.Context(), r, client, v)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Exec, "exec", "", "the command that answers each message")
@@ -106,83 +106,70 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
 	a, err := control.AddAgent.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(a)
-	}
-	v.Out.Printf("%s is served here, door %s\n", a.Name, a.Door)
-	noteMissingProgram(v, r.Preset)
-	if a.ProfileState != "" && a.ProfileState != control.ProfileAccepted {
-		v.Next(fmt.Sprintf("parley agent profile accept %s", a.Name), "read its profile in the record: it is text of others until you accept it")
-	}
-	switch {
-	case r.Inbox:
-		v.Next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
-	case r.Preset != "":
-		v.Next(fmt.Sprintf("parley agent test %s", a.Name), "see whether it answers; nothing of it is kept")
-	default:
-		v.Next(fmt.Sprintf("parley hey %s --wait 30s TEXT", a.Name), "ask it something")
-	}
-	return nil
+	return v.Show(a, err, func() {
+		v.Out.Printf("%s is served here, door %s\n", a.Name, a.Door)
+		program, _, _ := strings.Cut(strings.TrimSpace(r.Exec), " ")
+		note := "the agent fails until it is"
+		if preset, err := configs.FindPreset(r.Preset); err == nil {
+			program, note = preset.Program, preset.Install
+		}
+		if _, err := exec.LookPath(program); err != nil && program != "" && !strings.ContainsAny(program, `/\'"`) {
+			v.Err.Printf("%s\n", v.Err.Warn("note: the program "+term.Line(program)+" is not in this PATH; "+note))
+		}
+		if a.ProfileState != "" && a.ProfileState != control.ProfileAccepted {
+			v.Next(fmt.Sprintf("parley agent profile accept %s", a.Name), "read its profile in the record: it is text of others until you accept it")
+		}
+		session := strings.Join(r.Settings["session"], "")
+		switch {
+		case session != "":
+			v.Next(session, "in that folder: the session is "+a.Name.String())
+		case r.Inbox:
+			v.Next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
+		case r.Preset != "":
+			v.Next(fmt.Sprintf("parley agent test %s", a.Name), "see whether it answers; nothing of it is kept")
+		default:
+			v.Next(fmt.Sprintf("parley hey %s --wait 30s TEXT", a.Name), "ask it something")
+		}
+	})
 }
 
 func newListCommand(p *cli.Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return p.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Short:   "List the agents that this host serves",
 		Example: `  parley agent list`,
 		Args:    cli.Exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
+		RunE: cli.Asks(p, control.Agents.Verb, nil, func(v cli.View, agents []control.Agent) {
+			if len(agents) == 0 {
+				v.Next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
+				return
 			}
-			return runList(cmd.Context(), client, p.View())
-		},
-	}
-	p.JSONFlag(cmd, "print an array of agents as JSON")
-	return cmd
-}
-
-func runList(ctx context.Context, client control.Service, v cli.View) error {
-	agents, err := control.Agents.Ask(ctx, client)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(agents)
-	}
-	if len(agents) == 0 {
-		v.Next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
-		return nil
-	}
-	Table(v, agents)
-	return nil
+			Table(v, agents)
+		}),
+	}, "print an array of agents as JSON")
 }
 
 // Hindered says in a few words why an agent's messages wait longer than for their turn, and how
 // many dead letters it has. It returns "" if there is nothing to say.
-func Hindered(paused, stalled, inLine bool, over, failing, dead int) string {
+func Hindered(w control.AgentWork) string {
 	var words []string
-	if paused {
+	if w.Paused {
 		words = append(words, cli.Waiting(control.WhyPaused))
 	}
-	if stalled { // the disk does not take the note that it is started
+	if w.Stalled != "" { // the disk does not take the note that it is started
 		words = append(words, cli.Waiting(control.WhyStalled))
 	}
-	if over > 0 { // agents have caused too many runs
+	if w.Over > 0 { // agents have caused too many runs
 		words = append(words, cli.Waiting(control.WhyBudget))
 	}
-	if inLine { // the host already runs as many commands as it may
+	if w.Held { // the host already runs as many commands as it may
 		words = append(words, cli.Waiting(control.WhySlots))
 	}
-	if failing > 0 {
+	if w.Failing > 0 {
 		words = append(words, cli.Waiting(control.WhyRetry))
 	}
-	if dead > 0 {
-		words = append(words, cli.Count(dead, "dead letter"))
+	if w.Dead > 0 {
+		words = append(words, cli.Count(w.Dead, "dead letter"))
 	}
 	return strings.Join(words, ", ")
 }
@@ -200,7 +187,7 @@ func Table(v cli.View, agents []control.Agent) {
 			term.Line(commandsOf(a)), term.Line(a.Dir),
 		})
 	}
-	v.Table(t, cli.Squeeze{Column: 6, Least: 13}, cli.Squeeze{Column: 7, Least: 16, Cut: cli.ToEnd}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 7})
+	v.Table(t, cli.Squeeze{Column: 6, Least: 13}, cli.Squeeze{Column: 7, Least: 16, Cut: cli.ToEnd}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 2, Least: 16})
 }
 
 // stateOf says in a few words what an agent does. For an agent with a command, it says only what
@@ -210,7 +197,7 @@ func stateOf(a control.Agent) string {
 	if a.Door == configs.DoorInbox && a.Presence != "" {
 		words = append(words, term.Line(string(a.Presence)))
 	}
-	if hindered := Hindered(a.Paused, a.Stalled != "", a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
+	if hindered := Hindered(a.AgentWork); hindered != "" {
 		words = append(words, hindered)
 	}
 	if !a.QuietUntil.IsZero() {
@@ -243,25 +230,18 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley agent remove calc`,
 		Args:    cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, p)
+			_, offline, err := changeAgents(cmd.Context(), p, control.RemoveAgent, named(args), agentFiles.RemoveAgent)
+			if err != nil {
+				return err
+			}
+			v := p.View()
+			v.Out.Printf("%s is no longer served here%s\n", term.Line(args[0]), fromNextStart(offline))
+			if !offline {
+				v.Next("parley agent list", "who still is")
+			}
+			return nil
 		},
 	}
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
-}
-
-func runRemove(ctx context.Context, r control.AgentRequest, p *cli.Program) error {
-	_, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.None, error) { return control.RemoveAgent.Ask(ctx, client, r) },
-		func(files agentFiles) (control.None, error) { return control.None{}, files.RemoveAgent(r) })
-	if err != nil {
-		return err
-	}
-	v := p.View()
-	v.Out.Printf("%s is no longer served here%s\n", term.Line(r.Name), fromNextStart(offline))
-	if offline {
-		return nil
-	}
-	v.Next("parley agent list", "who still is")
-	return nil
 }

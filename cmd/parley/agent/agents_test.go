@@ -16,10 +16,10 @@ import (
 
 // ls, status and agent list say in the same words what keeps an agent from its mail.
 func TestHindered(t *testing.T) {
-	if got := Hindered(true, true, true, 1, 1, 2); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
+	if got := Hindered(control.AgentWork{Paused: true, Stalled: "no room", Held: true, Over: 1, Failing: 1, Dead: 2}); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
 		t.Errorf("hindered: %s", got)
 	}
-	if got := Hindered(false, false, false, 0, 0, 0); got != "" {
+	if got := Hindered(control.AgentWork{}); got != "" {
 		t.Errorf("hindered by nothing: %s", got)
 	}
 }
@@ -71,7 +71,7 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			mawjs := control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			mawjs := control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Paused: true, Queued: 1}}
 			clitest.On(r, control.Agents.Verb, clitest.ServedHere())
 			clitest.On(r, control.AddAgent, control.Agent{Name: "claude", Door: "exec"})
 			clitest.On(r, control.PauseAgent, control.ChangedAgent{Agent: mawjs, Changed: []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}})
@@ -103,7 +103,7 @@ func TestAChangeSaysWhatItChanged(t *testing.T) {
 
 func TestResumed(t *testing.T) {
 	r := newRun(t)
-	clitest.On(r, control.PauseAgent, control.ChangedAgent{Agent: control.Agent{Name: "mawjs", Queued: 2}, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}})
+	clitest.On(r, control.PauseAgent, control.ChangedAgent{Agent: control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Queued: 2}}, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}})
 	if code := r.Do("agent", "resume", "mawjs"); code != cli.ExitDone || r.Out.String() != "mawjs goes on, 2 messages waiting\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
@@ -194,6 +194,14 @@ func TestPresets(t *testing.T) {
 	first := presets[0]
 	if err := os.WriteFile(filepath.Join(dir, first.Program), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	for exec, note := range map[string]string{
+		first.Program + " -v": "", "./calc": "", "nosuch -v": "note: the program nosuch is not in this PATH; the agent fails until it is\n",
+	} {
+		added := newRun(t)
+		if added.Do("agent", "add", "x", "--exec", exec); added.Err.String() != note {
+			t.Errorf("add %s: said %q, want %q", exec, added.Err.String(), note)
+		}
 	}
 	r := newRun(t)
 	r.Do("agent", "presets")

@@ -14,12 +14,12 @@ import (
 type agentFiles interface {
 	SetAgent(r control.SetAgentRequest) (control.ChangedAgent, error)
 	PauseAgent(r control.PauseRequest) (control.ChangedAgent, error)
-	RemoveAgent(r control.AgentRequest) error
+	RemoveAgent(r control.AgentRequest) (control.None, error)
 }
 
 // changeAgents has the running node change how agents are served. If no node runs, it changes their
 // files, and `offline` is true. A node that is just starting or stopping is left alone.
-func changeAgents[T any](ctx context.Context, p *cli.Program, online func(control.Service) (T, error), files func(agentFiles) (T, error)) (done T, offline bool, err error) {
+func changeAgents[Q, A any](ctx context.Context, p *cli.Program, verb control.Verb[Q, A], r Q, files func(agentFiles, Q) (A, error)) (done A, offline bool, err error) {
 	client, err := p.Client()
 	if err != nil {
 		return done, false, err
@@ -28,7 +28,7 @@ func changeAgents[T any](ctx context.Context, p *cli.Program, online func(contro
 	if err != nil {
 		return done, false, err
 	}
-	done, err = online(client)
+	done, err = verb.Ask(ctx, client, r)
 	if err == nil || !cli.NoNodeRuns(err) || !cli.Configured(home) {
 		return done, false, err
 	}
@@ -42,7 +42,7 @@ func changeAgents[T any](ctx context.Context, p *cli.Program, online func(contro
 	case openErr != nil:
 		return done, false, openErr
 	}
-	done, err = files(f)
+	done, err = files(f, r)
 	return done, true, errors.Join(err, f.Close())
 }
 

@@ -55,11 +55,7 @@ func pauseOrResume(p *cli.Program, paused bool, cmd *cobra.Command, more ...func
 }
 
 func runPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error {
-	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.ChangedAgent, error) {
-			return control.PauseAgent.Ask(ctx, client, r)
-		},
-		func(files agentFiles) (control.ChangedAgent, error) { return files.PauseAgent(r) })
+	a, offline, err := changeAgents(ctx, p, control.PauseAgent, r, agentFiles.PauseAgent)
 	if err != nil {
 		return err
 	}

@@ -117,18 +117,6 @@ func showPreset(v cli.View, info PresetInfo) {
 	v.Next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
 }
 
-// noteMissingProgram says if the program of a preset is not installed here, and how to install it:
-// the agent would fail at its first message.
-func noteMissingProgram(v cli.View, name string) {
-	preset, err := configs.FindPreset(name)
-	if name == "" || err != nil {
-		return // the node says so, if it is wrong
-	}
-	if _, err := exec.LookPath(preset.Program); err != nil {
-		v.Err.Printf("%s\n", v.Err.Warn("note: the program "+preset.Program+" is not in this PATH; "+preset.Install))
-	}
-}
-
 func completePresets(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	if presets, err := configs.Presets(); err == nil && len(args) == 0 {

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -34,21 +33,23 @@ reads standard input), and accepts it:
 		Example: `  parley agent profile precise-generalist
   parley agent profile sage --set sage.md`,
 		Args: cli.Exactly(1, "the name of a profile or agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) (err error) {
 			r := control.ProfileRequest{Name: args[0], Path: path}
 			if file != "" {
-				text, err := fileText(p, cmd, file)
-				if err != nil {
+				if r.File, err = fileText(p, cmd, file); err != nil {
 					return err
 				}
-				r.File = text
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runProfile(cmd.Context(), r, client, p.View())
-		},
+			profile, err := control.ActorProfile.Ask(cmd.Context(), client, r)
+			return v.Show(profile, err, func() {
+				if file == "" {
+					showProfile(v, profile)
+					return
+				}
+				v.Out.Printf("%s is recorded as %s\n", term.Line(profile.Name), term.Line(profile.Path))
+				v.Next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
+			})
+		}),
 	}
 	cmd.Flags().StringVar(&file, "set", "", "write it from this `FILE`")
 	cmd.Flags().StringVar(&path, "path", "", "show the one at this `FILE` of the record, if several have that name")
@@ -72,23 +73,6 @@ func fileText(p *cli.Program, cmd *cobra.Command, name string) (string, error) {
 		return "", fmt.Errorf("cannot read %s: %w", name, err)
 	}
 	return string(data), nil
-}
-
-func runProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v cli.View) error {
-	profile, err := control.ActorProfile.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(profile)
-	}
-	if r.File != "" {
-		v.Out.Printf("%s is recorded as %s\n", term.Line(profile.Name), term.Line(profile.Path))
-		v.Next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
-		return nil
-	}
-	showProfile(v, profile)
-	return nil
 }
 
 func showProfile(v cli.View, profile control.Profile) {

@@ -61,7 +61,6 @@ func settingFlags(f *pflag.FlagSet, given control.Given, has func(configs.Settin
 	}
 }
 
-// settingFlag is the flag of a setting. It is a pflag.Value.
 type settingFlag struct {
 	configs.Setting
 	given control.Given
@@ -96,30 +95,20 @@ func (s settingFlag) Type() string {
 }
 
 func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
-	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.ChangedAgent, error) {
-			return control.SetAgent.Ask(ctx, client, r)
-		},
-		func(files agentFiles) (control.ChangedAgent, error) { return files.SetAgent(r) })
-	if err != nil {
-		return err
-	}
+	a, offline, err := changeAgents(ctx, p, control.SetAgent, r, agentFiles.SetAgent)
 	v := p.View()
-	if v.JSON {
-		return v.WriteJSON(a)
-	}
-	if len(a.Changed) == 0 {
-		v.Out.Printf("%s is served so already: nothing was changed\n", a.Name)
-		return nil
-	}
-	for _, c := range a.Changed {
-		v.Out.Printf("%s: %s %s → %s\n", a.Name, term.Line(c.Name), orNone(c.Was), orNone(c.Now))
-	}
-	if offline {
-		v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
-	}
-	return nil
+	return v.Show(a, err, func() {
+		if len(a.Changed) == 0 {
+			v.Out.Printf("%s is served so already: nothing was changed\n", a.Name)
+			return
+		}
+		for _, c := range a.Changed {
+			v.Out.Printf("%s: %s %s → %s\n", a.Name, term.Line(c.Name), orNone(c.Was), orNone(c.Now))
+		}
+		if offline {
+			v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
+		}
+	})
 }
 
-// orNone is the value of a setting.
 func orNone(value string) string { return term.Line(cmp.Or(value, "none")) }

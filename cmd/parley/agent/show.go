@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -20,27 +19,16 @@ of the environment the names are shown.`,
 		Example: `  parley agent show mawjs
   parley agent show mawjs --json`,
 		Args: cli.Exactly(1, "the agent's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runShow(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.View())
-		},
+		RunE: cli.Asks(p, control.ShowAgent, named, showAgent),
 	}
 	p.JSONFlag(cmd, "print the agent and its settings as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runShow(ctx context.Context, r control.AgentRequest, client control.Service, v cli.View) error {
-	a, err := control.ShowAgent.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(a)
-	}
+func named(args []string) control.AgentRequest { return control.AgentRequest{Name: args[0]} }
+
+func showAgent(v cli.View, a control.AgentSettings) {
 	width := len("agent:")
 	for _, s := range a.Settings {
 		width = max(width, len(s.Name)+1)
@@ -50,10 +38,8 @@ func runShow(ctx context.Context, r control.AgentRequest, client control.Service
 	for _, s := range a.Settings {
 		v.Labelled(width, s.Name, s.Value)
 	}
-	return nil
 }
 
-// stateAndWork says what an agent does, and what it has to do.
 func stateAndWork(a control.Agent) string {
 	words := []string{fmt.Sprintf("%d running", a.Running), fmt.Sprintf("%d waiting", a.Queued)}
 	if a.Unread > 0 {

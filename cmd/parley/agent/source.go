@@ -26,7 +26,6 @@ const (
 // folders, its profiles may be anywhere in it.
 var sourceDirs = []string{protocol.LocalActorsDir, protocol.UpstreamActorsDir, "actors"}
 
-// sourced is a profile in a source.
 type sourced struct {
 	actor protocol.Actor
 	file  string // path in the source

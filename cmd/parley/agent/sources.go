@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -32,11 +33,6 @@ const (
 	profileWritten = "written"
 )
 
-func sourceFlag(cmd *cobra.Command, source *string) {
-	cmd.Flags().StringVar(source, "from", "", "the `SOURCE`: a folder, or a git repository")
-}
-
-// newSourceCommand makes one of the commands that read profiles from a source.
 func newSourceCommand(p *cli.Program, cmd cobra.Command, run func(context.Context, []sourced, []string, control.Service, cli.View) ([]SourcedProfile, error)) *cobra.Command {
 	var source string
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -58,7 +54,7 @@ func newSourceCommand(p *cli.Program, cmd cobra.Command, run func(context.Contex
 		}
 		return err
 	}
-	sourceFlag(&cmd, &source)
+	cmd.Flags().StringVar(&source, "from", "", "the `SOURCE`: a folder, or a git repository")
 	p.JSONFlag(&cmd, "print an array of the source's profiles as JSON")
 	return &cmd
 }
@@ -162,10 +158,7 @@ func runProfileAdd(ctx context.Context, found []sourced, names []string, client 
 	for _, name := range names {
 		i := slices.IndexFunc(found, func(f sourced) bool { return f.actor.Name == name })
 		if i < 0 {
-			var there []string
-			for _, f := range found {
-				there = append(there, f.actor.Name)
-			}
+			there := each.Of(found, func(f sourced) string { return f.actor.Name })
 			return nil, control.Errorf(control.KindNotFound, "there are "+term.Line(strings.Join(there, ", ")), "the source has no profile called %q", name)
 		}
 		chosen = append(chosen, found[i])
@@ -212,7 +205,6 @@ func runSync(ctx context.Context, found []sourced, _ []string, client control.Se
 	return profiles, nil
 }
 
-// writeProfiles writes the chosen profiles that differ into the record.
 func writeProfiles(ctx context.Context, chosen []sourced, profiles []SourcedProfile, client control.Service, v cli.View) ([]SourcedProfile, error) {
 	for i, f := range chosen {
 		if profiles[i].State == profileSame {

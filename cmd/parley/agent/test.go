@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// testText is what an agent is asked if no text is given.
 const testText = "This is a test of whether you can be reached. Answer with one short sentence."
 
 func newTestCommand(p *cli.Program) *cobra.Command {
@@ -23,21 +22,15 @@ output is the answer alone. An agent that does not answer: exit code 1.`,
 		Example: `  parley agent test calc '6 * 7'
   parley agent test claude`,
 		Args: cli.AtLeast(1, "the agent's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) (err error) {
 			r := control.TestRequest{Name: args[0], Text: testText}
 			if len(args) > 1 {
-				text, err := p.Text(cmd, args[1:])
-				if err != nil {
+				if r.Text, err = p.Text(cmd, args[1:]); err != nil {
 					return err
 				}
-				r.Text = text
 			}
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runTest(cmd.Context(), r, client, p.View())
-		},
+			return runTest(cmd.Context(), r, client, v)
+		}),
 	}
 	cli.TakesText(cmd, 1)
 	p.JSONFlag(cmd, "print what was run and what came of it as JSON")

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"context"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -19,27 +17,9 @@ as the agent is served here; after "parley agent remove" it is over.`,
 		Example: `  export PARLEY_TOKEN=$(parley agent token mawjs)
   parley agent token mawjs --json`,
 		Args: cli.Exactly(1, "the agent's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.Client()
-			if err != nil {
-				return err
-			}
-			return runToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.View())
-		},
+		RunE: cli.Asks(p, control.MakeToken, named, func(v cli.View, made control.AgentToken) { v.Out.Printf("%s\n", made.Token) }),
 	}
 	p.JSONFlag(cmd, "print agent and token as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
-}
-
-func runToken(ctx context.Context, r control.AgentRequest, client control.Service, v cli.View) error {
-	made, err := control.MakeToken.Ask(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	if v.JSON {
-		return v.WriteJSON(made)
-	}
-	v.Out.Printf("%s\n", made.Token)
-	return nil
 }

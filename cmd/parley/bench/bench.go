@@ -22,7 +22,6 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// options are what the command line says.
 type options struct {
 	quick, strict bool
 	only          []string
@@ -63,7 +62,6 @@ memory fsync does nothing, so the figures are too good.`,
 	return cmd
 }
 
-// known refuses a name that none of the measures or their figures has, and says where the others are.
 func known(cmd *cobra.Command, names []string, all []measure) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(m measure) bool { return len(m.wanted([]string{name})) > 0 }) {
@@ -168,7 +166,6 @@ type reading struct {
 
 type readings map[string]reading // by the name of their figure
 
-// with is the figure with what was measured.
 func (f Figure) with(r reading) Figure {
 	f.Value, f.Note = &r.value, r.note
 	if r.yardstick != 0 {
@@ -184,7 +181,6 @@ func (f Figure) with(r reading) Figure {
 	return f
 }
 
-// row is the figure in a table.
 func (f Figure) row() []string {
 	aimed, met := "", ""
 	if f.Aim != nil {

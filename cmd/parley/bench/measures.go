@@ -34,14 +34,12 @@ type measure struct {
 	take       func(context.Context, *stand) (readings, error)
 }
 
-// wanted are the figures of the measure that `only` names, or all.
 func (m measure) wanted(only []string) []Figure {
 	return slices.DeleteFunc(slices.Clone(m.figures), func(f Figure) bool {
 		return len(only) > 0 && !slices.Contains(only, m.name) && !slices.Contains(only, f.Name)
 	})
 }
 
-// measures are what parley bench has.
 func measures() []measure {
 	const (
 		sent     = "one program, through the socket of a node until its answer: "
@@ -175,7 +173,6 @@ func (h *host) ask(ctx context.Context) error {
 	return err
 }
 
-// runAlone runs the command of the agent that answers.
 func runAlone(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "echo", "done")
 	cmd.Stdin = strings.NewReader("a question")
@@ -220,7 +217,6 @@ func (m measure) run(ctx context.Context, dir string, quick bool, wanted []Figur
 
 func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
 
-// count is how many of something the run takes: `full` or, in a quick run, `quick`.
 func (s *stand) count(full, quick int) int {
 	if s.quick {
 		return quick
@@ -244,7 +240,6 @@ func (s *stand) newHome(ctx context.Context, i int, change func(*homes.Options))
 	return o.Home, err
 }
 
-// startHost makes a home and runs its node.
 func (s *stand) startHost(ctx context.Context, i int, change func(*homes.Options)) (*host, error) {
 	home, err := s.newHome(ctx, i, change)
 	if err != nil {
@@ -276,7 +271,6 @@ func (s *stand) runHost(ctx context.Context, home configs.Home, log zerolog.Logg
 	}
 }
 
-// newShared makes the bare repository that the hosts of a fleet share.
 func (s *stand) newShared(ctx context.Context) (string, error) {
 	dir := s.path("shared.git")
 	cmd := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main", dir)
@@ -323,7 +317,6 @@ func settled(ctx context.Context, all []*host, live, pushed bool) error {
 	})
 }
 
-// until asks `so` again and again until it is true.
 func until(ctx context.Context, what string, every time.Duration, so func() (bool, error)) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(every) {
 		ok, err := so()
@@ -451,8 +444,6 @@ func (l *natsLinks) close() error {
 	return nil
 }
 
-// inTurn does two things `many` times each: `block` times the one, `block` times the other, and so
-// on. So other work of the machine affects both.
 func inTurn(many, block int, one, other func() error) (took, least []time.Duration, err error) {
 	for len(took) < many {
 		for i, do := range []func() error{one, other} {

@@ -491,6 +491,7 @@ func startTrial() trial {
 // startOnce runs a node as a process of its own, sends it a message as soon as it takes one, watches
 // its memory until it rests, and ends it.
 func (r *rig) startOnce(home configs.Home) (took time.Duration, most float64) {
+	must(built())(r) // it is built before the time is taken
 	began := time.Now()
 	p := r.startParley(home)
 	end, ended := make(chan struct{}), make(chan struct{})

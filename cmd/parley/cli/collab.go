@@ -44,7 +44,6 @@ func Dash(text string) string {
 	return term.Line(text)
 }
 
-// bars are the heights of a sparkline.
 const bars = "▁▂▃▄▅▆▇█"
 
 // Sparkline draws scores from 0 to 1.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -32,22 +34,14 @@ func (p *Program) CompleteNames(_ *cobra.Command, args []string, _ string) ([]st
 
 func participants(ctx context.Context, client control.Service) []string {
 	all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
-	var words []string
-	for _, one := range all {
-		words = append(words, fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host))
-	}
-	return words
+	return each.Of(all, func(one control.Participant) string { return fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host) })
 }
 
 // CompleteAddresses completes the first word with agents in the form that wormhole uses.
 func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
-		var words []string
-		for _, one := range all {
-			words = append(words, one.Host.String()+":"+one.Name.String())
-		}
-		return words
+		return each.Of(all, func(one control.Participant) string { return one.Host.String() + ":" + one.Name.String() })
 	})
 }
 
@@ -55,11 +49,7 @@ func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) (
 func (p *Program) CompleteAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.Agents.Ask(ctx, client)
-		var words []string
-		for _, a := range all {
-			words = append(words, a.Name.String())
-		}
-		return words
+		return each.Of(all, func(a control.Agent) string { return a.Name.String() })
 	})
 }
 
@@ -79,14 +69,16 @@ func channelWords(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// CompleteFlags completes the values of flags: with channels if a flag takes a channel, else with
-// participants.
+// CompleteFlags completes the values of flags: with channels or parties if a flag takes one, else
+// with participants.
 func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		words := participants
 		switch flag {
 		case "channel", "parent", "scope":
 			words = channelWords
+		case "party":
+			words = partyWords
 		}
 		// It fails only if the command does not have the flag.
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -95,14 +87,36 @@ func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 	}
 }
 
+// CompleteParties completes the first word with the parties that are on.
+func (p *Program) CompleteParties(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.complete(args, partyWords)
+}
+
+func partyWords(ctx context.Context, client control.Service) []string {
+	list, _ := control.Parties.Ask(ctx, client, control.PartiesRequest{Fleet: true})
+	var words []string
+	for _, party := range list.Parties {
+		words = append(words, party.Short+"\t"+term.Line(party.Name))
+	}
+	return words
+}
+
+// CompleteGates completes the first word with the gates that wait for this host's human.
+func (p *Program) CompleteGates(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.complete(args, func(ctx context.Context, client control.Service) []string {
+		list, _ := control.Gates.Ask(ctx, client, control.GatesRequest{})
+		var words []string
+		for _, g := range list.Gates {
+			words = append(words, g.ID+"\t"+term.Line(g.Title))
+		}
+		return words
+	})
+}
+
 // CompleteHosts completes the first word with the hosts of the fleet.
 func (p *Program) CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		all, _ := control.Hosts.Ask(ctx, client, control.HostsRequest{All: true})
-		var words []string
-		for _, h := range all {
-			words = append(words, h.Alias.String()+"\t"+string(h.State))
-		}
-		return words
+		return each.Of(all, func(h control.Host) string { return h.Alias.String() + "\t" + string(h.State) })
 	})
 }

@@ -3,20 +3,29 @@ package cli
 import (
 	"bufio"
 	"context"
+	"io"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // Confirm asks a question. Anything but y or yes is a no, and so is Ctrl-C.
 func (p *Program) Confirm(ctx context.Context, question string) bool {
+	answer, _ := p.Ask(ctx, question) // somebody who closes the input says no
+	answer = strings.ToLower(answer)
+	return answer == "y" || answer == "yes"
+}
+
+// Ask asks a question, and returns the line that is typed. Two questions in a run need a terminal:
+// from a pipe, the first one takes the answer to the second too.
+func (p *Program) Ask(ctx context.Context, question string) (string, error) {
 	p.Err.Printf("%s", strings.Join(term.Wrap(question, p.Err.Width), "\n"))
-	line, _ := Line(ctx, bufio.NewReader(p.Stdin)) // somebody who closes the input says no
+	line, err := Line(ctx, bufio.NewReader(p.Stdin))
 	if ctx.Err() != nil {
 		p.Err.Printf("\n")
 	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
+	return strings.TrimSpace(line), err
 }
 
 // Line reads a line. If `ctx` ends first, the error is that of `ctx`. In that case, the goroutine
@@ -35,4 +44,51 @@ func Line(ctx context.Context, in *bufio.Reader) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+}
+
+// ByPhrase does something that cannot be undone. At first it calls `do` without a phrase: `do` then
+// returns what it would do, or an error if the caller may not do it. From this, `ask` makes the
+// text that is shown at the terminal, and the phrase that has to be typed there. With that phrase,
+// `do` is called again.
+func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
+	plan, err := do("")
+	if err != nil {
+		return plan, err
+	}
+	about, want := ask(plan)
+	phrase, err := p.phrase(ctx, doing, about, want)
+	if err != nil {
+		return plan, err
+	}
+	return do(phrase)
+}
+
+// phrase has the person at the terminal type the phrase `want`, and returns it. It asks at the
+// controlling terminal, and not at standard input, which anything can fill. It shows `about`
+// before. `doing` is used in the error if there is no terminal.
+func (p *Program) phrase(ctx context.Context, doing, about, want string) (string, error) {
+	tty, err := p.Terminal()
+	if err != nil {
+		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it), and type  "+want+"  there when it asks",
+			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
+	}
+	defer tty.Close()
+	typed := make(chan string, 1)
+	go func() { // ends with a line, with the terminal, or with the program
+		line, _ := bufio.NewReader(tty).ReadString('\n') // somebody who closes it has typed nothing
+		typed <- strings.TrimSpace(line)
+	}()
+	question := about + "\nIt cannot be undone. Type  " + want + "  to do it: "
+	if _, err := io.WriteString(tty, strings.Join(term.Wrap(question, p.Err.Width), "\n")); err != nil {
+		return "", err
+	}
+	select {
+	case line := <-typed:
+		if line == want {
+			return line, nil
+		}
+	case <-ctx.Done():
+	}
+	p.Err.Printf("nothing was changed\n")
+	return "", ErrSaid
 }

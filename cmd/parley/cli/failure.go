@@ -62,7 +62,7 @@ func (p *Program) report(err error, args []string) int {
 	if code := ExitCode(0); errors.As(err, &code) {
 		return int(code)
 	}
-	e := p.explain(err)
+	e := p.Explain(err)
 	if p.JSON || askedForJSON(args) {
 		_ = writeJSON(p.Err, *e) // if it fails, there is nobody left to tell
 	} else {
@@ -83,8 +83,8 @@ func (p *Program) report(err error, args []string) int {
 	return ExitFailed
 }
 
-// explain returns the error with a hint that fits this home.
-func (p *Program) explain(err error) *control.Error {
+// Explain returns the error with a hint that fits this home.
+func (p *Program) Explain(err error) *control.Error {
 	e := *control.AsError(err)
 	if home, err := p.HomeDir(); err == nil && NoNodeRuns(&e) {
 		if !Configured(home) {

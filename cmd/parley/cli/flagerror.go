@@ -68,7 +68,6 @@ func RefuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// shownFlag is a flag in the form in which it is usually typed.
 func shownFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand + " (--" + f.Name + ")"
@@ -83,7 +82,6 @@ func wanted(f *pflag.Flag) string {
 	return "a whole number"
 }
 
-// flagNames are the flags of a command, including those of its parents.
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

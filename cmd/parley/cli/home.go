@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -11,31 +11,27 @@ import (
 
 // HomeDir is the home that --home or PARLEY_HOME names, or else the home that is usual on the
 // system.
-func (p *Program) HomeDir() (configs.Home, error) {
-	if p.home != "" {
-		dir, err := filepath.Abs(p.home)
-		return configs.Home{Dir: dir}, err
-	}
-	dir, err := configs.DefaultHome(p.Getenv)
-	return configs.Home{Dir: dir}, err
-}
+func (p *Program) HomeDir() (configs.Home, error) { return configs.FindHome(p.home, p.Getenv) }
 
 // Client returns the node of the home. No connection is made before the first call.
 func (p *Program) Client() (control.Service, error) {
-	home, err := p.HomeDir()
+	socket, err := p.Socket()
 	if err != nil {
 		return nil, err
 	}
-	return p.Connect(p.socket(home)), nil
+	return p.Connect(socket), nil
 }
 
-// socket is the node's socket. If PARLEY_SOCKET is set, it is that socket, for an agent that has no
-// access to a home, unless the person names a home.
-func (p *Program) socket(home configs.Home) string {
-	if socket := p.Getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
-		return socket
+// Socket is the socket of the node that is asked.
+func (p *Program) Socket() (string, error) { return configs.FindSocket(p.home, p.Getenv) }
+
+// Here is the session of Claude Code beneath which this runs, as it says by the environment; its id
+// is "" if there is none. Other programs say nothing of the kind.
+func (p *Program) Here() control.SessionEventRequest {
+	return control.SessionEventRequest{
+		Program: "claude", Session: p.Getenv("CLAUDE_CODE_SESSION_ID"), Event: control.SessionThere,
+		Ring: control.SessionBell{Socket: p.Getenv("CLAUDE_CODE_MESSAGING_SOCKET")},
 	}
-	return home.Socket()
 }
 
 // Configured reports whether "parley init" was run for the home.
@@ -73,5 +69,5 @@ func CopiedHome(home configs.Home, cannot string) *control.Error {
 // NoNodeRuns reports whether an error says that no node runs.
 func NoNodeRuns(err error) bool {
 	e := control.AsError(err)
-	return e.Kind == control.KindUnavailable && e.Hint == "parley up"
+	return e.Kind == control.KindUnavailable && strings.HasPrefix(e.Hint, "parley up")
 }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Labelled shows a value after its name, which takes `width` columns. At a terminal, a long text
@@ -29,14 +32,20 @@ func (v View) fieldIn(width int, name, value string, style func(string) string) 
 	}
 }
 
-// WrapWords breaks text at spaces. It breaks nothing if a word is wider than `width`.
-func WrapWords(text string, width int) []string {
+// WrapWords breaks text at spaces. A word that is wider than `width` has a line of its own, and stays
+// whole. Width 0 breaks nothing.
+func WrapWords(text string, width int) (lines []string) {
+	if width <= 0 {
+		return []string{text}
+	}
 	for _, word := range strings.Fields(text) {
-		if term.Width(word) > width {
-			return []string{text}
+		if last := len(lines) - 1; last >= 0 && term.Width(lines[last])+1+term.Width(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
 		}
 	}
-	return term.Wrap(text, width)
+	return lines
 }
 
 // Say shows a sentence in lines that fit the terminal.
@@ -54,4 +63,45 @@ func (v View) Note(text string) {
 		}
 		v.Out.Printf("%s\n", v.Out.Warn(line))
 	}
+}
+
+// Count is a number with its noun: "1 message", "2 messages", "2 parties".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Lead is words before a text of others; "" if there is no text.
+func Lead(words, text string) string {
+	if text == "" {
+		return ""
+	}
+	return words + term.Line(text)
+}
+
+// Names lists names in a sentence.
+func Names[N ~string](list []N) string {
+	return strings.Join(each.Of(list, func(n N) string { return string(n) }), ", ")
+}
+
+// ShortHash is the beginning of a hash, in the form in which people quote it.
+func ShortHash(hash string) string { return hash[:min(len(hash), 12)] }
+
+// ShowAsker shows who asks a human something at a gate.
+func (v View) ShowAsker(a protocol.Asker) {
+	show := func(lines []string, style func(string) string) {
+		for _, line := range lines {
+			for _, part := range term.Wrap(term.Line(line), max(0, v.Out.Width-4)) {
+				v.Out.Printf("  %s\n", style(part))
+			}
+		}
+	}
+	facts, doubts := a.Lines()
+	show(facts, func(s string) string { return s })
+	show(doubts, func(s string) string { return v.Out.Warn("⚠ " + s) })
 }

@@ -28,6 +28,9 @@ type Program struct {
 	// PassphraseWork is how much work a try at a passphrase that is set in this run takes, as the
 	// power of 2 that scrypt uses; 0: about a second. Tests do not have a second for each try.
 	PassphraseWork int
+	// Unwatched has what agent programs start count as their user's own in nodes of this run, as in
+	// tests and demos that such a program has started. PARLEY_UNWATCHED sets it.
+	Unwatched bool
 
 	home string // --home
 	JSON bool   // --json, in the commands that have it
@@ -41,7 +44,7 @@ func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) 
 		Connect: func(socket string) control.Service {
 			return control.NewClient(socket, Version).Bearing(getenv("PARLEY_AGENT"), getenv("PARLEY_TOKEN"))
 		},
-		Terminal: controllingTerminal,
+		Terminal: controllingTerminal, Unwatched: getenv("PARLEY_UNWATCHED") != "",
 	}
 }
 
@@ -78,6 +81,14 @@ func (w *checkedWriter) Write(data []byte) (int, error) {
 	n, err := w.Writer.Write(data)
 	w.failed = err
 	return n, err
+}
+
+// Unchecked is standard output for a command that does not fail where nobody takes what it prints.
+func (p *Program) Unchecked() io.Writer {
+	if checked, ok := p.Out.Writer.(*checkedWriter); ok {
+		return checked.Writer
+	}
+	return p.Out.Writer
 }
 
 // View returns how answers are shown.

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // NewRoot makes the command parley with these commands, and with what applies to all of them.
@@ -21,9 +21,20 @@ func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	if p.Out.Width > 0 {
-		template := strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width))
-		// In 80 columns, the names of commands within commands leave no room for more.
-		root.SetUsageTemplate(strings.ReplaceAll(template, "for more information about a command", "for more of one"))
+		plain := root.UsageFunc()
+		root.SetUsageFunc(func(cmd *cobra.Command) error {
+			out, usage := cmd.OutOrStdout(), new(strings.Builder)
+			cmd.SetOut(usage)
+			defer cmd.SetOut(out)
+			// In 80 columns, the names of commands within commands leave no room for more.
+			fit := []string{"for more information about a command", "for more of one"}
+			for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+				fit = append(fit, strings.TrimSpace(flags.FlagUsages()), strings.TrimSpace(flags.FlagUsagesWrapped(p.Out.Width)))
+			}
+			err := plain(cmd)
+			_, _ = strings.NewReplacer(fit...).WriteString(out, usage.String())
+			return err
+		})
 	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.AddCommand(commands...)

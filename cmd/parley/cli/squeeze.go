@@ -60,7 +60,6 @@ func columnWidth(t term.Table, column int) int {
 	return width
 }
 
-// lineWidth is the width of the table's widest line.
 func lineWidth(t term.Table) int {
 	const gap = 2
 	width := -gap

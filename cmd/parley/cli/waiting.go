@@ -2,8 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"sync"
+	"time"
 
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // waits is what an agent's work may wait for: a word, if it is another one than in JSON, and what
@@ -38,4 +43,80 @@ func Waiting(why control.JobWhy) string {
 func WaitsFor(why control.JobWhy) string {
 	_, meaning := waits(why)
 	return meaning
+}
+
+// busyAfter is how long something may take before a person is told what it is.
+const busyAfter = time.Second
+
+// Busy tells a person at a terminal what is being waited for, if the wait takes longer than a
+// second. `done` ends it.
+func (v View) Busy(what string) (done func()) {
+	if !v.Err.Terminal || v.JSON {
+		return func() {}
+	}
+	var mu sync.Mutex // guards ended
+	ended := false
+	timer := time.AfterFunc(busyAfter, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			v.Err.Printf("%s\n", v.Err.Dim(what+" …"))
+		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+	}
+}
+
+// watchEvery is the time between two questions about how far a node has come.
+const watchEvery = 250 * time.Millisecond
+
+// Watch tells a person at a terminal how far the node has come with a request, if that takes longer
+// than a second. It asks the node by the question `progress`. `done` ends it. If the node does not
+// know that question, the wait is silent.
+func (v View) Watch(ctx context.Context, what string, progress control.Question[control.Progress], client control.Service) (done func()) {
+	if !v.Err.Terminal || v.JSON {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	line := v.Progress(what)
+	var asking sync.WaitGroup
+	asking.Go(func() { // ends with done
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			far, err := progress.Ask(ctx, client)
+			if err != nil {
+				return
+			}
+			line.Show(far.Done, far.Total)
+		}
+	})
+	return func() {
+		cancel()
+		asking.Wait()
+		line.End()
+	}
+}
+
+// Waits says what a session of an agent program waits for, and `why` if that does not say it itself.
+func (v View) Waits(w protocol.Waits) (text, why string) {
+	at := v.Stamp(w.Time, v.LineForm())
+	switch w.For {
+	case protocol.WaitsForHuman:
+		return "waits for its human since " + at, ""
+	case protocol.WaitsForTurns:
+		return "takes up no more mail until " + at, "mail has begun as many turns of it within an hour as it may; what somebody types begins one"
+	case protocol.WaitsForTurn:
+		return "hears at its next turn", ""
+	}
+	return "waits (" + term.Line(w.For) + ")", "" // a word of a later version
 }

@@ -45,7 +45,7 @@ func demoAnswer(agent, text string) (string, error) {
 	case "partner":
 		return scored(text), nil
 	case "lens":
-		return lens(text)
+		return lens(text), nil
 	}
 	return "", control.Errorf(control.KindUsage, "", "there is no demo agent %q", agent)
 }
@@ -69,7 +69,6 @@ func scored(text string) string {
 	return protocol.AnswerSync.Format(result)
 }
 
-// addUp adds the whole numbers in a text.
 func addUp(text string) string {
 	numbers := regexp.MustCompile(`[0-9]+`).FindAllString(text, -1)
 	if len(numbers) == 0 {

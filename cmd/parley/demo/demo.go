@@ -34,7 +34,7 @@ var frameScript string
 
 // NewCommand is parley demo. Some of what a demo shows it prints by the commands of `root`.
 func NewCommand(p *cli.Program, root func(*cli.Program) *cobra.Command) *cobra.Command {
-	cmd := newScriptCommand(p, root, talkScript, 0, "Make your own: "+installFirst()+
+	cmd := newScriptCommand(p, root, talkScript, 0, "Make your own: ${first}"+
 		"parley init, then parley up -d. How agents work together, and what only humans decide: parley demo party.")
 	cmd.Use, cmd.Short = "demo", "Watch two machines talk: a minute that explains parley"
 	cmd.Long = `Start two nodes on this machine that play two hosts, with a shared git
@@ -42,9 +42,8 @@ repository and a live link between them; let a human and two agents talk; take
 one host away and bring it back; then check with git that every message is in
 the record once.
 
-No network is used and nothing is left behind, unless --keep names a folder.`
+No network is used and nothing is left behind.`
 	cmd.Example = `  parley demo
-  parley demo --keep ./demo
   parley demo party
   parley demo frame`
 
@@ -56,8 +55,7 @@ it. A party is organized; the human of the other host decides who of their
 agents joins. The party is told something, shares work, and is left again.
 
 The humans' keys are made for the demo and open: they have no passphrase, so
-that the demo can sign. No network is used and nothing is left behind, unless
---keep names a folder.`
+that the demo can sign. No network is used and nothing is left behind.`
 	party.Example = "  parley demo party\n  parley demo party --quick"
 
 	frame := newScriptCommand(p, root, frameScript, demoRest, "Ask one of yours: parley fleet policy set frame-member=claude, then parley frame QUESTION.")
@@ -68,7 +66,7 @@ the question, each by itself; two of them disagree and talk; what they found is
 joined, with a basis for each claim. The human decides at every gate.
 
 The agents are scripts, and the human's key is open, so that the demo can sign.
-No network is used and nothing is left behind, unless --keep names a folder.`
+No network is used and nothing is left behind.`
 	frame.Example = "  parley demo frame\n  parley demo frame --quick"
 	cmd.AddCommand(party, frame)
 	return cmd
@@ -77,7 +75,6 @@ No network is used and nothing is left behind, unless --keep names a folder.`
 // newScriptCommand is a command that plays a script. It pauses between steps if the script is one
 // to read along, and says at the end what to do next.
 func newScriptCommand(p *cli.Program, root func(*cli.Program) *cobra.Command, script string, rest time.Duration, next string) *cobra.Command {
-	var keep string
 	var quick bool
 	cmd := &cobra.Command{
 		Args: cli.Exactly(0, "nothing"),
@@ -86,13 +83,12 @@ func newScriptCommand(p *cli.Program, root func(*cli.Program) *cobra.Command, sc
 			if quick {
 				d.rest = 0
 			}
-			return d.play(cmd.Context(), keep, script, next)
+			return d.play(cmd.Context(), script, os.Expand(next, installFirst))
 		},
 	}
 	if rest > 0 {
 		cmd.Flags().BoolVar(&quick, "quick", false, "do not pause between the steps")
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "new folder for both nodes and the repository, kept for you to look at")
 	return cmd
 }
 
@@ -102,8 +98,8 @@ const (
 )
 
 // installFirst says what somebody who runs parley from the source has to do before the commands of
-// the demo work.
-func installFirst() string {
+// the demo work: ${first} in what is said at the end.
+func installFirst(string) string {
 	if _, err := exec.LookPath("parley"); err == nil {
 		return ""
 	}
@@ -111,7 +107,7 @@ func installFirst() string {
 }
 
 // play plays a script in a folder of its own, and says at the end what to do next.
-func (d *demonstration) play(ctx context.Context, keep, script, next string) (err error) {
+func (d *demonstration) play(ctx context.Context, script, next string) (err error) {
 	began := time.Now()
 	// If the reader reads no further, that ends the demo, and not this process: else its nodes
 	// would be left.
@@ -122,10 +118,10 @@ func (d *demonstration) play(ctx context.Context, keep, script, next string) (er
 	defer end()
 	d.out.Writer = &endingWriter{Writer: d.out.Writer, end: end}
 	lines, files := sections(script)
-	if err := d.prepare(keep, files); err != nil {
+	if err := d.prepare(files); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.clear(keep)) }()
+	defer func() { err = errors.Join(err, d.clear()) }()
 	d.out.Printf("Two machines, played by two nodes in %s.\n", d.dir)
 	if err := d.perform(ctx, lines); err != nil {
 		if ctx.Err() != nil {
@@ -142,19 +138,14 @@ func (d *demonstration) play(ctx context.Context, keep, script, next string) (er
 	return nil
 }
 
-// prepare makes the folder of the demo, with the files of its script.
-func (d *demonstration) prepare(keep string, files []section) (err error) {
+func (d *demonstration) prepare(files []section) (err error) {
 	if d.binary, err = os.Executable(); err != nil {
 		return fmt.Errorf("cannot find parley itself: %w", err)
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return control.Errorf(control.KindFailed, "install git, then: parley demo", "cannot run the demo: the git program is not installed")
 	}
-	if keep == "" {
-		d.dir, err = os.MkdirTemp("", "parley-demo-")
-	} else if d.dir, err = filepath.Abs(keep); err == nil {
-		err = os.Mkdir(d.dir, 0o700)
-	}
+	d.dir, err = os.MkdirTemp("", "parley-demo-")
 	for _, file := range files {
 		path := filepath.Join(d.dir, filepath.FromSlash(file.name))
 		if err == nil {
@@ -170,15 +161,11 @@ func (d *demonstration) prepare(keep string, files []section) (err error) {
 	return nil
 }
 
-// clear ends what runs in the background, and removes the folder unless it is to be kept.
-func (d *demonstration) clear(keep string) error {
+// clear ends what runs in the background, and removes the folder.
+func (d *demonstration) clear() error {
 	var errs []error
 	for _, b := range d.behind {
 		errs = append(errs, b.stop())
-	}
-	if keep != "" {
-		d.out.Printf("\nKept: PARLEY_HOME=%s parley up\n", cli.ShellWord(filepath.Join(d.dir, "oracle-world")))
-		return errors.Join(errs...)
 	}
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
 }

@@ -20,7 +20,7 @@ import (
 // the demo: else the folder from which the demo was started could be an agent's. Other programs run
 // in the folder at which they are typed. The nodes need no parley on their PATH.
 func (d *demonstration) command(ctx context.Context, args []string) *exec.Cmd {
-	env := []string{"PARLEY_HOME=" + d.home().Dir, "NO_COLOR=1"}
+	env := []string{"PARLEY_HOME=" + d.home().Dir, "NO_COLOR=1", "PARLEY_UNWATCHED=1"} // an agent program may have started the demo
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "PARLEY_") {
 			env = append(env, kv)
@@ -44,7 +44,6 @@ func (d *demonstration) command(ctx context.Context, args []string) *exec.Cmd {
 
 func (d *demonstration) home() configs.Home { return configs.Home{Dir: filepath.Join(d.dir, d.at)} }
 
-// run runs a command, and shows nothing of it.
 func (d *demonstration) run(ctx context.Context, refused bool, args []string) error {
 	var out, errs bytes.Buffer
 	cmd := d.command(ctx, args)
@@ -86,7 +85,6 @@ func (d *demonstration) start(name string, args []string) error {
 	return nil
 }
 
-// failed says how the command failed, if it has.
 func (b *background) failed() error {
 	select {
 	case <-b.ended:

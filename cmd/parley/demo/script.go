@@ -39,11 +39,9 @@ type demonstration struct {
 // section is a file in a script, or in another text that has such files.
 type section struct{ name, text string }
 
-var sectionHeading = regexp.MustCompile(`(?m)^-- (.+) --\n`)
-
 // sections splits a text into what stands before the first file, in lines, and the files.
 func sections(text string) (lines []string, files []section) {
-	all := sectionHeading.FindAllStringSubmatchIndex(text, -1)
+	all := regexp.MustCompile(`(?m)^-- (.+) --\n`).FindAllStringSubmatchIndex(text, -1)
 	end := len(text)
 	for _, m := range slices.Backward(all) {
 		files = append(files, section{text[m[2]:m[3]], text[m[1]:end]})
@@ -53,7 +51,6 @@ func sections(text string) (lines []string, files []section) {
 	return strings.Split(text[:end], "\n"), files
 }
 
-// perform does what the lines of a script say, one after the other.
 func (d *demonstration) perform(ctx context.Context, lines []string) error {
 	d.found = map[string]string{}
 	for _, line := range lines {
@@ -95,16 +92,11 @@ func (d *demonstration) begin(ctx context.Context, heading string) error {
 	return nil
 }
 
-var (
-	scriptWord  = regexp.MustCompile(`(?:'[^']*'|[^'\s])+`)
-	scriptPiece = regexp.MustCompile(`'[^']*'|[^']+`)
-)
-
-// split splits a line into its words, with the values of variables.
 func (d *demonstration) split(line string) []string {
-	all := scriptWord.FindAllString(line, -1)
+	all := regexp.MustCompile(`(?:'[^']*'|[^'\s])+`).FindAllString(line, -1)
+	pieces := regexp.MustCompile(`'[^']*'|[^']+`)
 	for i, word := range all {
-		all[i] = scriptPiece.ReplaceAllStringFunc(word, func(piece string) string {
+		all[i] = pieces.ReplaceAllStringFunc(word, func(piece string) string {
 			if strings.HasPrefix(piece, "'") {
 				return strings.Trim(piece, "'")
 			}

@@ -88,7 +88,6 @@ func (d *demonstration) until(ctx context.Context, _ bool, args []string) error 
 	})
 }
 
-// again asks again and again until `so` returns true, as long as the demo waits.
 func (d *demonstration) again(ctx context.Context, so func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, demoWait)
 	defer cancel()

@@ -194,7 +194,6 @@ func (s *session) display(f control.Frame, seen *told) {
 	}
 }
 
-// over says how an inquiry ended.
 func (s *session) over(f control.Frame) {
 	out := s.view.Out
 	switch f.State {
@@ -299,7 +298,6 @@ func isolation(members []control.FrameMember) (text string) {
 	return text
 }
 
-// grades are the grades of isolation, in words.
 var grades = map[string]string{
 	protocol.GradeProcess: "a folder and a home of its own", protocol.GradeUser: "another user of the system", protocol.GradeWalls: "walls",
 	protocol.GradeHost: "a machine of its own",

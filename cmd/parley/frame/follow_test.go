@@ -66,7 +66,7 @@ func TestAReviewShowsTheResultsAgain(t *testing.T) {
 	var out bytes.Buffer
 	s, seen := &session{view: cli.View{Out: term.Screen{Writer: &out}}}, &told{}
 	f := control.Frame{
-		State: "GATE_ROUTE", Synthesis: "## Convergence\nBoth hold the orders.", Brief: protocol.InquiryBrief{Intent: "which to keep"},
+		State: "GATE_ROUTE", FrameOutcome: control.FrameOutcome{Synthesis: "## Convergence\nBoth hold the orders."}, Brief: protocol.InquiryBrief{Intent: "which to keep"},
 		Previews: []protocol.InquiryGlance{{Perspective: "Cost", Title: "What it costs"}},
 	}
 	for _, want := range []int{1, 1, 2} {

@@ -28,13 +28,7 @@ from the policy's frame-member, or after those that --agent names.`,
   parley frame list
   parley frame answer`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
-			return s.open(cmd.Context(), o, args)
-		},
+		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error { return s.open(cmd.Context(), o, args) }),
 	}
 	openFlags(p, cmd, &o)
 	cmd.AddCommand(newListCommand(p), newShowCommand(p), newAnswerCommand(p), newEscCommand(p), newResumeCommand(p), newVerifyCommand(p), newExportCommand(p))

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -65,7 +66,6 @@ func base(f control.Frame) []string {
 	return names
 }
 
-// opens shows what a yes at a gate has read, and who may be given it.
 func opens(out term.Screen, g protocol.InquiryGate) {
 	if g.In != "" {
 		out.Printf("\n%s\n", out.Bold("Your yes opens"))
@@ -76,26 +76,16 @@ func opens(out term.Screen, g protocol.InquiryGate) {
 }
 
 func (s *session) option(n int, o protocol.InquiryOption) {
-	label, about := o.Key, o.About
-	if l, ok := labels[o.Key]; ok {
-		label = l
-	}
+	s.view.Out.Printf("  %d  %s\n", n, term.Line(cmp.Or(labels[o.Key], o.Key)))
+	about := cmp.Or(o.About, abouts[o.Key])
 	if about == "" {
-		about = abouts[o.Key]
-	}
-	lead := fmt.Sprintf("  %d  %s", n, term.Line(label))
-	if about == "" {
-		s.view.Out.Printf("%s\n", lead)
 		return
 	}
-	lines := term.Wrap(term.Line(about), max(0, s.view.Out.Width-7))
-	s.view.Out.Printf("%s\n", lead)
-	for _, line := range lines {
+	for _, line := range term.Wrap(term.Line(about), max(0, s.view.Out.Width-7)) {
 		s.view.Out.Printf("     %s\n", s.view.Out.Dim(line))
 	}
 }
 
-// modeQuestion is the question whether the inquiry recommends or inquires.
 const modeQuestion = "mode"
 
 // askedMode returns the mode with which the inquiry was begun, at the gate that asks for the mode; ""
@@ -187,7 +177,6 @@ func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q pro
 	}
 }
 
-// numbered returns the options that the words name: by number, or by their names.
 func numbered(q protocol.InquiryQuestion, words []string) (keys []string, why string) {
 	for _, w := range words {
 		n, err := strconv.Atoi(w)
@@ -272,7 +261,6 @@ func splitOptions(list string) []string {
 	return strings.Split(list, ",")
 }
 
-// keyed returns the option that a word names, whatever its case.
 func keyed(q protocol.InquiryQuestion, word string) (key, why string) {
 	for _, o := range q.Options {
 		if strings.EqualFold(o.Key, strings.TrimSpace(word)) {
@@ -305,13 +293,9 @@ func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame,
 	if err != nil || !ok {
 		return f, false, err
 	}
-	takesBack := ""
-	if f.Gate.Contested && len(f.Gate.Answers) > 0 {
-		takesBack = f.Gate.Answers[0]
-	}
 	if slices.ContainsFunc(chosen, func(c protocol.InquiryChoice) bool { return slices.Contains(c.Options, "review") }) {
 		seen.review() // else only the gate would come again, with nothing before it
 	}
-	next, err = s.answer(ctx, f, chosen, text, takesBack)
+	next, err = s.answer(ctx, f, chosen, text)
 	return next, err == nil, err
 }

@@ -21,11 +21,9 @@ type opening struct {
 	noWait  bool
 }
 
-// openFlags gives the command parley frame itself its flags.
 func openFlags(p *cli.Program, cmd *cobra.Command, o *opening) {
 	f := cmd.Flags()
 	f.StringVar(&o.request.Re, "re", "", "the message that asks it, by its `PATH`")
-	f.StringVar(&o.request.Channel, "channel", "", "the `CHANNEL` where it is asked")
 	f.StringVar(&o.request.In, "in", "", "what is investigated: a `DIR`, or REPO[@COMMIT]; an agent names what lies in its own folder")
 	f.StringVar(&o.request.Mode, "mode", "", "recommend or inquire; you can still choose the other with the first brief (default: asked then)")
 	f.StringArrayVar(&o.request.Perspectives, "perspective", nil, "a perspective of your own, by its `NAME`")
@@ -77,7 +75,7 @@ func (s *session) open(ctx context.Context, o opening, words []string) error {
 		opens(s.view.Err, protocol.InquiryGate{In: tried.Frame.In, Snapshot: tried.Frame.Snapshot, Receivers: tried.Frame.Receivers})
 	}
 	if tried.Decides != "" {
-		if r.Hsig, err = s.sign(ctx, protocol.HumanDecision{Act: protocol.ActFrame, Reason: tried.Decides}); err != nil {
+		if r.Hsig, err = s.sign(ctx, "", protocol.HumanDecision{Act: protocol.ActFrame, Reason: tried.Decides}); err != nil {
 			return err
 		}
 	}

@@ -17,12 +17,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// repository is the repository from which a record is read, by git alone: the named one, or the
-// clone that contains the current folder, or that of this home.
-func repository(p *cli.Program, named string) (string, error) {
-	if named != "" {
-		return named, nil
-	}
+// repository is the repository from which a record is read, by git alone: the clone that contains
+// the current folder, or that of this home.
+func repository(p *cli.Program) (string, error) {
 	if dir, err := os.Getwd(); err == nil {
 		if _, err := os.Stat(filepath.Join(dir, "data", "channels")); err == nil {
 			return dir, nil
@@ -33,8 +30,8 @@ func repository(p *cli.Program, named string) (string, error) {
 }
 
 // audit reads an inquiry from git alone.
-func audit(ctx context.Context, p *cli.Program, record string, args []string) (control.FrameDocument, control.FrameProof, error) {
-	dir, err := repository(p, record)
+func audit(ctx context.Context, p *cli.Program, args []string) (control.FrameDocument, control.FrameProof, error) {
+	dir, err := repository(p)
 	if err != nil {
 		return control.FrameDocument{}, control.FrameProof{}, err
 	}
@@ -42,8 +39,6 @@ func audit(ctx context.Context, p *cli.Program, record string, args []string) (c
 }
 
 func newVerifyCommand(p *cli.Program) *cobra.Command {
-	var record string
-	var all bool
 	cmd := &cobra.Command{
 		Use: "verify [ID]", Short: "Prove from git alone that an inquiry was held by its form",
 		Long: `Prove from git alone, without a node, that an inquiry was held by its form: on
@@ -56,7 +51,7 @@ The record is the clone in which you stand, else that of this home.`,
 		Example: "  parley frame verify 1f2e3d4c\n  git clone shared.git && cd shared && parley frame verify",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, proof, err := audit(cmd.Context(), p, record, args)
+			_, proof, err := audit(cmd.Context(), p, args)
 			if err != nil {
 				return err
 			}
@@ -64,7 +59,7 @@ The record is the clone in which you stand, else that of this home.`,
 			if v.JSON {
 				err = v.WriteJSON(proof)
 			} else {
-				printProof(v, proof, all)
+				printProof(v, proof)
 			}
 			if err == nil && !proof.Holds {
 				return cli.ExitCode(1)
@@ -72,20 +67,18 @@ The record is the clone in which you stand, else that of this home.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&record, "record", "", "the git repository in `DIR`, a clone or a bare one")
-	cmd.Flags().BoolVar(&all, "all", false, "print all lines, also those that hold")
 	p.JSONFlag(cmd, "print what was proved as JSON")
 	return cmd
 }
 
-func printProof(v cli.View, proof control.FrameProof, all bool) {
+func printProof(v cli.View, proof control.FrameProof) {
 	out := v.Out
 	out.Printf("%s  %s\n", out.Bold(proof.Frame[:8]), term.Line(proof.Question))
 	out.Printf("  %s, with %s in the record %s\n\n", proof.StateText, cli.Count(proof.Deeds, "message"), proof.Record[:12])
 	counts := map[string]int{}
 	t := term.Table{Heading: []string{"Line", "Result", "What must hold"}, Flexible: 2}
 	for _, l := range proof.Lines {
-		if counts[l.Result]++; all || l.Result == "broken" {
+		if counts[l.Result]++; l.Result == "broken" {
 			t.Rows = append(t.Rows, []string{l.Line, l.Result, l.Text})
 		}
 	}
@@ -108,8 +101,8 @@ func printProof(v cli.View, proof control.FrameProof, all bool) {
 }
 
 func newExportCommand(p *cli.Program) *cobra.Command {
-	var record, file string
-	var html, md bool
+	var file string
+	var html bool
 	cmd := &cobra.Command{
 		Use: "export [ID]", Short: "An inquiry as a document",
 		Long: `An inquiry as a document to read and to give away: question, brief,
@@ -117,14 +110,14 @@ perspectives, results, dialogues, the synthesis with a basis for each claim,
 decisions, trace and coverage gaps. It is read from git alone, as by verify.
 
 --html makes one file that needs nothing else, readable on paper too.`,
-		Example: "  parley frame export 1f2e3d4c --html --out stores.html\n  parley frame export --md",
+		Example: "  parley frame export 1f2e3d4c --html --out stores.html\n  parley frame export",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v := p.View()
-			if html && (md || v.JSON) || md && v.JSON {
-				return cli.UsageErrorf(cmd, "--md, --html and --json are three forms: choose one")
+			if html && v.JSON {
+				return cli.UsageErrorf(cmd, "--html and --json are two forms: choose one")
 			}
-			doc, proof, err := audit(cmd.Context(), p, record, args)
+			doc, proof, err := audit(cmd.Context(), p, args)
 			if err != nil {
 				return err
 			}
@@ -154,10 +147,8 @@ decisions, trace and coverage gaps. It is read from git alone, as by verify.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&record, "record", "", "the git repository in `DIR`, a clone or a bare one")
 	cmd.Flags().StringVar(&file, "out", "", "write it to `FILE`")
-	cmd.Flags().BoolVar(&md, "md", false, "as Markdown (the default)")
-	cmd.Flags().BoolVar(&html, "html", false, "as one file of HTML")
+	cmd.Flags().BoolVar(&html, "html", false, "as one file of HTML (default: Markdown)")
 	p.JSONFlag(cmd, "print all that there is of it as JSON")
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/hand"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
 )
 
 // session is one run of a command of inquiries.
@@ -19,16 +20,20 @@ type session struct {
 	hand   hand.Signer
 }
 
-// begin connects with the node.
-func begin(p *cli.Program) (*session, error) {
-	s := &session{p: p, view: p.View()}
-	var err error
-	s.client, err = p.Client()
-	return s, err
+func running(p *cli.Program, run func(s *session, cmd *cobra.Command, args []string) error) cli.Run {
+	return p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+		return run(&session{p: p, client: client, view: v}, cmd, args)
+	})
 }
 
-// sign returns the human's signature of a decision; "" if they have no key.
-func (s *session) sign(ctx context.Context, d protocol.HumanDecision) (string, error) {
+// sign returns the human's signature of a decision about the message at a path, if it is about one;
+// "" if they have no key.
+func (s *session) sign(ctx context.Context, about string, d protocol.HumanDecision) (hsig string, err error) {
+	if about != "" {
+		if d.Gate, err = protocol.ParsePath(about); err != nil {
+			return "", err
+		}
+	}
 	return s.hand.Sign(ctx, s.p, s.client, d)
 }
 
@@ -44,15 +49,16 @@ func asked(g *control.FrameGate) (w protocol.InquiryGate, err error) {
 	return w, err
 }
 
-// answer signs what a human decides at a gate, and has it written.
-func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol.InquiryChoice, text, takesBack string) (control.Frame, error) {
-	w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: text}, Gate: f.Gate.Gate, Set: f.Gate.Set, Chosen: chosen, TakesBack: takesBack}
-	path, err := protocol.ParsePath(f.Gate.Path)
-	if err != nil {
-		return f, err
+// answer signs what a human decides at a gate, and has it written. At a contested gate it takes the
+// first of their answers back.
+func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol.InquiryChoice, text string) (control.Frame, error) {
+	takesBack := ""
+	if f.Gate.Contested && len(f.Gate.Answers) > 0 {
+		takesBack = f.Gate.Answers[0]
 	}
-	d := protocol.HumanDecision{Gate: path, GateHash: f.Gate.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: takesBack}
-	hsig, err := s.sign(ctx, d)
+	w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: text}, Gate: f.Gate.Gate, Set: f.Gate.Set, Chosen: chosen, TakesBack: takesBack}
+	d := protocol.HumanDecision{GateHash: f.Gate.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: takesBack}
+	hsig, err := s.sign(ctx, f.Gate.Path, d)
 	if err != nil {
 		return f, err
 	}

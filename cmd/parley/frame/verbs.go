@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,29 +25,21 @@ func newListCommand(p *cli.Program) *cobra.Command {
 	var r control.FramesRequest
 	cmd := &cobra.Command{
 		Use: "list", Short: "The inquiries that go on", Example: "  parley frame list --all", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
+		RunE: running(p, func(s *session, cmd *cobra.Command, _ []string) error {
 			list, err := control.Frames.Ask(cmd.Context(), s.client, r)
-			switch {
-			case err != nil:
-				return err
-			case s.view.JSON:
-				return s.view.WriteJSON(list)
-			case len(list.Frames) == 0:
-				s.view.Out.Printf("No inquiry goes on.\n")
-				s.view.Next("parley frame QUESTION", "begin one")
-				return nil
-			}
-			t := term.Table{Heading: []string{"ID", "State", "Waits for", "Age", "Question"}, Flexible: 4}
-			for _, f := range list.Frames {
-				t.Rows = append(t.Rows, []string{f.ID, f.StateText, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
-			}
-			s.view.Table(t)
-			return nil
-		},
+			return s.view.Show(list, err, func() {
+				if len(list.Frames) == 0 {
+					s.view.Out.Printf("No inquiry goes on.\n")
+					s.view.Next("parley frame QUESTION", "begin one")
+					return
+				}
+				t := term.Table{Heading: []string{"ID", "State", "Waits for", "Age", "Question"}, Flexible: 4}
+				for _, f := range list.Frames {
+					t.Rows = append(t.Rows, []string{f.ID, f.StateText, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
+				}
+				s.view.Table(t)
+			})
+		}),
 	}
 	cmd.Flags().BoolVar(&r.All, "all", false, "those that are over too")
 	p.JSONFlag(cmd, "print them as JSON")
@@ -64,11 +57,7 @@ what they find is shown to anybody.
 Without an ID it is the newest that goes on.`,
 		Example: "  parley frame show\n  parley frame show 1f2e3d4c --watch",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
+		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
 			f, err := s.show(cmd.Context(), id(args), "", 0)
 			switch {
 			case err != nil:
@@ -100,7 +89,7 @@ Without an ID it is the newest that goes on.`,
 				}
 			}
 			return s.foot(f)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is over")
 	p.JSONFlag(cmd, "print it as JSON")
@@ -114,15 +103,11 @@ func (s *session) head(f control.Frame) {
 	}
 	out := s.view.Out
 	out.Printf("%s  %s\n", out.Bold(f.ID), term.Line(f.Question))
-	mode := f.Mode
-	if mode == "" {
-		mode = "mode not chosen"
-	}
 	epoch := "" // the first epoch says nothing to somebody who has resumed none
 	if f.Epoch > 1 {
 		epoch = fmt.Sprintf(" (epoch %d)", f.Epoch)
 	}
-	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.StateText, mode, f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
+	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.StateText, cmp.Or(f.Mode, "mode not chosen"), f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
 	if f.In != "" {
 		out.Printf("  investigates %s\n", term.Line(f.In))
 	}
@@ -145,7 +130,6 @@ func (s *session) waiting(f control.Frame, seen *told) error {
 	return s.foot(f)
 }
 
-// foot says what an inquiry waits for.
 func (s *session) foot(f control.Frame) error {
 	if s.view.JSON {
 		return nil
@@ -176,7 +160,7 @@ func (s *session) foot(f control.Frame) error {
 
 func newAnswerCommand(p *cli.Program) *cobra.Command {
 	var choose []string
-	var text, takesBack, key string
+	var text, key string
 	cmd := &cobra.Command{
 		Use: "answer [ID]", Short: "Decide what an inquiry asks you",
 		Long: `Decide what an inquiry asks you: all options, in their order, with what they
@@ -191,11 +175,7 @@ beside it. --key names the file of a key that has no passphrase.`,
   parley frame answer 1f2e3d4c --choose confirm --choose inquire
   parley frame answer --choose "perspectives=Operations,Cost accounting"`,
 		Args: cli.Between(0, 1, "at most one inquiry"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
+		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
 			s.hand.Path = key
 			f, err := s.show(cmd.Context(), id(args), "", 0)
 			switch {
@@ -220,20 +200,12 @@ beside it. --key names the file of a key that has no passphrase.`,
 			if err != nil {
 				return err
 			}
-			after, err := s.answer(cmd.Context(), f, chosen, text, takesBack)
-			switch {
-			case err != nil:
-				return err
-			case s.view.JSON:
-				return s.view.WriteJSON(after)
-			}
-			s.answered(after)
-			return nil
-		},
+			after, err := s.answer(cmd.Context(), f, chosen, text)
+			return s.view.Show(after, err, func() { s.answered(after) })
+		}),
 	}
 	cmd.Flags().StringArrayVar(&choose, "choose", nil, "an `OPTION`, or QUESTION=OPTION,…")
 	cmd.Flags().StringVar(&text, "text", "", "what you write beside it; perspectives one a line")
-	cmd.Flags().StringVar(&takesBack, "takes-back", "", "the `HASH` of your answer that counts no more, at a contested gate")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
 	p.JSONFlag(cmd, "print the inquiry as JSON")
 	return cmd
@@ -256,11 +228,7 @@ soon as their hosts learn of it. What there is stays in the record; what comes
 later is kept as late.`,
 		Example: "  parley frame esc 1f2e3d4c --reason \"the question is settled\"",
 		Args:    cli.Exactly(1, "the id of an inquiry"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
+		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
 			s.hand.Path = key
 			f, err := s.show(cmd.Context(), args[0], "", 0)
 			if err != nil {
@@ -276,25 +244,14 @@ later is kept as late.`,
 					return cli.ExitCode(1)
 				}
 			}
-			path, err := protocol.ParsePath(f.Path)
-			if err != nil {
-				return err
-			}
 			e := protocol.InquiryEsc{InquiryWords: protocol.InquiryWords{Text: reason}}
-			hsig, err := s.sign(cmd.Context(), protocol.HumanDecision{Gate: path, GateHash: f.Hash, Act: protocol.ActFrameEsc, Reason: e.Decides()})
+			hsig, err := s.sign(cmd.Context(), f.Path, protocol.HumanDecision{GateHash: f.Hash, Act: protocol.ActFrameEsc, Reason: e.Decides()})
 			if err != nil {
 				return err
 			}
 			f, err = control.EscFrame.Ask(cmd.Context(), s.client, control.EndFrameRequest{ID: f.Channel.String(), Reason: reason, Hsig: hsig})
-			switch {
-			case err != nil:
-				return err
-			case s.view.JSON:
-				return s.view.WriteJSON(f)
-			}
-			s.over(f)
-			return nil
-		},
+			return s.view.Show(f, err, func() { s.over(f) })
+		}),
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "`WHY`, kept in the record")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
@@ -312,11 +269,7 @@ or a call of its agent has failed. The record has all that it needs. What the
 earlier coordinator writes afterwards does not count.`,
 		Example: "  parley frame resume 1f2e3d4c --coordinator mawjs",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := begin(p)
-			if err != nil {
-				return err
-			}
+		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
 			s.hand.Path = key
 			r := control.ResumeFrameRequest{ID: id(args), Coordinator: coordinator, Try: true}
 			tried, err := control.ResumeFrame.Ask(cmd.Context(), s.client, r)
@@ -327,24 +280,15 @@ earlier coordinator writes afterwards does not count.`,
 				return control.Errorf(control.KindRefused, "begin another one: parley frame QUESTION", "cannot resume the inquiry: it is over (%s)", tried.Frame.StateText)
 			}
 			r.ID, r.Try = tried.Frame.Channel.String(), false
-			path, err := protocol.ParsePath(tried.Frame.Path)
-			if err != nil {
-				return err
-			}
-			if r.Hsig, err = s.sign(cmd.Context(), protocol.HumanDecision{Gate: path, GateHash: tried.Frame.Hash, Act: protocol.ActFrameResume, Reason: tried.Decides}); err != nil {
+			if r.Hsig, err = s.sign(cmd.Context(), tried.Frame.Path, protocol.HumanDecision{GateHash: tried.Frame.Hash, Act: protocol.ActFrameResume, Reason: tried.Decides}); err != nil {
 				return err
 			}
 			done, err := control.ResumeFrame.Ask(cmd.Context(), s.client, r)
-			switch {
-			case err != nil:
-				return err
-			case s.view.JSON:
-				return s.view.WriteJSON(done)
-			}
-			s.view.Out.Printf("✓ %s coordinates it, in epoch %d\n", term.Line(done.Frame.Coordinator), done.Frame.Epoch)
-			s.view.Next("parley frame show "+done.Frame.ID+" --watch", "how it goes on")
-			return nil
-		},
+			return s.view.Show(done, err, func() {
+				s.view.Out.Printf("✓ %s coordinates it, in epoch %d\n", term.Line(done.Frame.Coordinator), done.Frame.Epoch)
+				s.view.Next("parley frame show "+done.Frame.ID+" --watch", "how it goes on")
+			})
+		}),
 	}
 	cmd.Flags().StringVar(&coordinator, "coordinator", "", "the `AGENT` that makes its calls (default: the fleet's policy)")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")

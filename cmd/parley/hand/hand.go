@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,6 @@ func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.K
 	return key, k.keep(human, key, data)
 }
 
-// keep writes what a new key is kept as.
 func (k Keys) keep(human protocol.Name, key nkeys.KeyPair, data []byte) error {
 	public, err := key.PublicKey()
 	if err == nil {
@@ -179,7 +179,6 @@ func short(public string) string {
 	return public
 }
 
-// unlock opens a file. It asks for the passphrase if the key has one.
 func (k Keys) unlock(ctx context.Context, f file, human protocol.Name) (nkeys.KeyPair, error) {
 	if !f.locked() {
 		return f.key("")
@@ -288,8 +287,11 @@ func (s *Signer) Saw(a protocol.Asker, hsig string) (string, error) {
 }
 
 // passphrase asks for a passphrase at the controlling terminal. The terminal does not show what is
-// typed.
+// typed. An agent that calls is refused before: a person would type their passphrase in vain.
 func passphrase(ctx context.Context, p *cli.Program, question string) (string, error) {
+	if err := p.ForPerson("ask for a passphrase"); err != nil {
+		return "", err
+	}
 	tty, err := p.Terminal()
 	if err != nil {
 		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask for a passphrase: this command has no terminal")
@@ -340,4 +342,35 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 type typing struct {
 	words string
 	err   error
+}
+
+// Shown checks the message that asks a human something. The node gives its file in base64, with its
+// path and its hash. Shown reads the message from the file, and `check` compares it with what else
+// the node tells. The key and the host of the asker must be those of the file too. A human must sign
+// what they saw, whatever the node tells.
+func Shown(path, hash, file string, asker protocol.Asker, check func(*protocol.Message) error) error {
+	data, err := base64.StdEncoding.DecodeString(file)
+	var p protocol.Path
+	if err == nil {
+		p, err = protocol.ParsePath(path)
+	}
+	if err == nil && protocol.Hash(data) != hash {
+		err = errors.New("the file that the node shows is another one")
+	}
+	var m *protocol.Message
+	if err == nil {
+		m, err = protocol.Decode(p, data)
+	}
+	if err == nil {
+		if print, _ := protocol.Fingerprint(m.Key); m.Host != asker.Host || asker.Key != "" && asker.Key != print {
+			err = errors.New("the node names another asker than the one who signed the message")
+		}
+	}
+	if err == nil {
+		err = check(m)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot decide what cannot be checked: %w", err)
+	}
+	return nil
 }

@@ -146,7 +146,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	}
 }
 
-// It prevents: "--yes" without any input revokes a key for good.
+// It prevents: a key is revoked for good without any input.
 func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 	const revokes = `revoke-key {"host":"white","phrase":"revoke white"}`
 	const removes = `remove-host {"host":"white","phrase":"remove white"}`
@@ -156,14 +156,14 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 		code        int
 		asks, says  string
 	}{
-		{"fleet revoke white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"fleet revoke white", "", cli.ExitFailed, "", "nobody is there to ask"},
 		{"fleet revoke white", "", cli.ExitFailed, "", "everything else that bears its signature is refused"},
-		{"fleet revoke white --yes", "yes", cli.ExitFailed, "", "nothing was changed"},
-		{"fleet revoke white --yes", "revoke black", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white", "yes", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white", "revoke black", cli.ExitFailed, "", "nothing was changed"},
 		{"fleet revoke white", "revoke white", cli.ExitDone, revokes, "white is out of the fleet, and comes back"},
-		{"fleet revoke white --yes", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
-		{"fleet remove white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"fleet remove white --yes", "revoke white", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
+		{"fleet remove white", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"fleet remove white", "revoke white", cli.ExitFailed, "", "nothing was changed"},
 		{"fleet remove white", "remove white", cli.ExitDone, removes, "its key ends, its links too"},
 		{"fleet rotate", "", cli.ExitFailed, "", "nobody is there to ask"},
 		{"fleet rotate", "y", cli.ExitFailed, "", "nothing was changed"},

@@ -25,13 +25,8 @@ revoked.`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, showHosts),
 	}
-	AllFlag(cmd, &r)
-	return p.JSONFlag(cmd, "print an array of hosts as JSON")
-}
-
-// AllFlag gives the flag --all to a command that lists hosts.
-func AllFlag(cmd *cobra.Command, r *control.HostsRequest) {
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
+	return p.JSONFlag(cmd, "print an array of hosts as JSON")
 }
 
 func showHosts(v cli.View, hosts []control.Host) {

@@ -17,7 +17,6 @@ import (
 // NewLsCommand is parley ls.
 func NewLsCommand(p *cli.Program) *cobra.Command {
 	var quiet bool
-	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List who can be reached, and where",
@@ -29,27 +28,27 @@ one that is away was last seen. ASKED is when an agent here that asks for its
 mail last did so since this node runs. ADDRESS is that of the link to the host,
 or one that the host states; ROUND TRIP the last that is known. Nobody is asked
 for this. Beside the state of its host stands what an agent is at: running,
-idle, waiting (for a human) or away. Of one of this host it also says how many
+idle, waiting (for a human) or away, and of a session since when it waits for
+its human, until when mail begins no more turns of it, or that nothing wakes it,
+so that it hears at its next turn. Of one of this host it also says how many
 messages run, wait, and are unread in its inbox, that it is paused, over budget,
 in line, failing or cannot start, as parley agent queue --help has these words,
-and how many dead letters it has. Hosts that are out of the fleet are left out,
-unless --all is given.`,
+and how many dead letters it has. Hosts that are out of the fleet are left out.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
-			return RunLs(cmd.Context(), quiet, r, client, v)
+			return RunLs(cmd.Context(), quiet, client, v)
 		}),
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
-	AllFlag(cmd, &r)
 	return p.JSONFlag(cmd, "print an array of participants as JSON")
 }
 
 // RunLs lists everybody who can be reached, as parley ls does. With `quiet`, it lists only their
 // names.
-func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
-	all, err := control.List.Ask(ctx, client, r)
+func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) error {
+	all, err := control.List.Ask(ctx, client, control.HostsRequest{})
 	return v.Show(all, err, func() {
 		if quiet {
 			seen := map[string]bool{}
@@ -64,7 +63,7 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 		t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
 		for _, one := range all {
 			state := State(one.State)
-			if work := workOf(one); work != "" {
+			if work := workOf(one, v); work != "" {
 				state += ", " + work
 			}
 			t.Rows = append(t.Rows, []string{
@@ -84,9 +83,12 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 
 // workOf says in a few words what an agent does. For an agent of this host, it also says what it
 // has to do.
-func workOf(one control.Participant) string {
+func workOf(one control.Participant, v cli.View) string {
 	var words []string
 	switch {
+	case one.Waits != nil:
+		text, _ := v.Waits(*one.Waits)
+		words = append(words, text)
 	case one.Running > 0:
 		words = append(words, fmt.Sprintf("%d running", one.Running))
 	case one.Presence != "" && one.Queued == 0:
@@ -101,16 +103,16 @@ func workOf(one control.Participant) string {
 	if one.Gates > 0 {
 		words = append(words, cli.Count(one.Gates, "gate")+" to decide")
 	}
-	if hindered := agent.Hindered(one.Paused, one.Stalled != "", one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
+	if hindered := agent.Hindered(one.AgentWork); hindered != "" {
 		words = append(words, hindered)
 	}
 	return strings.Join(words, ", ")
 }
 
 // lastAsked is when an agent that asks for its mail last did so: nobody answers for an agent that
-// never asks.
+// never asks. A session that is open need not ask.
 func lastAsked(v cli.View, one control.Participant) string {
-	if one.Door == configs.DoorInbox && one.Asked.IsZero() {
+	if one.Door == configs.DoorInbox && one.Asked.IsZero() && (one.Presence == "" || one.Presence == control.AgentAway) {
 		return "not yet"
 	}
 	return v.StampOrEmpty(one.Asked)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxPings bounds -n.
 const maxPings = 1000
 
 func newPingCommand(p *cli.Program) *cobra.Command {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -102,20 +101,16 @@ a value takes back what was settled.`,
 			if err != nil {
 				return err
 			}
-			return runPolicySet(cmd.Context(), r, client, v)
+			s, err := control.SetPolicy.Ask(cmd.Context(), client, r)
+			return v.Show(s, err, func() {
+				if s.Settled == "" {
+					v.Out.Printf("%s is %s again, as where nothing is settled\n", s.Key, s.Value)
+					return
+				}
+				v.Out.Printf("%s is %s for the whole fleet, %s\n", s.Key, s.Value, settledBy(v, s))
+			})
 		}),
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
 	return p.JSONFlag(cmd, "print the setting as JSON")
-}
-
-func runPolicySet(ctx context.Context, r control.SetPolicyRequest, client control.Service, v cli.View) error {
-	s, err := control.SetPolicy.Ask(ctx, client, r)
-	return v.Show(s, err, func() {
-		if s.Settled == "" {
-			v.Out.Printf("%s is %s again, as where nothing is settled\n", s.Key, s.Value)
-			return
-		}
-		v.Out.Printf("%s is %s for the whole fleet, %s\n", s.Key, s.Value, settledBy(v, s))
-	})
 }

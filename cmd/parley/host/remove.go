@@ -13,46 +13,40 @@ import (
 
 func newRemoveCommand(p *cli.Program) *cobra.Command {
 	var r control.RemoveHostRequest
-	var yes bool
 	cmd := &cobra.Command{
 		Use:   "remove ALIAS",
 		Short: "Take a host out of the fleet, for ever",
 		Long: `Take a host out of the fleet whose machine is retired. Run it on that host, as
 its last word; or, once its node runs no more, on the host that began the
 record. All that it wrote stays and counts. Its agents are served there no more,
-its key ends, nobody can write to it, and it is left out of the lists, unless
---all is given there. Its name stays taken, because what it wrote bears it.
+its key ends, nobody can write to it, and lists leave it out, but for "parley
+fleet hosts --all". Its name stays taken, because what it wrote bears it.
 
 Where a key was stolen, see "parley fleet revoke": that says what counts of it.
 
 It cannot be undone. A person decides it: you are told what it does and asked to
 type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
-		Example: `  parley fleet remove white
-  parley fleet remove white --yes`,
-		Args: cli.Exactly(1, "the host's alias"),
+		Example: `  parley fleet remove white`,
+		Args:    cli.Exactly(1, "the host's alias"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
 				return cli.UsageErrorf(cmd, "cannot remove a host: %v", err)
 			}
 			r.Host = alias
-			return runRemove(cmd.Context(), r, yes, client, p)
+			return runRemove(cmd.Context(), r, client, p)
 		}),
 		ValidArgsFunction: p.CompleteHosts,
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
-func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *cli.Program) error {
+func runRemove(ctx context.Context, r control.RemoveHostRequest, client control.Service, p *cli.Program) error {
 	done, err := cli.ByPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RemoveHost.Ask(ctx, client, r)
 	}, func(plan control.HostRemoval) (about, want string) {
-		if !yes {
-			about = removalText(plan)
-		}
-		return about, control.RemovePhrase(r.Host)
+		return removalText(plan), control.RemovePhrase(r.Host)
 	})
 	v := p.View()
 	return v.Show(done, err, func() {
@@ -65,7 +59,6 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, clien
 	})
 }
 
-// removalText says what will become of a host that is removed.
 func removalText(r control.HostRemoval) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s removes %s from the fleet:\n", r.Human, r.Host)

@@ -13,7 +13,6 @@ import (
 
 func newRevokeCommand(p *cli.Program) *cobra.Command {
 	var r control.RevokeRequest
-	var yes bool
 	cmd := &cobra.Command{
 		Use:   "revoke ALIAS",
 		Short: "End a key of a host, for ever",
@@ -39,27 +38,23 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 				return cli.UsageErrorf(cmd, "cannot revoke a key: %v", err)
 			}
 			r.Host = alias
-			return runRevoke(cmd.Context(), r, yes, client, p)
+			return runRevoke(cmd.Context(), r, client, p)
 		}),
 		ValidArgsFunction: p.CompleteHosts,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
-	f.BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
-func runRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *cli.Program) error {
+func runRevoke(ctx context.Context, r control.RevokeRequest, client control.Service, p *cli.Program) error {
 	v := p.View()
 	done, err := cli.ByPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RevokeKey.Ask(ctx, client, r)
 	}, func(plan control.Revocation) (about, want string) {
-		if !yes {
-			about = revocationText(v, plan, r.After != "")
-		}
-		return about, control.RevokePhrase(r.Host)
+		return revocationText(v, plan, r.After != ""), control.RevokePhrase(r.Host)
 	})
 	return v.Show(done, err, func() {
 		v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))

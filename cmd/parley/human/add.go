@@ -61,7 +61,6 @@ has signed counts still.`,
 	return p.JSONFlag(cmd, "print the human and the key as JSON")
 }
 
-// making says how a key is made.
 type making struct {
 	open bool   // it has no passphrase
 	next bool   // it follows the present key
@@ -70,7 +69,7 @@ type making struct {
 
 // runMake makes the first key of this host's human, or the next one.
 func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error {
-	if err := p.ForOperator("give a human a key"); err != nil {
+	if err := p.ForPerson("give a human a key"); err != nil {
 		return err
 	}
 	client, err := p.Client()
@@ -100,8 +99,6 @@ func runMake(cmd *cobra.Command, p *cli.Program, args []string, m making) error 
 	})
 }
 
-// makeKey makes a key, which follows the present key of a human if they have one, and tells the
-// fleet of it.
 func makeKey(ctx context.Context, p *cli.Program, client control.Service, all control.HumanList, h control.Human, m making) (control.Human, error) {
 	keys, err := hand.Of(p)
 	if err != nil {
@@ -141,7 +138,7 @@ func newPassphraseCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley gates key passphrase`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
-			if err := p.ForOperator("change a passphrase"); err != nil {
+			if err := p.ForPerson("change a passphrase"); err != nil {
 				return err
 			}
 			all, h, err := here(cmd.Context(), client)

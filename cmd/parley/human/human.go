@@ -74,7 +74,6 @@ func here(ctx context.Context, client control.Service) (control.HumanList, contr
 	return all, control.Human{Name: all.Here, Host: all.Host}, nil
 }
 
-// checkName returns an error for any human but this host's.
 func checkName(cmd *cobra.Command, args []string, here protocol.Name) error {
 	if len(args) > 0 && args[0] != here.String() {
 		return cli.UsageErrorf(cmd, "the human of this host is %s; %q has their key where they sit", here, args[0])

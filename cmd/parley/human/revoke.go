@@ -29,7 +29,7 @@ human, it is contested which one is theirs: --key names the one that ends.`,
   parley gates key revoke zoe --host white --none`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
-			if err := p.ForOperator("revoke the key of a human"); err != nil {
+			if err := p.ForPerson("revoke the key of a human"); err != nil {
 				return err
 			}
 			var err error

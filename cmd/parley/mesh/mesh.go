@@ -115,7 +115,6 @@ func runSVG(ctx context.Context, file string, client control.Service, v cli.View
 	return nil
 }
 
-// summary is a mesh in one line.
 func summary(m control.Mesh) string {
 	agents, hosts, parties := 0, map[string]bool{}, map[string]bool{}
 	for _, n := range m.Nodes {
@@ -130,14 +129,9 @@ func summary(m control.Mesh) string {
 	if len(parties) == 0 {
 		return "No party is on"
 	}
-	ies := "parties"
-	if len(parties) == 1 {
-		ies = "party"
-	}
-	return fmt.Sprintf("%d %s: %s and %s of %s", len(parties), ies, cli.Count(agents, "agent"), cli.Count(len(m.Nodes)-agents, "human"), cli.Count(len(hosts), "host"))
+	return fmt.Sprintf("%s: %s and %s of %s", cli.Count(len(parties), "party"), cli.Count(agents, "agent"), cli.Count(len(m.Nodes)-agents, "human"), cli.Count(len(hosts), "host"))
 }
 
-// runMesh shows the mesh to people, one line for each edge.
 func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 	m, err := now(ctx, client)
 	switch {

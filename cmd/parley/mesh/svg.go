@@ -54,12 +54,10 @@ marker .green{fill:#3fb950}marker .amber{fill:#d29922}marker .cyan{fill:#39c5cf}
 // colours are the colours of edges, and what they mean.
 var colours = [...][2]string{{"green", "aligned, 90% or more"}, {"amber", "productive, 70%"}, {"cyan", "divergent, 50%"}, {"gray", "drifted, below"}}
 
-// point is a place in a drawing.
 type point struct{ x, y float64 }
 
 func (p point) String() string { return fmt.Sprintf("%.1f %.1f", p.x, p.y) }
 
-// towards is the point at the distance `far` from `p`, in the direction of another point.
 func (p point) towards(other point, far float64) point {
 	d := math.Hypot(other.x-p.x, other.y-p.y)
 	if d == 0 {
@@ -138,7 +136,6 @@ func layout(nodes []control.MeshNode) (places map[string]point, centre, size poi
 	return places, centre, size
 }
 
-// label is the name of a node in a drawing.
 func label(n control.MeshNode) string { return term.Cut(term.Line(n.Label), maxLabel) }
 
 // about is the text below the name.
@@ -235,7 +232,6 @@ func colourOf(e control.MeshEdge) string {
 	return "gray"
 }
 
-// tip is the text of an edge when somebody points at it.
 func tip(e control.MeshEdge) string {
 	text := e.Source + " → " + e.Target + ", " + e.Data.Topic + ": "
 	if !e.Data.Synced {

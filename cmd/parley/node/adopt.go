@@ -45,7 +45,7 @@ func showAdoption(v cli.View, a homes.Adoption) {
 		version = "; its version is " + term.Line(a.Version)
 	}
 	v.Say(fmt.Sprintf("The record holds %s in %s, %s and %s that parley reads%s. Nothing of it is changed or removed.",
-		cli.Count(a.Messages, "message"), cli.Count(a.Channels, "channel"), memoryCount(a.Memories), cli.Count(len(a.Hosts), "host file"), version))
+		cli.Count(a.Messages, "message"), cli.Count(a.Channels, "channel"), cli.Count(a.Memories, "memory"), cli.Count(len(a.Hosts), "host file"), version))
 	if len(a.Add) > 0 {
 		v.Out.Printf("\nAdded in one commit:\n")
 		showAdoptedFiles(v, a.Add, len(a.Add))
@@ -89,11 +89,4 @@ func showPathsAndWhy(v cli.View, rows [][]string) {
 			v.Out.Printf("    %s\n", strings.Join(cli.WrapWords(row[1], v.Out.Width-4), "\n    "))
 		}
 	}
-}
-
-func memoryCount(n int) string {
-	if n == 1 {
-		return "1 memory"
-	}
-	return fmt.Sprintf("%d memories", n)
 }

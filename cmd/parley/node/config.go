@@ -71,7 +71,9 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 		}
 	} else {
 		showChecked(v, home, agents, problems)
-		showUnwise(v, warnings)
+		for _, w := range warnings {
+			v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
+		}
 		if len(problems) == 0 { // else the node would be stopped, and would not start again
 			noteChangedSince(ctx, home, client, v)
 		}
@@ -82,7 +84,6 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	return nil
 }
 
-// warningsOf returns what is unwise in config.yaml.
 func warningsOf(file string) []ConfigProblem {
 	var all []ConfigProblem
 	for _, w := range configs.Warnings(file) {
@@ -126,12 +127,6 @@ func (p ConfigProblem) text() string {
 		return p.Problem
 	}
 	return p.Key + ": " + p.Problem
-}
-
-func showUnwise(v cli.View, warnings []ConfigProblem) {
-	for _, w := range warnings {
-		v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
-	}
 }
 
 // showChecked says of each file that it is right, or what is wrong in it.

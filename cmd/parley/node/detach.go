@@ -25,7 +25,7 @@ const (
 
 // runDetached starts the node as a process of its own, and returns once it answers. If the node
 // reads a long record, runDetached waits as long as the node lives.
-func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v cli.View) error {
+func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, client control.Service, v cli.View) error {
 	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
@@ -41,7 +41,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	up, err := startInBackground(home, moved, file)
+	up, err := startInBackground(home, moved, unwatched, file)
 	if err != nil {
 		return fmt.Errorf("cannot start: %w", err)
 	}
@@ -89,7 +89,7 @@ func saidMeanwhile(err error) string {
 
 // startInBackground starts "parley up" with its standard error in the log, so that even the words
 // of a crash are kept.
-func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, error) {
+func startInBackground(home configs.Home, moved, unwatched bool, log *os.File) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -99,6 +99,9 @@ func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, 
 	cmd.Args = []string{os.Args[0], "--home", home.Dir, "up", "--background"}
 	if moved {
 		cmd.Args = append(cmd.Args, "--moved")
+	}
+	if unwatched {
+		cmd.Args = append(cmd.Args, "--unwatched")
 	}
 	cmd.Stderr = log
 	cmd.Env = environ.Clean(os.Environ())

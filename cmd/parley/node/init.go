@@ -3,9 +3,11 @@ package node
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
@@ -52,7 +54,7 @@ and the agents to serve.`,
 				return cli.UsageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
 			}
 			adopt.register(cmd.Context(), p, &o)
-			return runInit(cmd.Context(), o, p.View())
+			return runInit(cmd.Context(), o, p.View(), false)
 		},
 	}
 	f := cmd.Flags()
@@ -62,6 +64,23 @@ and the agents to serve.`,
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
 	makingFlags(cmd, &o)
 	return cmd
+}
+
+// Begin makes a node in the home that the person means, with all that is usual: one that begins a
+// fleet, or one that joins the fleet whose record is at `remote`. It does nothing if there is one
+// already of that fleet. An empty alias or human is the usual one.
+func Begin(ctx context.Context, p *cli.Program, remote, alias, human string) (err error) {
+	o := homes.Options{Version: cli.Version, Join: remote != "", Alias: alias, Human: human, Ask: p.Err.Terminal && term.IsTerminal(p.Stdin)}
+	if o.Home, err = p.HomeDir(); err != nil {
+		return err
+	}
+	if o.Remote, err = absoluteRemote(remote); err != nil {
+		return err
+	}
+	if cfg, err := configs.Load(o.Home.Config()); err == nil && (remote == "" || cfg.Remote == o.Remote) {
+		return nil
+	}
+	return runInit(ctx, o, p.View(), true)
 }
 
 // absoluteRemote makes a remote that is a path on this machine independent of the folder in which
@@ -80,7 +99,8 @@ func looksLikePath(remote string) bool {
 	return plain && !strings.Contains(remote, ":")
 }
 
-func runInit(ctx context.Context, o homes.Options, v cli.View) error {
+// runInit makes a home and says what was made; what may be looked up later only if not `brief`.
+func runInit(ctx context.Context, o homes.Options, v cli.View, brief bool) error {
 	o.Log = zerolog.Nop()
 	done := func() {}
 	if o.Remote != "" {
@@ -97,7 +117,34 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	if err != nil {
 		return err
 	}
-	v.Out.Printf("%s is a host of the fleet %s now.\n\n", v.Out.Bold(r.Config.Alias.String()), v.Out.Bold(r.Config.Fleet.String()))
+	v.Out.Printf("%s is a host of the fleet %s now.\n", v.Out.Bold(r.Config.Alias.String()), v.Out.Bold(r.Config.Fleet.String()))
+	key := "parley gates key add"
+	if file := filepath.Join(o.Home.Humans(), r.Config.Human.String()+".key"); r.TakenOver && isThere(file) {
+		key += " --key " + file // the new record does not know it
+	}
+	if !brief {
+		showMade(r, o.Home, v)
+	}
+	foundHosts(r.Hosts, v)
+	if !brief || len(r.Hosts) > 0 {
+		v.Out.Printf("\n")
+	}
+	if r.TakenOver {
+		v.Say("The keys and agents that were here stay. The record that was here, in which nobody had said anything, is gone.")
+	}
+	v.Say("Every message is kept for good and can be read by all who can read the record.")
+	for _, note := range r.Notes {
+		v.Note("note: " + note)
+	}
+	if !brief {
+		v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command(key) + ".")
+		v.Next("parley up -d", "start the node in the background; without -d it stays here")
+	}
+	return nil
+}
+
+func showMade(r homes.Result, home configs.Home, v cli.View) {
+	v.Out.Printf("\n")
 	field := func(name, value string) {
 		label := v.Out.Dim(term.Pad(name, 11))
 		for _, line := range cli.WrapWords(term.Line(value), v.Out.Width-len("  fingerprint ")) {
@@ -105,7 +152,7 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 			label = term.Pad("", 11)
 		}
 	}
-	field("home", o.Home.Dir)
+	field("home", home.Dir)
 	field("human", r.Config.Human.String())
 	field("key", r.Key)
 	if fingerprint, err := protocol.Fingerprint(r.Key); err == nil {
@@ -115,15 +162,6 @@ func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	if len(r.Reached) > 0 {
 		field("links at", cli.Names(r.Reached))
 	}
-	foundHosts(r.Hosts, v)
-	v.Out.Printf("\n")
-	v.Say("Every message is kept for good and can be read by all who can read the record.")
-	v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command("parley gates key add") + ".")
-	for _, note := range r.Notes {
-		v.Note("note: " + note)
-	}
-	v.Next("parley up -d", "start the node in the background; without -d it stays here")
-	return nil
 }
 
 // foundHosts shows which hosts were found in the record. They are trusted from now on, so it tells
@@ -145,6 +183,11 @@ func foundHosts(hosts []homes.Found, v cli.View) {
 		t.Rows = append(t.Rows, []string{name, h.Fingerprint, cli.Names(h.Addresses)})
 	}
 	v.Table(t, cli.Squeeze{Column: 2}) // a cut address would be useless
+}
+
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 func recordOrigin(r homes.Result) string {

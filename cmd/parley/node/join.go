@@ -20,7 +20,11 @@ refused. With --from the URL may stand in the config.yaml that is laid ready
 there.
 
 The host gets a key of its own, which never leaves this machine, and tells the
-others by a signed message in the record.`,
+others by a signed message in the record.
+
+A node that is there already joins with its keys, settings and agents, if nobody
+has said anything in its record, no other host is in it, and it is shared
+nowhere. That record goes. If the host cannot join, all is as it was.`,
 		Example: `  parley join git@example.org:fleet/record.git --alias white
   parley join /srv/record.git --listen 192.0.2.8:4222`,
 		Args: cli.Between(0, 1, "the URL or path of the shared record"),
@@ -32,7 +36,7 @@ others by a signed message in the record.`,
 			if o.Remote == "" && o.From == "" {
 				return cli.UsageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
 			}
-			return runInit(cmd.Context(), o, p.View())
+			return runInit(cmd.Context(), o, p.View(), false)
 		},
 	}
 	makingFlags(cmd, &o)

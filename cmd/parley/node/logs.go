@@ -26,7 +26,6 @@ const (
 	logsPoll = 200 * time.Millisecond // time between two looks at a followed log
 )
 
-// logsRequest says which part of the log is shown.
 type logsRequest struct {
 	last   int // 0: all
 	follow bool
@@ -123,7 +122,6 @@ func (t *tail) read() error {
 	}
 }
 
-// follow shows what is added, until `ctx` ends.
 func (t *tail) follow(ctx context.Context, path string) error {
 	tick := time.NewTicker(logsPoll)
 	defer tick.Stop()
@@ -167,7 +165,6 @@ func (t *tail) change(path string) error {
 	return t.read()
 }
 
-// logLine shows one line of the log: the time, the level, the message, and the fields.
 func logLine(v cli.View, line string) {
 	var fields map[string]any
 	if v.JSON {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// makingFlags gives init and join the flags that they share.
 func makingFlags(cmd *cobra.Command, o *homes.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
@@ -64,7 +63,6 @@ func absoluteSystem(b *configs.Bus) error {
 	return absolute(files...)
 }
 
-// absolute makes paths absolute, except for empty ones.
 func absolute(paths ...*string) error {
 	for _, path := range paths {
 		if *path == "" {

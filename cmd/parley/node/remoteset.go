@@ -78,7 +78,6 @@ func runRemoteSet(ctx context.Context, home configs.Home, url string, v cli.View
 	return nil
 }
 
-// showRemoteSet tells what was done about a remote.
 func showRemoteSet(v cli.View, r node.RemoteResult) {
 	shown := v.Out.Bold(term.Line(redact.Remote(r.Config.Remote)))
 	holds := "which holds the record"

@@ -17,7 +17,6 @@ import (
 // NewStatusCommand is parley status.
 func NewStatusCommand(p *cli.Program) *cobra.Command {
 	fleet := false
-	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say how the node fares: record, bus, hosts, agents",
@@ -30,22 +29,18 @@ where it writes but the bus does not reach it), since when that is, the address
 of the link to it or the one that it states, the round trip, its version, the
 difference of its clock where that is more than a second, and how many messages
 it lacks. Below stand links that do not work, and who did not answer. Hosts that
-are out of the fleet are left out, unless --all is given.`,
+are out of the fleet are left out.`,
 		Example: `  parley status --json
   parley status --fleet`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
-			if r.All && !fleet {
-				return cli.UsageErrorf(cmd, "--all goes with --fleet")
-			}
 			if fleet {
-				return runFleetStatus(cmd.Context(), r, client, v)
+				return runFleetStatus(cmd.Context(), client, v)
 			}
 			return runStatus(cmd.Context(), client, v)
 		}),
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
-	host.AllFlag(cmd, &r)
 	return p.JSONFlag(cmd, "print the status as JSON")
 }
 
@@ -86,7 +81,6 @@ func ShowStatusLine(v cli.View, s control.Status) {
 	v.Out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.Out.Bold(s.Host.String()), v.Out.Bold(s.Fleet.String()), what)
 }
 
-// statusLabel is the width of the names in the output of status, in columns.
 const statusLabel = 8
 
 func showStatusFields(v cli.View, s control.Status) {
@@ -113,7 +107,7 @@ func showStatusFields(v cli.View, s control.Status) {
 	if n := len(s.Record.Withheld); n > 0 {
 		field("withheld", fmt.Sprintf("%s kept from the remote, such as %s", cli.Count(n, "message"), v.Path(s.Record.Withheld[0])))
 	}
-	field("bus", busAddresses(s.Bus))
+	field("bus", busAddresses(s.Bus)+unlinked(s))
 	for _, link := range s.Bus.Peers {
 		field("link", linkState(link))
 	}
@@ -151,7 +145,6 @@ func passedTo(all []control.Agent) string {
 	return strings.Join(names, ", ") + " get"
 }
 
-// showWork says what the agents here have to do, and on how much of it they have failed.
 func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 	var sum control.Agent
 	for _, a := range all {
@@ -267,6 +260,14 @@ func busAddresses(b control.BusStatus) string {
 	return strings.Join(parts, ", ")
 }
 
+// unlinked says that no link can come about, and what would help; "" if one can.
+func unlinked(s control.Status) string {
+	if len(s.Hosts) < 2 || s.Bus.URL != "" || s.Bus.Links != "" || len(s.Bus.Peers) > 0 {
+		return ""
+	}
+	return ", and no host is known that takes links: hosts meet through git alone; set bus.listen in config.yaml of one"
+}
+
 // toldAddresses are the addresses that the other hosts are told, if they differ from the address
 // that is bound.
 func toldAddresses(b control.BusStatus) string {
@@ -323,3 +324,40 @@ func waitFor(n int, noun string) string {
 	}
 	return cli.Count(n, noun) + " wait"
 }
+
+// busLasts is how long status shows what went wrong on the bus and is over.
+const busLasts = time.Hour
+
+// showBusTroubles shows what goes wrong on the bus, and what went wrong a while ago.
+func showBusTroubles(v cli.View, b control.BusStatus, field func(name, value string)) {
+	if b.Dropped > 0 {
+		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", cli.Count(int(b.Dropped), "letter")))
+	}
+	if lately(b.Offended) {
+		text := fmt.Sprintf("%s of hosts refused since start, %d unreadable", cli.Count(int(b.Letters), "letter"), b.Unreadable)
+		if b.Letter != "" {
+			text += "; refused last: " + b.Letter
+		}
+		v.Alarm(statusLabel, "bus", text)
+	}
+	if b.Held > 0 {
+		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",
+			cli.Count(b.Held, "message"), b.HeldDropped))
+	}
+	if b.Gaps > 0 {
+		field("missed", fmt.Sprintf("%s of other hosts did not come over the bus and nobody had them yet: asked for again; %d left to git since start",
+			cli.Count(b.Gaps, "message"), b.GapsLeft))
+	}
+	for _, r := range b.Refused {
+		if !lately(r.At) {
+			continue
+		}
+		from := "on the subjects of " + r.From.String()
+		if r.From == "" {
+			from = "on subjects of other hosts"
+		}
+		v.Alarm(statusLabel, "refused", fmt.Sprintf("%s %s since start, the last: %s", cli.Count(r.Count, "message"), from, r.Last))
+	}
+}
+
+func lately(at time.Time) bool { return time.Since(at) < busLasts }

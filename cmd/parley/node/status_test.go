@@ -25,6 +25,24 @@ func TestWhereTheBusIsShown(t *testing.T) {
 	}
 }
 
+// It prevents: hosts that meet through git alone, and nobody knows why.
+func TestHostsThatNoLinkJoins(t *testing.T) {
+	two := []control.HostStatus{{Alias: "white"}, {Alias: "black"}}
+	for _, c := range []struct {
+		status control.Status
+		said   bool
+	}{
+		{control.Status{Hosts: two}, true},
+		{control.Status{Hosts: two[:1]}, false},
+		{control.Status{Hosts: two, Bus: control.BusStatus{Links: "127.0.0.1:2"}}, false},
+		{control.Status{Hosts: two, Bus: control.BusStatus{Peers: []control.LinkStatus{{Peer: "white"}}}}, false},
+	} {
+		if said := unlinked(c.status) != ""; said != c.said {
+			t.Errorf("%+v: said %t", c.status, said)
+		}
+	}
+}
+
 // It prevents: "down", without a reason, for a link that was not yet tried to its end.
 func TestStateOfALink(t *testing.T) {
 	for want, link := range map[string]control.LinkStatus{

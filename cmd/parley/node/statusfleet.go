@@ -14,8 +14,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
-	f, err := control.AskFleet.Ask(ctx, client, r)
+func runFleetStatus(ctx context.Context, client control.Service, v cli.View) error {
+	f, err := control.AskFleet.Ask(ctx, client, control.HostsRequest{})
 	return v.Show(f, err, func() {
 		t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP", "VERSION", "CLOCK", "MESSAGES"}, Flexible: 7}
 		for _, h := range f.Hosts {

@@ -2,10 +2,12 @@ package node
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/process"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -23,7 +25,7 @@ func NewStopCommand(p *cli.Program) *cobra.Command {
 		Long: `Stop the node and wait, at most 15 seconds, until it is gone. It finishes what
 it has begun; what it has stored stays. If no node is running, that is an error
 (1).`,
-		Example: `  parley stop && parley up`,
+		Example: `  parley stop && parley up -d`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v)
@@ -31,7 +33,26 @@ it has begun; what it has stored stays. If no node is running, that is an error
 	}
 }
 
+// listensAt is the process that listens at a socket, if the system shows it and it is another one.
+func listensAt(ctx context.Context, socket string) (none process.ID) {
+	conn, err := control.Dial(ctx, socket)
+	if err != nil {
+		return none
+	}
+	defer conn.Close()
+	peer, err := process.PeerOf(conn)
+	if err != nil {
+		return none
+	}
+	defer peer.Close()
+	if peer.PID == os.Getpid() {
+		return none
+	}
+	return peer.ID
+}
+
 func runStop(ctx context.Context, socket string, client control.Service, v cli.View) error {
+	node := listensAt(ctx, socket)
 	if _, err := control.Stop.Ask(ctx, client); err != nil {
 		return err
 	}
@@ -40,9 +61,9 @@ func runStop(ctx context.Context, socket string, client control.Service, v cli.V
 	defer cancel()
 	for {
 		conn, err := control.Dial(within, socket)
-		if err != nil && within.Err() == nil {
+		if err != nil && within.Err() == nil && !node.Alive() { // it holds the home until it ends
 			v.Out.Printf("stopped\n")
-			v.Next("parley up", "start it again")
+			v.Next("parley up -d", "start it again")
 			return nil
 		}
 		if err == nil {

@@ -22,7 +22,7 @@ import (
 
 // NewUpCommand is parley up.
 func NewUpCommand(p *cli.Program) *cobra.Command {
-	var detach, background, moved bool
+	var detach, background, moved, unwatched bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the node, in the foreground or with -d in the background",
@@ -33,6 +33,10 @@ everything and tries one last push.
 Warnings go to standard error, everything else to node.log in the home; "parley
 logs" shows it. With -d the node runs in the background: the command returns
 once the node answers, or says why it could not start.
+
+What an agent program such as Claude Code starts may read, and decide nothing,
+unless the program is a session that the node knows (parley install). With
+--unwatched it acts as you, as what you type does.
 
 A home knows its machine and its folder. A copy of it, by hand or from a backup,
 does not start: beside the first one it would do everything twice. With --moved
@@ -48,19 +52,29 @@ Renaming the folder needs nothing.`,
 				return err
 			}
 			if detach {
-				return runDetached(cmd.Context(), home, moved, p.Connect(home.Socket()), v)
+				return runDetached(cmd.Context(), home, moved, unwatched || p.Unwatched, p.Connect(home.Socket()), v)
 			}
-			return runUp(cmd.Context(), home, background, moved, v)
+			o := node.Options{Home: home, Version: cli.Version, Moved: moved, Keeper: true, Words: words(cmd.Root()), Unwatched: unwatched || p.Unwatched}
+			return runUp(cmd.Context(), o, background, v)
 		}),
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
 	cmd.Flags().BoolVar(&moved, "moved", false, "this home was moved or restored, and runs nowhere else any more")
 	cmd.Flags().BoolVar(&background, "background", false, "this process is the one in the background")
 	_ = cmd.Flags().MarkHidden("background") // it fails only if there is no such flag
+	cmd.Flags().BoolVar(&unwatched, "unwatched", false, "what an agent program starts acts as you, as what you type does")
 	return cmd
 }
 
-func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli.View) (err error) {
+func words(root *cobra.Command) (all []string) {
+	for _, cmd := range root.Commands() {
+		all = append(append(all, cmd.Name()), cmd.Aliases...)
+	}
+	return all
+}
+
+func runUp(ctx context.Context, o node.Options, background bool, v cli.View) (err error) {
+	home, moved := o.Home, o.Moved
 	cfg, err := upConfig(home, moved)
 	if unknown := new(homes.NoHostError); errors.As(err, &unknown) {
 		cfg, err = idle(ctx, home, moved, unknown, v)
@@ -78,8 +92,8 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 		return fmt.Errorf("cannot start: %w", err)
 	}
 	bar := v.Progress("reading the record")
-	n, err := node.Open(ctx, node.Options{
-		Home: home, Dir: begunIn, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, background, v.Err), Progress: bar.Show, Moved: moved, Keeper: true})
+	o.Dir, o.Log, o.Progress = begunIn, cli.NewLogger(cfg.LogLevel, file, background, v.Err), bar.Show
+	n, err := node.Open(ctx, o)
 	bar.End()
 	if errors.Is(err, homes.ErrLocked) {
 		return alreadyRuns(home)
@@ -143,7 +157,6 @@ func foundConfig(home configs.Home) (configs.Config, error) {
 	return cfg, err
 }
 
-// upConfig is the configuration of a home in which a node can be started.
 func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if !cli.Configured(home) {
 		return configs.Config{}, cli.NotConfigured(home, "cannot start: ")

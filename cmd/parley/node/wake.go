@@ -48,15 +48,15 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 func foundAtRemote(v cli.View, w control.Woken) string {
 	switch {
 	case w.Remote == "":
-		return "awake; the record has no remote"
+		return "looked at what waits; the record has no remote"
 	case w.RemoteError != "":
-		return "awake; the remote " + term.Line(w.Remote) + " could not be looked at"
+		return "looked at what waits; the remote " + term.Line(w.Remote) + " could not be looked at"
 	}
-	found := "nothing new at "
+	found := "nothing new"
 	if w.Arrived > 0 {
-		found = cli.Count(w.Arrived, "message") + " came from "
+		found = cli.Count(w.Arrived, "message") + " came"
 	}
-	text := "awake; " + found + term.Line(w.Remote)
+	text := "looked at " + term.Line(w.Remote) + ": " + found
 	if w.Unpushed > 0 {
 		text += fmt.Sprintf("; %s not pushed yet, see: %s", cli.Count(w.Unpushed, "message"), v.Command("parley status"))
 	}

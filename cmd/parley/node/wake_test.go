@@ -13,7 +13,7 @@ func TestWakeForPeople(t *testing.T) {
 	r := newRun(t)
 	clitest.On(r, control.Wake, control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()})
 	r.WantPrinted(t, 80, []string{"wake"}, `
-awake; 2 messages came from git@example.org:record␛.git
+looked at git@example.org:record␛.git: 2 messages came
 AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
 claude  exec           2        1        prompt  claude --pri…  …-of-some-length
 mawjs   inbox  paused  3        0                               /home/nat
@@ -40,12 +40,12 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 		code     int
 		out, say string
 	}{
-		{control.Woken{}, cli.ExitDone, "awake; the record has no remote\n", ""},
-		{control.Woken{Remote: "r"}, cli.ExitDone, "awake; nothing new at r\n", ""},
-		{control.Woken{Remote: "r", Arrived: 1}, cli.ExitDone, "awake; 1 message came from r\n", ""},
-		{control.Woken{Remote: "r", Unpushed: 2}, cli.ExitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
+		{control.Woken{}, cli.ExitDone, "looked at what waits; the record has no remote\n", ""},
+		{control.Woken{Remote: "r"}, cli.ExitDone, "looked at r: nothing new\n", ""},
+		{control.Woken{Remote: "r", Arrived: 1}, cli.ExitDone, "looked at r: 1 message came\n", ""},
+		{control.Woken{Remote: "r", Unpushed: 2}, cli.ExitDone, "looked at r: nothing new; 2 messages not pushed yet, see: parley status\n", ""},
 		{
-			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, cli.ExitFailed, "awake; the remote r could not be looked at\n",
+			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, cli.ExitFailed, "looked at what waits; the remote r could not be looked at\n",
 			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
 		},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -29,7 +30,13 @@ key); time and silence decide nothing.`,
 		Example: `  parley gates
   parley gates accept 1f2e3d4c
   parley gates defer 1f2e3d4c --until 2h --reason "after standup"`,
-		Args: cli.Between(0, 1, "at most one gate"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && !gateID.MatchString(args[0]) {
+				return cli.UnknownCommand(cmd, args)
+			}
+			return cli.Between(0, 1, "at most one gate")(cmd, args)
+		},
+		ValidArgsFunction: p.CompleteGates,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				r.ID = args[0]
@@ -41,46 +48,45 @@ key); time and silence decide nothing.`,
 			return s.gates(cmd.Context(), r)
 		},
 	}
-	cmd.Flags().BoolVar(&r.Fleet, "fleet", false, "those of all hosts")
 	cmd.Flags().BoolVar(&r.All, "all", false, "those that are decided too")
 	p.JSONFlag(cmd, "print the gates as JSON")
 	return cmd
 }
 
+// gateID matches the id of a gate, and the path of its message.
+var gateID = regexp.MustCompile(`^[0-9a-f]{8}$|/`)
+
 func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 	list, err := control.Gates.Ask(ctx, s.client, r)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(list)
-	case len(list.Gates) == 0:
-		s.view.Out.Printf("Nothing waits for %s.\n", list.Human)
-		return nil
-	}
-	for i, g := range list.Gates {
-		if i > 0 {
+	return s.view.Show(list, err, func() {
+		if len(list.Gates) == 0 {
+			s.view.Out.Printf("Nothing waits for %s.\n", list.Human)
+			return
+		}
+		for i, g := range list.Gates {
+			if i > 0 {
+				s.view.Out.Printf("\n")
+			}
+			s.gate(g)
+			switch {
+			case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
+				s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
+			case g.For == "inquiry":
+			case open(g) && g.Here:
+				s.view.Steps("parley gates accept "+g.ID, "agree to it", "parley gates reject "+g.ID+" --reason WHY", "decline", "parley gates defer "+g.ID+" --until 2h", "put it off")
+			}
+		}
+		if !list.HasKey {
 			s.view.Out.Printf("\n")
+			s.line("%s has no key of their own, which a gate needs: %s", list.Human, s.view.Command("parley gates key add"))
 		}
-		s.gate(g)
-		switch {
-		case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
-			s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
-		case g.For == "inquiry":
-		case open(g) && g.Here:
-			s.view.Steps("parley gates accept "+g.ID, "agree to it", "parley gates reject "+g.ID+" --reason WHY", "decline", "parley gates defer "+g.ID+" --until 2h", "put it off")
-		}
-	}
-	if !list.HasKey {
-		s.view.Out.Printf("\n%s has no key of their own, which a gate needs: %s\n", list.Human, s.view.Command("parley gates key add"))
-	}
-	return nil
+	})
 }
 
 // gate shows one gate: all that the deciding human is shown, and how the gate stands.
 func (s *session) gate(g control.Gate) {
 	out := s.view.Out
-	out.Printf("%s  %s — %s  (%s, %s)\n", out.Bold(g.ID), term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
+	s.line("%s  %s — %s  (%s, %s)", g.ID, term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
 	s.view.ShowAsker(g.Asker)
 	for line := range strings.SplitSeq(strings.TrimRight(g.Shown, "\n"), "\n") {
 		for _, part := range term.Wrap(term.Line(line), max(0, out.Width-4)) {
@@ -93,27 +99,19 @@ func (s *session) gate(g control.Gate) {
 		if g.For != "inquiry" {
 			why += ", or the host's key is used on two machines"
 		}
-		out.Printf("  %s\n", out.Warn(why+"; answer it again to settle it"))
+		s.view.Note("  " + why + "; answer it again to settle it")
 	case g.DecidedBy != "":
-		out.Printf("  %s by %s, %s%s\n", g.Outcome, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.TimeForm), reasoned(g.Reason))
+		s.line("  %s by %s, %s%s", g.Outcome, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.TimeForm), cli.Lead(": ", g.Reason))
 	}
 	if open(g) {
-		out.Printf("  %s decides at %s", decider(g), g.Host)
+		none := ""
 		if g.NoKey {
-			out.Printf(", and has no key of their own yet")
+			none = ", and has no key of their own yet"
 		}
-		out.Printf("\n")
+		s.line("  %s decides at %s%s", decider(g), g.Host, none)
 	}
 }
 
-func reasoned(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + term.Line(reason)
-}
-
-// answering is one kind of answer that a human can give at a gate.
 type answering struct {
 	use, short, done, verb string
 	act                    protocol.Act
@@ -152,9 +150,14 @@ In scripts --yes asks nothing, and needs --key with the file of a key that has
 no passphrase.`,
 		Example: "  parley gates " + strings.Fields(a.use)[0] + " 1f2e3d4c",
 		Args:    cli.Exactly(1, "the id of a gate"),
+
+		ValidArgsFunction: p.CompleteGates,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && key == "" {
 				return cli.UsageErrorf(cmd, "--yes needs --key FILE: nobody decides for you by accident")
+			}
+			if err := p.ForPerson("answer a gate"); err != nil && !yes { // else the node refuses, and says more
+				return err
 			}
 			s := &session{p: p}
 			if err := s.begin(); err != nil {
@@ -242,22 +245,17 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		return err
 	}
 	g, err = control.AnswerGate.Ask(ctx, s.client, r)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(g)
-	}
-	proof := ""
-	if g.Proof == control.ProofOpenKey {
-		proof = " (signed, open key)"
-	}
-	s.view.Out.Printf("%s: %s, %s%s\n", a.done, term.Line(g.Title), term.Line(g.Party), proof)
-	if g.Outcome == "accepted" && g.For == "invite" {
-		s.view.Out.Printf("✓ %s joined the party\n", term.Line(g.Whom))
-	}
-	s.announced(g.Announced, false)
-	return nil
+	return s.view.Show(g, err, func() {
+		proof := ""
+		if g.Proof == control.ProofOpenKey {
+			proof = " (signed, open key)"
+		}
+		s.view.Out.Printf("%s: %s, %s%s\n", a.done, term.Line(g.Title), term.Line(g.Party), proof)
+		if g.Outcome == "accepted" && g.For == "invite" {
+			s.view.Out.Printf("✓ %s joined the party\n", term.Line(g.Whom))
+		}
+		s.announced(g.Announced, false)
+	})
 }
 
 // trusted returns an error if what is shown of a gate is not what its message says. A human must

@@ -43,37 +43,32 @@ func newListCommand(p *cli.Program) *cobra.Command {
 	cmd.Flags().StringVar(&r.For, "via", "", "those of an `AGENT` (default: that of the folder)")
 	cmd.Flags().BoolVar(&r.Fleet, "fleet", false, "all that are in the record")
 	cmd.Flags().BoolVar(&r.Closed, "closed", false, "those that are over, too")
-	cmd.Flags().StringVar(&r.Team, "team", "", "those with a `TAG`")
 	p.JSONFlag(cmd, "print the parties as JSON")
 	return cmd
 }
 
 func (s *session) list(ctx context.Context, r control.PartiesRequest) error {
 	list, err := control.Parties.Ask(ctx, s.client, r)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(list)
-	case len(list.Parties) == 0:
-		s.view.Out.Printf("No parties.\n")
-		s.view.Next("parley party organize TOPIC --with AGENT", "begin one")
-		return nil
-	}
-	t := term.Table{Heading: []string{"", "PARTY", "NAME", "LEADER", "MEMBERS", "TEAM", "SYNC", "STATE", "LAST"}, Flexible: 2}
-	for _, party := range list.Parties {
-		mark := ""
-		if party.Current {
-			mark = "*"
+	return s.view.Show(list, err, func() {
+		if len(list.Parties) == 0 {
+			s.view.Out.Printf("No parties.\n")
+			s.view.Next("parley party organize TOPIC --with AGENT", "begin one")
+			return
 		}
-		t.Rows = append(t.Rows, []string{
-			mark, term.Line(party.Short), term.Line(party.Name), term.Line(party.Leader), cli.Count(len(party.Members), "member"), cli.Dash(party.Team), cli.Percent(party.Mean),
-			party.State, s.view.Age(party.LastActivity),
-		})
-	}
-	s.view.Table(t)
-	s.because(list.Me, list.Chosen)
-	return nil
+		t := term.Table{Heading: []string{"", "PARTY", "NAME", "LEADER", "MEMBERS", "TEAM", "SYNC", "STATE", "LAST"}, Flexible: 2}
+		for _, party := range list.Parties {
+			mark := ""
+			if party.Current {
+				mark = "*"
+			}
+			t.Rows = append(t.Rows, []string{
+				mark, term.Line(party.Short), term.Line(party.Name), term.Line(party.Leader), cli.Count(len(party.Members), "member"), cli.Dash(party.Team), cli.Percent(party.Mean),
+				party.State, s.view.Age(party.LastActivity),
+			})
+		}
+		s.view.Table(t, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 1, Least: 12}, cli.Squeeze{Column: 5, Least: 6})
+		s.because(list.Me, list.Chosen)
+	})
 }
 
 func newUseCommand(p *cli.Program) *cobra.Command {
@@ -85,14 +80,7 @@ func newUseCommand(p *cli.Program) *cobra.Command {
 	}
 	return command(p, cmd, "print the party as JSON", func(s *session, ctx context.Context, args []string) error {
 		party, err := control.UseParty.Ask(ctx, s.client, control.UsePartyRequest{Acting: s.acting, Party: args[0]})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(party)
-		}
-		s.view.Out.Printf("%s is the current party\n", term.Line(party.Name))
-		return nil
+		return s.view.Show(party, err, func() { s.view.Out.Printf("%s is the current party\n", term.Line(party.Name)) })
 	})
 }
 
@@ -110,14 +98,7 @@ func newRulesCommand(p *cli.Program) *cobra.Command {
 			return s.rules(ctx)
 		}
 		done, err := s.do(ctx, control.PartyDeedRequest{Deed: protocol.ActRules, Set: args, Reason: reason})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(done)
-		}
-		s.view.Out.Printf("%s goes by: %s\n", term.Line(done.Party.Name), strings.Join(args, ", "))
-		return nil
+		return s.view.Show(done, err, func() { s.view.Out.Printf("%s goes by: %s\n", term.Line(done.Party.Name), strings.Join(args, ", ")) })
 	})
 	cmd.Flags().StringVar(&reason, "reason", "", "`WHY`, kept in the record")
 	return cmd
@@ -125,18 +106,13 @@ func newRulesCommand(p *cli.Program) *cobra.Command {
 
 func (s *session) rules(ctx context.Context) error {
 	party, err := s.ask(ctx)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(party.Rules)
-	}
-	t := term.Table{Heading: []string{"RULE", "VALUE"}, Flexible: 1}
-	for _, name := range protocol.PartyRuleNames() {
-		t.Rows = append(t.Rows, []string{name, party.Rules.Get(name)})
-	}
-	s.view.Table(t)
-	return nil
+	return s.view.Show(party.Rules, err, func() {
+		t := term.Table{Heading: []string{"RULE", "VALUE"}, Flexible: 1}
+		for _, name := range protocol.PartyRuleNames() {
+			t.Rows = append(t.Rows, []string{name, party.Rules.Get(name)})
+		}
+		s.view.Table(t)
+	})
 }
 
 func newRemoveCommand(p *cli.Program) *cobra.Command {
@@ -146,6 +122,8 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 		Short:   "Remove a member, as the party's leader",
 		Example: `  parley party remove mawui --reason "on another team now"`,
 		Args:    cli.Exactly(1, "a member"),
+
+		ValidArgsFunction: p.CompleteNames,
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		return s.say(ctx, control.PartyDeedRequest{Deed: protocol.ActRemove, Whom: args[0], Reason: reason}, func(done control.PartyDeed) {
@@ -160,15 +138,10 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 // say does something in a party, and says what was done.
 func (s *session) say(ctx context.Context, r control.PartyDeedRequest, show func(control.PartyDeed)) error {
 	done, err := s.do(ctx, r)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(done)
-	}
-	show(done)
-	s.because(done.Me, done.Chosen)
-	return nil
+	return s.view.Show(done, err, func() {
+		show(done)
+		s.because(done.Me, done.Chosen)
+	})
 }
 
 func newAgreeCommand(p *cli.Program) *cobra.Command {
@@ -187,7 +160,6 @@ now have to accept it, a majority of them, or its leader.`,
 	})
 }
 
-// proposal shows how a proposed agreement stands.
 func (s *session) proposal(party control.Party, id string) {
 	for _, pr := range party.Proposals {
 		if strings.EqualFold(pr.Label.String(), id) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -42,6 +43,7 @@ they agree. A party of that name that you are in is shown, never made anew;
 		return s.organize(ctx, r)
 	})
 	cmd.Flags().StringSliceVar(&with, "with", nil, "the `AGENT`s to invite")
+	p.CompleteFlags(cmd, "with")
 	cmd.Flags().StringVar(&r.Team, "team", "", "a `TAG` that several parties can have")
 	cmd.Flags().StringVar(&r.Anchor, "anchor", "", "the `ISSUE` that it hangs on, such as maw-js#332")
 	announcingFlags(cmd, &r.Announcing)
@@ -66,11 +68,7 @@ func (s *session) organize(ctx context.Context, r control.OrganizeRequest) error
 			return err
 		}
 	}
-	if s.view.JSON {
-		return s.view.WriteJSON(done)
-	}
-	s.organized(done)
-	return nil
+	return s.view.Show(done, nil, func() { s.organized(done) })
 }
 
 // organized shows a party that was begun (seed, "Create Party").
@@ -94,11 +92,7 @@ func (s *session) organized(done control.PartyDeed) {
 	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 9), value) }
 	label("Leader", fmt.Sprintf("%s (via %s)", term.Line(party.Leader), term.Line(party.Via)))
 	label("Rules", rulesLine(party))
-	var members []string
-	for _, m := range party.Members {
-		members = append(members, term.Line(m.Name))
-	}
-	label("Members", strings.Join(members, ", "))
+	label("Members", strings.Join(each.Of(party.Members, func(m control.PartyMember) string { return term.Line(m.Name) }), ", "))
 	label("Team", cli.Dash(party.Team))
 	if party.Anchor != "" {
 		label("Anchor", term.Line(party.Anchor))
@@ -118,7 +112,6 @@ func (s *session) organized(done control.PartyDeed) {
 	s.view.Next(who, "who has joined")
 }
 
-// waiting returns the names of the agents whose invite waits.
 func waiting(party control.Party) (names []string) {
 	for _, g := range party.Gates {
 		if g.For == "invite" && open(g) {
@@ -128,7 +121,6 @@ func waiting(party control.Party) (names []string) {
 	return names
 }
 
-// open reports whether a gate waits for a human.
 func open(g control.Gate) bool { return g.Outcome != "accepted" && g.Outcome != "declined" }
 
 // rulesLine returns the rules in one line (seed, "Display").
@@ -149,24 +141,21 @@ of the host that serves the agent. Silence is no answer: an invite waits.
 An agent that invites asks its human first.`,
 		Example: `  parley party invite white-wormhole
   parley party invite mawui@white --party triage`,
-		Args: cli.Exactly(1, "an agent"),
+		Args:              cli.Exactly(1, "an agent"),
+		ValidArgsFunction: p.CompleteNames,
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		done, err := s.do(ctx, control.PartyDeedRequest{Deed: "invite", Whom: args[0], Announcing: tell})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(done)
-		case done.Gate != nil && done.Gate.For == "invite":
-			s.view.Out.Printf("⏳ Invite sent to %s — waiting for response\n", term.Line(done.Gate.Whom))
-		}
-		if done.Gate != nil {
-			s.waits(done.Gate)
-		}
-		s.announced(done.Announced, false)
-		s.because(done.Me, done.Chosen)
-		return nil
+		return s.view.Show(done, err, func() {
+			if done.Gate != nil && done.Gate.For == "invite" {
+				s.view.Out.Printf("⏳ Invite sent to %s — waiting for response\n", term.Line(done.Gate.Whom))
+			}
+			if done.Gate != nil {
+				s.waits(done.Gate)
+			}
+			s.announced(done.Announced, false)
+			s.because(done.Me, done.Chosen)
+		})
 	})
 	announcingFlags(cmd, &tell)
 	return cmd
@@ -188,18 +177,15 @@ party is archived. Nothing is deleted.`,
 			s.party = args[0]
 		}
 		done, err := s.do(ctx, control.PartyDeedRequest{Deed: "leave", Reason: reason})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(done)
-		case len(done.Party.Members) == 0:
-			s.view.Out.Printf("📦 Archived empty party: %s (Nothing is Deleted)\n", term.Line(done.Party.Name))
-		default:
-			s.view.Out.Printf("👋 Left party: %s (%s remaining)\n", term.Line(done.Party.Name), cli.Count(len(done.Party.Members), "member"))
-		}
-		s.because(done.Me, done.Chosen)
-		return nil
+		return s.view.Show(done, err, func() {
+			switch {
+			case len(done.Party.Members) == 0:
+				s.view.Out.Printf("📦 Archived empty party: %s (Nothing is Deleted)\n", term.Line(done.Party.Name))
+			default:
+				s.view.Out.Printf("👋 Left party: %s (%s remaining)\n", term.Line(done.Party.Name), cli.Count(len(done.Party.Members), "member"))
+			}
+			s.because(done.Me, done.Chosen)
+		})
 	})
 	cmd.Flags().StringVar(&reason, "reason", "", "`WHY`, kept in the record")
 	return cmd

@@ -4,8 +4,11 @@
 package party
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/hand"
@@ -24,15 +27,17 @@ type session struct {
 	view   cli.View
 }
 
-// flags gives a command the flags that say for whom something is done, and in which party.
+// flags gives a command the flags that say for whom something is done, and in which party if no
+// word of the command names one.
 func (s *session) flags(cmd *cobra.Command, json string) {
 	cmd.Flags().StringVar(&s.acting.As, "via", "", "the `AGENT` for which a human does it (default: that of the folder)")
-	cmd.Flags().StringVar(&s.party, "party", "", "the party's `SLUG` (default: the current one; see parley party use)")
+	if !strings.Contains(cmd.Use, " PARTY") && !strings.Contains(cmd.Use, " TOPIC") {
+		cmd.Flags().StringVar(&s.party, "party", "", "the party's `SLUG` (default: the current one; see parley party use)")
+	}
 	s.p.JSONFlag(cmd, json)
-	s.p.CompleteFlags(cmd, "via")
+	s.p.CompleteFlags(cmd, "via", "party")
 }
 
-// begin connects with the node.
 func (s *session) begin() error {
 	var err error
 	s.view = s.p.View()
@@ -53,10 +58,12 @@ func command(p *cli.Program, cmd *cobra.Command, json string, run func(s *sessio
 		return run(s, cmd.Context(), args)
 	}
 	s.flags(cmd, json)
+	if strings.Contains(cmd.Use, "PARTY") {
+		cmd.ValidArgsFunction = p.CompleteParties
+	}
 	return cmd
 }
 
-// viewing says whose view is asked for.
 func (s *session) viewing() control.Viewing {
 	return control.Viewing{For: s.acting.As, Dir: s.acting.Dir}
 }
@@ -92,19 +99,17 @@ func (s *session) do(ctx context.Context, r control.PartyDeedRequest) (control.P
 // because says for whom something was done, if the person did not name that one (R59).
 func (s *session) because(me, chosen string) {
 	if chosen == "only" {
-		s.view.Out.Printf("%s\n", s.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))
+		s.view.Out.Printf("%s\n", s.view.Out.Dim("for "+term.Line(me)+", the only agent of this host that could be meant"))
 	}
 }
 
-// waits says that a gate waits for a human, and what they can do.
+// line shows a sentence in lines that fit the terminal.
+func (s *session) line(format string, args ...any) { s.view.Say(fmt.Sprintf(format, args...)) }
+
 func (s *session) waits(g *control.Gate) {
-	who := cli.Names(g.Deciders)
-	if who == "" {
-		who = "a human"
-	}
-	s.view.Out.Printf("⏳ %s: waits for %s at %s\n", term.Line(g.Title), who, g.Host)
+	s.line("⏳ %s: waits for %s at %s", term.Line(g.Title), cmp.Or(cli.Names(g.Deciders), "a human"), g.Host)
 	if g.NoKey {
-		s.view.Out.Printf("   nobody there has a key of their own yet, which a gate needs: parley gates key add\n")
+		s.line("   nobody there has a key of their own yet, which a gate needs: parley gates key add")
 	}
 	if g.Here {
 		s.view.Next("parley gates", "what waits, and how to answer")

@@ -12,5 +12,5 @@ func TestMain(m *testing.M) { scripts.Main(m, root.Play, nil) }
 
 // The scripts tell the stories of parties, gates, topics and inquiries end to end.
 func TestScript(t *testing.T) {
-	scripts.Play(t, "frame", "frame_agents", "parties", "with_sync")
+	scripts.Play(t, "frame", "parties")
 }

@@ -31,22 +31,18 @@ not at all. Nobody is waited for.`,
 			return err
 		}
 		told, err := control.TellParty.Ask(ctx, s.client, control.TellPartyRequest{Acting: s.acting, Party: s.party, Text: text, Persist: persist})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(told)
-		case len(told.To) == 0:
-			s.view.Out.Printf("There is nobody else in %s.\n", term.Line(told.Party))
-			return nil
-		}
-		s.view.Out.Printf("Told %s:\n", term.Line(told.Party))
-		showTold(s.view, told.To)
-		if c := told.Comment; c != nil {
-			s.comment(*c)
-		}
-		s.because(told.Me, told.Chosen)
-		return nil
+		return s.view.Show(told, err, func() {
+			if len(told.To) == 0 {
+				s.view.Out.Printf("There is nobody else in %s.\n", term.Line(told.Party))
+				return
+			}
+			s.view.Out.Printf("Told %s:\n", term.Line(told.Party))
+			showTold(s.view, told.To)
+			if c := told.Comment; c != nil {
+				s.comment(*c)
+			}
+			s.because(told.Me, told.Chosen)
+		})
 	})
 	cmd.Flags().BoolVar(&persist, "persist", false, "tell it on the party's issue too, by the program gh")
 	return cmd
@@ -122,58 +118,50 @@ func NewRecruitCommand(p *cli.Program) *cobra.Command {
 one: it is told who you are and what the party is about, and is invited.`,
 		Example: `  parley party recruit
   parley party recruit white-wormhole`,
-		Args: cli.Between(0, 1, "at most an agent"),
+		Args:              cli.Between(0, 1, "at most an agent"),
+		ValidArgsFunction: p.CompleteNames,
 	}
 	return command(p, cmd, "print who is there, or what was done, as JSON", func(s *session, ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return ShowRecruits(ctx, control.RecruitsRequest{Viewing: s.viewing(), Party: s.party}, s.client, s.view)
 		}
 		done, err := s.do(ctx, control.PartyDeedRequest{Deed: protocol.ActInvite, Whom: args[0], Introduce: true})
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(done)
-		case done.Gate != nil && done.Gate.For == "invite":
-			s.view.Out.Printf("👋 Introduced, and ⏳ invite sent to %s — waiting for response\n", term.Line(done.Gate.Whom))
-		}
-		if done.Gate != nil {
-			s.waits(done.Gate)
-		}
-		s.because(done.Me, done.Chosen)
-		return nil
+		return s.view.Show(done, err, func() {
+			if done.Gate != nil && done.Gate.For == "invite" {
+				s.view.Out.Printf("👋 Introduced, and ⏳ invite sent to %s — waiting for response\n", term.Line(done.Gate.Whom))
+			}
+			if done.Gate != nil {
+				s.waits(done.Gate)
+			}
+			s.because(done.Me, done.Chosen)
+		})
 	})
 }
 
 // ShowRecruits lists agents that could be asked into a party.
 func ShowRecruits(ctx context.Context, r control.RecruitsRequest, client control.Service, v cli.View) error {
 	list, err := control.Recruits.Ask(ctx, client, r)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(list)
-	}
-	v.Out.Printf("Available oracles:\n")
-	for _, r := range list.Agents {
-		state := "away"
-		if r.Live {
-			state = "live"
+	return v.Show(list, err, func() {
+		v.Out.Printf("Available oracles:\n")
+		for _, r := range list.Agents {
+			state := "away"
+			if r.Live {
+				state = "live"
+			}
+			if r.Standing != "" {
+				state += ", " + r.Standing
+			}
+			v.Out.Printf("  %s@%s (%s)\n", term.Line(r.Name), r.Host, state)
 		}
-		if r.Standing != "" {
-			state += ", " + r.Standing
+		v.Out.Printf("\nKnown contacts:\n")
+		for _, c := range list.Contacts {
+			v.Out.Printf("  %s (%s)\n", term.Line(c.Name), cli.Dash(c.Node))
 		}
-		v.Out.Printf("  %s@%s (%s)\n", term.Line(r.Name), r.Host, state)
-	}
-	v.Out.Printf("\nKnown contacts:\n")
-	for _, c := range list.Contacts {
-		v.Out.Printf("  %s (%s)\n", term.Line(c.Name), cli.Dash(c.Node))
-	}
-	if len(list.Contacts) == 0 {
-		v.Out.Printf("  none in contacts.json\n")
-	}
-	v.Next("parley party recruit AGENT", "introduce yourself and invite one")
-	return nil
+		if len(list.Contacts) == 0 {
+			v.Out.Printf("  none in contacts.json\n")
+		}
+		v.Next("parley party recruit AGENT", "introduce yourself and invite one")
+	})
 }
 
 // NewRecapCommand is parley party recap.
@@ -192,14 +180,7 @@ begins, or one who joined late.`,
 			s.party = args[0]
 		}
 		party, err := s.ask(ctx)
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(party)
-		}
-		s.recap(party)
-		return nil
+		return s.view.Show(party, err, func() { s.recap(party) })
 	})
 }
 
@@ -212,7 +193,7 @@ func (s *session) recap(party control.Party) {
 		}
 		out.Printf("\n%s\n", out.Bold(name))
 		for _, line := range lines {
-			out.Printf("  %s\n", line)
+			s.line("  %s", line)
 		}
 	}
 	var agreed, opened, decided, who []string
@@ -229,21 +210,21 @@ func (s *session) recap(party control.Party) {
 		if open(g) {
 			opened = append(opened, line+", waits for "+decider(g))
 		} else {
-			decided = append(decided, fmt.Sprintf("%s by %s, %s%s", line, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.ShortForm), reasoned(g.Reason)))
+			decided = append(decided, fmt.Sprintf("%s by %s, %s%s", line, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.ShortForm), cli.Lead(": ", g.Reason)))
 		}
 	}
 	for _, t := range party.Tasks {
 		if t.State != "done" {
-			opened = append(opened, fmt.Sprintf("%s %s (%s%s)", t.Label, term.Line(t.Text), t.State, by(t.Taker.String())))
+			opened = append(opened, fmt.Sprintf("%s %s (%s%s)", t.Label, term.Line(t.Text), t.State, cli.Lead(" by ", t.Taker.String())))
 		} else {
-			agreed = append(agreed, fmt.Sprintf("%s %s (done%s)", t.Label, term.Line(t.Text), by(t.Taker.String())))
+			agreed = append(agreed, fmt.Sprintf("%s %s (done%s)", t.Label, term.Line(t.Text), cli.Lead(" by ", t.Taker.String())))
 		}
 	}
 	for _, m := range party.Members {
 		who = append(who, fmt.Sprintf("%s %s@%s since %s", dots[m.Status], term.Line(m.Name), m.Host, s.view.At(m.Joined, cli.ShortForm)))
 	}
 	for _, gone := range party.Left {
-		who = append(who, fmt.Sprintf("%s@%s left on %s%s", term.Line(gone.Name), gone.Host, s.view.At(gone.Time, cli.ShortForm), reasoned(gone.Reason)))
+		who = append(who, fmt.Sprintf("%s@%s left on %s%s", term.Line(gone.Name), gone.Host, s.view.At(gone.Time, cli.ShortForm), cli.Lead(": ", gone.Reason)))
 	}
 	part("Agreed and done", agreed)
 	part("Decided by humans", decided)
@@ -254,25 +235,13 @@ func (s *session) recap(party control.Party) {
 	}
 }
 
-func by(who string) string {
-	if who == "" {
-		return ""
-	}
-	return " by " + term.Line(who)
-}
-
 // RunBroadcastStats is parley broadcast stats.
 func RunBroadcastStats(ctx context.Context, client control.Service, v cli.View) error {
 	use, err := control.BroadcastStats.Ask(ctx, client, control.BroadcastStatsRequest{})
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(use)
-	}
-	v.Out.Printf("%s of parties; somebody joined or answered within 7 days: %d (%.0f%%)\n", cli.Count(use.Sent, "broadcast"), use.Useful, 100*use.Share)
-	if use.Share > 0.8 {
-		v.Out.Printf("That is above 80%%: pairs might as well be announced without being asked.\n")
-	}
-	return nil
+	return v.Show(use, err, func() {
+		v.Out.Printf("%s of parties; somebody joined or answered within 7 days: %d (%.0f%%)\n", cli.Count(use.Sent, "broadcast"), use.Useful, 100*use.Share)
+		if use.Share > 0.8 {
+			v.Out.Printf("That is above 80%%: pairs might as well be announced without being asked.\n")
+		}
+	})
 }

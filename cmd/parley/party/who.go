@@ -38,7 +38,6 @@ func NewEverybodyCommand(p *cli.Program) *cobra.Command {
 		Args: cli.Between(0, 1, "at most a party"),
 	}, "print an array of participants as JSON, or the PARTY", everybody.run)
 	cmd.Flags().BoolVarP(&everybody.quiet, "quiet", "q", false, "only the names, each once, one a line")
-	host.AllFlag(cmd, &everybody.hosts)
 	watchFlag(cmd, &everybody.watch)
 	return cmd
 }
@@ -46,7 +45,6 @@ func NewEverybodyCommand(p *cli.Program) *cobra.Command {
 // everybody is a run of parley who.
 type everybody struct {
 	watch, quiet bool
-	hosts        control.HostsRequest
 }
 
 func (e *everybody) run(s *session, ctx context.Context, args []string) error {
@@ -55,7 +53,7 @@ func (e *everybody) run(s *session, ctx context.Context, args []string) error {
 	} else if alone {
 		return s.one(ctx, args, e.watch)
 	}
-	if err := host.RunLs(ctx, e.quiet, e.hosts, s.client, s.view); err != nil || e.quiet || s.view.JSON {
+	if err := host.RunLs(ctx, e.quiet, s.client, s.view); err != nil || e.quiet || s.view.JSON {
 		return err
 	}
 	party, err := s.ask(ctx)
@@ -96,23 +94,12 @@ func (s *session) one(ctx context.Context, args []string, watch bool) error {
 	if watch {
 		return s.watch(ctx)
 	}
-	return s.who(ctx)
+	party, err := s.ask(ctx)
+	return s.view.Show(party, err, func() { s.table(party) })
 }
 
 func (s *session) ask(ctx context.Context) (control.Party, error) {
 	return control.ShowParty.Ask(ctx, s.client, control.PartyRequest{Viewing: s.viewing(), Party: s.party})
-}
-
-func (s *session) who(ctx context.Context) error {
-	party, err := s.ask(ctx)
-	switch {
-	case err != nil:
-		return err
-	case s.view.JSON:
-		return s.view.WriteJSON(party)
-	}
-	s.table(party)
-	return nil
 }
 
 // look is how often a party that is watched is asked for: presence changes without a message.
@@ -156,7 +143,6 @@ func (s *session) watch(ctx context.Context) error {
 // dots are the marks of presence (seed, "Presence States").
 var dots = map[string]string{"active": "●", "idle": "◐", "compacted": "◌", "away": "○", "dormant": "·", "hidden": "⊘", "busy": "◉"}
 
-// heading shows the first two lines about a party.
 func (s *session) heading(party control.Party) {
 	anchor, team := "", ""
 	if party.Anchor != "" {
@@ -167,7 +153,7 @@ func (s *session) heading(party control.Party) {
 	}
 	out := s.view.Out
 	out.Printf("🤝 %s%s\n", out.Bold(term.Line(party.Name)), anchor)
-	out.Printf("   Leader: %s | Rules: %s · λ=%g%s\n", term.Line(party.Leader), rulesLine(party), party.Rules.DecayLambda, team)
+	s.line("   Leader: %s | Rules: %s · λ=%g%s", term.Line(party.Leader), rulesLine(party), party.Rules.DecayLambda, team)
 }
 
 // table shows a party (seed, "Display").
@@ -196,12 +182,11 @@ func (s *session) table(party control.Party) {
 	s.below(party)
 }
 
-// below shows what comes below the members.
 func (s *session) below(party control.Party) {
 	out := s.view.Out
 	out.Printf("\n")
 	if party.Synced > 0 {
-		out.Printf("%d of %d synced, mean %s\n", party.Synced, len(party.Members), cli.Percent(party.Mean))
+		s.line("%d of %d synced, mean %s", party.Synced, len(party.Members), cli.Percent(party.Mean))
 	}
 	for _, g := range party.Gates {
 		s.gateLine(g)
@@ -209,41 +194,40 @@ func (s *session) below(party control.Party) {
 	for _, m := range party.Members {
 		name := term.Line(m.Name)
 		if m.Note != "" {
-			out.Printf("%s %s: %s\n", dots[m.Status], name, term.Line(m.Note))
+			s.line("%s %s: %s", dots[m.Status], name, term.Line(m.Note))
 		}
 		switch {
 		case m.Stale:
-			out.Printf("⚠ %s is stale (below %g): whether they stay is the leader's to decide\n", name, party.Rules.KickThreshold)
+			s.line("⚠ %s is stale (below %g): whether they stay is the leader's to decide", name, party.Rules.KickThreshold)
 		case m.OutOfSync:
-			out.Printf("%s is out of sync (below %g)\n", name, party.Rules.AcceptThreshold)
+			s.line("%s is out of sync (below %g)", name, party.Rules.AcceptThreshold)
 		}
 		if m.Resync {
 			why := "💡 a sync would help"
 			if party.Rules.DivergenceTolerance == "low" && m.Raw.Below(0.7) {
 				why = "❗ the party asks for a sync (divergence_tolerance=low)"
 			}
-			out.Printf("%s: %s\n", why, s.view.Command("parley work-with "+term.Shell(m.Name)+" --sync"))
+			s.line("%s: %s", why, s.view.Command("parley work-with "+term.Shell(m.Name)+" --sync"))
 		}
 	}
 	if party.SyncDue {
-		out.Printf("⏰ a sync is due (sync_cadence=%s): %s\n", party.Rules.SyncCadence, s.view.Command("parley work-with --sync"))
+		s.line("⏰ a sync is due (sync_cadence=%s): %s", party.Rules.SyncCadence, s.view.Command("parley work-with --sync"))
 	}
 	for _, pr := range party.Proposals {
-		out.Printf("%s %s %s%s\n", map[string]string{"accepted": "✓", "declined": "✗", "pending": "·"}[string(pr.Outcome)], pr.Label, term.Line(pr.Text), s.votes(pr))
+		s.line("%s %s %s%s", map[string]string{"accepted": "✓", "declined": "✗", "pending": "·"}[string(pr.Outcome)], pr.Label, term.Line(pr.Text), s.votes(pr))
 	}
 	for _, task := range party.Tasks {
 		s.taskLine(task)
 	}
 	for _, l := range party.Leases {
-		out.Printf("🔒 %s has %s until %s (fence %d)\n", term.Line(l.Holder.String()), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
+		s.line("🔒 %s has %s until %s (fence %d)", term.Line(l.Holder.String()), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
 	}
 	if n := len(party.Void); n > 0 {
 		last := party.Void[n-1]
-		out.Printf("%s\n", out.Warn(fmt.Sprintf("%s said in it and does not count; the last: %s by %s: %s", cli.Count(n, "thing"), last.Act, term.Line(last.By), term.Line(last.Why))))
+		s.view.Note(fmt.Sprintf("%s said in it and does not count; the last: %s by %s: %s", cli.Count(n, "thing"), last.Act, last.By, last.Why))
 	}
 }
 
-// votes says how a proposal stands that is not settled.
 func (s *session) votes(pr control.PartyProposal) string {
 	if pr.Outcome != "pending" {
 		return ""
@@ -264,15 +248,14 @@ func (s *session) votes(pr control.PartyProposal) string {
 func (s *session) taskLine(task control.PartyTask) {
 	switch task.State {
 	case "done":
-		s.view.Out.Printf("☑ %s %s (%s)\n", task.Label, term.Line(task.Text), term.Line(task.Taker.String()))
+		s.line("☑ %s %s (%s)", task.Label, term.Line(task.Text), term.Line(task.Taker.String()))
 	case "taken":
-		s.view.Out.Printf("▶ %s %s (%s until %s)\n", task.Label, term.Line(task.Text), term.Line(task.Taker.String()), s.view.Stamp(task.Until, cli.ShortForm))
+		s.line("▶ %s %s (%s until %s)", task.Label, term.Line(task.Text), term.Line(task.Taker.String()), s.view.Stamp(task.Until, cli.ShortForm))
 	default:
-		s.view.Out.Printf("☐ %s %s\n", task.Label, term.Line(task.Text))
+		s.line("☐ %s %s", task.Label, term.Line(task.Text))
 	}
 }
 
-// gateLine is a waiting gate in one line below the members.
 func (s *session) gateLine(g control.Gate) {
 	name := term.Line(g.Title)
 	if g.For == "invite" {
@@ -280,23 +263,22 @@ func (s *session) gateLine(g control.Gate) {
 	}
 	switch g.Outcome {
 	case "pending":
-		s.view.Out.Printf("⏳ Pending: %s (asked %s, waits for %s)\n", name, s.view.Age(g.Time), decider(g))
+		s.line("⏳ Pending: %s (asked %s, waits for %s)", name, s.view.Age(g.Time), decider(g))
 	case "deferred":
-		s.view.Out.Printf("⏸ Deferred: %s (%q until %s)\n", name, term.Line(g.Reason), s.view.Stamp(g.Until, cli.ShortForm))
+		s.line("⏸ Deferred: %s (%q until %s)", name, term.Line(g.Reason), s.view.Stamp(g.Until, cli.ShortForm))
 	case "expired":
-		s.view.Out.Printf("⏱ No answer in time: %s (asked %s; a late one counts)\n", name, s.view.Age(g.Time))
+		s.line("⏱ No answer in time: %s (asked %s; a late one counts)", name, s.view.Age(g.Time))
 	case "contested":
-		s.view.Out.Printf("%s\n", s.view.Out.Warn("⚠ Contested: "+name+": "+decider(g)+" is asked again: two answers contradict each other, or the host's key is used on two machines"))
+		s.view.Note("⚠ Contested: " + name + ": " + decider(g) + " is asked again: two answers contradict each other, or the host's key is used on two machines")
 	case "declined":
 		why := ""
 		if g.Reason != "" {
 			why = ": " + term.Line(g.Reason)
 		}
-		s.view.Out.Printf("✗ %s declined%s\n", name, why)
+		s.line("✗ %s declined%s", name, why)
 	}
 }
 
-// decider says who decides a gate.
 func decider(g control.Gate) string {
 	if len(g.Deciders) == 0 {
 		return "a human of " + g.Host.String()

@@ -70,7 +70,6 @@ func newTaskEndCommand(p *cli.Program, act protocol.Act) *cobra.Command {
 	})
 }
 
-// task shows one task.
 func (s *session) task(party control.Party, id string) {
 	for _, task := range party.Tasks {
 		if strings.EqualFold(task.Label.String(), id) {
@@ -83,19 +82,15 @@ func newTaskListCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List what is to be done, and what is done", Example: `  parley party task list --json`, Args: cli.Exactly(0, "nothing")}
 	return command(p, cmd, "print an array of tasks as JSON", func(s *session, ctx context.Context, _ []string) error {
 		party, err := s.ask(ctx)
-		switch {
-		case err != nil:
-			return err
-		case s.view.JSON:
-			return s.view.WriteJSON(party.Tasks)
-		case len(party.Tasks) == 0:
-			s.view.Out.Printf("%s has nothing on its list.\n", term.Line(party.Name))
-			return nil
-		}
-		for _, task := range party.Tasks {
-			s.taskLine(task)
-		}
-		return nil
+		return s.view.Show(party.Tasks, err, func() {
+			if len(party.Tasks) == 0 {
+				s.view.Out.Printf("%s has nothing on its list.\n", term.Line(party.Name))
+				return
+			}
+			for _, task := range party.Tasks {
+				s.taskLine(task)
+			}
+		})
 	})
 }
 

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"context"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -23,18 +21,13 @@ Each host decides for itself, and only until its node stops.`,
 		Example: `  parley record admit 3f786850e387550fdab836ed7e6dc881de23001b`,
 		Args:    cli.Exactly(1, "a commit"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
-			return runAdmit(cmd.Context(), control.AdmitRequest{Commit: args[0]}, client, v)
+			done := v.Busy("taking it in")
+			_, err := control.Admit.Ask(cmd.Context(), client, control.AdmitRequest{Commit: args[0]})
+			done()
+			if err == nil {
+				v.Out.Printf("%s is taken in\n", term.Line(args[0]))
+			}
+			return err
 		}),
 	}
-}
-
-func runAdmit(ctx context.Context, r control.AdmitRequest, client control.Service, v cli.View) error {
-	done := v.Busy("taking it in")
-	_, err := control.Admit.Ask(ctx, client, r)
-	done()
-	if err != nil {
-		return err
-	}
-	v.Out.Printf("%s is taken in\n", term.Line(r.Commit))
-	return nil
 }

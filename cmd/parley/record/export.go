@@ -1,7 +1,6 @@
 package record
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 
@@ -26,20 +25,16 @@ the home does the same and brings the history along.`,
 			if err != nil {
 				return fmt.Errorf("cannot find the folder %s: %w", args[0], err)
 			}
-			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, v)
+			done := v.Busy("writing the files")
+			e, err := control.Export.Ask(cmd.Context(), client, control.ExportRequest{Dir: dir})
+			done()
+			err = v.Show(e, err, func() { showExported(v, e) })
+			if err == nil && len(e.Lost) > 0 {
+				return control.Errorf(control.KindFailed, "what may bring them back: parley status", "%s of the record cannot be read", cli.Count(len(e.Lost), "file or folder"))
+			}
+			return err
 		}),
 	}, "print what was written as JSON")
-}
-
-func runExport(ctx context.Context, r control.ExportRequest, client control.Service, v cli.View) error {
-	done := v.Busy("writing the files")
-	e, err := control.Export.Ask(ctx, client, r)
-	done()
-	err = v.Show(e, err, func() { showExported(v, e) })
-	if err == nil && len(e.Lost) > 0 {
-		return control.Errorf(control.KindFailed, "what may bring them back: parley status", "%s of the record cannot be read", cli.Count(len(e.Lost), "file or folder"))
-	}
-	return err
 }
 
 func showExported(v cli.View, e control.Exported) {

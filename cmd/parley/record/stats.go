@@ -48,7 +48,6 @@ func showStats(v cli.View, s control.RecordStats) {
 	v.Out.Table(t)
 }
 
-// bytesOf shows a size for people.
 func bytesOf(n int64) string {
 	switch {
 	case n >= 1<<30:

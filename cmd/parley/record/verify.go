@@ -68,7 +68,6 @@ func runVerify(ctx context.Context, all bool, client control.Service, v cli.View
 	return err
 }
 
-// showVerified shows what was found, the verdict, and what can be done.
 func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 	var kinds []control.FindingKind
 	for _, f := range found.Findings {
@@ -102,7 +101,6 @@ func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 	v.Labelled(11, "who did it", "git log main -- data/channels/PATH, in record.git of the home")
 }
 
-// whatToDo says what a kind of finding means, and what can be done about it.
 func whatToDo(kind control.FindingKind) string {
 	return map[control.FindingKind]string{
 		control.FindingUnreadable: "every node passes it over; its author can write it again, as a new message or file",

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFirstSteps(t *testing.T) {
-	down := control.Errorf(control.KindUnavailable, "parley up", "no node is running")
+	down := control.Errorf(control.KindUnavailable, "parley up -d", "no node is running")
 	for _, test := range []struct {
 		name  string
 		setUp bool

@@ -47,15 +47,14 @@ func setHelp(root *cobra.Command, shown []*cobra.Command) {
 		}
 		out := root.OutOrStdout()
 		text, _, _ := strings.Cut(root.Long, "\n")
-		fmt.Fprintf(out, "%s\n\n", text)
+		fmt.Fprintf(out, "%s\n", text)
 		for _, sub := range shown {
 			fmt.Fprintf(out, "  %-10s %s\n", sub.Name(), sub.Short)
 		}
-		fmt.Fprint(out, "\nparley COMMAND --help says more of one, parley help --all names all of them.\n")
+		fmt.Fprint(out, "parley COMMAND --help says more of one, parley help --all names all of them.\n")
 	})
 }
 
-// writeAll names every command, with what applies to all of them.
 func writeAll(out io.Writer, root *cobra.Command) {
 	fmt.Fprintf(out, "%s\n", root.Long)
 	list := func(commands []*cobra.Command, hidden bool) {
@@ -82,7 +81,6 @@ func writeAll(out io.Writer, root *cobra.Command) {
 	fmt.Fprintf(out, "\nFlags:\n%s", root.PersistentFlags().FlagUsages())
 }
 
-// completeCommands completes the names of commands and of their subcommands.
 func completeCommands(cmd *cobra.Command, words []string, begun string) ([]string, cobra.ShellCompDirective) {
 	about, rest, err := cmd.Root().Find(words)
 	if err != nil || len(rest) > 0 {

@@ -3,7 +3,12 @@
 package root
 
 import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/bench"
@@ -12,15 +17,20 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/frame"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/human"
+	"github.com/parleyfleet/parley/cmd/parley/install"
+	"github.com/parleyfleet/parley/cmd/parley/mcp"
 	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/party"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/schema"
+	"github.com/parleyfleet/parley/cmd/parley/session"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/cmd/parley/with"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
@@ -40,7 +50,8 @@ standard input.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
 Environment: PARLEY_HOME (as --home), PARLEY_AGENT (the agent that calls),
 PARLEY_TOKEN (the secret that proves it), PARLEY_SOCKET (a socket in place of
-that of the home), NO_COLOR.`
+that of the home), PARLEY_UNWATCHED (as up --unwatched, also for commands that
+ask no node), NO_COLOR.`
 	root.Example = `  parley                      what to do first
   parley hey mawjs hello there
   parley log --follow`
@@ -63,23 +74,22 @@ that of the home), NO_COLOR.`
 	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), named("sync", node.NewWakeCommand(p)))
 	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
 	shown := []*cobra.Command{
-		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
+		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin),
 		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p), talk.NewSearchCommand(p),
-		party.NewEverybodyCommand(p), node.NewStatusCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
+		party.NewEverybodyCommand(p), node.NewStatusCommand(p), install.NewDoctorCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
 	}
 	root.AddCommand(shown...)
 	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, New), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
 		talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
-		bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p))
 	root.Annotations = OlderNames()
 	setHelp(root, shown)
-	root.AddCommand(demo.NewAgentCommand(p))
+	root.AddCommand(demo.NewAgentCommand(p), session.NewHookCommand(p))
 	return root
 }
 
-// named gives a command another name.
 func named(name string, cmd *cobra.Command) *cobra.Command {
 	_, rest, _ := strings.Cut(cmd.Use, " ")
 	cmd.Use = strings.TrimSpace(name + " " + rest)
@@ -104,3 +114,50 @@ func addHidden(root *cobra.Command, commands ...*cobra.Command) {
 	}
 	root.AddCommand(commands...)
 }
+
+// Play is a run of parley as this process. It returns the exit code.
+func Play(p *cli.Program) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks the program to end. After it, a second one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	return p.Run(untilHangup(ctx), New(p), os.Args[1:])
+}
+
+// untilHangup returns a context that also ends when the terminal is closed. The shell and the
+// system both send that signal. So it is listened to until the end, unlike a second Ctrl-C. nohup
+// silences it.
+func untilHangup(ctx context.Context) context.Context {
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
+	}
+	return ctx
+}
+
+// runFirst says what to do first: make a home, start the node, or talk.
+func runFirst(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
+	if !cli.Configured(home) {
+		if why := cli.NotConfigured(home, ""); why.Hint != "parley init" {
+			return why
+		}
+		v.Out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
+		v.Steps("parley install claude", "make it, and each session of claude an agent", "parley init", "make it alone: keys, a record in git, your name",
+			"parley demo", "or watch two of them talk for a moment")
+		return nil
+	}
+	s, err := control.ShowStatus.Ask(ctx, client)
+	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
+		v.Out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
+		v.Steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	node.ShowStatusLine(v, s)
+	v.Out.Printf("\n")
+	v.Steps("parley who", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
+		"parley log --follow", "listen", "parley --help", "everything else")
+	return nil
+}
+
+const tagline = "parley: agents on many machines, talking live, with every word in git."

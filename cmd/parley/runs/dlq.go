@@ -53,6 +53,8 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		Short:   "List the dead letters of the fleet, oldest first",
 		Example: `  parley agent dlq list --json`,
 		Args:    cli.Between(0, 1, "the name of an agent"),
+
+		ValidArgsFunction: p.CompleteNames,
 		RunE: cli.Asks(p, control.DeadLetters, func(args []string) control.DeadLettersRequest {
 			r.Agent = strings.Join(args, "")
 			return r
@@ -84,7 +86,6 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 	v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
 }
 
-// agentOf is the agent, with the host where it failed.
 func agentOf(d control.DeadLetter) string {
 	if d.Host == "" {
 		return d.Agent
@@ -123,9 +124,13 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 				v.Out.Printf("\n")
 			}
 			showDead(v, d)
-		}
-		if d := dead[0]; d.Dropped == nil {
-			v.Next("parley agent dlq retry "+v.ID(d.Message.Path), "have it tried again")
+			retry := "parley agent dlq retry " + v.ID(d.Message.Path)
+			if len(dead) > 1 {
+				retry += " --agent " + term.Shell(d.Agent)
+			}
+			if d.Dropped == nil {
+				v.Next(retry, "have it tried again")
+			}
 		}
 	})
 }

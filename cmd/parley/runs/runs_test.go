@@ -84,6 +84,20 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 	}
 }
 
+// It prevents: of a message on which several agents failed, the next step names none of them, and
+// is refused.
+func TestTheNextStepOfADeadLetterNamesItsAgent(t *testing.T) {
+	r := newRun(t)
+	m := clitest.Message("translate this")
+	clitest.On(r, control.DeadLetters, []control.DeadLetter{
+		{Message: m, Agent: "mawjs", Time: m.Timestamp, Dropped: new(control.RunWord)}, {Message: m, Agent: "volt", Time: m.Timestamp},
+	})
+	r.AtTerminal(80)
+	if r.Do("dlq", "show", "b2c3d4e5"); strings.Count(r.Out.String(), "next: ") != 1 || !strings.Contains(r.Out.String(), "next: parley agent dlq retry b2c3d4e5 --agent volt ") {
+		t.Errorf("printed:\n%s", r.Out.String())
+	}
+}
+
 // A message that another host has claimed and does not work on is listed as that, and not as tried.
 func TestAbandonedClaimsForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{

@@ -76,7 +76,6 @@ const (
 	traceTime  = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// traceLines shows the lines of a trace.
 type traceLines struct {
 	v    cli.View
 	host int    // width of the column of hosts
@@ -87,7 +86,13 @@ type traceLines struct {
 func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
 	v := l.v
 	if v.Out.Terminal {
-		l.tellDay(s.Time)
+		if l.day == "" {
+			l.day = l.v.At(l.v.Now(), traceDay)
+		}
+		if day := l.v.At(s.Time, traceDay); !s.Time.IsZero() && day != l.day {
+			l.day = day
+			l.v.Out.Printf("%s\n", l.v.Out.Dim(day))
+		}
 	}
 	when, left := l.columns()
 	head := v.Out.Dim(term.Pad(v.AtOrEmpty(s.Time, when), left-l.host-4)) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
@@ -112,7 +117,6 @@ func (l *traceLines) columns() (form string, width int) {
 	return form, len(l.v.At(l.v.Now(), form)) + l.host + 4
 }
 
-// mostLines is how many lines one step takes at most.
 const mostLines = 3
 
 // fit breaks a text into lines for a terminal. If it needs several lines, all of them are two
@@ -144,17 +148,6 @@ func (l *traceLines) showCommand(depth int, text string) {
 	l.v.Out.Printf("%s%s\n", strings.Repeat(" ", left), term.Line(text))
 }
 
-// tellDay shows a line with the day of what follows, if it is another day than before.
-func (l *traceLines) tellDay(at time.Time) {
-	if l.day == "" {
-		l.day = l.v.At(l.v.Now(), traceDay)
-	}
-	if day := l.v.At(at, traceDay); !at.IsZero() && day != l.day {
-		l.day = day
-		l.v.Out.Printf("%s\n", l.v.Out.Dim(day))
-	}
-}
-
 // hostOf is the host of a step. Lines that say what led to a message, and how much is left out,
 // have no host.
 func hostOf(s control.TraceStep) string {
@@ -164,7 +157,6 @@ func hostOf(s control.TraceStep) string {
 	return term.Line(s.Host.String())
 }
 
-// stepText is a step in words. A step of a later version is shown as it is.
 func stepText(v cli.View, s control.TraceStep) string {
 	with := v.Named(s.With)
 	if p, err := protocol.ParsePath(s.With); err == nil {
@@ -183,7 +175,13 @@ func stepText(v cli.View, s control.TraceStep) string {
 		return "heard by " + s.By
 	case protocol.TraceQueued:
 		return "queued for " + s.Agent
+	case protocol.TraceWoken:
+		return s.Agent + " is woken: its program took the bell"
 	case protocol.TraceWaits:
+		if s.By == protocol.WaitsForHuman || s.By == protocol.WaitsForTurns || s.By == protocol.WaitsForTurn {
+			text, why := v.Waits(protocol.Waits{For: s.By, Time: s.Next})
+			return strings.TrimSuffix(s.Agent+" "+text+": "+why, ": ")
+		}
 		return strings.TrimSuffix(fmt.Sprintf("waits for %s: %s", s.Agent, waitsFor(v, s)), ": ")
 	case protocol.TraceAtWork:
 		return s.Agent + " is at it"
@@ -254,7 +252,6 @@ func inTier(s control.TraceStep) string {
 	return ", tier " + s.Tier
 }
 
-// outcome says how an attempt ended.
 func outcome(s control.TraceStep) string {
 	if s.Failure == "" {
 		return cli.Count(s.Bytes, "byte") + " printed"

@@ -29,7 +29,6 @@ type tracedMessage struct {
 	shown bool
 }
 
-// treeOf returns the message of a trace, with the messages below it.
 func treeOf(steps []control.TraceStep) *tracedMessage {
 	root := &tracedMessage{}
 	last, of := []*tracedMessage{root}, map[protocol.Path]*tracedMessage{} // last: by depth
@@ -79,7 +78,6 @@ func (m *tracedMessage) showSent(lines *traceLines, most int) {
 	m.showBranch(lines)
 }
 
-// showBranch shows the messages below this one, and says how many are not shown.
 func (m *tracedMessage) showBranch(lines *traceLines) {
 	hidden := m.more
 	for _, s := range m.sent {
@@ -106,7 +104,6 @@ func (m *tracedMessage) showBranch(lines *traceLines) {
 	lines.showCommand(m.depth+1, fmt.Sprintf("… %d more below: %s", hidden, lines.v.Command("parley "+see)))
 }
 
-// sentText says which message was sent, by whom and to whom.
 func sentText(v cli.View, s control.TraceStep) string {
 	if s.Step != control.TraceSent {
 		return v.ID(s.Path)

@@ -14,12 +14,17 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/agentprogram/install"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/schemas"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
+
+//go:embed parley/SKILL.md
+var talk []byte
 
 //go:embed work-with/SKILL.md
 var workWith []byte
@@ -35,21 +40,35 @@ type skill struct {
 }
 
 func skills() []skill {
-	return []skill{{"work-with", workWith, schemas.All()}, {"frame", frame, nil}}
+	return []skill{{"parley", talk, nil}, {"work-with", workWith, schemas.All()}, {"frame", frame, nil}}
+}
+
+// Files are the files of all skills below a folder of skills, for parley install.
+func Files(folder string) (all []install.File, err error) {
+	for _, one := range skills() {
+		info, files, err := one.look(folder, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			all = append(all, install.File{Path: f.path, Text: f.text, Folder: filepath.Dir(info.Path), Optional: one.name != "parley", Ours: func(data []byte) bool { return f.state == stateOlder && bytes.Equal(data, f.old) }})
+		}
+	}
+	return all, nil
 }
 
 // place is where a program looks for skills: a folder in a person's home, and one in a project.
 type place struct {
-	Program, Title, Home, Project string
+	Program, Home, Project string
 }
 
 // places are the programs that read skills, and where they look for them (from their own
 // documentation, 2026).
 func places() []place {
 	return []place{
-		{"claude", "Claude Code", ".claude/skills", ".claude/skills"},
-		{"codex", "Codex CLI", ".agents/skills", ".agents/skills"},
-		{"gemini", "Gemini CLI", ".gemini/skills", ".gemini/skills"},
+		{"claude", ".claude/skills", ".claude/skills"},
+		{"codex", ".agents/skills", ".agents/skills"},
+		{"gemini", ".gemini/skills", ".gemini/skills"},
 	}
 }
 
@@ -71,18 +90,16 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Use:   "skill",
 		Short: "Teach agent programs how to work with others by parley",
 		Long: `Teach agent programs how to work with others by parley. A skill is a file of
-instructions that the program reads when it needs them. parley has two: the one
-called work-with tells of collaborations, the one called frame of inquiries.`,
+instructions that the program reads when it needs them. parley has three: the
+one called parley tells how to talk, work-with of collaborations, and frame of
+inquiries.`,
 		Example: `  parley agent skill install claude
   parley agent skill list`,
 	}, newInstallCommand(p), newRemoveCommand(p), newListCommand(p), newShowCommand(p))
 }
 
-func programs() (names []string) {
-	for _, at := range places() {
-		names = append(names, at.Program)
-	}
-	return names
+func programs() []string {
+	return each.Of(places(), func(at place) string { return at.Program })
 }
 
 func newInstallCommand(p *cli.Program) *cobra.Command {
@@ -205,7 +222,6 @@ func chosenFolder(cmd *cobra.Command, args []string, dir string, project bool) (
 	return folderOf(cmd, args[0], project)
 }
 
-// folderOf is the folder in which a program looks for skills.
 func folderOf(cmd *cobra.Command, program string, project bool) (string, error) {
 	for _, at := range places() {
 		if at.Program != program {
@@ -224,29 +240,24 @@ func folderOf(cmd *cobra.Command, program string, project bool) (string, error) 
 }
 
 func runInstall(dir, program string, replace bool, v cli.View) error {
-	infos, err := install(dir, program, replace)
-	switch {
-	case err != nil:
-		return err
-	case v.JSON:
-		return v.WriteJSON(infos)
-	}
-	news := false
-	for _, info := range infos {
-		if info.State == stateCurrent {
-			v.Out.Printf("%s is up to date\n", term.Line(info.Path))
-			continue
+	infos, err := writeAll(dir, program, replace)
+	return v.Show(infos, err, func() {
+		news := false
+		for _, info := range infos {
+			if info.State == stateCurrent {
+				v.Out.Printf("%s is up to date\n", term.Line(info.Path))
+				continue
+			}
+			news = true
+			for _, kept := range info.Kept {
+				v.Out.Printf("a changed file is kept as %s\n", term.Line(kept))
+			}
+			v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
 		}
-		news = true
-		for _, kept := range info.Kept {
-			v.Out.Printf("a changed file is kept as %s\n", term.Line(kept))
+		if news {
+			v.Next("parley agent list", "which of your agents may use them")
 		}
-		v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
-	}
-	if news {
-		v.Next("parley agent list", "which of your agents may use them")
-	}
-	return nil
+	})
 }
 
 // The states of a skill, and of each of its files.
@@ -261,9 +272,9 @@ const (
 	stateChanged  = "changed"
 )
 
-// install writes the skills into a folder: all of their files, or none. It writes none if somebody
+// writeAll writes the skills into a folder: all of their files, or none. It writes none if somebody
 // has changed one of them and `replace` is false.
-func install(dir, program string, replace bool) ([]SkillFile, error) {
+func writeAll(dir, program string, replace bool) ([]SkillFile, error) {
 	infos := []SkillFile{}
 	var all [][]file
 	for _, one := range skills() {
@@ -321,7 +332,6 @@ func write(info *SkillFile, files []file) error {
 	return nil
 }
 
-// file is one file of a skill.
 type file struct {
 	path, state string
 	text, old   []byte // text is the new content; old is the present one, nil if there is none
@@ -450,10 +460,7 @@ func runList(infos []SkillFile, v cli.View) error {
 }
 
 func newShowCommand(p *cli.Program) *cobra.Command {
-	var names []string
-	for _, one := range skills() {
-		names = append(names, one.name)
-	}
+	names := each.Of(skills(), func(one skill) string { return one.name })
 	return &cobra.Command{
 		Use:       "show [" + strings.Join(names, "|") + "]",
 		Short:     "Print a skill, as it is written",
@@ -467,7 +474,7 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 					return nil
 				}
 			}
-			return cli.UsageErrorf(cmd, "there is no skill %q: there are %s", args[0], strings.Join(names, " and "))
+			return cli.UsageErrorf(cmd, "there is no skill %q: there are %s", args[0], strings.Join(names, ", "))
 		},
 	}
 }

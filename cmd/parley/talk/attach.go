@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// attachLast is how many messages attach shows at first.
 const attachLast = 20
 
 // NewAttachCommand is parley attach.
@@ -96,7 +95,6 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 	return f.run(ctx, r)
 }
 
-// showChannelHead says which channel is watched.
 func showChannelHead(v cli.View, c control.Channel) {
 	v.Out.Printf("%s  %s\n", v.Out.Bold(channelName(c)), v.Out.Dim(c.ID.String()))
 	if c.About != "" {
@@ -138,7 +136,6 @@ func showWhole(v cli.View, m control.Message) {
 	v.Out.Printf("\n")
 }
 
-// refSuffix is the short name of the message to which a receipt belongs.
 func refSuffix(m control.Message) string {
 	if p, err := protocol.ParsePath(m.Ref); err == nil && p.Suffix() != "" {
 		return p.Suffix()

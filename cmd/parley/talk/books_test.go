@@ -126,8 +126,8 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		},
 		{line: []string{"memory", "list"}, want: `memories {}`},
 		{
-			line: []string{"memory", "list", "--scope", "global", "--subject", "s", "--tag", "a", "--tag", "b", "--from", "nat", "--all"},
-			want: `memories {"scope":"global","subject":"s","tags":["a","b"],"from":"nat","all":true}`,
+			line: []string{"memory", "list", "--scope", "global", "--subject", "s", "--tag", "a", "--tag", "b", "--all"},
+			want: `memories {"scope":"global","subject":"s","tags":["a","b"],"all":true}`,
 		},
 		{line: []string{"memory", "show", "b2c3d4e5"}, want: `memory {"file":"b2c3d4e5"}`},
 		{line: []string{"search", "release", "-n", "3", "--", "-notes"}, want: `search {"words":"release -notes","limit":3}`},

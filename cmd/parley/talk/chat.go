@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+const chatLast = 10 // messages that are shown at first
+
 // chatRequest says with whom, where and in whose name somebody talks.
 type chatRequest struct {
 	agent   string // the agent, as it is addressed
@@ -66,7 +68,6 @@ func (r chatRequest) say(text string) control.SendRequest {
 	return control.SendRequest{As: r.as, To: []string{r.agent}, Channel: r.channel, Body: text, HeardWithin: heardWithin}
 }
 
-// runPipedChat sends each line, and prints its answer.
 func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v cli.View) error {
 	if _, err := control.FindTalk.Ask(ctx, client, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
 		return err

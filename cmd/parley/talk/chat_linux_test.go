@@ -115,13 +115,13 @@ func TestChatAtATerminal(t *testing.T) {
 func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
 	p := clitest.OpenTerminal(t)
 	run := newRun(t)
-	run.Failure = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley ls", `nobody is called "mawsj"`)
+	run.Failure = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley who", `nobody is called "mawsj"`)
 	run.Program.Stdin = p.Side
 	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })
 	if code := run.Do("chat", "mawsj"); code != cli.ExitFailed {
 		t.Errorf("exit %d", code)
 	}
-	want := "parley: nobody is called \"mawsj\"\nhint: did you mean mawjs? see: parley ls\n"
+	want := "parley: nobody is called \"mawsj\"\nhint: did you mean mawjs? see: parley who\n"
 	if got := run.Asked; len(got) != 1 || got[0] != `talk {"to":"mawsj"}` {
 		t.Errorf("asked %q", got)
 	}

@@ -16,9 +16,6 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// chatLast is how many messages a chat shows at first.
-const chatLast = 10
-
 // chat is a conversation at a terminal. One goroutine reads lines, and another one shows what
 // comes. The terminal keeps the two apart.
 type chat struct {
@@ -38,7 +35,6 @@ type chat struct {
 	answered map[protocol.Path]bool
 }
 
-// runChat talks at a terminal.
 func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Service, v cli.View) error {
 	c := &chat{r: r, client: client, v: v, in: in, mine: map[protocol.Path]bool{}, answered: map[protocol.Path]bool{}}
 	if err := c.findChannel(ctx); err != nil {

@@ -31,6 +31,8 @@ func NewEventsCommand(p *cli.Program) *cobra.Command {
   run      a command of an agent of this host started or ended, or has failed
            and is tried again
   host     another host came, or went
+  session  a session of an agent program was rung, waits for its human or for
+           the end of an hour with many turns, or goes on
   gate     a human is asked to decide something, or has decided
   trouble  something is wrong here, or is no longer: what status warns of
   missed   how many events came faster than this command took them
@@ -38,8 +40,7 @@ func NewEventsCommand(p *cli.Program) *cobra.Command {
 With --json the first line is an event of the kind "begun". The command tells
 of whatever happens after that event.`,
 		Example: `  parley events
-  parley events --kind run --kind trouble
-  parley events --agent mawjs --json`,
+  parley events --kind run --kind trouble --json`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
 			for _, k := range kinds {
@@ -49,9 +50,6 @@ of whatever happens after that event.`,
 		}),
 	}
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only events of this `KIND`; may be repeated")
-	cmd.Flags().StringVar(&r.Agent, "agent", "", "only messages from or to this agent or human, and its runs")
-	cmd.Flags().StringVar(&r.Channel, "channel", "", "only messages of this channel, by name or id, and runs for them")
-	p.CompleteFlags(cmd, "agent", "channel")
 	// It fails only if the command does not have the flag.
 	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
 		for _, k := range control.EventKinds() {
@@ -101,6 +99,8 @@ func eventText(e control.Event, v cli.View) string {
 		return runText(*e.Run, v)
 	case e.Host != nil:
 		return e.Host.Host.String() + " " + e.Host.Change
+	case e.Session != nil:
+		return fmt.Sprintf("%s@%s %s", e.Session.Agent, e.Session.Host, strings.ReplaceAll(e.Session.Change, "-", " "))
 	case e.Gate != nil:
 		return fmt.Sprintf("gate %s: %s: %s, asked by %s (%s), decided at %s", e.Gate.Change, e.Gate.Party, e.Gate.Title, e.Gate.From, e.Gate.Outcome, e.Gate.Host)
 	case e.Trouble != nil:
@@ -132,7 +132,6 @@ func (r retry) text(v cli.View, on term.Screen) string {
 	return fmt.Sprintf("%s: attempt %d of %d failed (%s), next try at %s", r.agent, r.attempt, r.of, r.problem, v.At(r.next, form))
 }
 
-// runText says to which agent a run belongs, for which message it is, and how it ended.
 func runText(r control.RunChange, v cli.View) string {
 	text := r.Agent.String() + " " + r.Change
 	if r.Change == control.RunAgain {

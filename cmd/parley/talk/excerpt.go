@@ -65,7 +65,15 @@ func (e excerpt) plain() string {
 func (e excerpt) styled(cell string, style func(string) string) string {
 	var b strings.Builder
 	for _, f := range e {
-		shown := commonStart(cell, f.Text)
+		end := 0
+		for i, r := range cell {
+			next := i + len(string(r))
+			if !strings.HasPrefix(f.Text[min(i, len(f.Text)):], string(r)) {
+				break
+			}
+			end = next
+		}
+		shown := cell[:end]
 		cell = cell[len(shown):]
 		if f.Hit {
 			b.WriteString(style(shown))
@@ -77,17 +85,4 @@ func (e excerpt) styled(cell string, style func(string) string) string {
 		}
 	}
 	return b.String() + cell
-}
-
-// commonStart is the whole characters with which both texts begin.
-func commonStart(a, b string) string {
-	end := 0
-	for i, r := range a {
-		next := i + len(string(r))
-		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
-			break
-		}
-		end = next
-	}
-	return a[:end]
 }

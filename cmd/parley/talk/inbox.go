@@ -117,7 +117,6 @@ func takenBy(r control.InboxRequest) func(control.Message) string {
 
 func unmarked(control.Message) string { return "" }
 
-// mailTable lists messages, one on each line, with a mark before the text.
 func mailTable(v cli.View, mail []control.Message, mark func(control.Message) string) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {

@@ -29,6 +29,9 @@ func showLetter(v cli.View, m control.Message) {
 		field("second", "answer: another host, which also serves "+Sender(m)+", had answered before: "+m.Second)
 	}
 	field("stage", stages(m))
+	for _, line := range waiting(m, v) {
+		field("waits", line)
+	}
 	if len(m.Addressees) > 1 {
 		field("reach", reachOfEach(m))
 	}
@@ -37,7 +40,6 @@ func showLetter(v cli.View, m control.Message) {
 	}
 }
 
-// signedText says what the state of a signature means.
 func signedText(v cli.View, s protocol.Signature) string {
 	switch s {
 	case protocol.SignatureValid:

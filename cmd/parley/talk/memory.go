@@ -23,7 +23,6 @@ newer one supersedes it.`,
 	}, newMemoryAddCommand(p), newMemoryListCommand(p), newMemoryShowCommand(p), newMemorySupersedeCommand(p))
 }
 
-// addMemory gives a command the flags that adding and superseding have in common.
 func addMemory(p *cli.Program, cmd *cobra.Command, r *control.AddMemoryRequest) {
 	f := cmd.Flags()
 	cli.AsFlag(cmd, &r.As, "who remembers")
@@ -45,7 +44,13 @@ func writeMemory(p *cli.Program, cmd *cobra.Command, r control.AddMemoryRequest,
 		return err
 	}
 	r.Body = text
-	return runMemoryAdd(cmd.Context(), r, client, p.View())
+	v := p.View()
+	v.Acting(cmd.Context(), r.As, client)
+	m, err := control.AddMemory.Ask(cmd.Context(), client, r)
+	return v.Show(m, err, func() {
+		v.Out.Printf("%s  recorded\n", m.File)
+		v.Next("parley memory list", "what is remembered")
+	})
 }
 
 func newMemoryAddCommand(p *cli.Program) *cobra.Command {
@@ -88,15 +93,6 @@ given.`,
 	return cmd
 }
 
-func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v cli.View) error {
-	v.Acting(ctx, r.As, client)
-	m, err := control.AddMemory.Ask(ctx, client, r)
-	return v.Show(m, err, func() {
-		v.Out.Printf("%s  recorded\n", m.File)
-		v.Next("parley memory list", "what is remembered")
-	})
-}
-
 func newMemoryListCommand(p *cli.Program) *cobra.Command {
 	var r control.MemoriesRequest
 	cmd := &cobra.Command{
@@ -113,9 +109,8 @@ func newMemoryListCommand(p *cli.Program) *cobra.Command {
 	f.StringVar(&r.Scope, "scope", "", "only those of this scope: global, or a channel by name or id")
 	f.StringVar(&r.Subject, "subject", "", "only those whose subject contains this")
 	f.StringArrayVar(&r.Tags, "tag", nil, "only those with this tag (repeatable)")
-	f.StringVar(&r.From, "from", "", "only those that this participant wrote")
 	f.BoolVar(&r.All, "all", false, "those that were superseded too")
-	p.CompleteFlags(cmd, "scope", "from")
+	p.CompleteFlags(cmd, "scope")
 	return p.JSONFlag(cmd, "print an array of memories as JSON")
 }
 

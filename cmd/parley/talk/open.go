@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -71,16 +72,11 @@ func runOpen(ctx context.Context, r control.OpenRequest, show bool, client contr
 	return runProgram(o, "PARLEY_CONTEXT="+file)
 }
 
-// commandOf is the command line without the context.
 func commandOf(o control.Opening) string {
-	words := make([]string, len(o.Argv))
-	for i, word := range o.Argv {
-		words[i] = cli.ShellWord(strings.ReplaceAll(word, o.Context, "{context}"))
-	}
+	words := each.Of(o.Argv, func(word string) string { return cli.ShellWord(strings.ReplaceAll(word, o.Context, "{context}")) })
 	return strings.Join(words, " ")
 }
 
-// writeContext writes the context into a private file. `remove` removes the file.
 func writeContext(text string) (file string, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "parley-open-")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -30,8 +31,8 @@ agent has a wake command, which is given it.
 
 In its parties an agent says how reachable it is: active, compacted (its context
 was), busy (what is told to the party waits until it is not), hidden (it is told
-nothing) or away; --party names one of them, --note says more. Who is away comes
-back by running, idle or active.
+nothing) or away; --note says more. Who is away comes back by running, idle or
+active.
 
 The session is the program that runs this command, past shells such as "sh -c";
 what it said counts until it ends. Where that ends too early or cannot be seen,
@@ -48,8 +49,8 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 			if !slices.Contains(states(), args[0]) {
 				return cli.UsageErrorf(cmd, "%q is none of %s", args[0], strings.Join(append(states(), partyStates()...), ", "))
 			}
-			if said.Note != "" || said.Party != "" {
-				return cli.UsageErrorf(cmd, "--note and --party go with %s", strings.Join(partyStates(), ", "))
+			if said.Note != "" {
+				return cli.UsageErrorf(cmd, "--note goes with %s", strings.Join(partyStates(), ", "))
 			}
 			r.State = control.AgentState(args[0])
 			if r.Session == "" {
@@ -60,17 +61,13 @@ what it said counts until it ends. Where that ends too early or cannot be seen,
 	}
 	cli.AsFlag(cmd, &r.As, "which agent")
 	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of its session (default: the program that calls)")
-	cmd.Flags().StringVar(&said.Party, "party", "", "only in the party `SLUG`")
 	cmd.Flags().StringVar(&said.Note, "note", "", "`WHY`, shown in parley who")
 	return p.JSONFlag(cmd, "print what the agent is at as JSON")
 }
 
 // states are what an agent can say that it does.
-func states() (words []string) {
-	for _, state := range control.AgentStates() {
-		words = append(words, string(state))
-	}
-	return words
+func states() []string {
+	return each.Of(control.AgentStates(), func(state control.AgentState) string { return string(state) })
 }
 
 func runPresence(ctx context.Context, r control.PresenceRequest, client control.Service, v cli.View) error {

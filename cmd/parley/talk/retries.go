@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -11,13 +12,15 @@ import (
 )
 
 // retries tells somebody who waits for an answer, on standard error, that an agent has failed on
-// the message, and when it is tried again. It knows this only of agents of this host. Its goroutine
-// runs from tellRetries until end.
+// the message, and when it is tried again. It knows this only of agents of this host. Of sessions on
+// any host it tells that they are woken, and what they wait for. Its goroutine runs from tellRetries
+// until end.
 type retries struct {
 	message string // the message, as the person named it
 	client  control.Service
 	v       cli.View
 	told    map[protocol.Name]int // the last attempt of each agent that was told
+	moment  []string              // what was told last of sessions
 	stop    context.CancelFunc
 	done    chan struct{}
 }
@@ -29,7 +32,7 @@ func tellRetries(ctx context.Context, message string, client control.Service, v 
 		defer close(r.done)
 		if !v.JSON {
 			// If retries cannot be told, the wait goes on all the same.
-			_ = control.Events.Ask(ctx, client, control.EventsRequest{Kinds: []control.EventKind{control.EventRun}},
+			_ = control.Events.Ask(ctx, client, control.EventsRequest{Kinds: []control.EventKind{control.EventRun, control.EventSession}},
 				func(e control.Event) error { r.happened(ctx, e); return nil })
 		}
 	}()
@@ -43,6 +46,9 @@ func (r *retries) end() {
 }
 
 func (r *retries) happened(ctx context.Context, e control.Event) {
+	if e.Run == nil {
+		r.look(ctx)
+	}
 	switch {
 	case e.Kind == control.EventBegun: // an attempt may have failed before
 		jobs, err := control.Queue.Ask(ctx, r.client, control.QueueRequest{Message: r.message})
@@ -53,6 +59,21 @@ func (r *retries) happened(ctx context.Context, e control.Event) {
 		}
 	case e.Run != nil && e.Run.Change == control.RunAgain && r.isMessage(e.Run.Path):
 		r.tell(retryOf(*e.Run))
+	}
+}
+
+// look tells what is new of the sessions to which the message is addressed.
+func (r *retries) look(ctx context.Context) {
+	m, err := control.Show.Ask(ctx, r.client, control.ShowRequest{Path: r.message})
+	if err != nil {
+		return
+	}
+	was := r.moment
+	r.moment = moment(m, r.v)
+	for _, line := range r.moment {
+		if !slices.Contains(was, line) {
+			r.v.Err.Printf("%s\n", r.v.Err.Dim(line))
+		}
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// searchLimit is how many hits search shows if no number is given.
 const searchLimit = 20
 
 // NewSearchCommand is parley search.

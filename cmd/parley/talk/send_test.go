@@ -64,10 +64,13 @@ func TestSentLine(t *testing.T) {
 		{protocol.StageHeard, []protocol.Name{"blue", "white"}, "stored · heard by blue, white"},
 		{protocol.StageRecorded, []protocol.Name{"white"}, "stored · heard by white · recorded"},
 		{protocol.StageAnswered, nil, "stored · answered"},
+		{protocol.StageHeard, []protocol.Name{"white"}, "stored · heard by white · woken"},
+		{protocol.StageRead, []protocol.Name{"white"}, "stored · heard by white · read"},
 	} {
 		r := newRun(t)
 		m := clitest.Message("hello")
 		m.Stage, m.Heard = test.stage, test.heard
+		m.Addressees = []control.Addressee{{Name: "mawjs", Stage: test.stage, Woken: strings.HasSuffix(test.want, "woken")}}
 		r.HasMessage(m)
 		code := r.Do("hey", "mawjs", "hi")
 		if want := clitest.MessagePath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
@@ -88,7 +91,7 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 
 // Somebody who writes to an agent that cannot be started is told so, and why.
 func TestAStalledAgentIsToldOf(t *testing.T) {
-	got := delay(control.Agent{Name: "mawjs", Failing: 1, Stalled: "no room\x1b[2J"})
+	got := delay(control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Failing: 1, Stalled: "no room\x1b[2J"}})
 	if want := "cannot be run at the moment (no room␛[2J): its mail waits, and it is tried again"; got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}
@@ -111,7 +114,7 @@ func TestWait(t *testing.T) {
 		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
 			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
-			say: state + "parley: nothing came within 10s as an answer to " + clitest.MessagePath + "\nhint: it may still come: parley wait --re " + clitest.MessagePath + "\n",
+			say: state + "parley: nothing came within 10s as an answer to " + clitest.MessagePath + ", which is stored so far; it may still come, into the inbox\nhint: to wait on: parley wait --re " + clitest.MessagePath + "\n",
 		},
 		{
 			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
@@ -156,7 +159,7 @@ func TestWaitAsJSON(t *testing.T) {
 		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
 		{
 			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
-			say: `{"error":"nothing came within 1s as an answer to ` + clitest.MessagePath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.MessagePath + `"}` + "\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + clitest.MessagePath + `, which is stored so far; it may still come, into the inbox","kind":"timeout","hint":"to wait on: parley wait --re ` + clitest.MessagePath + `"}` + "\n",
 		},
 	} {
 		r := newRun(t)

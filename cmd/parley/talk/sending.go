@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -18,7 +19,6 @@ import (
 // heardWithin is how long a sending command waits for other hosts to hear the message.
 const heardWithin = 50 * time.Millisecond
 
-// sendFlags are the flags of the commands that send.
 type sendFlags struct {
 	as      string
 	request string
@@ -38,7 +38,6 @@ func (f *sendFlags) registerWait(cmd *cobra.Command) {
 	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
 }
 
-// sendText sends what a command line asks for.
 func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
 	if cmd.Flags().Changed("wait") && f.wait <= 0 {
 		return cli.UsageErrorf(cmd, "--wait needs a time above zero, such as 30s")
@@ -92,6 +91,9 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	}
 	v.Out.Printf("%s", line)
 	noteWork(ctx, m, client, v)
+	for _, line := range waiting(m, v) {
+		v.Err.Printf("%s\n", v.Err.Dim(line))
+	}
 	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
 	return nil
 }
@@ -107,11 +109,21 @@ func noteWork(ctx context.Context, m control.Message, client control.Service, v 
 	if err != nil {
 		return
 	}
-	for _, a := range served {
-		name := a.Name.String()
-		why := delay(a)
-		if why != "" && (slices.Contains(m.To, name) || slices.Contains(m.To, name+"@"+m.Host.String())) {
+	say := func(agent protocol.Name, why string) {
+		if name := agent.String(); why != "" && (slices.Contains(m.To, name) || slices.Contains(m.To, name+"@"+m.Host.String())) {
 			v.Err.Printf("%s\n", v.Err.Dim(name+" "+why))
+		}
+	}
+	for _, a := range served {
+		say(a.Name, delay(a))
+	}
+	if !slices.ContainsFunc(served, func(a control.Agent) bool { return a.Door == configs.DoorInbox }) {
+		return
+	}
+	sessions, _ := control.Sessions.Ask(ctx, client) // an older node knows none
+	for _, s := range sessions {
+		if s.State == control.AgentAway {
+			say(s.Agent, "has no session open: it hears this when one is opened")
 		}
 	}
 }
@@ -157,20 +169,22 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 	return markTaken(ctx, answer, question.From, client, v)
 }
 
-// awaitReply waits for the answer to a message. `as` is the name in which the command was told to
-// act.
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
 	done, retries := v.Busy("waiting for an answer"), tellRetries(ctx, r.Re, client, v)
 	reply, err := control.Wait.Ask(ctx, client, r)
 	retries.end()
 	done()
 	asked := v.Named(r.Re)
-	hint := "it may still come: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)
+	hint := "to wait on: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)
 	if ctx.Err() != nil {
 		return reply, control.Errorf(control.KindFailed, hint, "cannot wait for the answer to %s: interrupted", asked)
 	}
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
-		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s", span.Text(r.Within), asked)
+		far := ""
+		if question, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: r.Re}); err == nil {
+			far = ", which is " + stages(question) + " so far"
+		}
+		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s%s; it may still come, into the inbox", span.Text(r.Within), asked, far)
 	}
 	return reply, err
 }

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,7 +97,6 @@ func TestRequestsThatRead(t *testing.T) {
 		{[]string{"inbox", "--as", "nat", "-n", "5"}, `inbox {"as":"nat","limit":6}`},
 		{[]string{"log"}, `log {}`},
 		{[]string{"log", "--channel", "sprint", "-n", "0"}, `log {"channel":"sprint"}`},
-		{[]string{"replies", "b2c3d4e5"}, `replies {"path":"b2c3d4e5"}`},
 		{[]string{"thread", "b2c3d4e5"}, `thread {"path":"b2c3d4e5"}`},
 		{[]string{"read", "b2c3d4e5"}, `read {"path":"b2c3d4e5"}`},
 		{[]string{"log", "-f"}, `log {"last":10,"follow":true}`},
@@ -146,4 +146,21 @@ next: parley inbox   what is taken, and by whom
 TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  taken
 `)
+}
+
+// Whoever looks for answers that are not there is told what is known of the moment.
+func TestNoRepliesYet(t *testing.T) {
+	r := newRun(t)
+	m := clitest.Message("hello")
+	m.Addressees = []control.Addressee{{Name: "mawjs", Woken: true, Waits: &protocol.Waits{For: protocol.WaitsForHuman, Time: m.Timestamp}}}
+	r.HasMessage(m)
+	r.Do("replies", "b2c3d4e5")
+	for _, want := range []string{"nobody has answered yet\n", "mawjs is woken\n", "mawjs waits for its human since 2026-05-23T"} {
+		if !strings.Contains(r.Err.String(), want) {
+			t.Errorf("it lacks %q:\n%s", want, r.Err.String())
+		}
+	}
+	if want := []string{`replies {"path":"b2c3d4e5"}`, `show {"path":"b2c3d4e5"}`}; !slices.Equal(r.Asked, want) {
+		t.Errorf("asked %q", r.Asked)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -28,7 +29,42 @@ func stages(m control.Message) string {
 	if m.Stage >= protocol.StageRead {
 		words = append(words, reach(m))
 	}
+	if woken := wokenOf(m); len(woken) > 0 && len(m.Addressees) == 1 {
+		words = append(words, protocol.TraceWoken)
+	} else if len(woken) > 0 {
+		words = append(words, protocol.TraceWoken+" "+strings.Join(woken, ", "))
+	}
 	return strings.Join(words, " · ")
+}
+
+// wokenOf are the addressees whose programs took the bell for a message that they have not read.
+func wokenOf(m control.Message) (names []string) {
+	for _, a := range m.Addressees {
+		if a.Woken && a.Stage < protocol.StageRead {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// moment says what is known only of the moment: whose program took the bell for a message, and what
+// sessions wait for.
+func moment(m control.Message, v cli.View) (lines []string) {
+	for _, name := range wokenOf(m) {
+		lines = append(lines, term.Line(name)+" is woken")
+	}
+	return append(lines, waiting(m, v)...)
+}
+
+// waiting says what the sessions wait for to which a message is addressed.
+func waiting(m control.Message, v cli.View) (lines []string) {
+	for _, a := range m.Addressees {
+		if a.Waits != nil {
+			text, why := v.Waits(*a.Waits)
+			lines = append(lines, strings.TrimSuffix(term.Line(a.Name)+" "+text+": "+why, ": "))
+		}
+	}
+	return lines
 }
 
 // reach says how far a message has come with its addressees: "read", "answered" or, if there are
@@ -67,7 +103,6 @@ func shortReach(m control.Message) string {
 	return short
 }
 
-// reachOfEach says for each addressee how far the message has come.
 func reachOfEach(m control.Message) string {
 	var parts []string
 	for _, stage := range []protocol.Stage{protocol.StageAnswered, protocol.StageRead, protocol.StageNone} {

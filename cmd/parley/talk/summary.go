@@ -86,11 +86,6 @@ func channelLabel(m control.Message) string {
 	case m.Direct && len(m.To) == 1:
 		return "direct"
 	}
-	return shortChannel(m.Channel)
-}
-
-// shortChannel is the beginning of a channel's id. It can be used to name the channel.
-func shortChannel(c protocol.ChannelID) string {
-	first, _, _ := strings.Cut(c.String(), "-")
+	first, _, _ := strings.Cut(m.Channel.String(), "-")
 	return first + "…" // tells it from the id of a message
 }

@@ -10,11 +10,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// runDeed does a deed in a topic.
 func runDeed(ctx context.Context, c *call, a action) error {
-	if err := c.needsPartner(a.flag); err != nil {
-		return err
-	}
 	r := control.TopicDeedRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Deed: a.deed, Item: c.item, Reason: c.reason, Text: c.text}
 	value, err := c.value(a)
 	if err != nil {
@@ -43,11 +39,7 @@ func runDeed(ctx context.Context, c *call, a action) error {
 		return err
 	}
 	done := c.persisted(ctx, deed)
-	if c.view.JSON {
-		return c.view.WriteJSON(done)
-	}
-	c.told(a, done)
-	return nil
+	return c.view.Show(done, nil, func() { c.told(a, done) })
 }
 
 // value returns the value of the flag, or for "-" all of standard input.
@@ -63,7 +55,6 @@ func (c *call) value(a action) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// told says what was done, and what comes next.
 func (c *call) told(a action, done Done) {
 	t, out := done.Topic, c.view.Out
 	items := strings.Join(done.Items, ", ")
@@ -115,7 +106,6 @@ func (c *call) told(a action, done Done) {
 	c.because(done.Me, done.Chosen)
 }
 
-// agreedOn says that an item now holds for both.
 func agreedOn(t control.Topic, items []string) string {
 	for _, it := range t.Items {
 		if len(items) == 1 && it.Label.String() == items[0] && it.Agreed {

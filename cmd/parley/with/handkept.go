@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,13 +25,11 @@ type handKept struct {
 	kept   []Kept // what is in the folder and stays only there
 }
 
-// handTopic is a topic in such a folder.
 type handTopic struct {
 	partner, name, anchor string
 	items                 []handItem
 }
 
-// handItem is a line of a topic.
 type handItem struct {
 	label, text string
 	deed        protocol.Act // agree or open
@@ -147,7 +146,6 @@ func (h *handKept) read(name string) (text string, ok bool) {
 	return strings.ToValidUTF8(string(data), "�"), true
 }
 
-// registry returns the rows of registry.md that parley did not write.
 func (h *handKept) registry() (rows []handTopic) {
 	for _, line := range byHand(h.text("registry.md")) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -163,7 +161,6 @@ func (h *handKept) registry() (rows []handTopic) {
 	return rows
 }
 
-// byHand returns the lines of a file that are outside of what parley writes.
 func byHand(text string) (lines []string) {
 	inside := false
 	for line := range strings.Lines(text) {
@@ -201,7 +198,6 @@ func (h *handKept) partner(name string, registry []handTopic) {
 	}
 }
 
-// topicFiles returns the files about topics of a partner.
 func (h *handKept) topicFiles(partner string) []fs.DirEntry {
 	dir := path.Join(partner, "topics")
 	info, err := h.root.Lstat(dir)
@@ -265,7 +261,12 @@ func (h *handKept) topic(partner, stem, file, text string, registry []handTopic)
 		switch {
 		case strings.TrimSpace(line) == "" || section == "" || strings.HasPrefix(line, "> Not taken in"):
 		case m != nil && section == "agreements":
-			t.items = append(t.items, handItem{label: m[2], text: markWords.Regexp().ReplaceAllString(m[3], ""), deed: protocol.ActAgree})
+			text := strings.TrimSpace(markWords.Regexp().ReplaceAllString(m[3], ""))
+			if text == "" {
+				h.leave(file, fmt.Sprintf("line %d below %q", n+1, section), "it has no words")
+				continue
+			}
+			t.items = append(t.items, handItem{label: m[2], text: text, deed: protocol.ActAgree})
 		case m != nil && section == "pending":
 			item := handItem{label: m[2], text: m[3], deed: protocol.ActOpen}
 			if strings.TrimSpace(m[1]) != "" {
@@ -299,12 +300,7 @@ func (h *handKept) phases(t *handTopic, partner, file string) {
 		h.leave(file, "", fmt.Sprintf("it cannot be read: %v", err))
 		return
 	}
-	var labels []string
-	for label := range state.Items {
-		labels = append(labels, label)
-	}
-	slices.Sort(labels)
-	for _, label := range labels {
+	for _, label := range slices.Sorted(maps.Keys(state.Items)) {
 		s := state.Items[label]
 		i := slices.IndexFunc(t.items, func(it handItem) bool {
 			return it.deed == protocol.ActAgree && (it.label == label || sameText(it.text, s.Text))

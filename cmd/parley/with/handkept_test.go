@@ -87,6 +87,7 @@ func TestOraclesAreMeant(t *testing.T) {
 func FuzzHandKept(f *testing.F) {
 	f.Add("# Topic: x\n## Agreements\n- [A1] ✓ ACCEPTED: one\n## Pending\n- [x] two\n", `{"items":{"A1":{"text":"one","phase":"accept","decidedBy":"mawjs"}}}`, "| x | mawjs | — |\n")
 	f.Add("## Agreements\n- [A1] \n<!-- parley:begin agreements -->\n- [A2] no\n", `{"items":{"P1":null}}`, "|\n||\n|---|---|\n")
+	f.Add("## Agreements\n* ✓", "0", "0") // a mark without words was an agreement of no words
 	f.Fuzz(func(t *testing.T, topic, state, registry string) {
 		dir := t.TempDir()
 		topics := filepath.Join(dir, "mawjs", "topics")

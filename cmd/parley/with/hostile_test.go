@@ -75,9 +75,6 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 			return []control.Host{filled[control.Host]()}, nil
 		}),
 		control.SweepTopics.By(func(context.Context, control.SweepRequest) (control.Sweep, error) { return sweep, nil }),
-		control.PageOfTopic.By(func(context.Context, control.TopicRequest) (control.TopicPage, error) {
-			return filled[control.TopicPage](), nil
-		}),
 	)
 	show := func(name string, run func(c *call) error) {
 		var out bytes.Buffer
@@ -93,7 +90,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 	show("topic", func(c *call) error { return c.showTopic(one) })
 	for name, run := range map[string]func(context.Context, *call) error{
 		"relation": runRelation, "list": runList, "status": runStatus, "state": runState, "pending": runPending, "deferred": runDeferred,
-		"fleet-status": runFleetStatus, "sweep": runSweep, "export": runExport,
+		"fleet-status": runFleetStatus, "sweep": runSweep,
 	} {
 		show(name, func(c *call) error { return run(t.Context(), c) })
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -81,11 +82,7 @@ func runImport(ctx context.Context, c *call, h *handKept) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, p := range all {
-		names = append(names, p.Name.String())
-	}
-	h.meant(names)
+	h.meant(each.Of(all, func(p control.Participant) string { return p.Name.String() }))
 	done := Imported{Folder: h.folder, Topics: []ImportedTopic{}, Kept: append([]Kept{}, h.kept...)}
 	for _, t := range h.topics {
 		v, err := importTopic(ctx, c, t)

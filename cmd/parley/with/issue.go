@@ -42,38 +42,20 @@ func (c *call) persisted(ctx context.Context, deed control.TopicDeed) Done {
 
 // runPersist tells on a topic's issue what was done last.
 func runPersist(ctx context.Context, c *call) error {
-	if err := c.needsPartner("persist"); err != nil {
-		return err
-	}
 	told, err := control.PersistTopic.Ask(ctx, c.client, control.PersistRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(told)
-	}
-	showComment(c.view, &told)
-	return nil
+	return c.view.Show(told, err, func() { showComment(c.view, &told) })
 }
 
-// showComment says how something was told on an issue.
 func showComment(v cli.View, told *control.IssueComment) {
 	switch {
 	case told == nil:
 	case told.Skipped != "":
-		v.Out.Printf("Comment%s skipped: %s\n", onIssue(told.Issue), term.Line(told.Skipped))
+		v.Out.Printf("Comment%s skipped: %s\n", cli.Lead(" on ", told.Issue), term.Line(told.Skipped))
 	case told.Again:
-		v.Out.Printf("Comment%s is there already: %s\n", onIssue(told.Issue), term.Line(told.URL))
+		v.Out.Printf("Comment%s is there already: %s\n", cli.Lead(" on ", told.Issue), term.Line(told.URL))
 	default:
-		v.Out.Printf("Comment%s: %s\n", onIssue(told.Issue), term.Line(told.URL))
+		v.Out.Printf("Comment%s: %s\n", cli.Lead(" on ", told.Issue), term.Line(told.URL))
 	}
-}
-
-func onIssue(issue string) string {
-	if issue == "" {
-		return ""
-	}
-	return " on " + term.Line(issue)
 }
 
 // Bounds of what is shown of comments. The whole comment is at its address, and in JSON.
@@ -82,7 +64,6 @@ const (
 	shownWords = 10 // comments, the last ones
 )
 
-// showNews shows what is new on an issue. It marks it as words of others.
 func showNews(v cli.View, n *control.IssueNews) {
 	if n == nil {
 		return

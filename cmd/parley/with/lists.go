@@ -40,7 +40,6 @@ func runList(ctx context.Context, c *call) error {
 	return nil
 }
 
-// topics returns the topics of a list; if a topic is named, only that one.
 func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error) {
 	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Items: items})
 	if err != nil || c.topic() == "" {
@@ -60,38 +59,27 @@ func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error
 // runStatus lists a partner's topics with phases and pending items (R32).
 func runStatus(ctx context.Context, c *call) error {
 	list, err := c.topics(ctx, true)
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(list)
-	case len(list.Topics) == 0:
-		c.view.Out.Printf("No active collaborations%s.\n", withPartner(c))
-		return nil
-	}
-	for i, of := range list.Topics {
-		if i > 0 {
-			c.view.Out.Printf("\n")
+	return c.view.Show(list, err, func() {
+		if len(list.Topics) == 0 {
+			c.view.Out.Printf("No active collaborations%s.\n", cli.Lead(" with ", c.partner()))
+			return
 		}
-		c.view.Out.Printf("%s (↔ %s)  %s\n", c.view.Out.Bold(term.Line(of.Name)), term.Line(of.With), c.score(of))
-		for _, it := range of.Items {
-			switch {
-			case it.Sort == topic.Agreement:
-				c.view.Out.Printf("  %s %s %s%s\n", term.Pad(it.Label.String(), 4), mark(it.Phase), term.Line(it.Text), c.aside(of, it))
-			case it.Sort == topic.Question && it.Resolved == nil:
-				c.view.Out.Printf("  %s · open      %s\n", term.Pad(it.Label.String(), 4), term.Line(it.Text))
+		for i, of := range list.Topics {
+			if i > 0 {
+				c.view.Out.Printf("\n")
+			}
+			c.view.Out.Printf("%s (↔ %s)  %s\n", c.view.Out.Bold(term.Line(of.Name)), term.Line(of.With), c.score(of))
+			for _, it := range of.Items {
+				switch {
+				case it.Sort == topic.Agreement:
+					c.view.Out.Printf("  %s %s %s%s\n", term.Pad(it.Label.String(), 4), mark(it.Phase), term.Line(it.Text), c.aside(of, it))
+				case it.Sort == topic.Question && it.Resolved == nil:
+					c.view.Out.Printf("  %s · open      %s\n", term.Pad(it.Label.String(), 4), term.Line(it.Text))
+				}
 			}
 		}
-	}
-	c.because(list.Me, list.Chosen)
-	return nil
-}
-
-func withPartner(c *call) string {
-	if c.partner() == "" {
-		return ""
-	}
-	return " with " + term.Line(c.partner())
+		c.because(list.Me, list.Chosen)
+	})
 }
 
 // mark is a phase with its sign (seed, "--state").
@@ -102,57 +90,49 @@ func mark(phase topic.Phase) string {
 
 // runState shows how each participant stands on each item (seed, "--state"; R60).
 func runState(ctx context.Context, c *call) error {
-	if err := c.needsPartner("state"); err != nil {
-		return err
-	}
 	of, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(of)
-	}
-	out := c.view.Out
-	out.Printf("🗂 %s (↔ %s)\n\n", of.Slug, term.Line(of.With))
-	t := term.Table{Heading: []string{"ID", "Who", "Phase", "Decided", "Text"}, Flexible: 4}
-	var notes []string
-	for _, it := range of.Items {
-		if it.Sort != topic.Agreement {
-			continue
-		}
-		for i, st := range it.Stands {
-			id, text := it.Label.String(), it.Text
-			if i > 0 {
-				id, text = "", ""
+	return c.view.Show(of, err, func() {
+		out := c.view.Out
+		out.Printf("🗂 %s (↔ %s)\n\n", of.Slug, term.Line(of.With))
+		t := term.Table{Heading: []string{"ID", "Who", "Phase", "Decided", "Text"}, Flexible: 4}
+		var notes []string
+		for _, it := range of.Items {
+			if it.Sort != topic.Agreement {
+				continue
 			}
-			decided := st.Decided
-			if st.Phase == topic.TimedOut {
-				decided = st.TimeoutAt
+			for i, st := range it.Stands {
+				id, text := it.Label.String(), it.Text
+				if i > 0 {
+					id, text = "", ""
+				}
+				decided := st.Decided
+				if st.Phase == topic.TimedOut {
+					decided = st.TimeoutAt
+				}
+				t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(decided), term.Line(text)})
+				if note := c.noteOf(of, it, st); note != "" {
+					notes = append(notes, note)
+				}
 			}
-			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(decided), term.Line(text)})
-			if note := c.noteOf(of, it, st); note != "" {
-				notes = append(notes, note)
-			}
-		}
-		for _, v := range it.Validations {
-			if v.Stale {
-				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.Label, term.Line(v.Of), c.view.Age(v.Time), it.Label, it.Label))
+			for _, v := range it.Validations {
+				if v.Stale {
+					notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.Label, term.Line(v.Of), c.view.Age(v.Time), it.Label, it.Label))
+				}
 			}
 		}
-	}
-	if len(t.Rows) == 0 {
-		out.Printf("Nothing is proposed yet.\n")
-		c.view.Next(c.command(term.Shell(of.With), term.Shell(of.Name), `--agree "text"`), "propose something")
-		return nil
-	}
-	c.view.Table(t)
-	if len(notes) > 0 {
-		out.Printf("\n")
-	}
-	for _, note := range notes {
-		out.Printf("%s\n", note)
-	}
-	return nil
+		if len(t.Rows) == 0 {
+			out.Printf("Nothing is proposed yet.\n")
+			c.view.Next(c.command(term.Shell(of.With), term.Shell(of.Name), `--agree "text"`), "propose something")
+			return
+		}
+		c.view.Table(t)
+		if len(notes) > 0 {
+			out.Printf("\n")
+		}
+		for _, note := range notes {
+			out.Printf("%s\n", note)
+		}
+	})
 }
 
 // noteOf is what else one should know about how somebody stands on an item.

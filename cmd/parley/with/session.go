@@ -16,9 +16,6 @@ import (
 
 // runCheckpoint sums up a topic, or every active topic with a partner (seed, "--checkpoint").
 func runCheckpoint(ctx context.Context, c *call) error {
-	if err := c.needsPartner("checkpoint"); err != nil {
-		return err
-	}
 	return c.checkpoints(ctx, false)
 }
 
@@ -69,7 +66,7 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	case len(done) == 0 && failed != nil:
 		return failed[0]
 	case len(done) == 0:
-		return control.Errorf(control.KindNotFound, "parley work-with --list", "there is no active topic%s to sum up", withPartner(c))
+		return control.Errorf(control.KindNotFound, "parley work-with --list", "there is no active topic%s to sum up", cli.Lead(" with ", c.partner()))
 	case c.view.JSON:
 		return errors.Join(append(failed, c.view.WriteJSON(done))...)
 	}
@@ -85,9 +82,6 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 // runBroadcast tells the fleet of a topic (seed, "Announce"). A human says whether agents of other
 // hosts are told.
 func runBroadcast(ctx context.Context, c *call) error {
-	if err := c.needsPartner("broadcast"); err != nil {
-		return err
-	}
 	r := control.BroadcastTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Try: true}
 	would, err := control.BroadcastTopic.Ask(ctx, c.client, r)
 	if err != nil {
@@ -98,14 +92,7 @@ func runBroadcast(ctx context.Context, c *call) error {
 	}
 	r.Try = false
 	done, err := control.BroadcastTopic.Ask(ctx, c.client, r)
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(done)
-	}
-	party.ShowAnnouncement(c.view, &done)
-	return nil
+	return c.view.Show(done, err, func() { party.ShowAnnouncement(c.view, &done) })
 }
 
 // runRecruit lists agents that could be asked into a party (seed, "--recruit").
@@ -154,43 +141,38 @@ func runRecap(ctx context.Context, c *call) error {
 	if err == nil && c.byAgent { // its session has begun; a person only looks
 		err = c.parties(ctx, protocol.PresenceActive, "")
 	}
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(Recap{TopicList: list, Issues: news})
-	}
-	awaiting, deferred, open, due := 0, 0, 0, 0
-	for _, t := range list.Topics {
-		awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
-		for _, it := range t.Items {
-			if it.Sort == topic.Question && it.Resolved == nil {
-				open++
+	return c.view.Show(Recap{TopicList: list, Issues: news}, err, func() {
+		awaiting, deferred, open, due := 0, 0, 0, 0
+		for _, t := range list.Topics {
+			awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
+			for _, it := range t.Items {
+				if it.Sort == topic.Question && it.Resolved == nil {
+					open++
+				}
+			}
+			if t.Decayed.Below(topic.Resync) {
+				due++
 			}
 		}
-		if t.Decayed.Below(topic.Resync) {
-			due++
+		c.view.Out.Printf("📢 Active collaborations: %d\n", len(list.Topics))
+		for _, line := range []struct {
+			n          int
+			what, hint string
+		}{
+			{awaiting, "Awaiting a decision of " + term.Line(list.Me), c.command("--pending")},
+			{deferred, "Put off", c.command("--deferred")},
+			{open, "Open questions", c.command("--status")},
+			{due, "Below 50% by now, to be checked again", c.command("--sync")},
+		} {
+			if line.n > 0 {
+				c.view.Out.Printf("   %s: %d, see %s\n", line.what, line.n, c.view.Command(line.hint))
+			}
 		}
-	}
-	c.view.Out.Printf("📢 Active collaborations: %d\n", len(list.Topics))
-	for _, line := range []struct {
-		n          int
-		what, hint string
-	}{
-		{awaiting, "Awaiting a decision of " + term.Line(list.Me), c.command("--pending")},
-		{deferred, "Put off", c.command("--deferred")},
-		{open, "Open questions", c.command("--status")},
-		{due, "Below 50% by now, to be checked again", c.command("--sync")},
-	} {
-		if line.n > 0 {
-			c.view.Out.Printf("   %s: %d, see %s\n", line.what, line.n, c.view.Command(line.hint))
+		for _, n := range news {
+			showNews(c.view, &n)
 		}
-	}
-	for _, n := range news {
-		showNews(c.view, &n)
-	}
-	c.because(list.Me, list.Chosen)
-	return nil
+		c.because(list.Me, list.Chosen)
+	})
 }
 
 // FleetTopics is who works with whom on all hosts, as this host's record has it. It also has the
@@ -227,7 +209,6 @@ func runFleetStatus(ctx context.Context, c *call) error {
 	return nil
 }
 
-// unheard returns the hosts that do not answer at the moment.
 func unheard(ctx context.Context, client control.Service) ([]UnheardHost, error) {
 	hosts, err := control.Hosts.Ask(ctx, client, control.HostsRequest{})
 	if err != nil {

@@ -21,43 +21,38 @@ func (c *call) coloured(colour topic.Colour, text string) string {
 // runRelation shows what there is with a partner (seed, "Show Relationship").
 func runRelation(ctx context.Context, c *call) error {
 	r, err := control.ShowRelation.Ask(ctx, c.client, control.RelationRequest{Viewing: c.viewing(), With: c.partner()})
-	switch {
-	case err != nil:
-		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(r)
-	}
-	out, with := c.view.Out, term.Line(r.With)
-	if len(r.Topics) == 0 {
-		out.Printf("No active collaborations with %s.\n", with)
-		c.view.Next(c.command(term.Shell(r.With), `"topic"`), "start one")
-		c.because(r.Me, r.Chosen)
-		return nil
-	}
-	out.Printf("🤝 Collaborations with %s\n\n", with)
-	c.topicTable(r.Topics, false)
-	out.Printf("\nRelationship:\n")
-	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 12), value) }
-	label("Since", c.view.At(r.Since, time.DateOnly))
-	label("Decay", fmt.Sprintf("λ=%.2f (%s)", r.Topics[0].Lambda.Value, term.Line(string(r.Topics[0].Tier))))
-	label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(string(r.Trust)), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
-	label("Teach-backs", fmt.Sprintf("%d received, %d given", r.TeachReceived, r.TeachGiven))
-	if r.Dissents > 0 {
-		label("Differences", cli.Count(r.Dissents, "difference")+" kept")
-	}
-	style, prose := styleIn(r.Prose)
-	if style != "" {
-		label("Style", term.Line(style))
-	}
-	label("Reached by", transportText(r))
-	if prose != "" {
-		out.Printf("\nFrom %s's context.md:\n", term.Line(r.Me))
-		for line := range strings.SplitSeq(prose, "\n") {
-			out.Printf("  %s\n", term.Line(line))
+	return c.view.Show(r, err, func() {
+		out, with := c.view.Out, term.Line(r.With)
+		if len(r.Topics) == 0 {
+			out.Printf("No active collaborations with %s.\n", with)
+			c.view.Next(c.command(term.Shell(r.With), `"topic"`), "start one")
+			c.because(r.Me, r.Chosen)
+			return
 		}
-	}
-	c.because(r.Me, r.Chosen)
-	return nil
+		out.Printf("🤝 Collaborations with %s\n\n", with)
+		c.topicTable(r.Topics, false)
+		out.Printf("\nRelationship:\n")
+		label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 12), value) }
+		label("Since", c.view.At(r.Since, time.DateOnly))
+		label("Decay", fmt.Sprintf("λ=%.2f (%s)", r.Topics[0].Lambda.Value, term.Line(string(r.Topics[0].Tier))))
+		label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(string(r.Trust)), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
+		label("Teach-backs", fmt.Sprintf("%d received, %d given", r.TeachReceived, r.TeachGiven))
+		if r.Dissents > 0 {
+			label("Differences", cli.Count(r.Dissents, "difference")+" kept")
+		}
+		style, prose := styleIn(r.Prose)
+		if style != "" {
+			label("Style", term.Line(style))
+		}
+		label("Reached by", transportText(r))
+		if prose != "" {
+			out.Printf("\nFrom %s's context.md:\n", term.Line(r.Me))
+			for line := range strings.SplitSeq(prose, "\n") {
+				out.Printf("  %s\n", term.Line(line))
+			}
+		}
+		c.because(r.Me, r.Chosen)
+	})
 }
 
 // styleIn takes from a person's prose what it says of how the partner works, as one line. `rest` is
@@ -188,7 +183,6 @@ func (c *call) talk(t control.Topic) {
 	}
 }
 
-// score is a topic's score, and what it is worth now.
 func (c *call) score(t control.Topic) string {
 	if t.Raw == (protocol.Score{}) {
 		return "— (never synced)"
@@ -250,7 +244,6 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 	return c.view.Out.Dim("  (" + strings.Join(words, ", ") + ")")
 }
 
-// waits lists for what somebody is waited for.
 func (c *call) waits(t control.Topic) {
 	for _, check := range t.Checks {
 		switch {
@@ -268,14 +261,12 @@ func (c *call) waits(t control.Topic) {
 	}
 }
 
-// checkpointLines shows what a checkpoint says.
 func (c *call) checkpointLines(cp control.TopicCheckpoint) {
 	for line := range strings.Lines(cp.Summary) {
 		c.view.Out.Printf("  %s\n", term.Line(strings.TrimRight(line, "\n")))
 	}
 }
 
-// lastCheckpoint shows the last summary.
 func (c *call) lastCheckpoint(t control.Topic) {
 	if len(t.Checkpoints) == 0 {
 		return

@@ -79,7 +79,6 @@ func (s *summarizer) ask(ctx context.Context, t control.Topic) (string, error) {
 	return firstLines(reply.Body)
 }
 
-// request is what the agent is asked.
 func request(t control.Topic, page string) string {
 	if len(page) > maxGiven {
 		page = strings.ToValidUTF8(page[:maxGiven], "") + "\n…"

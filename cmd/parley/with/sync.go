@@ -126,7 +126,6 @@ func symbol(v cli.View, sign string) string {
 	return ""
 }
 
-// showSync shows an event to a person.
 func showSync(v cli.View, e control.SyncEvent) {
 	with, topic := term.Line(e.With), term.Line(e.Topic)
 	showNews(v, e.Issue)
@@ -204,7 +203,6 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 	}
 }
 
-// flagsOf returns what to look at in a result.
 func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 	for _, row := range r.Rows {
 		switch row.Flag {
@@ -227,7 +225,6 @@ func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 	return flags
 }
 
-// claim names the claim of a row.
 func claim(row control.SyncLine) string {
 	if row.Label == "" {
 		return term.Line(row.Text)

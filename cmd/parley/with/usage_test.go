@@ -113,7 +113,6 @@ func TestUsageInAnyOrder(t *testing.T) {
 		{both, [][]string{flag("--join")}, deed + `"join-request"}`},
 		{nil, [][]string{flag("--recap")}, `topics {"items":true}`},
 		{nil, [][]string{flag("--forward"), flag("--text", "Bye.")}, deed + `"checkpoint","text":"Bye.","forward":true}`},
-		{both, [][]string{flag("--export")}, `topic-page {"with":"mawjs","topic":"tmux design"}`},
 		{both, [][]string{flag("--via", "skills"), flag("--json"), flag("--accept", "A1")}, `topic-deed {"as":"skills","with":"mawjs","topic":"tmux design","deed":"accept","item":"A1"}`},
 	} {
 		for _, args := range orders(c.flags, c.words) {

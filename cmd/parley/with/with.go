@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// call is one call of the command: what was typed.
 type call struct {
 	words  []string // partner, topic and, if a flag takes its text that way, a text
 	acting control.Acting
@@ -41,6 +40,7 @@ type action struct {
 	flag, takes, help string // takes: name of its value, "" if it takes none
 	beside            string // the flags that belong to it
 	alone             bool   // it is about all partners: no words go with it
+	partner           bool   // it needs a partner, as each deed does
 	deed              protocol.Act
 	run               func(ctx context.Context, c *call) error
 }
@@ -51,11 +51,10 @@ func actions() []action {
 		{flag: "sync", help: "put what we hold to the partner, show how far they hold it", beside: "claim wait persist", run: runSync},
 		{flag: "list", help: "all active collaborations", run: runList},
 		{flag: "status", help: "those with one partner, with phases and pending items", run: runStatus},
-		{flag: "state", help: "where each stands on each item of a topic", run: runState},
+		{flag: "state", help: "where each stands on each item of a topic", partner: true, run: runState},
 		{flag: "pending", help: "items that await my decision", run: runPending},
 		{flag: "deferred", help: "items that I have put off", run: runDeferred},
 		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", alone: true, run: runSweep},
-		{flag: "export", help: "print a topic as Markdown, whole as JSON with --json", run: runExport},
 		{flag: "agree", takes: "TEXT", help: "propose an agreement", beside: "persist", deed: protocol.ActAgree},
 		{flag: "ask", takes: "TEXT", help: "put an open question on the list", beside: "persist", deed: protocol.ActOpen},
 		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", beside: "text reason persist", deed: protocol.ActResolve},
@@ -67,7 +66,7 @@ func actions() []action {
 		{flag: "revoke", takes: "ITEM", help: "take a decision back, with --reason", beside: "reason persist", deed: protocol.ActRevoke},
 		{flag: "re-accept", takes: "ITEM", help: "commit anew, to other words with --text", beside: "text reason persist", deed: protocol.ActReAccept},
 		{flag: "validate", takes: "ITEM", help: "ask whether an agreement still holds", beside: "persist", deed: protocol.ActValidate},
-		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else the agent is asked", beside: "text wait persist", run: runCheckpoint},
+		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else the agent is asked", partner: true, beside: "text wait persist", run: runCheckpoint},
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
 		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text wait persist", run: runForward},
 		{flag: "fleet-status", help: "who works with whom, on all hosts", alone: true, run: runFleetStatus},
@@ -77,10 +76,24 @@ func actions() []action {
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
 		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
 		{flag: "join", help: "ask two others to take part in their topic", beside: "reason text persist", deed: protocol.ActJoinRequest},
-		{flag: "broadcast", help: "tell the fleet of a topic; of other hosts only if you agree", run: runBroadcast},
+		{flag: "broadcast", help: "tell the fleet of a topic; of other hosts only if you agree", partner: true, run: runBroadcast},
 		{flag: "recruit", help: "whom one could ask into a party (parley party recruit)", alone: true, run: runRecruit},
 		{flag: "close", help: "close my side of a topic; nothing is deleted", beside: "reason text persist", deed: protocol.ActClose},
 	}
+}
+
+// Action is a flag of the command that says what to do.
+type Action struct {
+	Name  string
+	Takes string // ITEM, TEXT, REASON or NAME; "" if it has no value
+}
+
+// Actions are what the command can do.
+func Actions() (all []Action) {
+	for _, a := range actions() {
+		all = append(all, Action{a.flag, a.takes})
+	}
+	return all
 }
 
 // NewCommand is parley work-with.
@@ -119,7 +132,8 @@ serves is asked on the issue.`,
   parley work-with mawjs --defer "after the release" --until 2027-04-20
   parley work-with mawjs --sync --claim "The port is 4222"
   parley work-with --pending`,
-		Args: cobra.ArbitraryArgs,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: p.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := c.chosen(cmd)
 			if err != nil {
@@ -129,7 +143,7 @@ serves is asked on the issue.`,
 			c.byAgent = p.Getenv("PARLEY_AGENT") != "" || p.Getenv("PARLEY_TOKEN") != ""
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
 			if chosen == nil && c.persist {
-				chosen = &action{flag: "persist", run: runPersist}
+				chosen = &action{flag: "persist", partner: true, run: runPersist}
 			}
 			if err := besides(cmd, chosen); err != nil {
 				return err
@@ -152,6 +166,8 @@ serves is asked on the issue.`,
 			switch {
 			case chosen == nil:
 				return runShow(cmd.Context(), c)
+			case c.partner() == "" && (chosen.partner || chosen.deed != ""):
+				return control.Errorf(control.KindUsage, "such as: parley work-with mawjs --"+chosen.flag, "--%s needs a partner", chosen.flag)
 			case chosen.run != nil:
 				return chosen.run(cmd.Context(), c)
 			}
@@ -227,7 +243,6 @@ func besides(cmd *cobra.Command, chosen *action) error {
 	return nil
 }
 
-// viewing says whose view is asked for.
 func (c *call) viewing() control.Viewing {
 	return control.Viewing{For: c.acting.As, Dir: c.acting.Dir}
 }
@@ -247,8 +262,6 @@ func (w *word) Set(text string) error {
 // Type is the name of the value in help.
 func (w *word) Type() string { return w.takes }
 
-// command is the command line of parley work-with with these words, for the agent for which this
-// call acts.
 func (c *call) command(words ...string) string {
 	line := "parley work-with " + strings.Join(words, " ")
 	if c.acting.As != "" {
@@ -257,7 +270,6 @@ func (c *call) command(words ...string) string {
 	return line
 }
 
-// partner is the first word.
 func (c *call) partner() string {
 	if len(c.words) == 0 {
 		return ""
@@ -271,14 +283,6 @@ func (c *call) topic() string {
 		return ""
 	}
 	return strings.Join(c.words[1:], " ")
-}
-
-// needsPartner returns an error if no partner is named. `what` is what needs one.
-func (c *call) needsPartner(what string) error {
-	if c.partner() == "" {
-		return control.Errorf(control.KindUsage, "such as: parley work-with mawjs --"+what, "--%s needs a partner", what)
-	}
-	return nil
 }
 
 // runShow shows what there is with a partner, or a topic. If the topic is new, it opens it.

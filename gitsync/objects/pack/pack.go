@@ -203,7 +203,6 @@ func (p *Pack) Find(h Hash) (int64, bool, error) {
 	return 0, false, nil
 }
 
-// searchNames returns where a name is, or would be, among sorted names.
 func searchNames(names []byte, h Hash) (int, bool) {
 	return sort.Find(len(names)/HashBytes, func(i int) int { return bytes.Compare(h[:], names[i*HashBytes:(i+1)*HashBytes]) })
 }
@@ -279,4 +278,58 @@ func (p *Pack) IsStill(entry fs.DirEntry) bool {
 func isFile(path string, known os.FileInfo) bool {
 	now, err := os.Stat(path)
 	return err == nil && os.SameFile(now, known) && now.Size() == known.Size()
+}
+
+// OfType calls visit with each object of a pack that has the type typ. It leaves out objects for
+// which the heads of entries cannot be read.
+func (p *Pack) OfType(typ plumbing.ObjectType, visit func(Hash)) error {
+	f, err := os.Open(p.Base + ".pack")
+	if err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var names []Hash
+	if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
+		return err
+	}
+	for _, h := range names {
+		offset, ok, err := p.Find(h)
+		if err == nil && ok && p.typeAt(f, offset) == typ {
+			visit(h)
+		}
+	}
+	return nil
+}
+
+// typeAt returns the type of the object at offset. It reads only the head of the entry and, for a
+// delta, the heads of the entries of its bases.
+func (p *Pack) typeAt(f io.ReaderAt, offset int64) plumbing.ObjectType {
+	for range maxDeltaDepth {
+		head := make([]byte, 48)
+		n, _ := f.ReadAt(head, offset) // reads less if the pack ends before, or is cut short
+		in := bytes.NewReader(head[:n])
+		typ, _, err := ReadHeader(in)
+		if err != nil {
+			return plumbing.InvalidObject
+		}
+		switch typ {
+		case plumbing.OFSDeltaObject:
+			back, err := ReadBack(in)
+			if err != nil || back <= 0 || back >= offset {
+				return plumbing.InvalidObject
+			}
+			offset -= back
+		case plumbing.REFDeltaObject:
+			var base Hash
+			_, err := io.ReadFull(in, base[:])
+			at, ok, findErr := p.Find(base)
+			if err != nil || findErr != nil || !ok {
+				return plumbing.InvalidObject
+			}
+			offset = at
+		default:
+			return typ
+		}
+	}
+	return plumbing.InvalidObject
 }

@@ -16,9 +16,9 @@ func ServedHere() []control.Agent {
 	return []control.Agent{
 		{
 			Name: "claude", Door: "exec", Command: "claude --print --output-format text --permission-mode plan", Input: "prompt", Preset: "claude",
-			Dir: "/home/nat/projects/a-project-of-some-length", Queued: 2, Running: 1,
+			Dir: "/home/nat/projects/a-project-of-some-length", AgentWork: control.AgentWork{Queued: 2, Running: 1},
 		},
-		{Name: "mawjs", Door: "inbox", Unread: 3, Paused: true, Dir: "/home/nat"},
+		{Name: "mawjs", Door: "inbox", AgentWork: control.AgentWork{Unread: 3, Paused: true}, Dir: "/home/nat"},
 	}
 }
 
@@ -168,7 +168,7 @@ func SomeStatus() control.Status {
 			{Alias: "here", State: control.HostHere, Here: true, Live: true, Since: at, Version: "0.1.0", Agents: []string{"calc"}},
 			{Alias: "white", State: control.HostLive, Live: true, Agents: []string{"mawjs", "volt"}},
 		},
-		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", Queued: 2, Running: 1}},
+		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", AgentWork: control.AgentWork{Queued: 2, Running: 1}}},
 		Refused: 5, Warned: []string{"a clock is wrong"},
 		Flags: []control.Flag{{Kind: "lost-join", Count: 1}, {Kind: "replay", Count: 2}},
 	}

@@ -16,7 +16,7 @@ import (
 // Terminal is a terminal. What is written to `keys` is typed, and what the program shows is
 // collected.
 type Terminal struct {
-	*testing.T
+	testing.TB
 	keys *os.File // the person's side
 	Side *os.File // the program's side
 
@@ -27,7 +27,7 @@ type Terminal struct {
 
 // OpenTerminal opens a terminal of 60 columns, which is closed when the test ends. If the system
 // has no terminals, the test is skipped.
-func OpenTerminal(t *testing.T) *Terminal {
+func OpenTerminal(t testing.TB) *Terminal {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -47,7 +47,7 @@ func OpenTerminal(t *testing.T) *Terminal {
 	if err := unix.IoctlSetWinsize(int(side.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 60}); err != nil {
 		t.Fatal(err)
 	}
-	p := &Terminal{T: t, keys: keys, Side: side, ended: make(chan struct{})}
+	p := &Terminal{TB: t, keys: keys, Side: side, ended: make(chan struct{})}
 	go func() { // ends when both sides are closed
 		defer close(p.ended)
 		buffer := make([]byte, 4096)

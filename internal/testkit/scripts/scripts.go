@@ -36,7 +36,8 @@ func Main(m *testing.M, parley func(*cli.Program) int, more map[string]func()) {
 	}
 	programs := map[string]func(){"rawcall": rawCall, "parley": func() {
 		p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-		p.PassphraseWork = 1 // the passphrases of scripts protect nothing, and there are many of them
+		p.Unwatched = os.Getenv("WATCHED") == "" // an agent program may have started the tests
+		p.PassphraseWork = 1                     // the passphrases of scripts protect nothing, and there are many of them
 		os.Exit(parley(p))
 	}}
 	maps.Copy(programs, more)

@@ -20,8 +20,6 @@ type object struct {
 	err      error // why it is no valid object in the end
 }
 
-// block reads the last JSON object in an answer that has one of the keys, whatever stands around
-// it.
 func block(answer string, into any, keys ...string) (object, error) {
 	all := objects(answer)
 	for _, o := range slices.Backward(all) {
@@ -131,7 +129,6 @@ func mended(text string) string {
 // fence is the line that opens a fenced block, at the end of the text before the block.
 var fence = pattern.New("```[A-Za-z]*[ \t]*\n?\\s*$")
 
-// without is an answer without an object and without the fence around it.
 func without(answer string, o object) (before, after string) {
 	before, after = answer[:o.from], answer[o.to:]
 	if at := fence.Regexp().FindStringIndex(before); at != nil {
@@ -166,7 +163,6 @@ func cutDone(answer string) (text string, done bool) {
 	return text, true
 }
 
-// isNone reports whether a section says that there is nothing.
 func isNone(text string) bool {
 	lower := strings.ToLower(strings.Trim(text, " \t\n.*_-()[]`"))
 	switch lower {
@@ -257,13 +253,11 @@ func foldRune(r rune) string {
 	return string(r)
 }
 
-// line makes one line of a text.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // word is a name or a key, without the marks that stand around it.
 func word(text string) string { return strings.Trim(line(text), "\"'`*#:\u201c\u201d ") }
 
-// keyword is a word of a list, in the form of the list.
 func keyword(text string, list ...string) string {
 	plain := func(s string) string {
 		return strings.NewReplacer("-", " ", "_", " ").Replace(strings.ToLower(word(s)))
@@ -276,7 +270,6 @@ func keyword(text string, list ...string) string {
 	return text
 }
 
-// cutLine is a text as a line that fits into the text of an option.
 func cutLine(text string) string {
 	const most = 480 // bytes
 	if text = line(text); len(text) > most {

@@ -47,7 +47,6 @@ func Prompt(v inquiries.Inquiry, c inquiries.Call, s Surroundings) (text string,
 	return w, true
 }
 
-// words is what is asked in a call.
 func words(v inquiries.Inquiry, c inquiries.Call, s Surroundings) (text string, ok bool) {
 	switch c.Do {
 	case protocol.ActFrameBrief:

@@ -46,7 +46,7 @@ func TestAnInquiryByAnswersAsTheyCome(t *testing.T) {
 		v.Synthesis.Basis[1].Kind, protocol.BasisDivergence,
 		v.Synthesis.Basis[1].Claim, "a night watch costs 260 a month, by the\n  offer",
 		strings.Join(v.Trace.Gaps, "|"), "It says nothing of the orders’ history|It says nothing of the orders’ history.",
-		v.Findings.Findings[0].Category, inquiries.KeepDivergence,
+		v.End.Findings.Findings[0].Category, inquiries.KeepDivergence,
 	)
 	if d.Messages[0].Done || !d.Messages[2].Done {
 		t.Error("the end of the exchange is read wrong")

@@ -37,7 +37,6 @@ func Guards(v inquiries.Inquiry) (notes []string) {
 	return notes
 }
 
-// guards are the Guards in the form of a prompt.
 func guards(v inquiries.Inquiry) (text string) {
 	for _, g := range Guards(v) {
 		text += "\nNote: " + g + "\n"
@@ -45,7 +44,6 @@ func guards(v inquiries.Inquiry) (text string) {
 	return text
 }
 
-// framing is how a member sees the question.
 func framing(m *inquiries.Member) string {
 	sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 	return sections[inquiries.SectionContribution]
@@ -146,7 +144,6 @@ func answered(v inquiries.Inquiry, gate string) *inquiries.Gate {
 	return nil
 }
 
-// chose reports whether a gate was answered with one option.
 func chose(g *inquiries.Gate, question, option string) bool {
 	return slices.ContainsFunc(g.Verdict().Words.Chosen, func(c protocol.InquiryChoice) bool {
 		return c.Question == question && slices.Equal(c.Options, []string{option})

@@ -230,13 +230,11 @@ func sectionsOf(answer string, o object, headings []string) string {
 	return fromHeading(before+"\n\n"+after, headings)
 }
 
-// whole reports whether a text has all headings.
 func whole(text string, headings []string) bool {
 	_, faults := inquiries.Sections(text, headings...)
 	return !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, "is missing") })
 }
 
-// fromHeading is a text from the first of the headings on.
 func fromHeading(text string, headings []string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, one := range lines {
@@ -301,7 +299,7 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 func findings(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry) affair.Command {
 	sections, _ := inquiries.Sections(v.Synthesis.Text, inquiries.SynthesisSections()...)
 	w := protocol.InquiryFindings{Gaps: v.Trace.Gaps}
-	for _, category := range v.Preserve {
+	for _, category := range v.End.Preserve {
 		w.Findings = append(w.Findings, protocol.InquiryFinding{Category: category, Words: sections[inquiries.SectionOf(category)]})
 	}
 	return inquiries.Draft(a, inquiry, protocol.KeepFindings, w)

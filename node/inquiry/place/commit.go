@@ -64,7 +64,6 @@ func (a Ask) takeCommit(ctx context.Context, to, git string) (whole string, err 
 	return repo + "@" + commit, err
 }
 
-// clone clones a repository, and ends when it has become too large.
 func clone(ctx context.Context, repo, git string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -127,7 +126,6 @@ func takeRevision(ctx context.Context, repo, commit, git, to string) (whole stri
 	return commit, nil
 }
 
-// blob is a file of a commit.
 type blob struct {
 	name    string
 	object  string // its hash in git
@@ -185,7 +183,6 @@ func readTree(list io.Reader) (blobs []blob, err error) {
 	return blobs, nil
 }
 
-// takeBlobs copies files of a commit out of a repository.
 func takeBlobs(ctx context.Context, repo string, blobs []blob, to string) error {
 	var ask strings.Builder
 	for _, b := range blobs {

@@ -147,7 +147,6 @@ func (s Spec) signIn(home string) error {
 	return nil
 }
 
-// readLogin reads a file of a user's home. No link leads out of the home.
 func readLogin(home, name string) (data []byte, err error) {
 	root, err := os.OpenRoot(home)
 	if err != nil {

@@ -46,7 +46,6 @@ func (a Ask) takeForAgent(ctx context.Context, to, git string) (in string, err e
 	return "", errNothing
 }
 
-// readFolder copies the files of a folder that an agent names.
 func (a Ask) readFolder(ctx context.Context, to string) error {
 	var names []string
 	root, err := a.openNamed(a.In, func(root *os.Root) error {
@@ -252,7 +251,7 @@ const (
 
 // newIgnored reads what git ignores in a folder from the files above it.
 func newIgnored(dir string) (*ignored, error) {
-	top := topOf(dir)
+	top := psi.Worktree(dir)
 	if top == "" {
 		return nil, nil
 	}
@@ -315,7 +314,6 @@ func (g *ignored) read(root *os.Root, folder string) error {
 	return nil
 }
 
-// has reports whether git ignores a name.
 func (g *ignored) has(name string, folder bool) bool {
 	return g != nil && gitignore.NewMatcher(g.patterns).Match(g.parts(name), folder)
 }

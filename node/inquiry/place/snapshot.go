@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/psi"
 )
 
 // Source is what is investigated, as it was when the inquiry began.
@@ -240,7 +241,6 @@ func (a Ask) takeFolder(ctx context.Context, to string) error {
 	return copyFiles(ctx, nil, root, names, to)
 }
 
-// opened is a file that is open for reading.
 type opened struct {
 	*os.File
 	name string
@@ -334,7 +334,7 @@ func writeOnly(path string, from io.Reader, program bool) error {
 // listFolder returns the names of a folder's files, below the folder. In a work tree of git, it
 // leaves out what git ignores.
 func (a Ask) listFolder(ctx context.Context, root *os.Root) (names []string, err error) {
-	if topOf(a.In) == "" {
+	if psi.Worktree(a.In) == "" {
 		return a.walk(ctx, root, nil, nil)
 	}
 	out, err := RunGit(ctx, a.In, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -348,20 +348,6 @@ func (a Ask) listFolder(ctx context.Context, root *os.Root) (names []string, err
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil // an unmerged file has several entries
-}
-
-// topOf is the top of the work tree of git that a folder is in; "" for none.
-func topOf(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
 }
 
 // hashOf is the SHA-256, in hex, over one line for each file, sorted by path. A line has three

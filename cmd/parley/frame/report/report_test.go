@@ -30,8 +30,10 @@ func example(words string) (control.FrameDocument, control.FrameProof) {
 				{Perspective: words, Agent: "lens-1@white", Attempt: 2, Grade: "process", Result: "Keep the first. " + words, Degraded: words, Flags: []string{words}},
 				{Perspective: "Sleep", Agent: "lens-2@black", Attempt: 1, Problem: words},
 			},
-			Tensions:  []control.FrameTension{{ID: "1.1", Resolution: "partial", Strength: "weak", Basis: words}},
-			Synthesis: "## Convergence\n" + words + "\n\n## Integrated Assessment\n" + words, Trace: []protocol.InquiryTraceRow{{Perspective: words, Sections: []string{words}, Survived: true}}, Gaps: []string{words},
+			Tensions: []control.FrameTension{{ID: "1.1", Resolution: "partial", Strength: "weak", Basis: words}},
+			FrameOutcome: control.FrameOutcome{
+				Synthesis: "## Convergence\n" + words + "\n\n## Integrated Assessment\n" + words, Trace: []protocol.InquiryTraceRow{{Perspective: words, Sections: []string{words}, Survived: true}}, Gaps: []string{words},
+			},
 		},
 		Dialogues: []*inquiry.Tension{{
 			ID: "1.1", Messages: []inquiry.Said{{Perspective: words, Text: words}}, Asked: []inquiry.Said{{Perspective: words, Text: words}},
@@ -88,7 +90,7 @@ func TestHostileTextsStayTexts(t *testing.T) {
 func TestClaimsLeadToTheirWords(t *testing.T) {
 	d, proof := example("Cost")
 	html := HTML(d, proof)
-	for _, want := range []string{`<a href="#p1-1">Cost</a>: “Keep the first.”`, `<mark id="p1-1">Keep the first.</mark>`, "@media print", `default-src &#39;none&#39;`, "lines of the form were broken"} {
+	for _, want := range []string{`<a href="#p1-1">Cost</a>: “Keep the first.”`, `<mark id="p1-1">Keep the first.</mark>`, "@media print", `default-src &#39;none&#39;`, "lines of the form were BROKEN"} {
 		if !strings.Contains(html, want) && !strings.Contains(html, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("the HTML does not have %q", want)
 		}

@@ -1,0 +1,21 @@
+// Package each makes one list of another.
+package each
+
+// Of is what a function makes of each element of a list.
+func Of[T, U any](list []T, makes func(T) U) []U {
+	all := make([]U, len(list))
+	for i, one := range list {
+		all[i] = makes(one)
+	}
+	return all
+}
+
+// Find is the first value of a list for which `is` returns true; nil if there is none.
+func Find[T any](list []*T, is func(*T) bool) *T {
+	for _, v := range list {
+		if is(v) {
+			return v
+		}
+	}
+	return nil
+}
