@@ -261,9 +261,9 @@ func (q *asking) performLater(v inquiries.Inquiry, c inquiries.Call) affair.Comm
 		return a.End(ch)
 	case protocol.ActFrameFindings:
 		w := protocol.InquiryFindings{Gaps: v.Trace.Gaps}
-		words := map[string]string{inquiries.KeepConvergence: "2 stores", inquiries.KeepDivergence: "They differ", inquiries.KeepAssessment: "keeps stores/first"}
+		words, _ := inquiries.Sections(v.Synthesis.Text, inquiries.SynthesisSections()...)
 		for _, k := range v.End.Preserve {
-			w.Findings = append(w.Findings, protocol.InquiryFinding{Category: k, Words: words[k]})
+			w.Findings = append(w.Findings, protocol.InquiryFinding{Category: k, Words: words[inquiries.SectionOf(k)]})
 		}
 		return inquiries.Draft(a, ch, protocol.KeepFindings, w)
 	}
@@ -322,8 +322,12 @@ func (q *asking) detection(v inquiries.Inquiry) protocol.InquiryDetection {
 
 func (q *asking) synthesis(v inquiries.Inquiry) protocol.InquirySynthesis {
 	first := standing(v)[0].Perspective
-	w := protocol.InquirySynthesis{InquiryWords: protocol.InquiryWords{Text: "## Framed Analysis\n\n### Convergence (Shared Horizon)\n\nThere are 2 stores.\n\n### Divergence (Horizon Conflicts)\n\nThey differ on cost.\n\n### Integrated Assessment\n\n" + first + " keeps stores/first.\n\n### Synthesis Basis\n\nSee the rows.\n"}}
+	w := protocol.InquirySynthesis{InquiryWords: protocol.InquiryWords{Text: "## Framed Analysis\n\n### Convergence (Shared Horizon)\n\nThere are 2 stores.\n\n### Divergence (Horizon Conflicts)\n\nThey differ on cost.\n\n### Integrated Assessment\n\n" + first + " keeps stores/first.\n\n### Synthesis Basis\n\n" + first + " says so.\n"}}
 	w.Basis = []protocol.InquiryBasis{{Claim: first + " keeps stores/first.", Kind: protocol.BasisResult, Sources: []protocol.InquirySource{{Perspective: first, Words: "keeps stores/first."}}}}
+	w.Others = []protocol.InquiryBasis{
+		{Claim: "There are 2 stores.", Kind: protocol.BasisResult, Sources: []protocol.InquirySource{{Perspective: first, Words: "there are 2 stores."}}},
+		{Claim: "They differ on cost.", Kind: protocol.BasisFusion, Sources: []protocol.InquirySource{{Perspective: first}}},
+	}
 	if len(v.Inputs) > 0 {
 		w.Text = strings.Replace(w.Text, "\n\n### Synthesis Basis", "\n\nThe human says so too.\n\n### Synthesis Basis", 1)
 		w.Basis = append(w.Basis, protocol.InquiryBasis{Claim: "The human says so too.", Kind: protocol.BasisInput, Sources: []protocol.InquirySource{{Words: v.Inputs[0]}}})
@@ -332,11 +336,12 @@ func (q *asking) synthesis(v inquiries.Inquiry) protocol.InquirySynthesis {
 }
 
 func traceOf(v inquiries.Inquiry) protocol.InquiryTrace {
-	var w protocol.InquiryTrace
+	w := protocol.InquiryTrace{Gaps: []string{"It cannot see cost"}}
 	for _, m := range standing(v) {
-		w.Rows = append(w.Rows, protocol.InquiryTraceRow{Perspective: m.Perspective, Sections: []string{"Convergence"}, Survived: true, Unaddressed: []string{"It cannot see cost"}})
+		r := v.Row(m)
+		r.Unaddressed = []string{"It cannot see cost"}
+		w.Rows = append(w.Rows, r)
 	}
-	w.Gaps = []string{"It cannot see cost"}
 	return w
 }
 

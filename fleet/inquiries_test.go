@@ -773,6 +773,8 @@ func TestDialogues(t *testing.T) {
 		"no basis":                 func(w *protocol.InquiryOutcomes) { w.Outcomes[0].Basis = " " },
 		"a strength that is none":  func(w *protocol.InquiryOutcomes) { w.Outcomes[0].Strength = "independent convergence" },
 		"agreement of the divided": func(w *protocol.InquiryOutcomes) { w.Outcomes[0].Resolution = "agreed" },
+		"a strong part":            func(w *protocol.InquiryOutcomes) { w.Outcomes[0].Strength = "strong" },
+		"a basis to come":          func(w *protocol.InquiryOutcomes) { w.Outcomes[0].Basis = "TBD" },
 	})
 	q.waits(inquiries.GateRoute)
 }
@@ -795,7 +797,7 @@ func TestWhatASynthesisRestsOn(t *testing.T) {
 			w.Text = strings.Replace(w.Text, "### Divergence", "### Dispute", 1)
 		},
 		"a section twice":           func(w *protocol.InquirySynthesis) { w.Text += "### Convergence\n\nx\n" },
-		"a section that is to come": func(w *protocol.InquirySynthesis) { w.Text = strings.Replace(w.Text, "See the rows.", "TBD", 1) },
+		"a section that is to come": func(w *protocol.InquirySynthesis) { w.Text = strings.Replace(w.Text, first+" says so.", "TBD", 1) },
 		"a claim without a basis": func(w *protocol.InquirySynthesis) {
 			w.Text = strings.Replace(w.Text, "### Synthesis Basis", "Sell the second.\n\n### Synthesis Basis", 1)
 		},
@@ -811,6 +813,23 @@ func TestWhatASynthesisRestsOn(t *testing.T) {
 		"strength without a dialogue":  func(w *protocol.InquirySynthesis) { w.Agreements[0].Strength = "strong" },
 		"agreement of one with itself": func(w *protocol.InquirySynthesis) { w.Agreements[0].Perspectives = []string{first, first} },
 		"agreement on nothing said":    func(w *protocol.InquirySynthesis) { w.Agreements[0].Point = "There are 3." },
+		"a quote of a letter":          func(w *protocol.InquirySynthesis) { w.Basis[0].Sources[0].Words = "k" },
+		"a quote of two words":         func(w *protocol.InquirySynthesis) { w.Basis[0].Sources[0].Words = "Operations keeps" },
+		"no quote":                     func(w *protocol.InquirySynthesis) { w.Basis[0].Sources[0].Words = "" },
+		"a claim of one word":          func(w *protocol.InquirySynthesis) { w.Basis[0].Claim = "keeps" },
+		"words before its sections":    func(w *protocol.InquirySynthesis) { w.Text = "In short: sell the second.\n\n" + w.Text },
+		"a section of its own": func(w *protocol.InquirySynthesis) {
+			w.Text = strings.Replace(w.Text, "### Synthesis Basis", "### Recommendation\n\n"+first+" keeps stores/first.\n\n### Synthesis Basis", 1)
+		},
+		"a heading without a basis": func(w *protocol.InquirySynthesis) {
+			w.Text = strings.Replace(w.Text, first+" keeps", "#### Sell the second\n\n"+first+" keeps", 1)
+		},
+		"a sentence more": func(w *protocol.InquirySynthesis) {
+			w.Text = strings.Replace(w.Text, "keeps stores/first.", "keeps stores/first. The second is to be sold.", 1)
+		},
+		"convergence without a basis": func(w *protocol.InquirySynthesis) { w.Others = w.Others[1:] },
+		"divergence without a basis":  func(w *protocol.InquirySynthesis) { w.Others = w.Others[:1] },
+		"a basis that names nothing":  func(w *protocol.InquirySynthesis) { w.Text += "\nThe second is to be sold.\n" },
 	})
 	fused := good()
 	fused.Basis[0].Kind, fused.Basis[0].Sources = protocol.BasisFusion, []protocol.InquirySource{{Perspective: first}, {Perspective: second}}
@@ -833,6 +852,11 @@ func TestWhatASynthesisRestsOn(t *testing.T) {
 			w.Rows[0].Unaddressed, w.Gaps = []string{"love"}, []string{"love", "It cannot see cost"}
 		},
 		"a gap left out": func(w *protocol.InquiryTrace) { w.Gaps = nil },
+		"a gap of a letter": func(w *protocol.InquiryTrace) {
+			w.Rows[0].Unaddressed, w.Gaps = []string{"c"}, []string{"c", "It cannot see cost"}
+		},
+		"no limit of a result":   func(w *protocol.InquiryTrace) { w.Rows[0].Unaddressed = nil },
+		"no section that quotes": func(w *protocol.InquiryTrace) { w.Rows[0].Sections = nil },
 	})
 }
 

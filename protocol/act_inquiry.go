@@ -101,6 +101,19 @@ func splitInquiry(heading, body string) (head FormHead, text, block string, err 
 	return head, strings.TrimPrefix(rest[:i], "\n\n"), block, nil
 }
 
+// InquiryForm is what the words of all deeds of an inquiry have, read from a body. `plain` says that
+// the body says what its words say and nothing else: it has no field that the form does not know,
+// and nothing stands beside the block.
+func InquiryForm(act Act, body string) (w InquiryWords, plain bool) {
+	spec := byName[act]
+	words, err := spec.parse(body)
+	if err != nil {
+		return w, false
+	}
+	w.FormHead, w.Text, _, _ = splitInquiry(spec.Heading, body) // parse has read it too
+	return w, NormalBody(spec.format(words)) == NormalBody(body)
+}
+
 // InquiryChannel is the channel of an inquiry. It follows from the record, the host where the
 // inquiry was begun, the question's hash and the time of the opening. So no other inquiry takes its
 // channel.

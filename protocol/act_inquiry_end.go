@@ -31,7 +31,7 @@ type InquirySource struct {
 
 // InquiryBasis is what one claim of a synthesis rests on.
 type InquiryBasis struct {
-	Claim   string          `json:"claim"`   // as it stands in the integrated assessment
+	Claim   string          `json:"claim"`   // as it stands in the section
 	Kind    string          `json:"kind"`    // result, dialogue-agreement, dialogue-divergence, user_input or synthesis
 	Sources []InquirySource `json:"sources"` // the sources of the claim
 }
@@ -51,6 +51,8 @@ type InquirySynthesis struct {
 	InquiryWords
 	Agreements []InquiryAgreement `json:"agreements,omitempty"`
 	Basis      []InquiryBasis     `json:"basis"`
+	// Others are what the claims of the other two sections rest on. Version 0.1.0 does not know them.
+	Others []InquiryBasis `json:"others,omitempty"`
 }
 
 // Synthesize is the act by which the results are joined.
@@ -63,7 +65,7 @@ func (s *InquirySynthesis) check() error {
 	if len(s.Basis) == 0 {
 		return errors.New("nothing of it has a basis")
 	}
-	for _, b := range s.Basis {
+	for _, b := range slices.Concat(s.Basis, s.Others) {
 		if !slices.Contains([]string{BasisResult, BasisAgreement, BasisDivergence, BasisInput, BasisFusion}, b.Kind) || len(b.Sources) == 0 {
 			return fmt.Errorf("the claim %.80q has no basis", b.Claim)
 		}

@@ -58,7 +58,7 @@ func exampleProof() control.FrameProof {
 	return control.FrameProof{
 		Record: "5e1b2c", Frame: examplePath("b2c3d4f2").Channel().String(), Question: "Which of the two stores should we keep?", State: "WRAPPED_UP", StateText: "wrapped up", Deeds: 41, Holds: true,
 		Lines:  []control.FrameLine{{Line: "F42", Text: "the hash of each result is there before the text of any", Result: "holds", Shown: examplePath("b2c3d4f3").String()}},
-		Faults: []inquiry.Fault{{Line: "F42", At: examplePath("b2c3d4f3"), Why: "it is another result than the one whose hash was told"}},
+		Faults: []inquiry.Fault{{Line: "F42", At: examplePath("b2c3d4f3"), Why: "it is another result than the one whose hash was told", Breaks: true}},
 	}
 }
 

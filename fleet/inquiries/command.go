@@ -49,15 +49,32 @@ func (a Actor) command(in protocol.ChannelID, decide func(v Inquiry, head protoc
 		if d.channel == "" {
 			d.channel = in
 		}
-		m := protocol.Message{To: d.to, Act: d.act, Body: d.body}
+		m := protocol.Message{From: a.Me, To: d.to, Act: d.act, Body: d.body}
 		if d.re.IsZero() { // otherwise a host whose clock is behind would write it before the deed from which it follows
 			d.re = v.Last
 		}
 		if !d.re.IsZero() {
 			m.Re = protocol.Refer(d.channel, d.re)
 		}
-		return kind.Does(affair.Actor(a), v, m, d.channel, now)
+		drafts, err := kind.Does(affair.Actor(a), v, m, d.channel, now)
+		if err == nil {
+			if flaws := v.strict(&drafts[0].Message); len(flaws) > 0 {
+				err = refusal.New(refusal.Senseless, "", "%s", reasons(flaws))
+			}
+		}
+		return drafts, err
 	})
+}
+
+// reasons are the reasons of flaws, each once, for whoever is to say it better.
+func reasons(flaws []flaw) string {
+	var all []string
+	for _, f := range flaws {
+		if !slices.Contains(all, f.why) && len(all) < 5 {
+			all = append(all, f.why)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func (v Inquiry) humans() []protocol.Address {

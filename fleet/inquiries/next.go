@@ -90,6 +90,8 @@ func (v Inquiry) nextOfTeam() []Call {
 			c.Do = protocol.ActFrameStart
 		case !m.Tasked:
 			c.Do = protocol.ActFrameTask
+		case m.Signal == nil && v.State == Spawn:
+			continue // all begin together, once each has its task
 		case m.Signal == nil:
 			c.Do, c.By = protocol.ActFrameSignal, m.Agent
 		case v.State == Collect && m.Revealed.IsZero():

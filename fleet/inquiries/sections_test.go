@@ -98,7 +98,7 @@ func FuzzSections(f *testing.F) {
 			}
 		}
 		CheckResult(text, false)
-		paragraphs(text)
+		Paragraphs(text)
 		part = strings.Join(strings.Fields(part), " ")
 		if h, _ := headingIn(part, []string{"One", "Two"}); h != "" || strings.HasPrefix(part, "```") {
 			return

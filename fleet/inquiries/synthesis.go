@@ -36,7 +36,7 @@ func (s *step) synthesize(w protocol.InquirySynthesis) error {
 			return err
 		}
 	}
-	for _, claim := range paragraphs(sections[SectionIntegrated]) {
+	for _, claim := range Paragraphs(sections[SectionIntegrated]) {
 		if !slices.ContainsFunc(w.Basis, func(b protocol.InquiryBasis) bool { return strings.Contains(claim, b.Claim) }) {
 			return breach("F61", "%.80q has no basis", claim)
 		}
@@ -51,8 +51,8 @@ func (s *step) synthesize(w protocol.InquirySynthesis) error {
 	return nil
 }
 
-// paragraphs are the paragraphs of a text, and the points of its lists.
-func paragraphs(text string) []string {
+// Paragraphs are the paragraphs of a text, and the points of its lists.
+func Paragraphs(text string) []string {
 	var list []string
 	open := false
 	for line := range strings.SplitSeq(text, "\n") {

@@ -16,14 +16,14 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5235},
-		{"cmd", 22504},
+		{"cmd", 22508},
 		{"configs", 3467},
-		{"fleet", 17188},
+		{"fleet", 18250},
 		{"gitsync", 17551},
 		{"internal", 7700},
 		{"internal/testkit", 3410},
-		{"node", 43077},
+		{"node", 43200},
 		{"node/control", 4747},
-		{"protocol", 8665},
+		{"protocol", 8680},
 	}
 }

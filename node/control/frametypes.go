@@ -218,14 +218,14 @@ type FrameProof struct {
 	Deeds     int             `json:"deeds"`      // how many deeds were read
 	Holds     bool            `json:"holds"`      // nothing is broken
 	Lines     []FrameLine     `json:"lines"`      // the lines of the form of inquiries
-	Faults    []inquiry.Fault `json:"faults"`     // what breaks a line, and what does not count for another reason
+	Faults    []inquiry.Fault `json:"faults"`     // what breaks it, and what only does not count
 }
 
 // FrameLine is one thing that must hold for every inquiry.
 type FrameLine struct {
 	Line   string `json:"line"`   // such as F42
 	Text   string `json:"text"`   // what must hold
-	Result string `json:"result"` // holds, broken, or not reached: there is no deed yet to which it applies
+	Result string `json:"result"` // holds, broken, not reached (there is no deed yet to which it applies), not checked (the record cannot show that it is broken)
 	Shown  string `json:"shown"`  // the last deed to which it applies; "" for none
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/keys"
@@ -35,57 +36,92 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	if err != nil {
 		return doc, proof, err
 	}
-	v, faults := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()))
-	doc = q.document(state, v)
-	proof = control.FrameProof{
-		Record: anchor.RecordID, Frame: v.Channel.String(), Question: v.Opening.Text, State: string(v.State), StateText: v.State.String(), Faults: faults,
+	mail, err := mailBeside(ctx, repository, state, found)
+	if err != nil {
+		return doc, proof, err
 	}
-	last := map[protocol.Act]string{}
-	for c := range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
+	proved := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()), mail)
+	v := proved.Inquiry
+	for range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
 		proof.Deeds++
-		if it, ok := state.Ledger.Item(c.Message.Path); ok && state.Void(it) == nil {
-			last[c.Act] = c.Message.Path.String()
-		} else if ok && !slices.ContainsFunc(faults, func(f inquiry.Fault) bool { return f.At == c.Message.Path }) {
-			proof.Faults = append(proof.Faults, inquiry.Fault{At: c.Message.Path, Why: "it does not count: " + state.Void(it).Error()})
-		}
 	}
-	proof.Holds = true
+	proved.Faults = append(proved.Faults, holes(state, v)...)
 	channels := []protocol.ChannelID{v.Channel}
 	for _, t := range v.Tensions {
 		channels = append(channels, protocol.TensionChannel(anchor.RecordID, v.Channel, t.ID))
 	}
 	for _, r := range refused { // otherwise a message that somebody has changed would only look missing
 		if slices.Contains(channels, r.path.Channel()) {
-			proof.Holds = false
-			proof.Faults = append(proof.Faults, inquiry.Fault{At: r.path, Why: "it is refused: " + r.why.Error()})
+			proved.Faults = append(proved.Faults, inquiry.Fault{At: r.path, Why: "it is refused: " + r.why.Error(), Breaks: true})
 		}
 	}
+	doc = q.document(state, v)
+	proof.Record, proof.Frame, proof.Question, proof.State, proof.StateText, proof.Faults = anchor.RecordID, v.Channel.String(), v.Opening.Text, string(v.State), v.State.String(), proved.Faults
+	proof.Holds = !slices.ContainsFunc(proved.Faults, func(f inquiry.Fault) bool { return f.Breaks })
 	for _, l := range inquiries.Lines() {
-		one := control.FrameLine{Line: l.ID, Text: l.Text, Result: "not reached"}
-		for _, act := range l.Acts {
-			if last[act] > one.Shown {
-				one.Shown, one.Result = last[act], "holds"
-			}
-		}
-		if i := slices.IndexFunc(faults, func(f inquiry.Fault) bool { return f.Line == l.ID }); i >= 0 {
-			one.Shown, one.Result, proof.Holds = faults[i].At.String(), "broken", false
+		result, shown := proved.Of(l)
+		one := control.FrameLine{Line: l.ID, Text: l.Text, Result: string(result)}
+		if !shown.IsZero() {
+			one.Shown = shown.String()
 		}
 		proof.Lines = append(proof.Lines, one)
 	}
 	return doc, proof, nil
 }
 
-// foldGit folds the content of the main branch of a repository. It uses only the git program.
-func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.State, refused []refusedFile, err error) {
-	tip := ""
-	for _, ref := range []string{"refs/heads/main", "refs/remotes/origin/main", "HEAD"} {
-		if out, err := place.RunGit(ctx, dir, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
-			tip = strings.TrimSpace(string(out))
-			break
+// mailBeside are the messages of a record that are no deeds and may have to do with an inquiry: what
+// was written from its first member's start on, what lies in its dialogues, and what its question may
+// be from. Their order is that of the record.
+func mailBeside(ctx context.Context, dir string, state *fleet.State, v inquiries.Inquiry) (mail []inquiries.Mail, err error) {
+	wanted := map[protocol.Path]affair.Position{}
+	for it := range state.Ledger.All() {
+		spec, known := protocol.FindAct(it.Act)
+		source := it.Path.String() == v.Opening.Message || it.Author().Name == v.By.Name && it.Host.String() == v.By.Host && known && spec.Act.Mail()
+		meanwhile := it.Path.Time().After(v.Began.Add(-time.Minute)) && (v.End.At.IsZero() || it.Path.Time().Before(v.End.At.Add(time.Minute)))
+		if !strings.HasPrefix(string(it.Act), "frame-") && it.Type != protocol.TypeRead && (source && v.Opening.Message != "" || meanwhile) {
+			wanted[it.Path] = affair.Position{Place: it.Place, Path: it.Path}
 		}
 	}
-	if tip == "" {
-		return anchor, nil, nil, control.Errorf(control.KindRefused, "stand in a clone of the record", "it is no git repository with a branch main")
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	tip, err := tipOf(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	err = eachMessage(ctx, dir, tip, func(p protocol.Path, data []byte) {
+		if at, ok := wanted[p]; ok {
+			if m, err := protocol.Decode(p, data); err == nil {
+				mail = append(mail, inquiries.Mail{Message: m, Position: at})
+			}
+		}
+	})
+	slices.SortFunc(mail, func(a, b inquiries.Mail) int {
+		if a.Before(b.Position) {
+			return -1
+		}
+		return 1
+	})
+	return mail, err
+}
+
+// holes are the places from the beginning of an inquiry on where the chain of one of its hosts
+// misses a message: with plain git somebody took one out, or put one in.
+func holes(state *fleet.State, v inquiries.Inquiry) (faults []inquiry.Fault) {
+	for _, f := range state.Verify(time.Now()) {
+		it, ok := state.Ledger.Item(f.Path)
+		if f.Kind == fleet.FindingChain && ok && slices.Contains(v.Hosts(), it.Host) && !f.Path.Time().Before(v.Began.Truncate(time.Millisecond)) {
+			faults = append(faults, inquiry.Fault{At: f.Path, Why: f.Text, Breaks: true})
+		}
+	}
+	return faults
+}
+
+// foldGit folds the content of the main branch of a repository. It uses only the git program.
+func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.State, refused []refusedFile, err error) {
+	tip, err := tipOf(ctx, dir)
+	if err != nil {
+		return anchor, nil, nil, err
 	}
 	// The first commit is the record's id. In a shallow clone another commit would pass for it, and
 	// every channel would look like one of another record.
@@ -113,6 +149,16 @@ func foldGit(ctx context.Context, dir string) (anchor keys.Anchor, s *fleet.Stat
 		}
 	})
 	return anchor, s, refused, err
+}
+
+// tipOf is the commit of a repository that is read.
+func tipOf(ctx context.Context, dir string) (string, error) {
+	for _, ref := range []string{"refs/heads/main", "refs/remotes/origin/main", "HEAD"} {
+		if out, err := place.RunGit(ctx, dir, "rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
+			return strings.TrimSpace(string(out)), nil
+		}
+	}
+	return "", control.Errorf(control.KindRefused, "stand in a clone of the record", "it is no git repository with a branch main")
 }
 
 // refusedFile is a file at the place of a message that is no message.

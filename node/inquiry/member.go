@@ -88,7 +88,7 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 		k.Grade = protocol.GradeWalls
 	}
 	if preset(agent).Resume == "" {
-		k.Degraded = "its program keeps no sessions, so for the dialogue it is given its earlier result again"
+		k.Degraded = inquiries.NoSession
 	}
 	if err := q.spool.write(v.Channel, m.Perspective, m.Attempt, k); err != nil {
 		return k, err

@@ -87,12 +87,16 @@ func printProof(v cli.View, proof control.FrameProof) {
 		out.Printf("\n")
 	}
 	for _, f := range proof.Faults {
-		out.Printf("%s %s\n    %s\n", out.Warn(strings.TrimSpace(f.Line+" at")), f.At, term.Line(f.Why))
+		head := strings.TrimSpace(f.Line + " at")
+		if f.Breaks {
+			head = out.Warn(head)
+		}
+		out.Printf("%s %s\n    %s\n", head, f.At, term.Line(f.Why))
 	}
 	if len(proof.Faults) > 0 {
 		out.Printf("\n")
 	}
-	sum := fmt.Sprintf("%d of %d lines hold, %d are not reached, %d are broken.", counts["holds"], len(proof.Lines), counts["not reached"], counts["broken"])
+	sum := fmt.Sprintf("%d of %d lines hold, %d are not reached, %d are not checked, %d are broken.", counts["holds"], len(proof.Lines), counts["not reached"], counts["not checked"], counts["broken"])
 	if proof.Holds {
 		out.Printf("✓ %s\n", sum)
 		return

@@ -89,7 +89,8 @@ type Late struct {
 
 // Fault is a deed that breaks a line of the checklist, or does not count.
 type Fault struct {
-	Line string        `json:"line"` // "" if it only does not count
-	At   protocol.Path `json:"at"`   // the message
-	Why  string        `json:"why"`  // the reason in words
+	Line   string        `json:"line"`   // "" if it is of no line
+	At     protocol.Path `json:"at"`     // the message
+	Why    string        `json:"why"`    // the reason in words
+	Breaks bool          `json:"breaks"` // the inquiry does not hold because of it; else it only does not count
 }

@@ -128,7 +128,7 @@ func followUpWords(v inquiries.Inquiry, c inquiries.Call) string {
 func outcomeWords(v inquiries.Inquiry) string {
 	return lead("say what came of each dialogue.", v) + dialogues(v.ThisCycle()) + `
 - resolution: "agreed" (only where no peer reports divergence), "partial" or "persistent"
-- strength of the agreement: "strong" (shared evidence and conclusion), "moderate" (shared conclusion, other evidence) or "weak" (part of it)
+- strength of the agreement: "strong" (shared evidence and conclusion; only where they agreed), "moderate" (shared conclusion, other evidence) or "weak" (part of it; wherever it is persistent)
 - basis: in one line, from the reports
 ` + fmt.Sprintf(inJSON, `{"outcomes": [{"tension": "1.1", "resolution": "partial", "strength": "moderate", "basis": "…"}]}`)
 }

@@ -23,7 +23,7 @@ func readGate(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry
 	switch c.Gate {
 	case protocol.GateBrief:
 		if v.Mode == "" {
-			about[v.Brief.Mode] = cutLine("Recommended: " + v.Brief.Why)
+			about[v.Brief.Mode] = cutLine(inquiries.AboutMode + v.Brief.Why)
 		}
 	case protocol.GateRoute:
 		var w struct {

@@ -1,12 +1,14 @@
 package calls
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -48,7 +50,7 @@ func readPreview(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inqu
 		}
 		g := w.Results[i]
 		g.Perspective, g.Flags = m.Perspective, m.Flags // a rule finds what a result lacks (R57)
-		if strings.TrimSpace(g.Limits) == "" && len(m.Flags) > 0 {
+		if inquiries.SaysNothing(g.Limits) && len(m.Flags) > 0 {
 			g.Limits = "It names none." // otherwise a result without this section could not be shown
 		}
 		ordered = append(ordered, g)
@@ -88,9 +90,6 @@ func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 			t.Kind = protocol.TriggerStakes
 		}
 		t.Topic, t.Why = line(t.Topic), line(t.Why)
-		if kind := leaks(t.Topic, v.Opening.Text); kind != "" {
-			return affair.Command{}, fmt.Errorf("the topic %q says %q: the two are told the topic, and are not to know what kind of tension was found", t.Topic, kind)
-		}
 		for j, p := range t.Peers {
 			t.Peers[j] = named(v, p)
 		}
@@ -108,20 +107,6 @@ func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 var spelled = strings.NewReplacer("horizon-intersection", "horizon intersection", "Horizon-intersection", "Horizon intersection", "Horizon-Intersection", "Horizon Intersection",
 	"high stakes", "high-stakes", "High stakes", "High-stakes", "High Stakes", "High-Stakes")
 
-// kindWords are words from which peers would learn which kind of tension was found (F49).
-var kindWords = []string{"contradict", "horizon intersection", "horizon-intersection", "high-stakes", "high stakes", "uncorroborated", "emergent"}
-
-// leaks is the word of a topic that reveals the kind of a tension; "" for none. A word of the
-// question reveals nothing.
-func leaks(topic, question string) string {
-	for _, w := range kindWords {
-		if strings.Contains(strings.ToLower(topic), w) && !strings.Contains(strings.ToLower(question), w) {
-			return w
-		}
-	}
-	return ""
-}
-
 // placed is a quote with its words as they stand in the result, and with the section in which they
 // do.
 func placed(v inquiries.Inquiry, q protocol.InquiryQuote) protocol.InquiryQuote {
@@ -133,7 +118,7 @@ func placed(v inquiries.Inquiry, q protocol.InquiryQuote) protocol.InquiryQuote 
 	sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 	for _, name := range append([]string{q.Section}, inquiries.ResultSections()...) {
 		if words := exact(sections[name], q.Words); strings.Contains(sections[name], words) && words != "" {
-			q.Section, q.Words = name, words
+			q.Section, q.Words = name, inquiries.Whole(sections[name], words)
 			return q
 		}
 	}
@@ -166,14 +151,15 @@ Where perspectives agree, and how strongly: %s. Where they unexpectedly agree, s
 ## %s
 Where they differ, and what became of it in dialogue.
 ## %s
-The answer, attributed to perspectives: say of each claim whether it is from isolated inquiry or from dialogue. Each paragraph, or each point of a list, is one claim or holds one.
+The answer, attributed to perspectives: say of each claim whether it is from isolated inquiry or from dialogue.
 ## %s
-For each claim: its sources, the kind of evidence, and whether it joins several.
+The word "rows" alone: it is made of the rows below.
+There are no words before the first section, and no others with headings.
 
 In the JSON:
 - agreements: each point as it stands, word for word, in %s; its perspectives; its strength
-- basis: for each paragraph or point of %s one row: "claim" is its words exactly as they stand there; "kind" is "result" (words of a result), "dialogue-agreement" or "dialogue-divergence" (words of a report), "user_input" (words of the human) or "synthesis" (your own joining); "sources" name perspectives with the words as they stand in the source, exactly; for "synthesis" without words
-%s`, inquiries.SectionConvergence, strength, inquiries.SectionDivergence, inquiries.SectionIntegrated, inquiries.SectionBasis, inquiries.SectionConvergence, inquiries.SectionIntegrated, guards(v)) +
+- basis: one row for each sentence, point and heading of %s, %s and %s; what has no row is marked as your own joining. "claim" is its words exactly as they stand there; "kind" is "result" (words of a result), "dialogue-agreement" or "dialogue-divergence" (words of a report), "user_input" (words of the human) or "synthesis" (your own joining); "sources" name perspectives with the words as they stand in the source, exactly, a clause at least; for "synthesis" without words
+%s`, inquiries.SectionConvergence, strength, inquiries.SectionDivergence, inquiries.SectionIntegrated, inquiries.SectionBasis, inquiries.SectionConvergence, inquiries.SectionConvergence, inquiries.SectionDivergence, inquiries.SectionIntegrated, guards(v)) +
 		fmt.Sprintf(inJSON, `{"agreements": [{"point": "…", "perspectives": ["…", "…"], "strength": "…"}], "basis": [{"claim": "…", "kind": "result", "sources": [{"perspective": "…", "words": "…"}]}]}`)
 }
 
@@ -183,10 +169,12 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 	if err != nil {
 		return affair.Command{}, err
 	}
-	w.Text = sectionsOf(answer, o, inquiries.SynthesisSections())
-	sections, faults := inquiries.Sections(w.Text, inquiries.SynthesisSections()...)
+	sections, faults := inquiries.Sections(sectionsOf(answer, o, inquiries.SynthesisSections()), inquiries.SynthesisSections()...)
 	if len(faults) > 0 {
 		return affair.Command{}, fmt.Errorf("the synthesis: %s", strings.Join(faults, "; "))
+	}
+	for name, text := range sections {
+		sections[name] = high.Regexp().ReplaceAllString(text, "### ") // below the headings of the sections
 	}
 	for i := range w.Agreements {
 		g := &w.Agreements[i]
@@ -196,28 +184,106 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 			g.Perspectives[j] = named(v, p)
 		}
 	}
-	for i := range w.Basis {
-		b := &w.Basis[i]
-		b.Kind = keyword(b.Kind, protocol.BasisResult, protocol.BasisAgreement, protocol.BasisDivergence, protocol.BasisInput, protocol.BasisFusion)
-		b.Claim = exact(sections[inquiries.SectionIntegrated], b.Claim)
-		for j := range b.Sources {
-			s := &b.Sources[j]
-			s.Perspective = named(v, s.Perspective)
-			stands := false
-			for _, text := range v.Evidence(b.Kind, s.Perspective) {
-				if words := exact(text, s.Words); !stands && strings.Contains(text, words) {
-					s.Words, stands = words, true
-				}
-			}
-			switch {
-			case b.Kind == protocol.BasisInput:
-				s.Perspective = "" // it is the human's
-			case b.Kind == protocol.BasisFusion && !stands:
-				s.Words = "" // the coordinator itself joined results, and quotes nobody
+	rows := w.Basis
+	w.Basis, w.Others = nil, nil
+	for _, b := range rows {
+		b = based(v, b)
+		claim := exact(sections[inquiries.SectionIntegrated], b.Claim)
+		if b.Claim = claim; strings.Contains(sections[inquiries.SectionIntegrated], claim) {
+			w.Basis = append(w.Basis, b)
+			continue
+		}
+		for _, name := range []string{inquiries.SectionConvergence, inquiries.SectionDivergence} {
+			b.Claim = exact(sections[name], b.Claim)
+		}
+		w.Others = append(w.Others, b)
+	}
+	joined(v, &w, sections)
+	return inquiries.Draft(a, inquiry, protocol.Synthesize, w), nil
+}
+
+// high are headings that would be as high as those of the sections.
+var high = pattern.New(`(?m)^[ \t]{0,3}#{1,2}[ \t]+`)
+
+// based is a row of a basis with its kind and its quotes as they stand in the sources.
+func based(v inquiries.Inquiry, b protocol.InquiryBasis) protocol.InquiryBasis {
+	b.Kind = keyword(b.Kind, protocol.BasisResult, protocol.BasisAgreement, protocol.BasisDivergence, protocol.BasisInput, protocol.BasisFusion)
+	quotes := 0
+	for j := range b.Sources {
+		s := &b.Sources[j]
+		s.Perspective = named(v, s.Perspective)
+		stands := false
+		for _, text := range v.Evidence(b.Kind, s.Perspective) {
+			if words := exact(text, s.Words); !stands && strings.Contains(text, words) {
+				s.Words, stands = inquiries.Whole(text, words), true
 			}
 		}
+		switch {
+		case b.Kind == protocol.BasisInput:
+			s.Perspective = "" // it is the human's
+		case b.Kind == protocol.BasisFusion && !stands:
+			s.Words = "" // the coordinator itself joined results, and quotes nobody
+		}
+		if s.Words != "" {
+			quotes++
+		}
 	}
-	return inquiries.Draft(a, inquiry, protocol.Synthesize, w), nil
+	if quotes == 0 && b.Kind == protocol.BasisResult { // what quotes nobody is the coordinator's own
+		b.Kind = protocol.BasisFusion
+	}
+	return b
+}
+
+// joined writes the text of a synthesis: its sections, and its basis from the rows. A sentence that
+// no row covers is marked as the coordinator's own joining (F62). A paragraph of the assessment
+// without any row is not: it is new, and the rules refuse it.
+func joined(v inquiries.Inquiry, w *protocol.InquirySynthesis, sections map[string]string) {
+	write := func() {
+		w.Text = ""
+		for _, name := range inquiries.SynthesisSections() {
+			w.Text += "## " + name + "\n\n" + sections[name] + "\n\n"
+		}
+		w.Text = strings.TrimSpace(w.Text)
+	}
+	write()
+	isNew := func(claim string) bool {
+		return slices.ContainsFunc(inquiries.Paragraphs(sections[inquiries.SectionIntegrated]), func(p string) bool {
+			return strings.Contains(p, claim) && !slices.ContainsFunc(w.Basis, func(b protocol.InquiryBasis) bool { return strings.Contains(p, b.Claim) })
+		})
+	}
+	for _, claim := range slices.DeleteFunc(v.Unbased(*w), isNew) {
+		own := protocol.InquiryBasis{Claim: claim, Kind: protocol.BasisFusion}
+		var all []protocol.InquirySource
+		for _, m := range v.Standing() {
+			if all = append(all, protocol.InquirySource{Perspective: m.Perspective}); strings.Contains(strings.ToLower(claim), strings.ToLower(m.Perspective)) {
+				own.Sources = append(own.Sources, all[len(all)-1])
+			}
+		}
+		if own.Sources == nil {
+			own.Sources = all
+		}
+		if strings.Contains(sections[inquiries.SectionIntegrated], claim) {
+			w.Basis = append(w.Basis, own)
+		} else {
+			w.Others = append(w.Others, own)
+		}
+	}
+	rows := ""
+	for _, b := range slices.Concat(w.Others, w.Basis) {
+		var from []string
+		for _, s := range b.Sources {
+			from = append(from, cmp.Or(s.Perspective, "the human"))
+		}
+		rows += "- " + strings.TrimLeft(line(b.Claim), "-*# ") + " (" + kindNames[b.Kind] + strings.Join(slices.Compact(from), ", ") + ")\n"
+	}
+	sections[inquiries.SectionBasis] = strings.TrimSpace(rows)
+	write()
+}
+
+// kindNames are the kinds of a basis, for people.
+var kindNames = map[string]string{
+	protocol.BasisResult: "from the isolated inquiry of ", protocol.BasisAgreement: "agreed in dialogue by ", protocol.BasisDivergence: "left open in dialogue by ",
+	protocol.BasisInput: "added by ", protocol.BasisFusion: "joined by the coordinator, from ",
 }
 
 // sectionsOf are the sections of an answer, from its first heading on, without the JSON. The JSON
@@ -280,15 +346,26 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 			if isNone(gap) || strings.TrimSpace(gap) == "" {
 				continue
 			}
-			gap = exact(sections[inquiries.SectionLimits], gap)
+			gap = inquiries.Whole(sections[inquiries.SectionLimits], exact(sections[inquiries.SectionLimits], gap))
 			if !slices.Contains(unaddressed, gap) {
 				unaddressed = append(unaddressed, gap)
 			}
+		}
+		due := v.Row(m)
+		for _, section := range due.Sections { // what the rows of the synthesis show, nobody has to remember
+			if !slices.Contains(r.Sections, section) {
+				r.Sections = append(r.Sections, section)
+			}
+		}
+		r.Survived = r.Survived || due.Survived
+		if r.Unaddressed = unaddressed; len(unaddressed) == 0 {
+			r.Unaddressed = due.Unaddressed
+		}
+		for _, gap := range r.Unaddressed {
 			if !slices.Contains(w.Gaps, gap) {
 				w.Gaps = append(w.Gaps, gap)
 			}
 		}
-		r.Unaddressed = unaddressed
 		ordered = append(ordered, r)
 	}
 	w.Rows = ordered
