@@ -328,7 +328,7 @@ type MeshNodeData struct {
 // MeshEdge is the relation of two participants of a party.
 type MeshEdge struct {
 	ID     string       `json:"id"`     // it stays the same as long as there is such an edge
-	Source string       `json:"source"` // of a forward edge, the agent through which the party is led; of a back edge, the member
+	Source string       `json:"source"` // of a forward edge, the agent through which the party is led, or its human once that agent has left; of a back edge, the member
 	Target string       `json:"target"` // the one whose score it is
 	Data   MeshEdgeData `json:"data"`   // how far they are in sync
 }

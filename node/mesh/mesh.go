@@ -95,18 +95,15 @@ func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember
 	return n
 }
 
-// initiator is the agent through which a party is led, as the seed has it: the agent of its leader,
-// or else the member that began the party.
-func initiator(p Party) string {
-	if p.Via != "" {
-		return p.Via
-	}
+// source is the node from which a party is led: the agent of its leader, or the human once that
+// agent has left. So no edge comes from nobody.
+func source(p Party, leader string) string {
 	for _, m := range p.Members {
-		if m.Role == roleInitiator {
+		if m.Role == roleInitiator || m.Name == p.Via && m.Host == p.Host {
 			return m.Name
 		}
 	}
-	return ""
+	return leader
 }
 
 // edge is what all edges between a party and a member have in common.
@@ -139,11 +136,11 @@ func last(scores []Score, fits func(Score) bool) (Score, bool) {
 	return Score{}, false
 }
 
-// forward is the edge from the initiator of a party to a member. It shows the last score that the
+// forward is the edge from the source of a party to a member. It shows the last score that the
 // member gave on the topic, whoever asked it (R23).
 func forward(p Party, m control.PartyMember, leader string, now time.Time) control.MeshEdge {
 	e := edge(p, m, leader, forwards)
-	e.Source, e.Target = initiator(p), m.Name
+	e.Source, e.Target = source(p, leader), m.Name
 	e.Data.Sparkline = append(e.Data.Sparkline, m.Sparkline...)
 	if s, ok := last(p.Scores, func(s Score) bool { return s.By == m.Name }); ok {
 		e = scored(e, s, now)
@@ -151,10 +148,10 @@ func forward(p Party, m control.PartyMember, leader string, now time.Time) contr
 	return e
 }
 
-// back is the edge from a member to the initiator of a party. It shows what the initiator answered
+// back is the edge from a member to the source of a party. It shows what the source answered
 // when the member asked. This score and that of the edge forward differ, and both hold.
 func back(p Party, m control.PartyMember, leader string, now time.Time) (control.MeshEdge, bool) {
-	of := initiator(p)
+	of := source(p, leader)
 	s, ok := last(p.Scores, func(s Score) bool { return s.By == of && s.Asker == m.Name && m.Name != of })
 	if !ok {
 		return control.MeshEdge{}, false

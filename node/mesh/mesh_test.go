@@ -126,6 +126,34 @@ func TestEdgesAreOfEachPartyAndMember(t *testing.T) {
 	}
 }
 
+// It prevents: after the leader's agent has left, the lines of its party come from nobody. They
+// come from the human then, who leads it still, until that agent is a member again.
+func TestNoLineLeadsToNobody(t *testing.T) {
+	ps := two()
+	for i := range ps {
+		ps[i].Members = ps[i].Members[1:] // skills left
+	}
+	namesake := member("skills", "b", 0.8, 1) // another agent of this name, on another host
+	ps[1].Members = append(ps[1].Members, namesake)
+	m := Of(ps, seen)
+	there := map[string]bool{}
+	for _, n := range m.Nodes {
+		there[n.ID] = true
+	}
+	for _, e := range m.Edges {
+		if !there[e.Source] || !there[e.Target] || e.Source != "nat@a" || e.Data.Direction != forwards {
+			t.Errorf("%s: from %s to %s", e.ID, e.Source, e.Target)
+		}
+	}
+	if len(m.Edges) != 4 {
+		t.Errorf("%d edges, not one for each party and member", len(m.Edges))
+	}
+	ps[0].Members = append(ps[0].Members, member("skills", "a", -1, 0)) // it came back, and is no initiator any more
+	if e := edgeOf(t, Of(ps, seen), "c1/mawjs@b/forward"); e.Source != "skills" {
+		t.Errorf("after it came back: %+v", e)
+	}
+}
+
 // Work-with W136, W145: what each of two agents says of the other has an edge of its own, with the
 // agent that observed it and its host.
 func TestBothDirectionsAreKept(t *testing.T) {
