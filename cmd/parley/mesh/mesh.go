@@ -29,9 +29,9 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Short: "Who is in parties with whom, and how far they are in sync",
 		Long: `Who is in parties with whom, of all hosts, and how far they are in sync: for
 each party and member a line from the agent through which the party is led, with
-the member's last score, and what it is worth now. Where the member has asked
-too, what it was answered is a line of its own: two may see each other
-differently.
+the member's last score, and what it is worth now. If that agent has left, the
+line is from the human who leads the party. Where the member has asked too, what
+it was answered is a line of its own: two may see each other differently.
 
 --json prints the graph as {nodes, edges, ts}, for programs that draw it, and
 --watch goes on with what changes, a line each time: nodes and edges that are
@@ -39,9 +39,9 @@ new or other than before, and the ids of those that are gone. Time alone is no
 change, though scores fade: who draws them computes that from syncRaw, lastSync
 and lambda.
 
---svg draws it: green from 90%, amber from 70%, cyan from 50%, gray below, the
-paler the less a score is worth now, and dashed where it is older than three
-half-lives.`,
+--svg draws it, with a lane for each host. At each line stand the party and what
+its score is worth now: green from 90%, amber from 70%, cyan from 50%, gray
+below, the paler the less, and dashed where it is older than three half-lives.`,
 		Example: `  parley party mesh
   parley party mesh --svg mesh.svg
   parley party mesh --watch | jq -c '.edges[].id'`,
