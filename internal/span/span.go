@@ -10,8 +10,11 @@ import (
 
 const day = 24 * time.Hour
 
-// Moment is the layout of times in sentences for people.
-const Moment = "2006-01-02 15:04:05Z07:00"
+// Moment is the layout of times for people, on screens and in sentences.
+const Moment = "2006-01-02 15:04:05 -07:00"
+
+// At is a time for people, in the local zone.
+func At(t time.Time) string { return t.Local().Format(Moment) }
 
 // Text is `d` as text for people: "366 days", "3 days 4h", "36h", "1m30s", "2m". From two days on,
 // what is less than an hour is left out.

@@ -22,3 +22,12 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// It prevents: a sentence of the node says 19:01:00Z where screens say 21:01:00 +02:00.
+func TestAt(t *testing.T) {
+	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
+	text := At(at)
+	if back, err := time.ParseInLocation(Moment, text, time.UTC); err != nil || !back.Equal(at) || text[len(text)-1] == 'Z' || text != at.Local().Format(Moment) {
+		t.Errorf("%s: %v", text, err)
+	}
+}

@@ -86,10 +86,10 @@ func askable(host control.Host, what string) error {
 			"cannot %s %s: its key is revoked, and what it says is refused", what, alias)
 	case control.HostAway:
 		return control.Errorf(control.KindFailed, "what is known of it: parley fleet show "+alias,
-			"cannot %s %s: it is away, last seen %s", what, alias, host.LastSeen.Format(span.Moment))
+			"cannot %s %s: it is away, last seen %s", what, alias, span.At(host.LastSeen))
 	case control.HostGit:
 		return control.Errorf(control.KindFailed, "where it says that it is reached: parley fleet show "+alias,
-			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(span.Moment))
+			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, span.At(host.LastSeen))
 	}
 	return nil
 }

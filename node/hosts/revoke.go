@@ -76,7 +76,7 @@ func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after p
 	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"to let less of it count, name the last message that does: parley fleet revoke "+r.Host.String()+" --after PATH",
-			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format(span.Moment))
+			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, span.At(at))
 	}
 	if room := rv.Config.MessageLimit / revokedEnd; len(ends) > room {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,

@@ -67,11 +67,11 @@ func (t *Twins) met(p bus.Presence) (sayWeAreHere bool) {
 	t.mu.Unlock()
 	if p.Since.Before(t.started) || p.Since.Equal(t.started) && p.Run < t.run {
 		t.expel("another node with the name and key of this host runs %ssince %s",
-			onMachine(p.Machine), p.Since.Format(span.Moment))
+			onMachine(p.Machine), span.At(p.Since))
 		return false
 	}
 	t.notices.Wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
-		onMachine(p.Machine), p.Since.Format(span.Moment), twinHint)
+		onMachine(p.Machine), span.At(p.Since), twinHint)
 	return true
 }
 
@@ -130,7 +130,7 @@ func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item
 	}
 	if theirs, later := t.compare(it, all); later {
 		t.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
-			it.Run, theirs.Time().Format(span.Moment))
+			it.Run, span.At(theirs.Time()))
 		return
 	}
 	if t.notices.Once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
@@ -212,7 +212,7 @@ func (t *Twins) StayOut(why *control.Error) {
 func (t *Twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
 	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
-		t.now().Add(patience).Format(span.Moment), foreign.Path)
+		span.At(t.now().Add(patience)), foreign.Path)
 	wait.Nudge(t.answer)
 	wait.Sleep(ctx, patience)
 }

@@ -85,9 +85,9 @@ func ParseUntil(text string, here *time.Location) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// ParseTime reads a day or a time. Without a zone, it is one of `here`.
+// ParseTime reads a day or a time, as screens show it too. Without a zone, it is one of `here`.
 func ParseTime(text string, here *time.Location) (time.Time, error) {
-	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", ShortForm, TimeForm} {
 		if t, err := time.ParseInLocation(layout, text, here); err == nil {
 			return t, nil
 		}

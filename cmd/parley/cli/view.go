@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -20,13 +21,12 @@ type View struct {
 	agent    string                    // the agent that PARLEY_AGENT names
 }
 
-// The forms of a time: whole, in a table, in a line that shows seconds, and in a line that has few
-// columns. In a list at a terminal, the day and the zone are left out for times of today.
+// A time has one form on all screens: day, clock and zone. A list has it to the minute, and of
+// times of today only the clock. Lines in the order of time have the day above them (see Days).
 const (
-	TimeForm   = "2006-01-02 15:04:05 -07:00"
-	ShortForm  = "2006-01-02 15:04 -07:00"
-	ClockForm  = "01-02 15:04:05 -07:00"
-	MinuteForm = "01-02 15:04 -07:00"
+	TimeForm  = span.Moment
+	ShortForm = "2006-01-02 15:04 -07:00"
+	ClockForm = "15:04"
 )
 
 // WriteJSON prints a value as JSON, in one line.
@@ -79,37 +79,41 @@ func (v View) At(t time.Time, form string) string {
 }
 
 // Stamp is a time in a list. For a person, it leaves out what is clear anyway: the day and the zone
-// of today and, in few columns, the year of this year. Piped output is for programs, and may be
-// read on another day. There it is RFC 3339, to the second, in the local zone with its offset
-// (R18).
-func (v View) Stamp(t time.Time, form string) string {
-	if t.IsZero() {
-		return v.At(t, form)
-	}
-	if !v.Out.Terminal {
-		return v.At(t, time.RFC3339)
-	}
-	today := v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly)
-	thisYear := v.At(t, "2006") == v.At(v.Now(), "2006")
+// of today. Piped output is for programs, and may be read on another day. There it is RFC 3339, to
+// the second, in the local zone with its offset (R18).
+func (v View) Stamp(t time.Time) string {
 	switch {
-	case today && form == ClockForm:
-		return v.At(t, "15:04:05")
-	case today:
-		return v.At(t, "15:04")
-	case form == MinuteForm && !thisYear:
-		return v.At(t, ShortForm)
-	case form == ClockForm && !thisYear:
-		return v.At(t, TimeForm)
+	case !v.Out.Terminal && !t.IsZero():
+		return v.At(t, time.RFC3339)
+	case v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly):
+		return v.At(t, ClockForm)
 	}
-	return v.At(t, form)
+	return v.At(t, ShortForm)
 }
 
-// LineForm is the form of the time in a list of messages.
-func (v View) LineForm() string {
-	if v.Narrow() {
-		return MinuteForm
+// Days shows lines in the order of time with the clock alone, so that they stay in columns. At a
+// terminal, a day that is not that of the line before stands above in a line of its own, with its
+// zone. The first line is taken to be of today.
+type Days struct{ day string }
+
+// Clock is the time with which the next line begins, in the form `clock`; in piped output, in the
+// form `whole`. It is "" if the time is zero.
+func (d *Days) Clock(v View, t time.Time, clock, whole string) string {
+	switch {
+	case t.IsZero():
+		return ""
+	case !v.Out.Terminal:
+		return v.At(t, whole)
 	}
-	return ShortForm
+	const dayForm = "2006-01-02 -07:00"
+	if d.day == "" {
+		d.day = v.At(v.Now(), dayForm)
+	}
+	if day := v.At(t, dayForm); day != d.day {
+		d.day = day
+		v.Out.Printf("%s\n", v.Out.Dim(day))
+	}
+	return v.At(t, clock)
 }
 
 // wideEnough is the width from which on full paths leave room for the text.
@@ -156,5 +160,5 @@ func (v View) StampOrEmpty(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return v.Stamp(t, ShortForm)
+	return v.Stamp(t)
 }

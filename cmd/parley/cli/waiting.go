@@ -109,7 +109,7 @@ func (v View) Watch(ctx context.Context, what string, progress control.Question[
 
 // Waits says what a session of an agent program waits for, and `why` if that does not say it itself.
 func (v View) Waits(w protocol.Waits) (text, why string) {
-	at := v.Stamp(w.Time, v.LineForm())
+	at := v.Stamp(w.Time)
 	switch w.For {
 	case protocol.WaitsForHuman:
 		return "waits for its human since " + at, ""

@@ -60,8 +60,8 @@ func TestDemoFitsTheTerminal(t *testing.T) {
   All 176 messages and receipts are in the shared record and in the records of
   both nodes.
   oracle-world$ parley inbox
-    TIME                FROM         CHANNEL  ID        TEXT
-    05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  That was 10 words, and …
+    TIME        FROM         CHANNEL  ID        TEXT
+    2026-05-23  mawjs@white  direct   b2c3d4e5  That was 10 words, and …
     next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -90,7 +90,7 @@ func named(m control.Message) string {
 	if len(begin) > mostOfLine {
 		begin = strings.ToValidUTF8(begin[:mostOfLine], "") + "…"
 	}
-	return fmt.Sprintf("%s  %s  %s to %s (%s): %s\n", ref.ID, m.Timestamp.UTC().Format("2006-01-02 15:04:05"), ref.From, strings.Join(to, ", "), proved, prompt.Quote(begin))
+	return fmt.Sprintf("%s  %s  %s to %s (%s): %s\n", ref.ID, m.Timestamp.UTC().Format("2006-01-02 15:04:05 UTC"), ref.From, strings.Join(to, ", "), proved, prompt.Quote(begin))
 }
 
 // tell is a text with what others wrote in fences.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -53,6 +52,9 @@ marker .green{fill:#2ea043}marker .amber{fill:#f2b04a}marker .cyan{fill:#7fd9ff}
 </style>
 `
 
+// moment is the form of times: a drawing is seen in other zones too.
+const moment = "2006-01-02 15:04 UTC"
+
 // colours are the colours of edges, and what they mean.
 var colours = [...][2]string{{"green", "aligned, 90% or more"}, {"amber", "productive, 70%"}, {"cyan", "divergent, 50%"}, {"gray", "drifted, below"}}
 
@@ -97,7 +99,7 @@ func drawing(m control.Mesh) string {
 		fmt.Fprintf(&b, `<marker id="to-%s" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="5" markerHeight="5" orient="auto"><path class="%s" stroke="none" d="M0 0 8 4 0 8z"/></marker>`+"\n", c[0], c[0])
 	}
 	fmt.Fprintf(&b, "</defs>\n<text class=\"ink name\" x=\"%g\" y=\"30\">%s</text>\n<text class=\"dim small\" x=\"%g\" y=\"48\">%s</text>\n",
-		edgeOfAll, safe(summary(m)), edgeOfAll, safe("as of "+m.Time.UTC().Format("2006-01-02 15:04 UTC")))
+		edgeOfAll, safe(summary(m)), edgeOfAll, "as of "+m.Time.UTC().Format(moment))
 	for _, column := range f.columns {
 		for _, l := range column {
 			fmt.Fprintf(&b, `<rect class="lane" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8"/><text class="dim small" x="%.1f" y="%.1f">%s</text>`+"\n",
@@ -209,7 +211,7 @@ func tip(e control.MeshEdge) string {
 	if !e.Data.Synced {
 		return text + "never synced"
 	}
-	return text + fmt.Sprintf("%s, now %s, last sync %s, asked by %s %s", raw(e), decayed(e), e.Data.LastSync.UTC().Format(time.RFC3339), e.Data.Observer, cli.Sparkline(e.Data.Sparkline))
+	return text + fmt.Sprintf("%s, now %s, last sync %s, asked by %s %s", raw(e), decayed(e), e.Data.LastSync.UTC().Format(moment), e.Data.Observer, cli.Sparkline(e.Data.Sparkline))
 }
 
 // raw and decayed are the scores of an edge; a dash if it was never synced.

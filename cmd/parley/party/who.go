@@ -220,7 +220,7 @@ func (s *session) below(party control.Party) {
 		s.taskLine(task)
 	}
 	for _, l := range party.Leases {
-		s.line("🔒 %s has %s until %s (fence %d)", term.Line(l.Holder.String()), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
+		s.line("🔒 %s has %s until %s (fence %d)", term.Line(l.Holder.String()), term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until), l.Fence)
 	}
 	if n := len(party.Void); n > 0 {
 		last := party.Void[n-1]
@@ -250,7 +250,7 @@ func (s *session) taskLine(task control.PartyTask) {
 	case "done":
 		s.line("☑ %s %s (%s)", task.Label, term.Line(task.Text), term.Line(task.Taker.String()))
 	case "taken":
-		s.line("▶ %s %s (%s until %s)", task.Label, term.Line(task.Text), term.Line(task.Taker.String()), s.view.Stamp(task.Until, cli.ShortForm))
+		s.line("▶ %s %s (%s until %s)", task.Label, term.Line(task.Text), term.Line(task.Taker.String()), s.view.Stamp(task.Until))
 	default:
 		s.line("☐ %s %s", task.Label, term.Line(task.Text))
 	}
@@ -265,7 +265,7 @@ func (s *session) gateLine(g control.Gate) {
 	case "pending":
 		s.line("⏳ Pending: %s (asked %s, waits for %s)", name, s.view.Age(g.Time), decider(g))
 	case "deferred":
-		s.line("⏸ Deferred: %s (%q until %s)", name, term.Line(g.Reason), s.view.Stamp(g.Until, cli.ShortForm))
+		s.line("⏸ Deferred: %s (%q until %s)", name, term.Line(g.Reason), s.view.Stamp(g.Until))
 	case "expired":
 		s.line("⏱ No answer in time: %s (asked %s; a late one counts)", name, s.view.Age(g.Time))
 	case "contested":

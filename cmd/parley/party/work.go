@@ -125,7 +125,7 @@ for gone and comes back has the lower one.`,
 		r := control.PartyDeedRequest{Deed: protocol.ActLease, Things: args, For: control.Seconds(hold), Reason: reason}
 		return s.say(ctx, r, func(done control.PartyDeed) {
 			l := done.Party.Leases[len(done.Party.Leases)-1]
-			s.view.Out.Printf("🔒 %s until %s (fence %d)\n", term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until, cli.ShortForm), l.Fence)
+			s.view.Out.Printf("🔒 %s until %s (fence %d)\n", term.Line(strings.Join(l.Things, ", ")), s.view.Stamp(l.Until), l.Fence)
 		})
 	})
 	cli.DurationFlag(cmd.Flags(), &hold, "for", "how `LONG` (default 2h)")

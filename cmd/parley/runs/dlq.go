@@ -79,9 +79,9 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 			problem = "[claimed] " + problem
 		}
 		t.Rows = append(t.Rows, []string{
-			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
+			v.Stamp(d.Time), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 	}
-	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
+	v.Table(t, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
 		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
 	v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
 }

@@ -81,9 +81,9 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 			tried = fmt.Sprintf("%d of %d", j.Attempt, j.Of)
 		}
 		t.Rows = append(t.Rows, []string{
-			j.Agent.String(), place, stateOf(j), tried, nextOf(v, j), v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), textOf(j)})
+			j.Agent.String(), place, stateOf(j), tried, nextOf(v, j), v.Stamp(j.Since), v.ID(j.Path), term.Line(j.From), textOf(j)})
 	}
-	v.Table(t, cli.Squeeze{Column: 8, Least: 16}, cli.Squeeze{Column: 5, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 7, Least: 8},
+	v.Table(t, cli.Squeeze{Column: 8, Least: 10}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 7, Least: 8},
 		cli.Squeeze{Column: 5}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 3})
 	said := map[string]bool{"": true}
 	for _, j := range jobs {

@@ -45,10 +45,10 @@ func dies(r *clitest.Run, letter control.DeadLetter) {
 func TestWorkForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue", `
-AGENT  PLACE  STATE    TRIED   NEXT TRY  SINCE  ID        FROM  TEXT
-mawjs         running  1 of 3            05-23  b2c3d4e5  n␛at  translate␛[2J t…
-mawjs  1      busy                       05-23  b2c3d4e5  n␛at  translate␛[2J t…
-mawjs  2      failing  1 of 3  21:02:00  05-23  b2c3d4e5  n␛at  [exit code 1] t…
+AGENT  PLACE  STATE    TRIED   NEXT TRY  SINCE       ID        FROM  TEXT
+mawjs         running  1 of 3            2026-05-23  b2c3d4e5  n␛at  translate…
+mawjs  1      busy                       2026-05-23  b2c3d4e5  n␛at  translate…
+mawjs  2      failing  1 of 3  21:02:00  2026-05-23  b2c3d4e5  n␛at  [exit cod…
 `},
 		{"cancel b2c3d4e5", `
 mawjs no longer works on b2c3d4e5; n␛at is told
@@ -56,8 +56,8 @@ mawjs no longer works on b2c3d4e5; n␛at is told
 mawjs no longer works on b2c3d4e5; n␛at is told
 `},
 		{"dlq list", `
-TIME   AGENT        TRIED  ID        FROM   PROBLEM
-05-23  mawjs@white  3      b2c3d4e5  mawjs  the command ended with exit code 1:…
+TIME        AGENT        TRIED  ID        FROM   PROBLEM
+2026-05-23  mawjs@white  3      b2c3d4e5  mawjs  the command ended with exit co…
 next: parley agent dlq show b2c3d4e5   what happened
 `},
 		{"dlq show b2c3d4e5", `
@@ -102,8 +102,8 @@ func TestTheNextStepOfADeadLetterNamesItsAgent(t *testing.T) {
 func TestAbandonedClaimsForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"dlq list", `
-TIME   AGENT  TRIED  ID        FROM   PROBLEM
-05-23  mawjs  0      b2c3d4e5  mawjs  [claimed] another host has claimed it
+TIME        AGENT  TRIED  ID        FROM   PROBLEM
+2026-05-23  mawjs  0      b2c3d4e5  mawjs  [claimed] another host has claimed it
 next: parley agent dlq show b2c3d4e5   what happened
 `},
 		{"dlq show b2c3d4e5", `

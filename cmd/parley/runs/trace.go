@@ -68,34 +68,23 @@ func runTrace(ctx context.Context, r control.TraceRequest, most int, client cont
 	})
 }
 
-// The forms of the times of a trace: for a terminal, which shows a day that is not today in a line
-// of its own, and for programs.
+// The forms of the times of a trace: for a terminal, and for programs.
 const (
 	traceClock = "15:04:05.000"
-	traceDay   = "2006-01-02 -07:00"
 	traceTime  = "2006-01-02T15:04:05.000Z07:00"
 )
 
 type traceLines struct {
 	v    cli.View
-	host int    // width of the column of hosts
-	day  string // day of the last line that has a time
+	host int // width of the column of hosts
+	days cli.Days
 }
 
 // show shows a line: when and where a step happened, and what is said of it.
 func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
 	v := l.v
-	if v.Out.Terminal {
-		if l.day == "" {
-			l.day = l.v.At(l.v.Now(), traceDay)
-		}
-		if day := l.v.At(s.Time, traceDay); !s.Time.IsZero() && day != l.day {
-			l.day = day
-			l.v.Out.Printf("%s\n", l.v.Out.Dim(day))
-		}
-	}
-	when, left := l.columns()
-	head := v.Out.Dim(term.Pad(v.AtOrEmpty(s.Time, when), left-l.host-4)) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
+	left := l.columns()
+	head := v.Out.Dim(term.Pad(l.days.Clock(v, s.Time, traceClock, traceTime), left-l.host-4)) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
 	indent := strings.Repeat("  ", s.Depth)
 	for i, line := range l.fit(term.Line(text), v.Out.Width-left-len(indent)) {
 		if i > 0 {
@@ -108,13 +97,13 @@ func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
 	}
 }
 
-// columns returns the form of the time with which a line begins, and the width of the columns of
-// time and host.
-func (l *traceLines) columns() (form string, width int) {
-	if form = traceTime; l.v.Out.Terminal {
+// columns returns the width of the columns of time and host.
+func (l *traceLines) columns() int {
+	form := traceTime
+	if l.v.Out.Terminal {
 		form = traceClock
 	}
-	return form, len(l.v.At(l.v.Now(), form)) + l.host + 4
+	return len(l.v.At(l.v.Now(), form)) + l.host + 4
 }
 
 const mostLines = 3
@@ -140,7 +129,7 @@ func (l *traceLines) fit(text string, width int) []string {
 // showCommand shows a line that has no time and ends in a command. The command is not cut: if there
 // is not enough room below the other lines, the line begins further to the left.
 func (l *traceLines) showCommand(depth int, text string) {
-	_, left := l.columns()
+	left := l.columns()
 	left += 2 * depth
 	if width := l.v.Out.Width; width > 0 {
 		left = max(2, min(left, width-term.Width(text)))

@@ -66,7 +66,7 @@ func at(v cli.View, s control.Session) string {
 	if s.Since.IsZero() {
 		return string(s.State)
 	}
-	return fmt.Sprintf("%s since %s", s.State, v.Stamp(s.Since, v.LineForm()))
+	return fmt.Sprintf("%s since %s", s.State, v.Stamp(s.Since))
 }
 
 // hears says how a session hears its mail.
@@ -75,9 +75,9 @@ func hears(v cli.View, s control.Session) string {
 	case s.State == control.AgentAway:
 		return "when it is opened"
 	case !s.Muted.IsZero():
-		return "muted until " + v.Stamp(s.Muted, v.LineForm())
+		return "muted until " + v.Stamp(s.Muted)
 	case !s.Woken.IsZero() && len(s.Ways) > 0:
-		return "woken " + v.Stamp(s.Woken, v.LineForm()) + ", and not read"
+		return "woken " + v.Stamp(s.Woken) + ", and not read"
 	case len(s.Ways) == 0:
 		return "at its next turn"
 	}
@@ -129,7 +129,7 @@ func newMuteCommand(p *cli.Program) *cobra.Command {
 					v.Out.Printf("%s is woken by new mail again\n", s.Agent)
 					return
 				}
-				v.Out.Printf("%s is not woken until %s\n", s.Agent, v.Stamp(s.Muted, v.LineForm()))
+				v.Out.Printf("%s is not woken until %s\n", s.Agent, v.Stamp(s.Muted))
 			})
 		}),
 	}

@@ -111,7 +111,7 @@ const textIndent = "  "
 // showWhole shows a message with its text below it. A receipt is shown in one line.
 func showWhole(v cli.View, m control.Message) {
 	if m.Type == protocol.TypeRead {
-		v.Out.Printf("%s\n", v.Out.Dim(v.Stamp(m.Timestamp, cli.ClockForm)+"  read by "+term.Line(Sender(m))+": "+refSuffix(m)))
+		v.Out.Printf("%s\n", v.Out.Dim(v.Stamp(m.Timestamp)+"  read by "+term.Line(Sender(m))+": "+refSuffix(m)))
 		return
 	}
 	head := v.Out.Bold(term.Line(Sender(m))) + " → " + term.Line(strings.Join(m.To, ", "))
@@ -122,7 +122,7 @@ func showWhole(v cli.View, m control.Message) {
 	for _, doubt := range doubts(m) {
 		mark += "  " + v.Out.Warn(term.Line(doubt))
 	}
-	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp, cli.ClockForm), head, v.Out.Dim(v.ID(m.Path)), mark)
+	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp), head, v.Out.Dim(v.ID(m.Path)), mark)
 	width := 0
 	if v.Out.Width > 0 {
 		width = v.Out.Width - term.Width(textIndent)

@@ -128,7 +128,7 @@ func (c *chat) show(m control.Message) error {
 	}
 	c.fit()
 	who := term.Line(Sender(m))
-	head := c.v.Out.Dim(c.v.Stamp(m.Timestamp, cli.ClockForm)) + " " + c.v.Out.Bold(who)
+	head := c.v.Out.Dim(c.v.Stamp(m.Timestamp)) + " " + c.v.Out.Bold(who)
 	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}

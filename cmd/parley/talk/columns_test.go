@@ -1,7 +1,10 @@
 package talk
 
 import (
+	"context"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +46,7 @@ func TestLinesFitTheTerminal(t *testing.T) {
 		{"inbox", `
 TIME        FROM                 CHANNEL     ID        TEXT
 2025-05-23  mawjs@white          direct      b2c3d4e5  long ago
-05-22       mawjs@white          sprint      b2c3d4e5  yesterday and so on and…
+2026-05-22  mawjs@white          sprint      b2c3d4e5  yesterday and so on and…
 20:01       リリース担当者の名…  会議室 of…  b2c3d4e5  明日の会議は十時からで…
 21:01       mawjs@white          all         b2c3d4e5  to all
 21:01       mawjs@white          adfe0356…   b2c3d4e5  from a group's channel
@@ -51,16 +54,22 @@ TIME        FROM                 CHANNEL     ID        TEXT
 next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 		{"log", `
-2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
-05-22 21:01 +02:00  mawjs@white → all  sprint  b2c3d4e5  yesterday and so on an…
+2025-05-23 +02:00
+21:01  mawjs@white → nat                       b2c3d4e5  long ago
+2026-05-22 +02:00
+21:01  mawjs@white → all         sprint        b2c3d4e5  yesterday and so on an…
+2026-05-23 +02:00
 20:01  リリース担当者の名前@東…  会議室 of t…  b2c3d4e5  明日の会議は十時からで…
 21:01  mawjs@white → all                       b2c3d4e5  to all
 21:01  mawjs@white → nat         adfe0356…     b2c3d4e5  from a group's channel
 21:01  mawjs@white → nat                       b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวั…
 `},
 		{"log --channel sprint", `
-2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
-05-22 21:01 +02:00  mawjs@white → all  b2c3d4e5  yesterday and so on and so on …
+2025-05-23 +02:00
+21:01  mawjs@white → nat         b2c3d4e5  long ago
+2026-05-22 +02:00
+21:01  mawjs@white → all         b2c3d4e5  yesterday and so on and so on and so…
+2026-05-23 +02:00
 20:01  リリース担当者の名前@東…  b2c3d4e5  明日の会議は十時からです。資料を読ん…
 21:01  mawjs@white → all         b2c3d4e5  to all
 21:01  mawjs@white → nat         b2c3d4e5  from a group's channel
@@ -80,6 +89,78 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 		for line := range strings.Lines(r.Out.String()) {
 			if width := term.Width(strings.TrimRight(line, "\n")); width > 80 {
 				t.Errorf("%s: %d columns: %s", test.line, width, line)
+			}
+		}
+	}
+}
+
+// It prevents: the columns of a log begin further to the right with each longer name, channel or
+// day, as lines come.
+func TestColumnsStay(t *testing.T) {
+	for _, line := range []string{"log", "log --follow", "log --channel sprint --follow", "events"} {
+		for _, columns := range []int{0, 80, 120, 200} {
+			r := newRun(t)
+			mail := aDay()
+			if columns == 0 { // a program is given names whole, however long they are
+				mail = slices.Delete(mail, 2, 3)
+			}
+			r.HasMail(mail)
+			r.By(control.Events.By(func(_ context.Context, _ control.EventsRequest, yield func(control.Event) error) error {
+				for _, m := range mail {
+					if err := yield(control.Event{Kind: control.EventMessage, Time: m.Timestamp, Message: &m}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+			r.Program.Now = func() time.Time { return clitest.Message("").Timestamp.Add(time.Hour) }
+			if columns > 0 {
+				r.AtTerminal(columns)
+			}
+			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
+				t.Errorf("%s: exit %d, %s", line, code, r.Err.String())
+			}
+			mark := "b2c3d4e5"
+			if line == "events" {
+				mark = "message"
+			}
+			starts := map[int]bool{}
+			for text := range strings.Lines(r.Out.String()) {
+				before, _, found := strings.Cut(text, mark)
+				if width := term.Width(strings.TrimSpace(text)); columns > 0 && width > columns {
+					t.Errorf("%s at %d columns: %d columns: %s", line, columns, width, text)
+				}
+				if found {
+					starts[term.Width(before)] = true
+				}
+			}
+			if len(starts) != 1 {
+				t.Errorf("%s at %d columns begins at %v:\n%s", line, columns, starts, r.Out.String())
+			}
+		}
+	}
+}
+
+// It prevents: one screen says 05-22, another one 2026-05-22 21:01, a third one 2026-05-22T19:01:00Z.
+func TestTimesHaveOneForm(t *testing.T) {
+	whole := regexp.MustCompile(`\b20\d\d-\d\d-\d\d( \d\d:\d\d(:\d\d)?)?( [+-]\d\d:\d\d)?`)
+	for _, line := range []string{"inbox", "log", "log -f", "read x", "show x", "search hello", "replies x", "thread x", "attach x"} {
+		for _, columns := range []int{80, 200} {
+			r := newRun(t)
+			m := clitest.Message("hello")
+			r.HasMail([]control.Message{m})
+			r.HasMessage(m)
+			clitest.On(r, control.Thread, []control.ThreadMessage{{Message: m}})
+			clitest.On(r, control.Search, clitest.SomeFinds(m))
+			r.Program.Now = func() time.Time { return m.Timestamp.Add(48 * time.Hour) }
+			r.AtTerminal(columns)
+			r.Do(strings.Fields(line)...)
+			shown := strings.ReplaceAll(r.Out.String(), m.Path.String(), "")
+			if times := whole.FindAllString(shown, -1); len(times) == 0 && line != "attach x" {
+				t.Errorf("%s: without a day:\n%s", line, shown)
+			}
+			if other := regexp.MustCompile(`\d\d-\d\d|\dT\d\d:|\dZ`).FindString(whole.ReplaceAllString(shown, "")); other != "" {
+				t.Errorf("%s at %d columns has another form, %s:\n%s", line, columns, other, shown)
 			}
 		}
 	}

@@ -19,11 +19,11 @@ func TestConversations(t *testing.T) {
 		want  string
 	}{
 		{"thread at 80 columns", "thread b2c3d4e5", 80, `
-nat@white             05-23 21:01 +02:00  b2c3d4e5  who takes t…  read by 2 of 3
-├ mawjs@white         05-23 21:01 +02:00  b2c3d4e5  I do  read
-│ └ nat@white         05-23 21:01 +02:00  b2c3d4e5  thanks  answered
-│   └ a-reviewer-of…  05-23 21:01 +02:00  b2c3d4e5  世界 long long long long lo…
-└ volt@white          05-23 21:01 +02:00  b2c3d4e5  [sync-check] e␛[2J
+nat@white           2026-05-23 21:01 +02:00  b2c3d4e5  who take…  read by 2 of 3
+├ mawjs@white       2026-05-23 21:01 +02:00  b2c3d4e5  I do  read
+│ └ nat@white       2026-05-23 21:01 +02:00  b2c3d4e5  thanks  answered
+│   └ a-reviewer-…  2026-05-23 21:01 +02:00  b2c3d4e5  世界 long long long long…
+└ volt@white        2026-05-23 21:01 +02:00  b2c3d4e5  [sync-check] e␛[2J
 next: parley reply b2c3d4e5 TEXT   answer the last one
 `},
 		{"thread, piped", "thread b2c3d4e5", 0, `
@@ -34,8 +34,8 @@ nat@white                             2026-05-23T21:01:00+02:00  b2c3d4e5  who t
 └ volt@white                          2026-05-23T21:01:00+02:00  b2c3d4e5  [sync-check] e␛[2J
 `},
 		{"replies", "replies b2c3d4e5", 80, `
-TIME                FROM       CHANNEL    ID        TEXT
-05-23 21:01 +02:00  nat@white  adfe0356…  b2c3d4e5  who takes the deadline on f…
+TIME        FROM       CHANNEL    ID        TEXT
+2026-05-23  nat@white  adfe0356…  b2c3d4e5  who takes the deadline …
 next: parley thread b2c3d4e5   the whole conversation
 `},
 		{"show says how far with each", "show b2c3d4e5", 80, `
@@ -51,10 +51,12 @@ who takes the deadline on friday?
 and the notes?
 `},
 		{"log at 80 columns has no room for more", "log", 80, `
-05-23 21:01 +02:00  nat@white → mawjs, …  b2c3d4e5  who takes the deadline on f…
+2026-05-23 +02:00
+21:01  nat@white → mawjs, volt…  b2c3d4e5  who takes the deadline on friday? …
 `},
 		{"log at 120 columns", "log", 120, `
-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
+2026-05-23 +02:00
+21:01  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
 `},
 		{"log, piped", "log", 0, `
 2026-05-23T21:01:00+02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …
@@ -188,9 +190,9 @@ func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
 	asked := clitest.Message("can I take Friday?")
 	asked.From, asked.To = "mawjs", []string{"volt"}
 	clitest.On(r, control.Thread, append(clitest.SomeThread()[:2], control.ThreadMessage{Message: asked, Depth: 1}))
-	r.AtTerminal(80)
+	r.AtTerminal(100)
 	r.Do("thread", "b2c3d4e5")
-	want := "└ mawjs@white → volt  05-23 21:01 +02:00  b2c3d4e5  can I take Friday?"
+	want := "└ mawjs@white → volt  2026-05-23 21:01 +02:00  b2c3d4e5  can I take Friday?"
 	if !strings.Contains(r.Out.String(), want) || strings.Contains(r.Out.String(), "├ mawjs@white →") {
 		t.Errorf("printed\n%s\nwant %s", r.Out.String(), want)
 	}

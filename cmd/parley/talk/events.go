@@ -63,6 +63,7 @@ of whatever happens after that event.`,
 func runEvents(ctx context.Context, r control.EventsRequest, client control.Service, v cli.View) error {
 	buffered := bufio.NewWriter(v.Out.Writer)
 	v.Out.Writer = buffered
+	var days cli.Days
 	return control.Events.Ask(ctx, client, r, func(e control.Event) error {
 		switch {
 		case v.JSON:
@@ -70,15 +71,18 @@ func runEvents(ctx context.Context, r control.EventsRequest, client control.Serv
 				return err
 			}
 		case e.Kind != control.EventBegun:
-			v.Out.Printf("%s\n", eventLine(e, v))
+			v.Out.Printf("%s\n", eventLine(e, days.Clock(v, e.Time, eventClock, time.RFC3339), v))
 		}
 		return buffered.Flush()
 	})
 }
 
+// eventClock is the form of times that may be less than a minute apart.
+const eventClock = "15:04:05"
+
 // eventLine is an event in one line: its time, what it is about, and what has happened.
-func eventLine(e control.Event, v cli.View) string {
-	head := v.Stamp(e.Time, cli.ClockForm) + "  " + term.Pad(string(e.Kind), len(control.EventMessage)) + "  "
+func eventLine(e control.Event, when string, v cli.View) string {
+	head := when + "  " + term.Pad(string(e.Kind), len(control.EventMessage)) + "  "
 	text := term.Line(eventText(e, v))
 	if v.Out.Width > 0 {
 		text = term.Cut(text, max(leastText, v.Out.Width-term.Width(head)))
@@ -127,7 +131,7 @@ func retryOf(r control.RunChange) retry {
 func (r retry) text(v cli.View, on term.Screen) string {
 	form := time.RFC3339
 	if on.Terminal {
-		form = "15:04:05"
+		form = eventClock
 	}
 	return fmt.Sprintf("%s: attempt %d of %d failed (%s), next try at %s", r.agent, r.attempt, r.of, r.problem, v.At(r.next, form))
 }

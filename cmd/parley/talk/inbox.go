@@ -121,7 +121,7 @@ func mailTable(v cli.View, mail []control.Message, mark func(control.Message) st
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{
-			v.Stamp(m.Timestamp, v.LineForm()), term.Line(Sender(m)), channelLabel(m), v.ID(m.Path), mark(m) + summary(m),
+			v.Stamp(m.Timestamp), term.Line(Sender(m)), channelLabel(m), v.ID(m.Path), mark(m) + summary(m),
 		})
 	}
 	v.Table(t, mailSqueezes()...)
@@ -131,6 +131,6 @@ func mailTable(v cli.View, mail []control.Message, mark func(control.Message) st
 // author, channel, id and text.
 func mailSqueezes() []cli.Squeeze {
 	return []cli.Squeeze{
-		{Column: 4, Least: leastText}, {Column: 0, Least: len("01-02"), Cut: cli.ToDay}, {Column: 2, Least: 10}, {Column: 1, Least: 12}, {Column: 2},
+		{Column: 4, Least: leastText}, {Column: 0, Least: cli.DayWidth, Cut: cli.ToDay}, {Column: 2, Least: 10}, {Column: 1, Least: 12}, {Column: 2},
 	}
 }

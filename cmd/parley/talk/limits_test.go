@@ -3,6 +3,7 @@ package talk
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
@@ -54,6 +55,7 @@ func TestMoreIsSaid(t *testing.T) {
 		r := newRun(t)
 		r.HasMail(test.mail)
 		r.AtTerminal(80)
+		r.Program.Now = func() time.Time { return mail[0].Timestamp }
 		r.Do(strings.Fields(test.line)...)
 		if got := strings.Count(r.Out.String(), "\n"); got != test.lines || r.Err.String() != test.say {
 			t.Errorf("%s: %d lines, said %q, want %d and %q", test.line, got, r.Err.String(), test.lines, test.say)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
@@ -54,7 +55,13 @@ func NewLogCommand(p *cli.Program) *cobra.Command {
 func runLog(ctx context.Context, r control.LogRequest, client control.Service, v cli.View) error {
 	buffered := bufio.NewWriter(v.Out.Writer)
 	v.Out.Writer = buffered
-	lines := logLines{oneChannel: r.Channel != ""}
+	lines := logLines{v: v, oneChannel: r.Channel != ""}
+	if r.Follow {
+		lines.whoWidth, lines.channelWidth = maxWho(v, 33), maxChannel(v)
+		if lines.oneChannel {
+			lines.channelWidth = 0
+		}
+	}
 	shown, unread := 0, 0
 	err := control.Log.Ask(ctx, client, r, func(m control.Message) error {
 		shown++
@@ -66,13 +73,14 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 				return err
 			}
 		} else {
-			v.Out.Printf("%s\n", lines.format(m, v))
+			lines.add(m)
 		}
 		if r.Follow {
 			return buffered.Flush()
 		}
 		return nil
 	})
+	lines.settle()
 	if flushErr := buffered.Flush(); err == nil {
 		err = flushErr
 	}
@@ -88,23 +96,55 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	return err
 }
 
-// logLines aligns lines, of which the later ones are not known yet.
+// logLines aligns lines, of which the later ones are not known yet. Its columns stay where they are:
+// they are as wide as the first lines need, or as they may be if lines are shown as they come.
 type logLines struct {
+	v            cli.View
+	days         cli.Days
 	oneChannel   bool // all of them are in the same channel, which need not be shown
+	held         []control.Message
 	whoWidth     int
 	channelWidth int
 }
 
-// maxWho is the width up to which the column of names grows. In a narrow terminal, it is a share,
-// in percent, of the columns that a time of the given width leaves. So there is room for the text.
-func maxWho(v cli.View, percent, timeWidth int) int {
+// logHeld is how many lines are looked at before the width of the columns is settled.
+const logHeld = 100
+
+// add shows a message, once the columns are settled.
+func (l *logLines) add(m control.Message) {
+	if l.whoWidth > 0 {
+		l.show(m)
+	} else if l.held = append(l.held, m); len(l.held) == logHeld {
+		l.settle()
+	}
+}
+
+// settle settles the columns, and shows what was held.
+func (l *logLines) settle() {
+	for _, m := range l.held {
+		l.whoWidth = min(max(l.whoWidth, term.Width(fromTo(m))), maxWho(l.v, 33))
+		l.channelWidth = min(max(l.channelWidth, term.Width(l.channel(m))), maxChannel(l.v))
+	}
+	for _, m := range l.held {
+		l.show(m)
+	}
+	l.held = nil
+}
+
+func fromTo(m control.Message) string {
+	return term.Line(Sender(m) + " → " + strings.Join(m.To, ", "))
+}
+
+// maxWho is how wide the column of names may be; in a narrow terminal, a share in percent of what
+// the time leaves.
+func maxWho(v cli.View, percent int) int {
 	if v.Narrow() {
-		return (v.Out.Width - timeWidth) * percent / 100
+		return (v.Out.Width - len(cli.ClockForm)) * percent / 100
 	}
 	return 36
 }
 
-// maxChannel is the width up to which the column of channels grows.
+// maxChannel is how wide the column of channels may be.
 func maxChannel(v cli.View) int {
 	if v.Narrow() {
 		return max(8, v.Out.Width*15/100)
@@ -115,20 +155,20 @@ func maxChannel(v cli.View) int {
 // leastText is the width from which on a text leaves room for something beside it.
 const leastText = 24
 
-// format is a message in one line: when, from whom to whom, the channel if it is not the one of
+// show shows a message in one line: when, from whom to whom, the channel if it is not the one of
 // these two, the id, and the summary. If the terminal has room, it shows for a message to several
 // how many have read it.
-func (l *logLines) format(m control.Message, v cli.View) string {
-	when := v.Stamp(m.Timestamp, v.LineForm())
-	who := term.Line(Sender(m) + " → " + strings.Join(m.To, ", "))
-	l.whoWidth = min(max(l.whoWidth, term.Width(who)), maxWho(v, 33, term.Width(when)))
-	if v.Narrow() {
-		who = term.Cut(who, l.whoWidth)
+func (l *logLines) show(m control.Message) {
+	v := l.v
+	cell := func(text string, width int) string {
+		if v.Out.Terminal {
+			text = term.Cut(text, width)
+		}
+		return term.Pad(text, width) + "  "
 	}
-	// All times of one day have the same width. Those of today leave more room.
-	head := when + "  " + term.Pad(who, l.whoWidth) + "  "
-	if channel := l.channel(m, v); l.channelWidth > 0 {
-		head += term.Pad(channel, l.channelWidth) + "  "
+	head := l.days.Clock(v, m.Timestamp, cli.ClockForm, time.RFC3339) + "  " + cell(fromTo(m), l.whoWidth)
+	if l.channelWidth > 0 {
+		head += cell(l.channel(m), l.channelWidth)
 	}
 	id, text, reached := v.ID(m.Path), summary(m), ""
 	if v.Out.Width > 0 {
@@ -138,19 +178,14 @@ func (l *logLines) format(m control.Message, v cli.View) string {
 		}
 		text = term.Cut(text, max(8, room-term.Width(reached)))
 	}
-	return strings.TrimRight(head+v.Out.Dim(id)+"  "+text+v.Out.Dim(reached), " ")
+	v.Out.Printf("%s\n", strings.TrimRight(head+v.Out.Dim(id)+"  "+text+v.Out.Dim(reached), " "))
 }
 
 // channel is the cell that names the channel of a message. It is empty if the author and the
 // addressees say that already.
-func (l *logLines) channel(m control.Message, v cli.View) string {
-	label := channelLabel(m)
+func (l *logLines) channel(m control.Message) string {
 	if l.oneChannel || m.Direct && m.ChannelName == "" {
-		label = ""
+		return ""
 	}
-	if v.Narrow() {
-		label = term.Cut(label, maxChannel(v))
-	}
-	l.channelWidth = min(max(l.channelWidth, term.Width(label)), maxChannel(v))
-	return label
+	return channelLabel(m)
 }

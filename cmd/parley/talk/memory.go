@@ -128,7 +128,7 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 			if m.SupersededBy != "" {
 				gone = "superseded"
 			}
-			t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp, cli.ShortForm), term.Line(m.From), memoryID(m.File),
+			t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp), term.Line(m.From), memoryID(m.File),
 				scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 		}
 		v.Table(t, cli.Squeeze{Column: 6, Least: 16}, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay},

@@ -12,6 +12,6 @@ import (
 func newRun(t *testing.T) *clitest.Run {
 	t.Helper()
 	return clitest.New(t, func(p *cli.Program) *cobra.Command {
-		return cli.NewRoot(p, NewHeyCommand(p), NewWormholeCommand(p), NewBroadcastCommand(p), NewSendCommand(p), NewReplyCommand(p), NewWaitCommand(p), NewChatCommand(p), NewOpenCommand(p), NewInboxCommand(p), NewReadCommand(p), NewShowCommand(p), NewPromptCommand(p), NewRepliesCommand(p), NewThreadCommand(p), NewLogCommand(p), NewAttachCommand(p), NewSearchCommand(p), NewChannelCommand(p), NewMemoryCommand(p))
+		return cli.NewRoot(p, NewHeyCommand(p), NewWormholeCommand(p), NewBroadcastCommand(p), NewSendCommand(p), NewReplyCommand(p), NewWaitCommand(p), NewChatCommand(p), NewOpenCommand(p), NewInboxCommand(p), NewReadCommand(p), NewShowCommand(p), NewPromptCommand(p), NewRepliesCommand(p), NewThreadCommand(p), NewLogCommand(p), NewEventsCommand(p), NewAttachCommand(p), NewSearchCommand(p), NewChannelCommand(p), NewMemoryCommand(p))
 	})
 }

@@ -110,7 +110,7 @@ func hitTable(ctx context.Context, client control.Service, found control.SearchR
 	var texts []excerpt
 	add := func(at time.Time, from, where, id string, text excerpt) {
 		texts = append(texts, text)
-		t.Rows = append(t.Rows, []string{v.Stamp(at, v.LineForm()), term.Line(from), where, id, text.plain()})
+		t.Rows = append(t.Rows, []string{v.Stamp(at), term.Line(from), where, id, text.plain()})
 	}
 	for _, hit := range found.Hits {
 		add(hit.Timestamp, Sender(hit.Message), channelLabel(hit.Message), v.ID(hit.Path), excerptOf(v, hit))

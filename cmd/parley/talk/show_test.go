@@ -21,10 +21,10 @@ func TestShownForPeople(t *testing.T) {
 		want  string
 	}{
 		{"inbox at 80 columns", []string{"inbox"}, 80, `
-TIME                FROM         CHANNEL  ID        TEXT
-05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  hello there …
-05-23 21:01 +02:00  名前         direct   b2c3d4e5  [unverified] [sync-check] ส…
-05-23 21:01 +02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
+TIME        FROM         CHANNEL  ID        TEXT
+2026-05-23  mawjs@white  direct   b2c3d4e5  hello there …
+2026-05-23  名前         direct   b2c3d4e5  [unverified] [sync-chec…
+2026-05-23  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
 next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 		{"inbox, piped", []string{"inbox"}, 0, `
@@ -34,9 +34,10 @@ TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
 `},
 		{"log at 80 columns", []string{"log"}, 80, `
-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  hello there …
-05-23 21:01 +02:00  名前 → nat         b2c3d4e5  [unverified] [sync-check] สวัสดี…
-05-23 21:01 +02:00  e␛vil@white → nat  b2c3d4e5  ␛[2J\u202egone
+2026-05-23 +02:00
+21:01  mawjs@white → nat  b2c3d4e5  hello there …
+21:01  名前 → nat         b2c3d4e5  [unverified] [sync-check] สวัสดี 世界 long lo…
+21:01  e␛vil@white → nat  b2c3d4e5  ␛[2J\u202egone
 `},
 		{"show at a terminal", []string{"show", "b2c3d4e5"}, 80, `
 from:   mawjs@white

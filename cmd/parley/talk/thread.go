@@ -31,16 +31,17 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	return v.Show(tree, err, func() {
 		lines := branches(tree)
 		who := make([]string, len(tree))
-		width := 0
+		width, clock := 0, 0
 		for i, m := range tree {
 			who[i] = lines[i] + term.Line(Sender(m.Message))
 			if m.Depth > 0 && m.Re == "" { // it is no answer: its author asked somebody because of the message above
 				who[i] += " → " + term.Line(strings.Join(m.To, ", "))
 			}
-			width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
+			width = min(max(width, term.Width(who[i])), maxWho(v, 25))
+			clock = max(clock, len(v.Stamp(m.Timestamp)))
 		}
 		for i, m := range tree {
-			showThreadLine(v, who[i], width, m.Message)
+			showThreadLine(v, who[i], width, clock, m.Message)
 		}
 		if len(tree) > 0 {
 			v.Next("parley reply "+v.ID(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
@@ -50,14 +51,14 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 
 // showThreadLine shows one message of a tree: the author, the time, its id, its text, and how far
 // it has come with whom. If the line would not fit, the text is shortened.
-func showThreadLine(v cli.View, who string, width int, m control.Message) {
+func showThreadLine(v cli.View, who string, width, clock int, m control.Message) {
 	text := inTree(m)
-	form, reached := cli.ClockForm, reach(m)
+	reached := reach(m)
 	if v.Narrow() {
-		form, who = cli.MinuteForm, term.Cut(who, width)
+		who = term.Cut(who, width)
 		reached = shortReach(m) // the tree shows who answered
 	}
-	head, id := term.Pad(who, width)+"  "+v.Stamp(m.Timestamp, form)+"  ", v.ID(m.Path)
+	head, id := term.Pad(who, width)+"  "+term.Pad(v.Stamp(m.Timestamp), clock)+"  ", v.ID(m.Path)
 	if reached != "" {
 		reached = "  " + reached
 	}

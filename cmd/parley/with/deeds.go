@@ -120,7 +120,7 @@ func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	for _, it := range t.Items {
 		for _, st := range it.Stands {
 			if len(done.Items) > 0 && it.Label.String() == done.Items[0] && st.Who == done.Me && !st.Until.IsZero() {
-				return " until " + c.view.Stamp(st.Until, cli.ShortForm)
+				return " until " + c.view.Stamp(st.Until)
 			}
 		}
 	}

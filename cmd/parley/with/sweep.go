@@ -21,7 +21,7 @@ func runSweep(ctx context.Context, c *call) error {
 				mark, fresh = "⏱", fresh+1
 			}
 			out.Printf("%s %s of %q with %s: %s has not decided by %s\n",
-				mark, it.ID, term.Line(it.Topic), term.Line(it.With), term.Line(it.Who), c.view.Stamp(it.TimeoutAt, cli.ShortForm))
+				mark, it.ID, term.Line(it.Topic), term.Line(it.With), term.Line(it.Who), c.view.Stamp(it.TimeoutAt))
 		}
 		switch {
 		case len(done.TimedOut) == 0:
