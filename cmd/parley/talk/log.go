@@ -139,7 +139,7 @@ func fromTo(m control.Message) string {
 // the time leaves.
 func maxWho(v cli.View, percent int) int {
 	if v.Narrow() {
-		return (v.Out.Width - len(cli.ClockForm)) * percent / 100
+		return max(8, (v.Out.Width-len(cli.ClockForm))*percent/100)
 	}
 	return 36
 }
