@@ -117,6 +117,19 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// On a second machine, "init" would begin a fleet of its own. So whoever has no node yet is told of
+// "join", whatever they typed.
+func TestWithoutANodeJoinIsNamed(t *testing.T) {
+	for _, line := range []string{"", "who", "up", "up -d", "logs", "config show", "config check", "fleet remote show", "doctor", "hey mawjs hello", "agent list"} {
+		r := newRun(t)
+		r.Failure, r.Env["HOME"] = control.Errorf(control.KindUnavailable, "parley up -d", "no node is running for here"), t.TempDir()
+		r.Do(strings.Fields(line)...)
+		if said := r.Out.String() + r.Err.String(); !strings.Contains(said, "parley join URL") {
+			t.Errorf("parley %s says %q, and does not name parley join", line, said)
+		}
+	}
+}
+
 func TestFailures(t *testing.T) {
 	down := control.Errorf(control.KindUnavailable, "parley up -d", "no node is running for here")
 	for _, test := range []struct {
@@ -127,7 +140,7 @@ func TestFailures(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init\n"},
+		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init; on a further machine of a fleet: parley --home HOME join URL\n"},
 		{name: "no node", err: down, setUp: true, code: cli.ExitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up -d\n"},
 		{
 			name: "as JSON", err: down, setUp: true, json: true, code: cli.ExitFailed,

@@ -53,8 +53,11 @@ func NotConfigured(home configs.Home, cannot string) *control.Error {
 	if _, err := os.Stat(home.Record()); err == nil {
 		return control.Errorf(control.KindNotFound, configs.LostHint, "%s%s holds a record and no config.yaml", cannot, home.Dir)
 	}
-	return control.Errorf(control.KindNotFound, "parley init", "%sthere is no node at %s yet", cannot, home.Dir)
+	return control.Errorf(control.KindNotFound, BeginHint, "%sthere is no node at %s yet", cannot, home.Dir)
 }
+
+// BeginHint is the hint where no home is yet: on a first machine, and on a further one.
+const BeginHint = "parley init; on a further machine of a fleet: parley join URL"
 
 // CopiedHome returns an error if a home is a copy of another one; nil for every other home.
 // `cannot` says what is not done with a copy.

@@ -146,8 +146,8 @@ func nodeFindings(ctx context.Context, p *cli.Program) (found []Obstacle, status
 	}
 	if !cli.Configured(home) {
 		why := cli.NotConfigured(home, "")
-		if why.Hint == "parley init" {
-			why.Hint = "parley install claude, or codex: it makes one too"
+		if why.Hint == cli.BeginHint {
+			why.Hint = "parley install claude, or codex: it makes one too; on a further machine of a fleet, first: parley join URL"
 		}
 		return append(found, Obstacle{Problem: why.Message, Do: why.Hint}), status
 	}

@@ -172,7 +172,7 @@ func ensureNode(ctx context.Context, p *cli.Program, f flags, begin Begin) error
 		return err
 	}
 	if !cli.Configured(home) && f.join == "" && !f.begin {
-		if why := cli.NotConfigured(home, ""); why.Hint != "parley init" {
+		if why := cli.NotConfigured(home, ""); why.Hint != cli.BeginHint {
 			return why
 		}
 		if f.yes || !atTerminal(p) {

@@ -61,6 +61,9 @@ them whatever the process said itself.`,
 
 func runLogs(ctx context.Context, home configs.Home, r logsRequest, v cli.View) error {
 	file, err := os.Open(home.Log())
+	if errors.Is(err, fs.ErrNotExist) && !cli.Configured(home) {
+		return cli.NotConfigured(home, "there is no log: ")
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return control.Errorf(control.KindNotFound, "parley up -d", "there is no log yet: no node has run in %s", home.Dir)
 	}

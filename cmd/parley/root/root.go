@@ -136,11 +136,12 @@ func untilHangup(ctx context.Context) context.Context {
 // runFirst says what to do first: make a home, start the node, or talk.
 func runFirst(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
 	if !cli.Configured(home) {
-		if why := cli.NotConfigured(home, ""); why.Hint != "parley init" {
+		if why := cli.NotConfigured(home, ""); why.Hint != cli.BeginHint {
 			return why
 		}
 		v.Out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
 		v.Steps("parley install claude", "make it, and each session of claude an agent", "parley init", "make it alone: keys, a record in git, your name",
+			"parley join URL", "on a further machine: the fleet whose record is there",
 			"parley demo", "or watch two of them talk for a moment")
 		return nil
 	}
