@@ -339,7 +339,7 @@ func exampleAgent() control.Agent {
 
 func exampleWork(unread int) control.AgentWork {
 	return control.AgentWork{
-		Paused: true, Queued: 2, Running: 1, Unread: unread, Over: 1, Failing: 1, Dead: 1, Held: true, Stalled: "cannot note that mawjs is started: input/output error",
+		Paused: true, Queued: 2, Running: 1, Unread: unread, Over: 1, Failing: 1, Dead: 1, Held: true, Stalled: "cannot note that mawjs is started: input/output error", Missing: "cannot start claude: it is in no folder of the node's PATH",
 	}
 }
 

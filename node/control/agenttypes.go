@@ -55,6 +55,9 @@ type AgentWork struct {
 	// Stalled is why its command cannot be started at the moment. It is tried again. Absent if the
 	// command can be started.
 	Stalled string `json:"stalled,omitempty"`
+	// Missing is why the program of a command of it cannot be started until somebody mends that, such
+	// as that it is in no folder of the node's PATH. Absent if nothing is known to be missing.
+	Missing string `json:"missing,omitempty"`
 }
 
 // AgentState is what an agent is doing.

@@ -36,18 +36,36 @@ func Run(ctx context.Context, c Command) Result {
 	case shortage.Is(err) && ctx.Err() != nil:
 		r = Result{Failure: Canceled, ExitCode: -1}
 	default:
-		program := "the command"
-		if len(c.Argv) > 0 && c.Argv[0] != "" {
-			program = c.Argv[0]
-		}
-		r = Result{
-			Failure:  NotStarted,
-			Detail:   fmt.Sprintf("cannot start %s: %v", program, cause(err)),
-			ExitCode: -1,
-		}
+		r = Result{Failure: NotStarted, Detail: c.notStarted(err).Error(), ExitCode: -1}
 	}
 	r.Elapsed = time.Since(begin)
 	return r
+}
+
+func (c Command) notStarted(err error) error {
+	program := "the command"
+	if len(c.Argv) > 0 && c.Argv[0] != "" {
+		program = c.Argv[0]
+	}
+	return fmt.Errorf("cannot start %s: %w", program, cause(err))
+}
+
+// CheckStart says why a command line cannot be started in a folder, as far as that shows before: its
+// program or the folder is not there, or may not be used.
+func CheckStart(line, dir string) error {
+	argv, err := SplitCommand(line)
+	if err != nil {
+		return err
+	}
+	c := Command{Argv: argv, Dir: dir}
+	cmd, err := c.build()
+	if err == nil {
+		_, err = exec.LookPath(cmd.Path)
+	}
+	if err != nil {
+		return c.notStarted(err)
+	}
+	return nil
 }
 
 func run(ctx context.Context, c Command) (Result, error) {
@@ -137,8 +155,10 @@ func cause(err error) error {
 	var lookup *exec.Error
 	var path *fs.PathError
 	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("it is in no folder of the node's PATH")
 	case errors.As(err, &lookup):
-		return lookup.Err
+		return cause(lookup.Err)
 	case errors.As(err, &path) && err == error(path):
 		return path.Err
 	}

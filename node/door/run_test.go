@@ -63,8 +63,8 @@ func TestRunFailures(t *testing.T) {
 		}, {
 			command: Command{Argv: []string{"parley-test-no-such-program"}},
 			want: Result{Failure: NotStarted, ExitCode: -1,
-				Detail: "cannot start parley-test-no-such-program: executable file not found in $PATH"},
-			problem: "cannot start parley-test-no-such-program: executable file not found in $PATH",
+				Detail: "cannot start parley-test-no-such-program: it is in no folder of the node's PATH"},
+			problem: "cannot start parley-test-no-such-program: it is in no folder of the node's PATH",
 		}, {
 			command: Command{},
 			want:    Result{Failure: NotStarted, ExitCode: -1, Detail: "cannot start the command: no program is named"},
@@ -279,4 +279,29 @@ func TestRunManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// What cannot be started is known before a message waits for it, and not what can.
+func TestCheckStart(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"can": 0o700, "may not": 0o600} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{
+		"./can 1": "", `"` + dir + `/can"`: "", "'./may not'": "cannot start ./may not: permission denied", "./none": "cannot start ./none: no such file or directory",
+		"parley-test-no-such-program": "cannot start parley-test-no-such-program: it is in no folder of the node's PATH",
+	} {
+		got := ""
+		if err := CheckStart(line, dir); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	if err := CheckStart("./can", filepath.Join(dir, "gone")); err == nil || !strings.Contains(err.Error(), "its folder") {
+		t.Errorf("in a folder that is gone: %v", err)
+	}
 }

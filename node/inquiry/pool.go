@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/inquiry/calls"
@@ -163,7 +165,11 @@ func preset(a configs.Agent) configs.Preset {
 	if err != nil {
 		return configs.Preset{}
 	}
-	if p.Exec != a.Tiers[0].Exec {
+	// The same command may name its program by the whole path.
+	folder, same := strings.CutSuffix(a.Tiers[0].Exec, p.Exec)
+	if same && (folder == "" || filepath.IsAbs(folder) && strings.HasSuffix(folder, "/") && visible.Shell(folder) == folder) && p.Resume != "" {
+		p.Resume = folder + p.Resume
+	} else {
 		p.Resume = ""
 	}
 	return p

@@ -35,6 +35,7 @@ func (sv *Serving) Views(agent string) (all []control.Agent) {
 // if much is unread, and messages wait during that time.
 func (sv *Serving) view(a configs.Agent) (v control.Agent) {
 	sv.Folded(func(s *fleet.State) { v = sv.doors.view(s, a) })
+	v.Missing = sv.Runner.missing(a)
 	return v
 }
 

@@ -139,6 +139,19 @@ func (rn *Runner) CanWall(ctx context.Context, a configs.Agent) bool {
 	return true
 }
 
+// missing is why a command of an agent cannot be started; "" if none is known to be missing.
+func (rn *Runner) missing(a configs.Agent) string {
+	for _, t := range append(slices.Clone(a.Tiers), configs.Tier{Exec: a.Wake}) {
+		if t.Exec == "" {
+			continue
+		}
+		if err := door.CheckStart(t.Exec, cmp.Or(a.Dir, folders.First(rn.BegunIn))); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
 // run runs the command of an agent's tier with an input. `because` is the message that it is for;
 // zero if there is none.
 func (rn *Runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, input string, because protocol.Path, env ...string) door.Result {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,16 +104,20 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 }
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
+	preset, _ := configs.FindPreset(r.Preset) // an unknown one is the node's to refuse
+	if command := cmp.Or(r.Exec, preset.Exec); v.Located(command) != command {
+		r.Exec = v.Located(command)
+	}
+	locate(r.Settings, v)
 	a, err := control.AddAgent.Ask(ctx, client, r)
 	return v.Show(a, err, func() {
 		v.Out.Printf("%s is served here, door %s\n", a.Name, a.Door)
-		program, _, _ := strings.Cut(strings.TrimSpace(r.Exec), " ")
-		note := "the agent fails until it is"
-		if preset, err := configs.FindPreset(r.Preset); err == nil {
-			program, note = preset.Program, preset.Install
-		}
-		if _, err := exec.LookPath(program); err != nil && program != "" && !strings.ContainsAny(program, `/\'"`) {
-			v.Err.Printf("%s\n", v.Err.Warn("note: the program "+term.Line(program)+" is not in this PATH; "+note))
+		if a.Missing != "" {
+			NoteMissing(v, a)
+			if preset.Install != "" {
+				v.Note("to install it: " + preset.Install)
+			}
+			return
 		}
 		if a.ProfileState != "" && a.ProfileState != control.ProfileAccepted {
 			v.Next(fmt.Sprintf("parley agent profile accept %s", a.Name), "read its profile in the record: it is text of others until you accept it")
@@ -145,6 +148,9 @@ func newListCommand(p *cli.Program) *cobra.Command {
 				return
 			}
 			Table(v, agents)
+			for _, a := range agents {
+				NoteMissing(v, a)
+			}
 		}),
 	}, "print an array of agents as JSON")
 }
@@ -156,7 +162,7 @@ func Hindered(w control.AgentWork) string {
 	if w.Paused {
 		words = append(words, cli.Waiting(control.WhyPaused))
 	}
-	if w.Stalled != "" { // the disk does not take the note that it is started
+	if w.Missing != "" || w.Stalled != "" { // its program is not there, or the disk does not take the note that it is started
 		words = append(words, cli.Waiting(control.WhyStalled))
 	}
 	if w.Over > 0 { // agents have caused too many runs

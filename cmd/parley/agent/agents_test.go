@@ -195,14 +195,6 @@ func TestPresets(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, first.Program), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for exec, note := range map[string]string{
-		first.Program + " -v": "", "./calc": "", "nosuch -v": "note: the program nosuch is not in this PATH; the agent fails until it is\n",
-	} {
-		added := newRun(t)
-		if added.Do("agent", "add", "x", "--exec", exec); added.Err.String() != note {
-			t.Errorf("add %s: said %q, want %q", exec, added.Err.String(), note)
-		}
-	}
 	r := newRun(t)
 	r.Do("agent", "presets")
 	lines := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
@@ -210,14 +202,6 @@ func TestPresets(t *testing.T) {
 		t.Fatalf("%d lines for %d presets, asked %q:\n%s", len(lines), len(presets), r.Asked, r.Out.String())
 	}
 	for i, preset := range presets {
-		added := newRun(t)
-		note := "note: the program " + preset.Program + " is not in this PATH; " + preset.Install + "\n"
-		if i == 0 {
-			note = ""
-		}
-		if code := added.Do("agent", "add", "x", "--preset", preset.Name); code != cli.ExitDone || added.Err.String() != note {
-			t.Errorf("add %s: exit %d, said %q, want %q", preset.Name, code, added.Err.String(), note)
-		}
 		line := lines[i+1]
 		if !strings.HasPrefix(line, preset.Name+" ") || strings.Contains(line, " installed ") != (i == 0) {
 			t.Errorf("%s: %q, want only %s to be installed", preset.Name, line, first.Name)
@@ -227,6 +211,60 @@ func TestPresets(t *testing.T) {
 		if code := r.Do("agent", "presets", preset.Name); code != cli.ExitDone || !strings.Contains(r.Out.String(), "runs:    "+preset.Exec+"\n") {
 			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.Out.String())
 		}
+	}
+}
+
+// The node may have another PATH than the shell: whole paths are stored of what the shell finds, and
+// what the node does not find is told at once.
+func TestProgramsOfAgents(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"claude", "calc"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ line, want string }{
+		{"add x --dir / --exec|calc -l", `add-agent {"name":"x","exec":"DIR/calc -l","settings":{"dir":["/"]}}`},
+		{"add x --dir / --exec|./calc -l", `add-agent {"name":"x","exec":"./calc -l","settings":{"dir":["/"]}}`},
+		{"add x --dir / --exec|none -l", `add-agent {"name":"x","exec":"none -l","settings":{"dir":["/"]}}`},
+		{"add --dir / --preset claude", `add-agent {"name":"claude","exec":"DIR/claude --print --output-format text","preset":"claude","settings":{"dir":["/"]}}`},
+		{"add x --dir / --inbox --wake|calc on", `add-agent {"name":"x","inbox":true,"settings":{"dir":["/"],"wake":["DIR/calc on"]}}`},
+		{"set x --exec calc", `set-agent {"name":"x","settings":{"exec":["DIR/calc"]}}`},
+		{"set x --tier b=none --tier|a*2=calc -s", `set-agent {"name":"x","settings":{"tier":["b=none","a*2=DIR/calc -s"]}}`},
+	} {
+		line, command, given := strings.Cut(test.line, "|")
+		words := strings.Fields("agent " + line)
+		if given {
+			words = append(words, command)
+		}
+		r := newRun(t)
+		r.Env["PATH"] = "relative" + string(filepath.ListSeparator) + dir
+		r.WantAsked(t, words, strings.ReplaceAll(test.want, "DIR", dir))
+	}
+	missing := control.AgentWork{Missing: "cannot start calc: it is in no folder of the node's PATH"}
+	for _, test := range []struct {
+		agent control.Agent
+		path  string
+		want  string
+	}{
+		{control.Agent{Command: "calc -l"}, "", "x cannot start calc: it is in no folder of the node's PATH; what it runs is changed by: parley agent set --help"},
+		{control.Agent{Command: "calc -l"}, dir, "x cannot start calc: it is in no folder of the node's PATH; your shell finds it, so: parley agent set x --exec 'DIR/calc -l'"},
+		{control.Agent{Wake: "calc"}, dir, "x cannot start calc: it is in no folder of the node's PATH; your shell finds it, so: parley agent set x --wake DIR/calc"},
+		{control.Agent{Command: "calc", Tiers: []control.AgentTier{{Name: "a", Count: 2, Exec: "calc"}, {Name: "b", Count: 1, Exec: "./b"}}}, dir,
+			"x cannot start calc: it is in no folder of the node's PATH; your shell finds it, so: parley agent set x --tier 'a*2=DIR/calc' --tier 'b*1=./b'"},
+	} {
+		r := newRun(t)
+		r.Env["PATH"] = test.path
+		test.agent.Name, test.agent.AgentWork = "x", missing
+		if got := MissingText(r.Program.View(), test.agent); got != strings.ReplaceAll(test.want, "DIR", dir) {
+			t.Errorf("%+v: %s, want %s", test.agent, got, test.want)
+		}
+	}
+	r := newRun(t)
+	clitest.On(r, control.AddAgent, control.Agent{Name: "claude", Door: "exec", Command: "claude", AgentWork: missing})
+	r.AtTerminal(80)
+	if code := r.Do("agent", "add", "--preset", "claude"); code != cli.ExitDone || !strings.Contains(r.Err.String(), "note: claude cannot start calc") || strings.Contains(r.Out.String(), "next:") {
+		t.Errorf("exit %d, printed %q and %q", code, r.Out.String(), r.Err.String())
 	}
 }
 

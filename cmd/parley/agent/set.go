@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
@@ -61,6 +62,21 @@ func settingFlags(f *pflag.FlagSet, given control.Given, has func(configs.Settin
 	}
 }
 
+// locate has the commands among settings name their programs by whole paths, where the shell finds
+// them.
+func locate(given control.Given, v cli.View) {
+	for _, name := range []string{"exec", "wake", "tier"} {
+		for i, text := range given[name] {
+			tier := ""
+			if name == "tier" {
+				tier, text, _ = strings.Cut(text, "=")
+				tier += "="
+			}
+			given[name][i] = tier + v.Located(text)
+		}
+	}
+}
+
 type settingFlag struct {
 	configs.Setting
 	given control.Given
@@ -95,8 +111,9 @@ func (s settingFlag) Type() string {
 }
 
 func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
-	a, offline, err := changeAgents(ctx, p, control.SetAgent, r, agentFiles.SetAgent)
 	v := p.View()
+	locate(r.Settings, v)
+	a, offline, err := changeAgents(ctx, p, control.SetAgent, r, agentFiles.SetAgent)
 	return v.Show(a, err, func() {
 		if len(a.Changed) == 0 {
 			v.Out.Printf("%s is served so already: nothing was changed\n", a.Name)
@@ -108,6 +125,7 @@ func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) erro
 		if offline {
 			v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
 		}
+		NoteMissing(v, a.Agent)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -38,6 +39,45 @@ func showAgent(v cli.View, a control.AgentSettings) {
 	for _, s := range a.Settings {
 		v.Labelled(width, s.Name, s.Value)
 	}
+	NoteMissing(v, a.Agent)
+}
+
+// NoteMissing says, on standard error, why an agent cannot start, and the command that helps.
+func NoteMissing(v cli.View, a control.Agent) {
+	if a.Missing == "" {
+		return
+	}
+	for _, line := range cli.WrapWords(term.Line("note: "+MissingText(v, a)), v.Err.Width) {
+		v.Err.Printf("%s\n", v.Err.Warn(line))
+	}
+}
+
+// MissingText says why an agent cannot start, and the command that helps: with the whole path of its
+// program, if the shell finds that.
+func MissingText(v cli.View, a control.Agent) string {
+	given := control.Given{"exec": {a.Command}}
+	switch {
+	case a.Wake != "":
+		given = control.Given{"wake": {a.Wake}}
+	case len(a.Tiers) > 0:
+		given = control.Given{"tier": nil}
+		for _, t := range a.Tiers {
+			given["tier"] = append(given["tier"], fmt.Sprintf("%s*%d=%s", t.Name, t.Count, t.Exec))
+		}
+	}
+	was := fmt.Sprint(given)
+	locate(given, v)
+	text := a.Name.String() + " " + a.Missing
+	if fmt.Sprint(given) == was {
+		return text + "; what it runs is changed by: " + v.Command("parley agent set --help")
+	}
+	set := "parley agent set " + a.Name.String()
+	for name, values := range given {
+		for _, value := range values {
+			set += " --" + name + " " + cli.ShellWord(value)
+		}
+	}
+	return text + "; your shell finds it, so: " + v.Command(set)
 }
 
 func stateAndWork(a control.Agent) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/agentprogram/install"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -19,6 +20,20 @@ type View struct {
 	JSON     bool
 	Command  func(words string) string // returns a command as the person would type it
 	agent    string                    // the agent that PARLEY_AGENT names
+	path     string                    // the folders in which the shell looks for programs
+}
+
+// Located is a command line with the whole path of its program, if the line names the program alone
+// and the shell finds it. The node's PATH may be another one.
+func (v View) Located(line string) string {
+	name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if strings.ContainsAny(name, `/\=`) || ShellWord(name) != name {
+		return line
+	}
+	if found := install.LookPath(name, v.path); found != "" {
+		return strings.TrimSpace(ShellWord(found) + " " + rest)
+	}
+	return line
 }
 
 // A time has one form on all screens: day, clock and zone. A list has it to the minute, and of

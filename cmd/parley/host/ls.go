@@ -73,7 +73,10 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 		}
 		v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
 			cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
-		if whom := someoneElse(all); whom != "" {
+		broken := slices.IndexFunc(all, func(one control.Participant) bool { return one.Missing != "" })
+		if whom := someoneElse(all); broken >= 0 {
+			v.Next("parley agent show "+all[broken].Name.String(), "why it cannot start")
+		} else if whom != "" {
 			v.Next("parley hey "+whom+" hello", "say something")
 		} else {
 			v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")

@@ -91,7 +91,7 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 
 // Somebody who writes to an agent that cannot be started is told so, and why.
 func TestAStalledAgentIsToldOf(t *testing.T) {
-	got := delay(control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Failing: 1, Stalled: "no room\x1b[2J"}})
+	got := delay(control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Failing: 1, Stalled: "no room\x1b[2J"}}, cli.View{})
 	if want := "cannot be run at the moment (no room␛[2J): its mail waits, and it is tried again"; got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/span"
@@ -115,7 +117,7 @@ func noteWork(ctx context.Context, m control.Message, client control.Service, v 
 		}
 	}
 	for _, a := range served {
-		say(a.Name, delay(a))
+		say(a.Name, delay(a, v))
 	}
 	if !slices.ContainsFunc(served, func(a control.Agent) bool { return a.Door == configs.DoorInbox }) {
 		return
@@ -129,8 +131,10 @@ func noteWork(ctx context.Context, m control.Message, client control.Service, v 
 }
 
 // delay says why an agent does not answer at once; "" if it may.
-func delay(a control.Agent) string {
+func delay(a control.Agent, v cli.View) string {
 	switch {
+	case a.Missing != "":
+		return strings.TrimPrefix(agent.MissingText(v, a), a.Name.String()+" ")
 	case a.Paused:
 		return fmt.Sprintf("is paused: its mail waits until parley agent resume %s", a.Name)
 	case a.Stalled != "":
