@@ -29,8 +29,8 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
-	if _, err := control.ShowStatus.Ask(ctx, client); err == nil {
-		return alreadyRuns(home)
+	if s, err := control.ShowStatus.Ask(ctx, client); err == nil {
+		return runsAlready(v, s)
 	}
 	file, err := cli.OpenLog(home)
 	if err != nil {
@@ -69,13 +69,25 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 				return nil
 			}
 		case err := <-ended:
-			return whyNotUp(home, begin, err, v)
+			if s, err := control.ShowStatus.Ask(ctx, client); err == nil { // somebody else was faster
+				bar.End()
+				return runsAlready(v, s)
+			}
+			return whyNotUp(home, begin, err, bar, v)
 		case <-ctx.Done():
 			interrupt(up.Process)
 			<-ended
 			return control.Errorf(control.KindFailed, "parley up -d", "interrupted: the node was stopped before it was ready")
 		}
 	}
+}
+
+// runsAlready says that a node runs on the home: that is what was asked for.
+func runsAlready(v cli.View, s control.Status) error {
+	v.Out.Printf("the node runs already, and was left alone:\n")
+	ShowStatusLine(v, s)
+	v.Next("parley status", "how it fares")
+	return nil
 }
 
 // saidMeanwhile is what a starting node says about its start; "" if none answers.
@@ -110,7 +122,8 @@ func startInBackground(home configs.Home, moved, unwatched bool, log *os.File) (
 }
 
 // whyNotUp shows what a node that could not start has said itself.
-func whyNotUp(home configs.Home, begin int64, ended error, v cli.View) error {
+func whyNotUp(home configs.Home, begin int64, ended error, bar *cli.Bar, v cli.View) error {
+	bar.End()
 	said := wordsSince(home, begin)
 	var exit *exec.ExitError
 	if said != "" && errors.As(ended, &exit) && exit.ExitCode() > 0 {
