@@ -104,6 +104,13 @@ func (b *Bus) serverOptions(g *guard) (*server.Options, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot listen: %w", err)
 		}
+		l, err := net.Listen("tcp", b.opts.Listen) // the server says in words alone why it cannot
+		if err != nil {
+			return nil, fmt.Errorf("cannot listen for NATS clients: %w", err)
+		}
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
 		opts.Host, opts.Port = host, anyPort(int(port))
 		if !protocol.IsLoopback(host) {
 			opts.TLSConfig, opts.TLSTimeout = b.serverTLS(), helloTimeout.Seconds()

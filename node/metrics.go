@@ -29,7 +29,7 @@ func (n *Node) serveMetrics(down *teardown) error {
 	l, err := net.Listen("tcp", n.cfg.Metrics)
 	if err != nil {
 		hint := "see metrics in " + n.home.Config()
-		if try := homes.ListenHint(err); try != "" {
+		if try := homes.ListenHint(err, "metrics: "); try != "" {
 			hint = try + "; " + hint
 		}
 		return control.Errorf(control.KindFailed, hint, "cannot serve metrics: %v", err)

@@ -154,7 +154,9 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 		serving.Go(func() { // ends with ctx
 			select {
 			case <-open:
-			case <-ctx.Done():
+			case <-ctx.Done(): // a start that failed: nobody is answered as if the node ran
+				_ = l.Close()
+				return
 			}
 			if err := control.Serve(ctx, l, n.verbs, info); err != nil {
 				select {
@@ -243,7 +245,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	b, err := bus.Start(ctx, o)
 	if err != nil {
 		hint := "see bus in " + n.home.Config()
-		if try := homes.ListenHint(err); try != "" {
+		if try := homes.ListenHint(err, "bus.listen: "); try != "" {
 			hint = try + "; " + hint
 		}
 		return control.Errorf(control.KindFailed, hint, "%v", err)

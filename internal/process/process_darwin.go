@@ -57,6 +57,9 @@ func Environment(pid int, name string) (value string, ok bool) {
 // Folder is the folder in which a process works. It cannot be seen on this system.
 func Folder(int) string { return "" }
 
+// Listening is not known here.
+func Listening(uint16) int { return 0 }
+
 // Feeds reports nothing: who writes into a pipe cannot be seen on this system.
 func Feeds(ID, ID) bool { return false }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,4 +130,30 @@ func Now() uint64 {
 	}
 	const ticks = 100 // of the system in a second, to programs
 	return uint64(at.Sec)*ticks + uint64(at.Nsec)*ticks/1e9
+}
+
+// Listening is the process that listens at a TCP port of this machine, as far as this user may see it;
+// 0 if it is not known.
+func Listening(port uint16) int {
+	var sockets []string
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		lines, _ := os.ReadFile(table)
+		for line := range strings.Lines(string(lines)) {
+			const local, state, inode, listens = 1, 3, 9, "0A"
+			f := strings.Fields(line)
+			if len(f) > inode && f[state] == listens && strings.HasSuffix(f[local], fmt.Sprintf(":%04X", port)) {
+				sockets = append(sockets, "socket:["+f[inode]+"]")
+			}
+		}
+	}
+	for _, pid := range All() {
+		dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+		open, _ := os.ReadDir(dir)
+		for _, fd := range open {
+			if link, err := os.Readlink(dir + fd.Name()); err == nil && slices.Contains(sockets, link) {
+				return pid
+			}
+		}
+	}
+	return 0
 }

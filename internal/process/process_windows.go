@@ -16,6 +16,9 @@ func Executable(int) string { return "" }
 // Folder tells nothing on this system.
 func Folder(int) string { return "" }
 
+// Listening is 0: processes cannot be seen.
+func Listening(uint16) int { return 0 }
+
 // Feeds reports nothing: processes cannot be seen.
 func Feeds(ID, ID) bool { return false }
 

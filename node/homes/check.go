@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"strings"
 	"syscall"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/process"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -53,7 +56,7 @@ func (o Options) checkListen(b configs.Bus) error {
 		}
 		l, err := net.Listen("tcp", port.address)
 		if err != nil {
-			return o.wrong(ListenHint(err), fmt.Errorf("%s: cannot listen at %s%s: %w", port.setting, port.address, port.what, reason(err)))
+			return o.wrong(ListenHint(err, "bus.listen "), fmt.Errorf("%s: cannot listen at %s%s: %w", port.setting, port.address, port.what, reason(err)))
 		}
 		if err := l.Close(); err != nil {
 			return err
@@ -78,15 +81,42 @@ func reason(err error) error {
 	return err
 }
 
-// ListenHint is what to try if nobody can listen at an address, or "".
-func ListenHint(err error) string {
+// ListenHint is what to try if nobody can listen at an address, or "". What is typed before an address
+// that is free is in `setting`.
+func ListenHint(err error, setting string) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another program or node listens there: choose another port; links of hosts take the one after that of bus.listen"
+		hint, at := "another program listens there, and this user cannot see which: ", netip.AddrPort{}
+		if op := new(net.OpError); errors.As(err, &op) && op.Addr != nil {
+			at, _ = netip.ParseAddrPort(op.Addr.String()) // else no port is free
+		}
+		if pid := process.Listening(at.Port()); pid > 0 {
+			hint = fmt.Sprintf("process %d listens there (%s): end it, or ", pid, strings.Join(process.Arguments(pid), " "))
+		}
+		hint += "choose another port"
+		if free := freeAfter(at); free != "" {
+			hint += ", such as " + setting + free
+		}
+		return hint
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "this machine has no such address: choose one of its own, or 0.0.0.0 for all"
 	case errors.Is(err, syscall.EACCES):
 		return "choose a port from 1024 on"
+	}
+	return ""
+}
+
+// freeAfter is an address after another one where a port is free, and the next one, which links of hosts
+// take; "" if none is near.
+func freeAfter(at netip.AddrPort) string {
+	isFree := func(port uint16) bool {
+		l, err := net.Listen("tcp", netip.AddrPortFrom(at.Addr(), port).String())
+		return err == nil && l.Close() == nil
+	}
+	for port := at.Port() + 1; at.Port() > 0 && port > at.Port() && port < at.Port()+100; port++ {
+		if isFree(port) && isFree(port+1) {
+			return netip.AddrPortFrom(at.Addr(), port).String()
+		}
 	}
 	return ""
 }
