@@ -78,7 +78,7 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 	case s.People.Known(to.Name):
 		return to, s.oneSession(c.As, to.Name)
 	}
-	return to, refuse(Unknown, s.People.Suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
+	return to, refuse(Unknown, s.People.Suggest(to.Name)+"; hey and send write to it all the same with --anyway", "nobody is called %q", to.Name)
 }
 
 // oneSession refuses a bare name that several sessions of agent programs have, none of them on the

@@ -34,7 +34,7 @@ func TestWrongUsage(t *testing.T) {
 		},
 		{line: []string{"hey", "-5", "mawjs"}, want: "parley: parley hey has no flag -5; a text that begins with a dash stands behind whom it is for, or behind \"--\"\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "--wiat", "10s"}, want: "parley: parley hey has no flag --wiat; the nearest is --wait; if it belongs to the text, put \"--\" before it\nhint: parley hey --help\n"},
-		{line: []string{"hey", "mawjs", "--anyway", "hello"}, want: "parley: parley hey has no flag --anyway; it is a flag of parley send; if it belongs to the text, put \"--\" before it\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "--re", "hello"}, want: "parley: parley hey has no flag --re; it is a flag of parley send; if it belongs to the text, put \"--\" before it\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "-json"}, want: "parley: parley hey has no flag -json; with two dashes it has: --json; if it belongs to the text, put \"--\" before it\nhint: parley hey --help\n"},
 		{line: []string{"hey", "mawjs", "hello", "--wait"}, want: "parley: --wait needs a value\nhint: parley hey --help\n"},
 		{line: []string{"ls", "-x"}, want: "parley: parley ls has no flag -x\nhint: parley ls --help\n"},
@@ -211,10 +211,10 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 // It prevents: a hint that is longer than the terminal is wide breaks within a word.
 func TestHintsFitTheTerminal(t *testing.T) {
 	r := newRun(t)
-	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley who; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
+	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley who; hey and send write to it all the same with --anyway", "nobody is called %q", "ecko")
 	r.AtTerminal(80)
 	r.Do("hey", "ecko", "hello")
-	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley who; to write to it all the same: parley\nsend --anyway\n"
+	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley who; hey and send write to it all the\nsame with --anyway\n"
 	if r.Err.String() != want {
 		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}

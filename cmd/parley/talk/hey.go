@@ -28,7 +28,7 @@ text of the reply alone and everything else goes to standard error.`,
 	}
 	cli.TakesText(cmd, 1)
 	flags.register(p, cmd)
-	flags.registerWait(cmd)
+	flags.registerTo(cmd)
 	cmd.ValidArgsFunction = p.CompleteNames
 	return cmd
 }

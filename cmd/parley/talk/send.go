@@ -39,10 +39,9 @@ same.`,
 	f.StringArrayVar(&r.To, "to", nil, "addressees, separated by commas, or all (repeatable)")
 	f.StringVar(&r.Channel, "channel", "", "the channel, by name or id")
 	f.StringVar(&r.Re, "re", "", "the message that this one answers")
-	f.BoolVar(&r.Anyway, "anyway", false, "also to a name that nobody is known to have")
 	cli.TakesText(cmd, 0)
 	flags.register(p, cmd)
-	flags.registerWait(cmd)
+	flags.registerTo(cmd)
 	p.CompleteFlags(cmd, "to", "channel")
 	return cmd
 }

@@ -25,6 +25,7 @@ type sendFlags struct {
 	as      string
 	request string
 	fyi     bool
+	anyway  bool
 	wait    time.Duration
 }
 
@@ -35,7 +36,9 @@ func (f *sendFlags) register(p *cli.Program, cmd *cobra.Command) {
 	p.JSONFlag(cmd, "print the message as JSON")
 }
 
-func (f *sendFlags) registerWait(cmd *cobra.Command) {
+// registerTo registers the flags of a command that names whom it writes to.
+func (f *sendFlags) registerTo(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.anyway, "anyway", false, "also to a name that nobody is known to have")
 	cli.DurationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
 	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
 }
@@ -61,7 +64,7 @@ func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendReq
 	if err != nil {
 		return err
 	}
-	r.As, r.Body, r.Request, r.HeardWithin = f.as, text, f.request, heardWithin
+	r.As, r.Body, r.Request, r.Anyway, r.HeardWithin = f.as, text, f.request, f.anyway, heardWithin
 	return runSend(cmd.Context(), r, f.wait, client, p.View())
 }
 

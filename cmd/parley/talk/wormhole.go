@@ -24,7 +24,7 @@ hey, which takes AGENT@ALIAS too.`,
 	}
 	cli.TakesText(cmd, 1)
 	flags.register(p, cmd)
-	flags.registerWait(cmd)
+	flags.registerTo(cmd)
 	cmd.ValidArgsFunction = p.CompleteAddresses
 	return cmd
 }
