@@ -209,7 +209,7 @@ func (b *Book) alone(p *process.Peer, top process.ID, orphan bool) sight {
 	if b.left(top, orphan, p.Terminal) {
 		return sight{left: true, blind: fmt.Sprintf("process %d may have been started by a session and have lost its parent", p.PID)}
 	}
-	return sight{how: fmt.Sprintf("process %d of this user, which no run has started", p.PID)}
+	return sight{how: fmt.Sprintf("process %d of this user, which no agent has started", p.PID)}
 }
 
 // left reports whether a process that has lost its parent may be left of a session: it began while one

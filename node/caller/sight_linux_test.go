@@ -144,7 +144,7 @@ func TestOrphans(t *testing.T) {
 	if err != nil || len(chain) < 2 || chain[1].PID != 1 {
 		t.Skipf("orphans do not become children of process 1 here: %v", chain)
 	}
-	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	wantKind(t, b, d, control.Operator, "nat", "which no agent has started")
 	// While the end of the keeper is not noted yet, a caller waits to hear how it ended.
 	if err := sleeper.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestKeeperThatIsDone(t *testing.T) {
 		t.Fatalf("runs whose keeper has ended: %d, want 1", len(headless))
 	}
 	go r.End(false)
-	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	wantKind(t, b, d, control.Operator, "nat", "which no agent has started")
 }
 
 // The keeper of a run is seen if it belongs to another node, or to an earlier start of this node.
@@ -252,7 +252,7 @@ func TestRemembered(t *testing.T) {
 	}
 	d := dial(t, direct)
 	for range 2 {
-		wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+		wantKind(t, b, d, control.Operator, "nat", "which no agent has started")
 	}
 	if top, ok := d.peer.Remembered(0); !ok || top != d.peer.ID {
 		t.Errorf("remembered is %v, %v; want the process itself", top, ok)
@@ -273,11 +273,11 @@ func TestRememberedUntilSessionsChange(t *testing.T) {
 	sessions := &seatsOf{}
 	b.o.Seats = sessions
 	d := dial(t, direct)
-	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	wantKind(t, b, d, control.Operator, "nat", "which no agent has started")
 	sessions.process, sessions.version = d.peer.ID, 1
 	wantKind(t, b, d, control.ByAgent, "volt", "the session of process")
 	sessions.process, sessions.version = process.ID{}, 2
-	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	wantKind(t, b, d, control.Operator, "nat", "which no agent has started")
 }
 
 // What has lost its parent while a session lived may be left of it: without a terminal, or with the

@@ -182,7 +182,12 @@ func foundHosts(hosts []homes.Found, v cli.View) {
 		}
 		t.Rows = append(t.Rows, []string{name, h.Fingerprint, cli.Names(h.Addresses)})
 	}
-	v.Table(t, cli.Squeeze{Column: 2}) // a cut address would be useless
+	v.Table(t, cli.Squeeze{Column: 2}) // a cut address would be useless: it stands below then
+	for i, h := range hosts {
+		if len(h.Addresses) > 0 && t.Rows[i][2] == "" {
+			v.Say(h.Alias.String() + " takes links at " + cli.Names(h.Addresses))
+		}
+	}
 }
 
 func isThere(file string) bool {

@@ -70,10 +70,13 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 
 // NewRemoteCommand is parley fleet remote.
 func NewRemoteCommand(p *cli.Program) *cobra.Command {
-	return cli.Noun(&cobra.Command{
+	show := newRemoteShowCommand(p)
+	cmd := cli.Noun(&cobra.Command{
 		Use:   "remote",
 		Short: "Show and set the repository through which the record is shared",
 		Example: `  parley fleet remote show
   parley fleet remote set git@example.org:fleet/record.git`,
-	}, newRemoteShowCommand(p), newRemoteSetCommand(p))
+	}, show, newRemoteSetCommand(p))
+	cmd.RunE = show.RunE
+	return cmd
 }

@@ -18,9 +18,13 @@ func newWhoamiCommand(p *cli.Program) *cobra.Command {
 }
 
 func showSelf(v cli.View, self control.Self) {
-	who := "an agent, nobody can tell which"
-	if self.Name != "" {
-		who = self.Name.String() + "@" + self.Host.String()
+	who := "an agent of " + self.Host.String() + ", nobody can tell which,"
+	switch {
+	case self.Name != "" && self.Agent:
+		who = self.Name.String() + "@" + self.Host.String() + ", an agent"
+	case self.Name != "":
+		who = self.Name.String() + "@" + self.Host.String() + ", the human who decides here,"
 	}
-	v.Out.Printf("%s in the fleet %s (%s)\n", term.Line(who), self.Fleet, term.Line(self.How))
+	v.Out.Printf("%s in the fleet %s\n", term.Line(who), self.Fleet)
+	v.Say("known by: " + term.Line(self.How))
 }
