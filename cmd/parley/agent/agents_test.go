@@ -247,7 +247,7 @@ func TestProgramsOfAgents(t *testing.T) {
 		path  string
 		want  string
 	}{
-		{control.Agent{Command: "calc -l"}, "", "x cannot start calc: it is in no folder of the node's PATH; what it runs is changed by: parley agent set --help"},
+		{control.Agent{Command: "calc -l"}, "", "x cannot start calc: it is in no folder of the node's PATH; to change what it runs: parley agent set x --exec 'PROGRAM …'"},
 		{control.Agent{Command: "calc -l"}, dir, "x cannot start calc: it is in no folder of the node's PATH; your shell finds it, so: parley agent set x --exec 'DIR/calc -l'"},
 		{control.Agent{Wake: "calc"}, dir, "x cannot start calc: it is in no folder of the node's PATH; your shell finds it, so: parley agent set x --wake DIR/calc"},
 		{control.Agent{Command: "calc", Tiers: []control.AgentTier{{Name: "a", Count: 2, Exec: "calc"}, {Name: "b", Count: 1, Exec: "./b"}}}, dir,

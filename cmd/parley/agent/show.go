@@ -67,11 +67,10 @@ func MissingText(v cli.View, a control.Agent) string {
 	}
 	was := fmt.Sprint(given)
 	locate(given, v)
-	text := a.Name.String() + " " + a.Missing
+	text, set := a.Name.String()+" "+a.Missing, "parley agent set "+a.Name.String()
 	if fmt.Sprint(given) == was {
-		return text + "; what it runs is changed by: " + v.Command("parley agent set --help")
+		return text + "; to change what it runs: " + v.Command(set+" --exec 'PROGRAM …'")
 	}
-	set := "parley agent set " + a.Name.String()
 	for name, values := range given {
 		for _, value := range values {
 			set += " --" + name + " " + cli.ShellWord(value)

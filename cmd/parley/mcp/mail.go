@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -68,6 +69,9 @@ func (c call) send(ctx context.Context, r control.SendRequest, note bool, within
 	done := answer{Text: fmt.Sprintf("Sent as %s to %s: %s.\n", id(m.Path), strings.Join(m.To, ", "), m.Stage), Messages: []message{about(m)}}
 	for _, name := range m.Unserved {
 		done.Text += fmt.Sprintf("%s is served by no host any more: nobody may ever read it.\n", prompt.Name(name))
+	}
+	for _, line := range talk.Delays(ctx, m, c.node, cli.View{Zone: time.UTC, Now: time.Now, Command: strings.Clone}) {
+		done.Text += line + ".\n"
 	}
 	if within == 0 {
 		return done, nil

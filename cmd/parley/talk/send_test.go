@@ -3,6 +3,7 @@ package talk
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -94,6 +95,53 @@ func TestAStalledAgentIsToldOf(t *testing.T) {
 	got := delay(control.Agent{Name: "mawjs", AgentWork: control.AgentWork{Failing: 1, Stalled: "no room\x1b[2J"}}, cli.View{})
 	if want := "cannot be run at the moment (no room␛[2J): its mail waits, and it is tried again"; got != want {
 		t.Errorf("said %q, want %q", got, want)
+	}
+}
+
+// Whoever writes to a host that is away, or to an agent that is not there, is told so at once, and where
+// the answer will come.
+func TestWhoIsNotThereIsToldOf(t *testing.T) {
+	seen := time.Date(2026, 5, 22, 9, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		to   []string
+		want string
+	}{
+		{[]string{"volt"}, "volt is on black, which is away since 2026-05-22T11:00:00+02:00: it hears this when that host is back\n"},
+		{[]string{"nat@grey"}, "nat@grey is on grey, which is reached by git alone: it hears this when that host next fetches\n"},
+		{[]string{"both"}, ""},
+		{[]string{"both@black"}, "both@black is on black, which is away since 2026-05-22T11:00:00+02:00: it hears this when that host is back\n"},
+		{[]string{"far"}, "far is not there: it hears this when it next asks for its mail\n"},
+		{[]string{"ghost"}, "ghost is nobody's name at the moment: whoever is called so one day hears this\n"},
+		{[]string{"mawjs"}, "mawjs is not there: it hears this when it next asks for its mail\n"},
+		{[]string{"mawjs@white", "seat"}, "mawjs is not there: it hears this when it next asks for its mail\nseat has no session open: it hears this when one is opened\n"},
+		{[]string{"woken"}, ""},
+		{[]string{"calc"}, "calc cannot start bc: it is in no folder of the node's PATH; to change what it runs: parley agent set calc --exec 'PROGRAM …'\n"},
+		{[]string{protocol.All}, ""},
+	} {
+		for _, act := range []protocol.Act{protocol.ActHey, protocol.ActNote} {
+			r := newRun(t)
+			m := clitest.Message("hi")
+			m.To, m.Act = test.to, act
+			clitest.On(r, control.Send, m)
+			clitest.On(r, control.Agents.Verb, []control.Agent{
+				{Name: "mawjs", Door: "inbox", Presence: control.AgentAway}, {Name: "seat", Door: "inbox", Presence: control.AgentAway},
+				{Name: "woken", Door: "inbox", Presence: control.AgentAway, Wake: "./wake"},
+				{Name: "calc", Door: "exec", Presence: control.AgentIdle, AgentWork: control.AgentWork{Missing: "cannot start bc: it is in no folder of the node's PATH"}},
+			})
+			clitest.On(r, control.Sessions.Verb, []control.Session{{Agent: "seat", State: control.AgentAway}})
+			clitest.On(r, control.List, []control.Participant{
+				{Name: "volt", Host: "black", State: control.HostAway, Since: seen}, {Name: "nat", Host: "grey", State: control.HostGit}, {Name: "nat", Host: "white", Live: true},
+				{Name: "both", Host: "black", State: control.HostAway, Since: seen}, {Name: "both", Host: "pur", Live: true, State: control.HostLive},
+				{Name: "far", Host: "pur", Live: true, State: control.HostLive, Presence: control.AgentAway},
+			})
+			want := test.want
+			if want != "" && act != protocol.ActNote {
+				want += "an answer comes into your inbox: parley inbox --as bo\n"
+			}
+			if code := r.Do("hey", "x", "hi", "--as", "bo"); code != cli.ExitDone || r.Err.String() != want {
+				t.Errorf("%v %s: exit %d, said %q, want %q", test.to, act, code, r.Err.String(), want)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,42 +96,108 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 		return v.WriteJSON(m)
 	}
 	v.Out.Printf("%s", line)
-	noteWork(ctx, m, client, v)
+	said := noteWork(ctx, m, client, v)
 	for _, line := range waiting(m, v) {
 		v.Err.Printf("%s\n", v.Err.Dim(line))
+	}
+	if said && m.Act != protocol.ActNote {
+		v.Err.Printf("%s\n", v.Err.Dim("an answer comes into your inbox: "+v.Command("parley inbox"+cli.SayAs(r.As))))
 	}
 	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
 	return nil
 }
 
-// noteWork tells the sender of a message, on standard error, whom no host serves any more, and if an
-// agent of this host to whom it is addressed will not answer at once, and why. It says nothing if
-// that is not known.
-func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) {
+// noteWork tells the sender of a message, on standard error, whom no host serves any more, and what
+// Delays says. It reports whether it has said anything.
+func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) (said bool) {
 	for _, name := range m.Unserved {
 		v.Err.Printf("%s\n", v.Err.Warn(term.Line(name)+" is served by no host any more: if that is still so in ten minutes, this becomes a dead letter (parley agent dlq list)"))
 	}
+	lines := Delays(ctx, m, client, v)
+	for _, line := range lines {
+		for _, part := range cli.WrapWords(line, v.Err.Width) {
+			v.Err.Printf("%s\n", v.Err.Dim(part))
+		}
+	}
+	return len(lines)+len(m.Unserved) > 0
+}
+
+// Delays says of each addressee of a message that was just sent why it does not hear the message now, or
+// does not answer at once, as far as that is known.
+func Delays(ctx context.Context, m control.Message, client control.Service, v cli.View) (lines []string) {
 	served, err := control.Agents.Ask(ctx, client)
 	if err != nil {
-		return
+		return nil
 	}
-	say := func(agent protocol.Name, why string) {
-		if name := agent.String(); why != "" && (slices.Contains(m.To, name) || slices.Contains(m.To, name+"@"+m.Host.String())) {
-			v.Err.Printf("%s\n", v.Err.Dim(name+" "+why))
+	others := slices.Clone(m.To)
+	say := func(name, why string) {
+		if why != "" {
+			lines = append(lines, term.Line(name)+" "+why)
 		}
+	}
+	var sessions []control.Session
+	if slices.ContainsFunc(served, func(a control.Agent) bool { return a.Door == configs.DoorInbox }) {
+		sessions, _ = control.Sessions.Ask(ctx, client) // an older node knows none
 	}
 	for _, a := range served {
-		say(a.Name, delay(a, v))
-	}
-	if !slices.ContainsFunc(served, func(a control.Agent) bool { return a.Door == configs.DoorInbox }) {
-		return
-	}
-	sessions, _ := control.Sessions.Ask(ctx, client) // an older node knows none
-	for _, s := range sessions {
-		if s.State == control.AgentAway {
-			say(s.Agent, "has no session open: it hears this when one is opened")
+		name := a.Name.String()
+		without := slices.DeleteFunc(slices.Clone(others), func(to string) bool { return to == name || to == name+"@"+m.Host.String() })
+		if len(without) < len(others) {
+			others = without
+			say(name, cmp.Or(delay(a, v), notThere(a, sessions)))
 		}
 	}
+	others = slices.DeleteFunc(others, func(to string) bool { return to == protocol.All || slices.Contains(m.Unserved, to) })
+	if len(others) > 0 {
+		all, _ := control.List.Ask(ctx, client, control.HostsRequest{}) // what is not known is not said
+		for _, to := range others {
+			say(to, away(to, all, v))
+		}
+	}
+	return lines
+}
+
+// notThere says that nobody asks for the mail of an agent of this host; "" if somebody may.
+func notThere(a control.Agent, sessions []control.Session) string {
+	at := slices.IndexFunc(sessions, func(s control.Session) bool { return s.Agent == a.Name })
+	switch {
+	case at >= 0 && sessions[at].State == control.AgentAway:
+		return "has no session open: it hears this when one is opened"
+	case at < 0 && a.Door == configs.DoorInbox && a.Wake == "" && a.Presence == control.AgentAway:
+		return "is not there: it hears this when it next asks for its mail"
+	}
+	return ""
+}
+
+// away says why an addressee that is not of this host is not reached now; "" if it is.
+func away(to string, all []control.Participant, v cli.View) string {
+	name, host, _ := strings.Cut(to, "@")
+	var far []control.Participant
+	for _, one := range all {
+		switch {
+		case one.Name.String() != name || host != "" && one.Host.String() != host:
+		case one.Live && one.Presence != control.AgentAway:
+			return ""
+		default:
+			far = append(far, one)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	} else if len(far) == 0 {
+		return "is nobody's name at the moment: whoever is called so one day hears this"
+	}
+	on, since := "is on "+term.Line(far[0].Host.String())+", which is ", ""
+	if !far[0].Since.IsZero() {
+		since = " since " + v.Stamp(far[0].Since, v.LineForm())
+	}
+	switch {
+	case far[0].Live:
+		return "is not there: it hears this when it next asks for its mail"
+	case far[0].State == control.HostAway:
+		return on + "away" + since + ": it hears this when that host is back"
+	}
+	return on + "reached by git alone: it hears this when that host next fetches"
 }
 
 // delay says why an agent does not answer at once; "" if it may.
