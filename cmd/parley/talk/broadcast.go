@@ -14,11 +14,13 @@ func NewBroadcastCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "broadcast TEXT|-",
 		Short: "Say something to everyone in the fleet",
-		Long: `Say something to everyone in the fleet.
+		Long: `Say something to everyone in the fleet. It runs the command of each agent, as
+any message does; what it runs is printed first. With --fyi it runs none.
 
-"parley broadcast stats" says how many broadcasts of parties somebody joined or
-answered within 7 days. Pairs are quiet unless they ask otherwise; above 80% it
-would be worth turning that round. It is reported; nothing is done about it.`,
+"parley broadcast stats" shows how many of the broadcasts that parties have made
+were joined or answered within 7 days. A pair makes none unless it is told to.
+If more than 80% are joined or answered, the fleet may want that the other way
+round; the command only shows the number.`,
 		Example: `  parley broadcast the release is out`,
 		Args:    cli.AtLeast(1, "a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -145,6 +145,34 @@ func TestWhoIsNotThereIsToldOf(t *testing.T) {
 	}
 }
 
+// Whoever writes to all is told before that whose commands it runs: nobody expects a greeting to do so.
+func TestWritingToAllSaysWhatItRuns(t *testing.T) {
+	runs := "this runs here: calc (bc -l); on other hosts it goes to: volt@black; with --fyi it runs none\n"
+	for line, want := range map[string]string{
+		"broadcast hi": runs, "send --to all hi": runs, "hey all hi": runs, "broadcast --fyi hi": "", "send --to all --channel sprint hi": "", "hey calc hi": "", "broadcast hi --json": "",
+	} {
+		r := newRun(t)
+		m := clitest.Message("hi")
+		m.To = []string{protocol.All}
+		clitest.On(r, control.Send, m)
+		clitest.On(r, control.Agents.Verb, []control.Agent{
+			{Name: "calc", Door: "exec", Command: "bc -l"}, {Name: "rests", Door: "exec", Command: "cat", AgentWork: control.AgentWork{Paused: true}},
+			{Name: "picky", Door: "exec", Command: "cat", WakesOn: []string{"tell"}}, {Name: "mawjs", Door: "inbox"},
+		})
+		clitest.On(r, control.List, []control.Participant{
+			{Name: "calc", Kind: "agent", Host: "white", Here: true}, {Name: "calc", Kind: "agent", Host: "black"}, {Name: "volt", Kind: "agent", Host: "black"}, {Name: "bo", Kind: "human", Host: "black"},
+		})
+		if code := r.Do(strings.Fields(line)...); code != cli.ExitDone || r.Err.String() != want {
+			t.Errorf("%s: exit %d, said %q, want %q", line, code, r.Err.String(), want)
+		}
+		clitest.On(r, control.Send, m, control.Errorf(control.KindRefused, "", "no room")) // what was said before it stands there
+		r.Err.Reset()
+		if code := r.Do(strings.Fields(line)...); code == cli.ExitDone || !strings.HasPrefix(r.Err.String(), want) {
+			t.Errorf("%s: exit %d, said %q, want %q first", line, code, r.Err.String(), want)
+		}
+	}
+}
+
 func TestWait(t *testing.T) {
 	state := clitest.MessagePath + "  stored\n"
 	failed := clitest.Message("the command printed nothing")

@@ -72,6 +72,9 @@ func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendReq
 // runSend sends a message, and shows how far it has come. If `wait` is above zero, it then waits
 // for the answer.
 func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v cli.View) error {
+	if slices.Contains(r.To, protocol.All) && r.Channel == "" && (r.Act == "" || r.Act.Wakes()) && !v.JSON {
+		noteRuns(ctx, r, client, v)
+	}
 	m, err := control.Send.Ask(ctx, client, r)
 	if err != nil {
 		return err
@@ -106,6 +109,41 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
 	return nil
 }
+
+// noteRuns tells whoever writes to all, before that, which commands it runs.
+func noteRuns(ctx context.Context, r control.SendRequest, client control.Service, v cli.View) {
+	served, _ := control.Agents.Ask(ctx, client) // what is not known is not said
+	all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
+	var runs, far []string
+	for _, a := range served {
+		wakes := len(a.WakesOn) == 0 || slices.Contains(a.WakesOn, string(cmp.Or(r.Act, protocol.ActBroadcast)))
+		if a.Door == configs.DoorExec && wakes && !a.Paused && a.Name.String() != r.As {
+			runs = append(runs, fmt.Sprintf("%s (%s)", a.Name, term.Cut(term.Line(a.Command), mostCommand)))
+		}
+	}
+	for _, one := range all {
+		here := slices.ContainsFunc(served, func(a control.Agent) bool { return a.Name == one.Name }) // which is preferred
+		if one.Kind == "agent" && !here && one.State != control.HostOther {
+			far = append(far, term.Line(one.Name.String()+"@"+one.Host.String()))
+		}
+	}
+	var text []string
+	if len(runs) > 0 {
+		text = append(text, "this runs here: "+strings.Join(runs, ", "))
+	}
+	if len(far) > 0 {
+		text = append(text, "on other hosts it goes to: "+strings.Join(far, ", "))
+	}
+	if len(text) == 0 {
+		return
+	}
+	for _, line := range cli.WrapWords(strings.Join(text, "; ")+"; with --fyi it runs none", v.Err.Width) {
+		v.Err.Printf("%s\n", v.Err.Dim(line))
+	}
+}
+
+// mostCommand is how many columns are shown of a command that is run.
+const mostCommand = 40
 
 // noteWork tells the sender of a message, on standard error, whom no host serves any more, and what
 // Delays says. It reports whether it has said anything.
