@@ -227,7 +227,7 @@ func away(to string, all []control.Participant, v cli.View) string {
 	}
 	on, since := "is on "+term.Line(far[0].Host.String())+", which is ", ""
 	if !far[0].Since.IsZero() {
-		since = " since " + v.Stamp(far[0].Since, v.LineForm())
+		since = " since " + v.Stamp(far[0].Since)
 	}
 	switch {
 	case far[0].Live:
