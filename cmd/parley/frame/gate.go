@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +124,7 @@ func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.Inqui
 				return nil, "", false, err
 			}
 			if text = strings.TrimSpace(line); text == "q" {
+				s.left = text
 				return nil, "", false, nil
 			}
 			if text != "" || !b.must {
@@ -153,20 +155,34 @@ func perLine(text string) string {
 
 // pick asks one question until it gets a valid answer.
 func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q protocol.InquiryQuestion) (keys []string, ok bool, err error) {
-	hint := "number, q: later"
+	hint, later := "number, ", "q: later"
 	if q.Multi {
-		hint = "numbers, separated by spaces; q: later"
+		hint = "numbers, separated by spaces; "
+	}
+	if s.walk {
+		later = "s: skip, q: quit"
+	}
+	if s.walk && q.Multi {
+		hint += "0: none; "
 	}
 	for {
-		line, err := s.line(ctx, in, fmt.Sprintf("%s [%s] ", strings.TrimSuffix(ask(gate, q.ID), "?"), hint))
+		line, err := s.line(ctx, in, fmt.Sprintf("%s [%s%s] ", strings.TrimSuffix(ask(gate, q.ID), "?"), hint, later))
 		if err != nil {
 			return nil, false, err
 		}
 		words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
-		if len(words) == 1 && words[0] == "q" {
+		word := strings.Join(words, " ")
+		if word == "q" || s.walk && word == "s" {
+			s.left = word
 			return nil, false, nil
 		}
+		if s.walk && q.Multi && word == "0" {
+			return nil, true, nil
+		}
 		keys, why := numbered(q, words)
+		if s.walk && word == "" {
+			why = "nothing is chosen yet"
+		}
 		if why == "" && (q.Multi || len(keys) == 1) {
 			return keys, true, nil
 		}
@@ -280,7 +296,7 @@ func keysOf(w protocol.InquiryGate) (keys []string) {
 }
 
 // decide asks a human at the terminal, and writes what they decide. `done` is false if they decide
-// nothing now.
+// nothing now. What was answered elsewhere meanwhile is not decided: it counts as done.
 func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame, seen *told) (next control.Frame, done bool, err error) {
 	if err := s.options(f); err != nil {
 		return f, false, err
@@ -295,6 +311,14 @@ func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame,
 	}
 	if slices.ContainsFunc(chosen, func(c protocol.InquiryChoice) bool { return slices.Contains(c.Options, "review") }) {
 		seen.review() // else only the gate would come again, with nothing before it
+	}
+	now, err := s.show(ctx, f.Channel.String(), "", 0)
+	if err != nil {
+		return f, false, err
+	}
+	if !reflect.DeepEqual(now.Gate, f.Gate) {
+		s.view.Out.Printf("%s\n", s.view.Out.Warn("It was answered or changed meanwhile: you decided nothing."))
+		return now, true, nil
 	}
 	next, err = s.answer(ctx, f, chosen, text)
 	return next, err == nil, err

@@ -17,12 +17,14 @@ type session struct {
 	p      *cli.Program
 	client control.Service
 	view   cli.View
-	hand   hand.Signer
+	hand   *hand.Signer
+	walk   bool   // the human goes from gate to gate: Enter decides nothing, and they can skip one
+	left   string // in a walk: "s" or "q", with which they left the gate
 }
 
 func running(p *cli.Program, run func(s *session, cmd *cobra.Command, args []string) error) cli.Run {
 	return p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
-		return run(&session{p: p, client: client, view: v}, cmd, args)
+		return run(&session{p: p, client: client, view: v, hand: &hand.Signer{}}, cmd, args)
 	})
 }
 

@@ -275,6 +275,14 @@ func (s *Signer) Sign(ctx context.Context, p *cli.Program, client control.Servic
 	return "", nil
 }
 
+// Forget wipes the key that is open. The next decision asks for the passphrase again.
+func (s *Signer) Forget() {
+	if s.key != nil {
+		s.key.Wipe()
+		s.key = nil
+	}
+}
+
 // Saw returns the human's signature of what they were shown of an asker, beside their signature of
 // the decision; "" if they have no key.
 func (s *Signer) Saw(a protocol.Asker, hsig string) (string, error) {

@@ -24,9 +24,14 @@ func NewGatesCommand(p *cli.Program) *cobra.Command {
 		Use:   "gates [ID]",
 		Short: "What waits for a human to decide",
 		Long: `What waits for a human to decide, with all that is shown to them: invites of
-agents of this host, wishes of its agents, who asks to be let into a party. Only
-a human of the host that it concerns decides, with their own key (parley gates
-key); time and silence decide nothing.`,
+agents of this host, wishes of its agents, who asks to be let into a party,
+inquiries. Only a human of the host that it concerns decides, with their own key
+(parley gates key); time and silence decide nothing.
+
+At a terminal it goes through all that waits, one after the other, and takes your
+answer to each: its letter, with "r WHY" and "d 2h WHY" for more. Enter decides
+nothing. The passphrase is asked once, for the first decision, and forgotten at
+the end. With ID, --all or --json, and in a pipe, it only prints.`,
 		Example: `  parley gates
   parley gates accept 1f2e3d4c
   parley gates defer 1f2e3d4c --until 2h --reason "after standup"`,
@@ -58,6 +63,9 @@ var gateID = regexp.MustCompile(`^[0-9a-f]{8}$|/`)
 
 func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 	list, err := control.Gates.Ask(ctx, s.client, r)
+	if err == nil && r.ID == "" && !r.All && list.HasKey && len(list.Gates) > 0 && s.walks() {
+		return s.walk(ctx, list.Gates)
+	}
 	return s.view.Show(list, err, func() {
 		if len(list.Gates) == 0 {
 			s.view.Out.Printf("Nothing waits for %s.\n", list.Human)
@@ -86,7 +94,7 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 // gate shows one gate: all that the deciding human is shown, and how the gate stands.
 func (s *session) gate(g control.Gate) {
 	out := s.view.Out
-	s.line("%s  %s — %s  (%s, %s)", g.ID, term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
+	s.line("%s  %s — %s  (%s, %s)", cli.ShellWord(g.ID), term.Line(g.Party), term.Line(g.Title), g.Outcome, s.view.Age(g.Time))
 	s.view.ShowAsker(g.Asker)
 	for line := range strings.SplitSeq(strings.TrimRight(g.Shown, "\n"), "\n") {
 		for _, part := range term.Wrap(term.Line(line), max(0, out.Width-4)) {
@@ -118,19 +126,29 @@ type answering struct {
 	outcome                string // if the gate has this outcome already, the same need not be said again
 }
 
+// The answers to a gate.
+var (
+	accepting = answering{"accept ID", "Agree to what a gate asks you", "✓ accepted", "accept", protocol.ActPartyAccept, "accepted"}
+	rejecting = answering{"reject ID", "Decline what a gate asks you", "✗ declined", "decline", protocol.ActPartyReject, "declined"}
+	deferring = answering{"defer ID", "Put off what a gate asks you", "⏸ put off", "put off", protocol.ActPartyDefer, ""}
+)
+
+// usualDelay is for how long a gate is put off where nobody says.
+const usualDelay = "1d"
+
 // NewAcceptCommand is parley gates accept.
 func NewAcceptCommand(p *cli.Program) *cobra.Command {
-	return newAnswerCommand(p, answering{"accept ID", "Agree to what a gate asks you", "✓ accepted", "accept", protocol.ActPartyAccept, "accepted"})
+	return newAnswerCommand(p, accepting)
 }
 
 // NewRejectCommand is parley gates reject.
 func NewRejectCommand(p *cli.Program) *cobra.Command {
-	return newAnswerCommand(p, answering{"reject ID", "Decline what a gate asks you", "✗ declined", "decline", protocol.ActPartyReject, "declined"})
+	return newAnswerCommand(p, rejecting)
 }
 
 // NewDeferCommand is parley gates defer.
 func NewDeferCommand(p *cli.Program) *cobra.Command {
-	return newAnswerCommand(p, answering{"defer ID", "Put off what a gate asks you", "⏸ put off", "put off", protocol.ActPartyDefer, ""})
+	return newAnswerCommand(p, deferring)
 }
 
 func newAnswerCommand(p *cli.Program, a answering) *cobra.Command {
@@ -176,7 +194,7 @@ no passphrase.`,
 	}
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
 	if a.act == protocol.ActPartyDefer {
-		cmd.Flags().StringVar(&until, "until", "1d", "`WHEN` to come back to it: 2h, 3d, a date, or a date and time")
+		cmd.Flags().StringVar(&until, "until", usualDelay, "`WHEN` to come back to it: 2h, 3d, a date, or a date and time")
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "ask nothing")
@@ -228,6 +246,11 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		s.view.Out.Printf("Nothing was decided.\n")
 		return cli.ExitCode(1)
 	}
+	return s.settle(ctx, g, r, a, &hand.Signer{Path: key})
+}
+
+// settle signs what the human decides at a gate, and has it written.
+func (s *session) settle(ctx context.Context, g control.Gate, r control.AnswerGateRequest, a answering, signer *hand.Signer) error {
 	r.Path, r.TakesBack = g.Path, g.TakesBack
 	if g.Outcome == "deferred" || g.Outcome == "expired" {
 		r.TakesBack = "" // what was deferred is decided now, and nothing is taken back
@@ -237,7 +260,6 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 		return err
 	}
 	decision := protocol.HumanDecision{Gate: path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack}
-	signer := hand.Signer{Path: key}
 	if r.Hsig, err = signer.Sign(ctx, s.p, s.client, decision); err == nil {
 		r.Seen, err = signer.Saw(g.Asker, r.Hsig)
 	}

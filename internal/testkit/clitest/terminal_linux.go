@@ -73,9 +73,7 @@ func OpenTerminal(t testing.TB) *Terminal {
 func (p *Terminal) Shows(text string) {
 	p.Helper()
 	for deadline := time.Now().Add(scratch.Patience()); ; {
-		p.mu.Lock()
-		seen := p.seen.String()
-		p.mu.Unlock()
+		seen := p.Seen()
 		if strings.Contains(seen, text) {
 			return
 		}
@@ -84,6 +82,13 @@ func (p *Terminal) Shows(text string) {
 		}
 		<-time.After(5 * time.Millisecond) // only spares the processor
 	}
+}
+
+// Seen is all that was shown.
+func (p *Terminal) Seen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen.String()
 }
 
 // Type presses keys.
