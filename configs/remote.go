@@ -2,8 +2,10 @@ package configs
 
 import (
 	"fmt"
+	"iter"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -13,6 +15,14 @@ import (
 // own text. It returns an error for a file that Load refuses. It also does for one in which a
 // change of one line does not change the remote.
 func SetRemote(path, remote string) error {
+	return edit(path, "remote: "+quoted(remote), func(c *Config) error { c.Remote = remote; return nil }, func(data []byte) iter.Seq[[]byte] {
+		return slices.Values([][]byte{withRemote(data, remote)})
+	})
+}
+
+// edit changes a config.yaml: `change` says what it is to mean, and the first of `texts` that means
+// that is written. `said` is what a person would write.
+func edit(path, said string, change func(*Config) error, texts func(data []byte) iter.Seq[[]byte]) error {
 	at, err := filepath.EvalSymlinks(path) // the file may be kept elsewhere
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -25,18 +35,22 @@ func SetRemote(path, remote string) error {
 	if err := asError(path, problems); err != nil {
 		return err
 	}
-	want.Remote = remote
+	if err := change(&want); err != nil {
+		return err
+	}
 	if err := want.Validate(); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
-	text := withRemote(data, remote)
-	if got, problems := parse(text); len(problems) > 0 || !reflect.DeepEqual(got, want) {
-		return fmt.Errorf("cannot change %s, which is not written line by line: write  remote: %s  into it", path, quoted(remote))
+	for text := range texts(data) {
+		if got, problems := parse(text); len(problems) > 0 || !reflect.DeepEqual(got, want) {
+			continue
+		}
+		if err := writeAtomic(at, text); err != nil {
+			return fmt.Errorf("cannot write %s: %w", path, err)
+		}
+		return nil
 	}
-	if err := writeAtomic(at, text); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
+	return fmt.Errorf("cannot change %s, which is not written line by line: write  %s  into it", path, said)
 }
 
 // withRemote is the text of a config.yaml with another remote, in the line that had it or in a new

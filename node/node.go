@@ -390,7 +390,19 @@ func (n *Node) openAffairs() {
 		Seen: n.lastSeen, Halted: n.serving.Halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
 		Wrong: n.notices.Stands,
 	})
-	n.notify = notify.New(notify.Options{Commands: n.cfg.Notify, Dir: n.begunIn, File: n.home.Notified(), Now: n.now, Wrong: n.notices.Stands})
+	n.notify = notify.New(notify.Options{
+		Commands: n.cfg.Notify, Config: n.home.Config(), Host: n.cfg.Alias, Dir: n.begunIn, File: n.home.Notified(), Now: n.now,
+		Waits: func(gate string) (waits bool) {
+			n.folded(func(s *fleet.State) {
+				if p, err := protocol.ParsePath(gate); err == nil {
+					g, open := n.gateAt(s, p)
+					waits = open && g.Outcome != "deferred"
+				}
+			})
+			return waits
+		},
+		Changed: n.notifyOfGates, Wrong: n.notices.Stands,
+	})
 	n.notebook = notebook.New(notebook.Options{
 		Agents: n.roster.All, Book: n.collab.Book, Concerned: n.collab.Concerned, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
 		Wrong: n.notices.Stands,

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notify"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
@@ -19,17 +20,8 @@ import (
 // watchForHuman has this host's human notified of what concerns them, until `stop` is called: of
 // gates that already wait, and of what comes. Mail that came while nobody watched is in the inbox.
 func (n *Node) watchForHuman() (stop func()) {
-	if n.notify.Idle() {
-		return func() {}
-	}
 	came := n.messages.Follow(feed.MaxMessages, nil)
-	var gates []control.Gate
-	if list, err := n.Gates(context.Background(), control.GatesRequest{}); err == nil {
-		gates = list.Gates
-	}
-	for _, g := range gates {
-		n.notify.Tell(gateMatter(g))
-	}
+	n.notifyOfGates()
 	ended := n.notify.Start()
 	end := wait.Background(func(ctx context.Context) {
 		defer came.End()
@@ -40,6 +32,9 @@ func (n *Node) watchForHuman() (stop func()) {
 			case <-came.Wake():
 			}
 			paths, missed := came.Drain()
+			if n.notify.Idle() {
+				continue
+			}
 			for _, p := range paths {
 				n.lookForHuman(p)
 			}
@@ -51,6 +46,18 @@ func (n *Node) watchForHuman() (stop func()) {
 	return func() {
 		end()
 		ended()
+	}
+}
+
+// notifyOfGates notifies this host's human of the gates that wait for them, if that was not done.
+func (n *Node) notifyOfGates() {
+	if n.notify.Idle() {
+		return
+	}
+	if list, err := n.Gates(context.Background(), control.GatesRequest{}); err == nil {
+		for _, g := range list.Gates {
+			n.notify.Tell(gateMatter(g))
+		}
 	}
 }
 
@@ -111,7 +118,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 	if whole, err := n.talk.Views.Load(it); err == nil && m.More == "" {
 		m.More = whole.Body
 		if line, _, _ := strings.Cut(strings.TrimSpace(whole.Body), "\n"); !gate && line != "" {
-			m.Text += ": " + line
+			m.Word = ": " + line
 		}
 	}
 	n.notify.Tell(m)
@@ -131,12 +138,17 @@ func (n *Node) stops(it *fleet.Item) bool {
 	return err != nil
 }
 
-// TryNotifications answers control.TryNotifications.
-func (n *Node) TryNotifications(ctx context.Context, _ control.TryNotificationsRequest) ([]control.TriedNotification, error) {
-	list := []control.TriedNotification{}
-	for _, c := range n.cfg.Notify {
-		m := notify.Matter{Kind: "test", Text: "parley: this is a test of notifications on " + n.cfg.Alias.String()}
-		list = append(list, control.TriedNotification{Command: c.Command, Problem: n.notify.Try(ctx, c, []notify.Matter{m})})
+// ChangeNotifications changes by what the human of a host is told what happens, in a home on which no
+// node runs. The error is homes.ErrLocked if one does.
+func ChangeNotifications(ctx context.Context, home configs.Home, r control.ChangeNotificationsRequest) (done control.TriedNotification, err error) {
+	cfg, err := homes.LoadConfig(home)
+	if err != nil {
+		return done, err
 	}
-	return list, nil
+	lock, err := homes.TakeLock(home)
+	if err != nil {
+		return done, err
+	}
+	defer lock.Unlock()
+	return notify.New(notify.Options{Config: home.Config(), Host: cfg.Alias, Wrong: func(string, string) {}, Changed: func() {}}).Change(ctx, r)
 }

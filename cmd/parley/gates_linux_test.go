@@ -113,3 +113,22 @@ func TestGatesAreWalkedThrough(t *testing.T) {
 		t.Errorf("it came to %q, want %q", got, want)
 	}
 }
+
+// Whoever makes a node at a terminal is offered to be told what waits; Enter is no. It prevents: a
+// gate that nobody ever hears of, and a script that hangs at a question.
+func TestInitOffersToTell(t *testing.T) {
+	h := emptyStoryHost(t)
+	p, ended := h.at(nil, "init", "--alias", "white", "--human", "nat")
+	p.Shows("Tell you on the desktop when something waits for you? [y/N]")
+	p.Type("\n")
+	p.Shows("Ring the bell of your terminals then? [y/N]")
+	p.Type("y\n")
+	p.Shows("✓ bell")
+	ended()
+	if !strings.Contains(p.Seen(), "\a") {
+		t.Error("the bell was not tried")
+	}
+	if got := h.must("notify", "--json"); got != `[{"command":"","way":"bell","for":[],"quiet":[]}]`+"\n" {
+		t.Errorf("it is told by %s", got)
+	}
+}

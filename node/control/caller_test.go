@@ -99,6 +99,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"set-policy", `{"key":"reprompt","value":"yes"}`, "o"},
 		{"humans", `{}`, "oanu"},
 		{"try-notifications", `{}`, "o"},
+		{"change-notifications", `{"add":"bell"}`, "o"},
 		{"give-human-key", `{"key":"U","proof":"x"}`, "o"},
 		{"end-human-key", `{"try":true}`, "o"},
 		{"end-human-key", `{"human":"nat"}`, "o"},

@@ -93,9 +93,23 @@ var TryNotifications = NewVerb[TryNotificationsRequest, []TriedNotification](Ver
 // TryNotificationsRequest asks for all commands to be tried.
 type TryNotificationsRequest struct{}
 
-// TriedNotification is the result of one command.
+// ChangeNotifications changes by what the human is told what happens.
+var ChangeNotifications = NewVerb[ChangeNotificationsRequest, TriedNotification](VerbSpec{
+	Name: "change-notifications", Access: Operates, Long: true,
+	Doc: "Adds a way by which the human is told what happens and tries it, or removes one; config.yaml keeps that.",
+})
+
+// ChangeNotificationsRequest asks for one to be added or removed.
+type ChangeNotificationsRequest struct {
+	Add    string   `json:"add,omitempty"`    // desktop, bell, ntfy URL, webhook URL or mail ADDRESS
+	For    []string `json:"for,omitempty"`    // the kinds of matters that it tells; none: all
+	Quiet  []string `json:"quiet,omitempty"`  // when it is silent, as 22:00-07:00
+	Remove string   `json:"remove,omitempty"` // the number of one, or its words
+}
+
+// TriedNotification is the result of one command or way.
 type TriedNotification struct {
-	Command string `json:"command"` // its command line
+	Command string `json:"command"` // its command line, or its words without passwords
 	Problem string `json:"problem"` // why it did not work; "" if it did
 }
 

@@ -12,7 +12,7 @@ func Verbs() []VerbSpec {
 		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ReadIssues, PersistTopic,
 		Parties, ShowParty, Organize, DoInParty, UseParty, TellParty, SayPresence, Recruits, BroadcastStats, BroadcastTopic, ShowMesh, Gates, AnswerGate,
 		OpenFrame, Frames, ShowFrame, AnswerFrame, EscFrame, ResumeFrame,
-		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications,
+		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications, ChangeNotifications,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export, Withhold, Admit,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
 	)

@@ -1,7 +1,7 @@
-// Package notify tells the human of a host what happens, by running commands that the human chose.
-// It tells, for example, that something waits for their decision, that mail came, or that an agent
-// failed. Each matter is told once. The package holds nothing up: a command that hangs is ended,
-// and what comes meanwhile is told together.
+// Package notify tells the human of a host what happens, by commands and in other ways that the human
+// chose. It tells, for example, that something waits for their decision, that mail came, or that an
+// agent failed. Each matter is told once; a gate that still waits after a while is told once more. The
+// package holds nothing up: a command that hangs is ended, and what comes meanwhile is told together.
 package notify
 
 import (
@@ -19,17 +19,23 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Matter is something of which a human is notified.
 type Matter struct {
 	Kind string `json:"kind"` // one of configs.NotifiedOf
 	ID   string `json:"id"`   // names the matter for good, so that it is told once
-	Text string `json:"text"` // one line, with nothing that a terminal obeys
+	Text string `json:"text"` // one line of who and what, with nothing that a terminal obeys
+	Word string `json:"word"` // what commands are told behind it in the same line: the first words of others
 	More string `json:"more"` // text below it; may have several lines
+
+	Due  time.Time `json:"due,omitzero"`   // when it is told for the second time; zero: it is told for the first time
+	Only string    `json:"only,omitempty"` // the command that told it then, and tells it again
 }
 
 // kept is a matter that waits, as the next start finds it. Its commands may be others by then.
@@ -40,10 +46,14 @@ type kept struct {
 
 // Options is what this part needs of its node.
 type Options struct {
-	Commands []configs.Notification
-	Dir      string // a program that is named by a relative path is looked for here; "": where this process works
-	File     string // keeps the ids of matters that were told
+	Commands []configs.Notification // they change by Change
+	Config   string                 // the config.yaml that has them
+	Host     protocol.Name          // whose human is told
+	Dir      string                 // a program that is named by a relative path is looked for here; "": where this process works
+	File     string                 // keeps the ids of matters that were told
 	Now      func() time.Time
+	Waits    func(gate string) bool // whether nobody has answered a gate, not even to put it off
+	Changed  func()                 // is called when there are other commands
 	// Wrong tells that a command does not work; `text` is "" if it works.
 	Wrong func(about, text string)
 }
@@ -54,11 +64,13 @@ type Notifier struct {
 	Options
 	wake chan struct{} // holds a token if there is something to tell
 
-	mu      sync.Mutex       // guards what follows
-	told    []string         // ids of matters that were told, the oldest first
-	known   map[string]bool  // the same ids, and those of matters that wait
-	waiting map[int][]Matter // by command
-	kept    []byte           // what was written last of those that wait
+	changing sync.Mutex // held while the setting is changed
+
+	mu      sync.Mutex          // guards Commands and what follows
+	told    []string            // ids of matters that were told, the oldest first
+	known   map[string]bool     // the same ids, and those of matters that wait
+	waiting map[string][]Matter // by the key of a command
+	kept    []byte              // what was written last of those that wait
 }
 
 // Bounds of a notifier.
@@ -68,6 +80,7 @@ const (
 	together   = 3                // if more than these wait, they are told together
 	maxText    = 400              // characters of Matter.Text
 	timeout    = 30 * time.Second // for one run of a command
+	again      = 30 * time.Minute // after this a gate that still waits is told once more
 
 	// lastMoment is how long a command may go on when the node stops: what it tells would be told
 	// again.
@@ -77,7 +90,7 @@ const (
 // New makes this part of a node. A file that cannot be read counts as empty. What still waited when
 // an earlier node stopped, such as for the end of quiet hours, waits again.
 func New(o Options) *Notifier {
-	n := &Notifier{Options: o, wake: make(chan struct{}, 1), known: map[string]bool{}, waiting: map[int][]Matter{}}
+	n := &Notifier{Options: o, wake: make(chan struct{}, 1), known: map[string]bool{}, waiting: map[string][]Matter{}}
 	if data, err := os.ReadFile(o.File); err == nil && json.Unmarshal(data, &n.told) == nil {
 		for _, id := range n.told {
 			n.known[id] = true
@@ -99,37 +112,51 @@ func (n *Notifier) waitingFile() string { return n.File + ".waiting" }
 // queue has each command tell a matter that is for it and has not told it. The caller holds mu, or
 // nobody else has the notifier.
 func (n *Notifier) queue(m Matter, told []string) {
-	for i, c := range n.Commands {
-		if c.IsFor(m.Kind) && !slices.Contains(told, c.Command) && len(n.waiting[i]) < maxWaiting {
-			n.waiting[i] = append(n.waiting[i], m)
+	for _, c := range n.Commands {
+		if k := key(c); c.IsFor(m.Kind) && (m.Only == "" || m.Only == c.String()) && !slices.Contains(told, c.String()) && len(n.waiting[k]) < maxWaiting {
+			n.waiting[k] = append(n.waiting[k], m)
 		}
 	}
 }
 
+// key tells commands apart, also two that run the same for other matters.
+func key(c configs.Notification) string { return fmt.Sprint(c.String(), c.For, c.Quiet) }
+
+// Used returns the commands that are used now.
+func (n *Notifier) Used() []configs.Notification {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.Commands
+}
+
 // Idle reports whether there is no command, so that nobody needs to look for matters.
-func (n *Notifier) Idle() bool { return len(n.Commands) == 0 }
+func (n *Notifier) Idle() bool { return len(n.Used()) == 0 }
 
 // Tell has the human told of a matter, unless they were told before.
 func (n *Notifier) Tell(m Matter) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.Idle() || n.known[m.ID] {
+	if len(n.Commands) == 0 || n.known[m.ID] {
 		return
 	}
 	n.known[m.ID] = true
-	m.Text = visible.Line(m.Text)
-	if runes := []rune(m.Text); len(runes) > maxText {
-		m.Text = string(runes[:maxText-1]) + "…"
-	}
+	m.Text, m.Word = cut(redact.Said(visible.Line(m.Text))), redact.Said(visible.Line(m.Word))
 	n.queue(m, nil)
 	wait.Nudge(n.wake)
+}
+
+func cut(line string) string {
+	if runes := []rune(line); len(runes) > maxText {
+		return string(runes[:maxText-1]) + "…"
+	}
+	return line
 }
 
 // Start tells what waits, until `stop` is called, which also ends a command that runs.
 func (n *Notifier) Start() (stop func()) { return wait.Background(n.work) }
 
-// clockLook is for how long at most a timer waits for the end of quiet hours before the clock is
-// looked at again. The clock can be set, and a timer stands still while the machine sleeps.
+// clockLook is for how long at most a timer waits for the end of quiet hours, or for a matter that is
+// due, before the clock is looked at again. The clock can be set, and a timer stands still while the machine sleeps.
 const clockLook = time.Minute
 
 func (n *Notifier) work(ctx context.Context) {
@@ -143,55 +170,103 @@ func (n *Notifier) work(ctx context.Context) {
 		case <-n.wake:
 		case <-timer.C:
 		}
-		for i, c := range n.Commands {
+		look := clockLook
+		for _, c := range n.Used() {
 			if now := n.Now().Local(); c.Quiet.Hold(now) {
-				if n.waits(i) {
-					timer.Reset(min(c.Quiet.Until(now).Sub(now), clockLook))
-				}
+				look = min(look, c.Quiet.Until(now).Sub(now))
 				continue
 			}
 			for ctx.Err() == nil {
-				batch := n.take(i)
-				if len(batch) == 0 {
+				batch, some := n.take(key(c))
+				if !some {
 					break
 				}
-				if !n.run(ctx, c, batch) { // it was cut short: the batch waits for the next start
-					n.mu.Lock()
-					n.waiting[i] = append(batch, n.waiting[i]...)
-					n.mu.Unlock()
+				batch = slices.DeleteFunc(batch, n.answered)
+				if len(batch) > 0 {
+					n.settle(c, batch, n.run(ctx, c, batch))
 				}
 			}
+			look = min(look, n.untilNext(key(c)))
 		}
-		n.keep()
+		if n.keep() {
+			timer.Reset(look)
+		}
 	}
 }
 
-func (n *Notifier) waits(i int) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.waiting[i]) > 0
+// answered reports whether a matter is a gate that waits no more.
+func (n *Notifier) answered(m Matter) bool {
+	return m.Kind == configs.NotifyGate && n.Waits != nil && !n.Waits(strings.TrimSuffix(m.ID, secondOf(m.Only)))
 }
 
-// take returns what a command is told next: one matter, or all if there are many.
-func (n *Notifier) take(i int) (batch []Matter) {
+// secondOf is what follows a gate's id in the id of what a command tells of it for the second time.
+func secondOf(command string) string {
+	if command == "" {
+		return ""
+	}
+	return " again by " + command
+}
+
+// take returns what a command is told next: one matter, or all if there are many. `some` is false if
+// nothing is due.
+func (n *Notifier) take(k string) (batch []Matter, some bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	batch = n.waiting[i]
-	if len(batch) <= together && len(batch) > 1 {
-		batch = batch[:1]
+	now := n.Now()
+	due := func(m Matter) bool { return !m.Due.After(now) }
+	most := len(slices.DeleteFunc(slices.Clone(n.waiting[k]), func(m Matter) bool { return !due(m) }))
+	if most <= together {
+		most = 1
 	}
-	n.waiting[i] = slices.Clone(n.waiting[i][len(batch):])
-	return batch
+	n.waiting[k] = slices.DeleteFunc(n.waiting[k], func(m Matter) bool {
+		taken := due(m) && len(batch) < most
+		if taken {
+			batch = append(batch, m)
+		}
+		return taken
+	})
+	return batch, len(batch) > 0
+}
+
+// settle notes that a command has told a batch. What it told of gates it tells once more. If the end
+// of the node cut it short (not `done`), the batch waits for the next start.
+func (n *Notifier) settle(c configs.Notification, batch []Matter, done bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := key(c)
+	if !done {
+		n.waiting[k] = append(batch, n.waiting[k]...)
+	}
+	used := slices.ContainsFunc(n.Commands, func(now configs.Notification) bool { return key(now) == k })
+	for _, m := range batch {
+		if done && used && m.Kind == configs.NotifyGate && m.Due.IsZero() {
+			m.Due, m.Only = n.Now().Add(again), c.String()
+			m.ID += secondOf(m.Only)
+			m.Text = cut("parley: still waits: " + strings.TrimPrefix(m.Text, "parley: "))
+			n.waiting[k] = append(n.waiting[k], m)
+		}
+	}
+}
+
+// untilNext is how long it takes until the first of those that wait for a command is due.
+func (n *Notifier) untilNext(k string) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	until := clockLook
+	for _, m := range n.waiting[k] {
+		until = min(until, m.Due.Sub(n.Now()))
+	}
+	return until
 }
 
 // keep notes which matters were told to all commands that are for them, so that they are not told
-// again after a restart, and which ones wait, so that they are.
-func (n *Notifier) keep() {
+// again after a restart, and which ones wait, so that they are. It reports whether any wait.
+func (n *Notifier) keep() (some bool) {
 	n.mu.Lock()
 	waiting := map[string]bool{}
 	rest := []kept{}
-	for _, list := range n.waiting {
-		for _, m := range list {
+	for _, c := range n.Commands {
+		for _, m := range n.waiting[key(c)] {
 			if !waiting[m.ID] {
 				rest = append(rest, kept{m, n.toldBy(m)})
 			}
@@ -222,7 +297,7 @@ func (n *Notifier) keep() {
 	n.mu.Unlock()
 	err = errors.Join(err, laterErr)
 	if !changed && !unwritten {
-		return
+		return len(rest) > 0
 	}
 	if err == nil && unwritten { // first, so that nothing is in neither file
 		err = durable.WriteFile(n.waitingFile(), append(later, '\n'), 0o600)
@@ -235,13 +310,14 @@ func (n *Notifier) keep() {
 		text = "what was notified is not kept, and may be told again: " + err.Error()
 	}
 	n.Wrong("notifications that were told", text)
+	return len(rest) > 0
 }
 
 // toldBy are the commands that have told a matter for which others wait. The caller holds mu.
 func (n *Notifier) toldBy(m Matter) (told []string) {
-	for i, c := range n.Commands {
-		if c.IsFor(m.Kind) && !slices.ContainsFunc(n.waiting[i], func(w Matter) bool { return w.ID == m.ID }) {
-			told = append(told, c.Command)
+	for _, c := range n.Commands {
+		if c.IsFor(m.Kind) && !slices.ContainsFunc(n.waiting[key(c)], func(w Matter) bool { return w.ID == m.ID }) {
+			told = append(told, c.String())
 		}
 	}
 	return told
@@ -259,14 +335,24 @@ func (n *Notifier) run(ctx context.Context, c configs.Notification, batch []Matt
 	}
 	text := ""
 	if r != "" {
-		text = "the notification " + visible.Line(c.Command) + " did not work: " + r
+		text = "the notification " + visible.Line(c.Name()) + " did not work: " + r
 	}
-	n.Wrong("notification "+c.Command, text)
+	n.Wrong("notification "+c.Name(), text)
 	return true
 }
 
 // Try runs a command for matters, and returns what went wrong; "" if nothing did.
 func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matter) string {
+	subject, kind := cut(batch[0].Text+batch[0].Word), batch[0].Kind
+	if len(batch) > 1 {
+		subject, kind = fmt.Sprintf("%d things on parley", len(batch)), "several"
+	}
+	if c.Way != "" { // it may leave this machine: who and what, and no word of what somebody wrote
+		if len(batch) == 1 {
+			subject = batch[0].Text
+		}
+		return tell(ctx, c.Way, kind, subject)
+	}
 	argv, err := door.SplitCommand(c.Command)
 	if err != nil {
 		return err.Error()
@@ -274,21 +360,19 @@ func (n *Notifier) Try(ctx context.Context, c configs.Notification, batch []Matt
 	if named := filepath.Join(n.Dir, argv[0]); n.Dir != "" && strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
 		argv[0] = named // the node works elsewhere than where it was started
 	}
-	subject, kind := batch[0].Text, batch[0].Kind
-	if len(batch) > 1 {
-		subject, kind = fmt.Sprintf("%d things on parley", len(batch)), "several"
-	}
 	var body bytes.Buffer
 	for _, m := range batch {
-		fmt.Fprintf(&body, "%s\n", m.Text)
+		fmt.Fprintf(&body, "%s\n", cut(m.Text+m.Word))
 		if m.More != "" && len(batch) == 1 {
 			fmt.Fprintf(&body, "\n%s\n", visible.Text(m.More))
 		}
 	}
-	r := door.Run(ctx, door.Command{
-		Argv: argv, Stdin: body.Bytes(), Timeout: timeout, MaxOutput: 4 << 10,
-		Env: []string{"PARLEY_NOTIFY_KIND=" + kind, "PARLEY_NOTIFY_SUBJECT=" + strings.ReplaceAll(subject, "\x00", "")},
-	})
+	return started(ctx, argv, body.Bytes(), "PARLEY_NOTIFY_KIND="+kind, "PARLEY_NOTIFY_SUBJECT="+strings.ReplaceAll(subject, "\x00", ""))
+}
+
+// started runs a program, and returns what went wrong; "" if nothing did.
+func started(ctx context.Context, argv []string, stdin []byte, env ...string) string {
+	r := door.Run(ctx, door.Command{Argv: argv, Stdin: stdin, Timeout: timeout, MaxOutput: 4 << 10, Env: env})
 	switch {
 	case r.Failure == door.Empty || r.Failure == door.None && r.ExitCode == 0: // it printed nothing
 		return ""

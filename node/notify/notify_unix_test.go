@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // human is a human who is notified, by commands that write a line into a pipe: the kind and the
@@ -163,4 +164,78 @@ func TestACommandThatFailsIsNamed(t *testing.T) {
 	if got := n.Try(t.Context(), configs.Notification{Command: "true"}, []Matter{{Text: "x"}}); got != "" {
 		t.Errorf("true: %q", got)
 	}
+}
+
+// A gate that still waits is told once more, half an hour after it was told, by each command by
+// itself, also by a node that was restarted meanwhile; what is answered, and all else, is not. It
+// prevents: a gate that was overlooked once waits for days.
+func TestAGateRingsTwice(t *testing.T) {
+	h := newHuman(t)
+	asked, answered := map[string]int{}, map[string]bool{"g2": true}
+	o := h.options(h.command())
+	o.Waits = func(gate string) bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		asked[gate]++
+		return !answered[gate] || asked[gate] == 1
+	}
+	later := func(d time.Duration) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.now = h.now.Add(d)
+	}
+	n := New(o)
+	stop := n.Start()
+	n.Tell(Matter{Kind: "gate", ID: "g1", Text: "parley: asked by nat"})
+	h.hears("gate: parley: asked by nat")
+	n.Tell(Matter{Kind: "gate", ID: "g2", Text: "parley: asked by eve"})
+	h.hears("gate: parley: asked by eve")
+	n.Tell(Matter{Kind: "mention", ID: "m1", Text: "parley: mail"})
+	h.hears("mention: parley: mail")
+	stop()
+	later(29 * time.Minute)
+	n = New(o)
+	stop = n.Start()
+	n.Tell(Matter{Kind: "mention", ID: "m2", Text: "not due yet"})
+	h.hears("mention: not due yet")
+	stop()
+	later(time.Minute)
+	n = New(o)
+	stop = n.Start()
+	h.hears("gate: parley: still waits: asked by nat")
+	stop()
+	later(24 * time.Hour)
+	n = New(o)
+	defer n.Start()()
+	n.Tell(Matter{Kind: "mention", ID: "m3", Text: "the last"})
+	h.hears("mention: the last")
+}
+
+// What is set while the node runs counts at once. What a command that is gone was to tell is dropped.
+func TestACommandIsAddedAndRemoved(t *testing.T) {
+	h := newHuman(t)
+	config := filepath.Join(h.dir, "config.yaml")
+	if err := os.WriteFile(config, []byte("fleet: demo\nhuman: nat\nnotify:\n  - command: false\n    quiet: 00:00-24:00\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, changed := h.options(), 0
+	o.Config, o.Changed = config, func() { changed++ }
+	n := New(o)
+	defer n.Start()()
+	n.Tell(Matter{Kind: "gate", ID: "g1", Text: "before anybody could tell it"})
+	if _, err := n.Change(t.Context(), control.ChangeNotificationsRequest{Add: "bell", Quiet: []string{"00:00-24:00"}}); err != nil || len(n.Used()) != 2 {
+		t.Fatal(n.Used(), err)
+	}
+	n.Tell(Matter{Kind: "gate", ID: "g2", Text: "in quiet hours"})
+	for _, which := range []string{"1", "bell"} {
+		if _, err := n.Change(t.Context(), control.ChangeNotificationsRequest{Remove: which}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !n.Idle() || len(n.waiting) != 0 || changed != 3 {
+		t.Errorf("%v is used, %v waits, after %d changes", n.Used(), n.waiting, changed)
+	}
+	n.use([]configs.Notification{h.command()})
+	n.Tell(Matter{Kind: "gate", ID: "g1", Text: "now it can be told"})
+	h.hears("gate: now it can be told")
 }

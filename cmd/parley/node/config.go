@@ -194,6 +194,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 		return err
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)
+	c.Notify = shownNotify(c.Notify)
 	if v.JSON {
 		return v.WriteJSON(NewConfigInfo(home.Config(), c))
 	}

@@ -54,7 +54,7 @@ and the agents to serve.`,
 				return cli.UsageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
 			}
 			adopt.register(cmd.Context(), p, &o)
-			return runInit(cmd.Context(), o, p.View(), false)
+			return runInit(cmd.Context(), p, o, false)
 		},
 	}
 	f := cmd.Flags()
@@ -80,7 +80,7 @@ func Begin(ctx context.Context, p *cli.Program, remote, alias, human string) (er
 	if cfg, err := configs.Load(o.Home.Config()); err == nil && (remote == "" || cfg.Remote == o.Remote) {
 		return nil
 	}
-	return runInit(ctx, o, p.View(), true)
+	return runInit(ctx, p, o, true)
 }
 
 // absoluteRemote makes a remote that is a path on this machine independent of the folder in which
@@ -100,7 +100,8 @@ func looksLikePath(remote string) bool {
 }
 
 // runInit makes a home and says what was made; what may be looked up later only if not `brief`.
-func runInit(ctx context.Context, o homes.Options, v cli.View, brief bool) error {
+func runInit(ctx context.Context, p *cli.Program, o homes.Options, brief bool) error {
+	v := p.View()
 	o.Log = zerolog.Nop()
 	done := func() {}
 	if o.Remote != "" {
@@ -137,6 +138,10 @@ func runInit(ctx context.Context, o homes.Options, v cli.View, brief bool) error
 		v.Note("note: " + note)
 	}
 	if !brief {
+		if o.Ask && o.From == "" {
+			v.Out.Printf("\n")
+			offerNotifications(ctx, p, o.Home, v)
+		}
 		v.Say("What asks for your decision, such as an invite into a party, needs a key of your own: " + v.Command(key) + ".")
 		v.Next("parley up -d", "start the node in the background; without -d it stays here")
 	}

@@ -36,7 +36,7 @@ nowhere. That record goes. If the host cannot join, all is as it was.`,
 			if o.Remote == "" && o.From == "" {
 				return cli.UsageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
 			}
-			return runInit(cmd.Context(), o, p.View(), false)
+			return runInit(cmd.Context(), p, o, false)
 		},
 	}
 	makingFlags(cmd, &o)
