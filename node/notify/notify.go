@@ -156,7 +156,8 @@ func cut(line string) string {
 func (n *Notifier) Start() (stop func()) { return wait.Background(n.work) }
 
 // clockLook is for how long at most a timer waits for the end of quiet hours, or for a matter that is
-// due, before the clock is looked at again. The clock can be set, and a timer stands still while the machine sleeps.
+// due, before the clock is looked at again. The clock can be set, and a timer stands still while the
+// machine sleeps.
 const clockLook = time.Minute
 
 func (n *Notifier) work(ctx context.Context) {
