@@ -265,7 +265,7 @@ func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameD
 		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: v.Tensions, Agreements: v.Synthesis.Agreements, Basis: v.Synthesis.Basis,
 		Inputs: v.Inputs, Findings: v.End.Findings.Findings, Late: v.Late,
 	}
-	d.Frame.Perspectives = append(proposedBefore(v), d.Frame.Perspectives...)
+	d.Frame.Perspectives = proposed(s, v)
 	for _, g := range v.Gates {
 		verdict := g.Verdict()
 		for _, a := range g.Answers {
@@ -287,25 +287,18 @@ func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameD
 	return d
 }
 
-// proposedBefore are the perspectives of earlier proposals, as they were shown to the human. An
-// inquiry keeps only its last proposal, and a document says of each perspective what it reveals.
-func proposedBefore(v inquiries.Inquiry) []protocol.InquiryPerspective {
+// proposed are the perspectives of all proposals that count. An inquiry keeps only its last proposal,
+// and a document says of each perspective what it reveals.
+func proposed(s *fleet.State, v inquiries.Inquiry) []protocol.InquiryPerspective {
 	list := []protocol.InquiryPerspective{}
-	known := map[string]bool{}
-	for _, p := range v.Proposal.Perspectives {
-		known[p.Name] = true
-	}
-	for _, g := range v.Gates {
-		for _, question := range g.Questions {
-			if g.Gate != protocol.GatePerspectives {
-				continue
-			}
-			for _, o := range question.Options {
-				if !known[o.Key] {
-					known[o.Key] = true
-					list = append(list, protocol.InquiryPerspective{Name: o.Key, Contribution: o.About})
-				}
-			}
+	for c := range s.DeedsOf(inquiries.KindName, v.Channel.String()) {
+		it, ok := s.Ledger.Item(c.Message.Path)
+		w, err := protocol.ProposePerspectives.Parse(c.Message.Body)
+		if c.Act != protocol.ActFrameProposals || !ok || s.Void(it) != nil || err != nil {
+			continue
+		}
+		for _, p := range w.Perspectives {
+			list = append(slices.DeleteFunc(list, func(q protocol.InquiryPerspective) bool { return q.Name == p.Name }), p)
 		}
 	}
 	return list

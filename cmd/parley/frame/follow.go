@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/frame/report"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -199,7 +200,7 @@ func (s *session) over(f control.Frame) {
 	switch f.State {
 	case "RECOMMENDED":
 		out.Printf("\n%s\n", out.Bold("Recommended: "+term.Line(strings.Join(f.Chosen, ", "))))
-		out.Printf("  %s\n", tier(f.Tier))
+		out.Printf("  %s\n", report.Tier(f.Tier))
 		out.Printf("  To have each investigated by itself: %s\n", s.view.Command("parley frame "+term.Shell(f.Question)+perspectives(f.Chosen)+" --mode inquire"))
 		return
 	case "WRAPPED_UP":
@@ -221,15 +222,6 @@ func perspectives(names []string) (flags string) {
 		flags += " --perspective " + term.Shell(n)
 	}
 	return flags
-}
-
-// tier says what the recommended perspectives are good for, by their number (frame, LOOP).
-func tier(t string) string {
-	return map[string]string{
-		"modifier":  "One lens: it goes along with what you do next.",
-		"narrowing": "Two or three lenses: they narrow the field.",
-		"escalate":  "Four or more lenses: an inquiry of each is worth it.",
-	}[t]
 }
 
 // cost is what an inquiry may cost (R58).
@@ -292,15 +284,10 @@ func isolation(members []control.FrameMember) (text string) {
 			}
 		}
 		if len(names) > 0 {
-			text += "  Isolated by " + grades[grade] + ": " + strings.Join(names, ", ") + "\n"
+			text += "  Isolated by " + report.Grades()[grade] + ": " + strings.Join(names, ", ") + "\n"
 		}
 	}
 	return text
-}
-
-var grades = map[string]string{
-	protocol.GradeProcess: "a folder and a home of its own", protocol.GradeUser: "another user of the system", protocol.GradeWalls: "walls",
-	protocol.GradeHost: "a machine of its own",
 }
 
 func outcomeText(f control.Frame) string {
@@ -314,7 +301,7 @@ func outcomeText(f control.Frame) string {
 			tension += " " + t.ID
 		}
 		text += fmt.Sprintf("\n  %s: %s\n  Peers: %s\n  Resolution: %s\n  Agreement strength: %s — %s\n", tension, term.Line(strings.Join(t.Topics, "; ")), term.Line(strings.Join(t.Peers, " vs ")),
-			resolutions[t.Resolution], t.Strength, term.Line(t.Basis))
+			report.Resolutions()[t.Resolution], t.Strength, term.Line(t.Basis))
 		for _, part := range [][2]string{{"Agreement", t.Agreement}, {"Divergence", t.Divergence}} {
 			for line := range strings.Lines(part[1]) {
 				text += "  - " + part[0] + ": " + term.Line(strings.TrimSpace(line)) + "\n"
@@ -323,8 +310,6 @@ func outcomeText(f control.Frame) string {
 	}
 	return text
 }
-
-var resolutions = map[string]string{"agreed": "Agreed", "partial": "Partial agreement", "persistent": "Persistent divergence"}
 
 func traceText(f control.Frame) string {
 	text := ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -27,17 +28,17 @@ func (m *markdown) line(format string, args ...any) {
 	m.printf("\n%s\n", line(fmt.Sprintf(format, args...)))
 }
 
-// quote sets texts apart, in a fence that is longer than any fence in them.
-func (m *markdown) quote(all ...part) {
-	var text strings.Builder
-	for _, p := range all {
-		text.WriteString(printable(p.text))
+func (m *markdown) quote(text string) {
+	m.printf("\n%s\n", fenced(strings.TrimSpace(visible.Text(text))))
+}
+
+func (m *markdown) prose(_, text string, _ ...mark) { m.printf("\n%s\n", tamed(text)) }
+
+func (m *markdown) fields(_ string, all ...field) {
+	for _, f := range all {
+		m.printf("\n**%s**\n", line(f.name))
+		m.prose("", f.markdown)
 	}
-	fence := "```"
-	for strings.Contains(text.String(), fence) {
-		fence += "`"
-	}
-	m.printf("\n%stext\n%s\n%s\n", fence, strings.TrimSpace(text.String()), fence)
 }
 
 func (m *markdown) items(all ...item) {
@@ -46,15 +47,19 @@ func (m *markdown) items(all ...item) {
 }
 
 func (m *markdown) list(margin string, all []item) {
-	for _, x := range all {
-		m.printf("%s- %s\n", margin, line(x.String()))
-		m.list(margin+"  ", x.under)
+	for i, x := range all {
+		sign := "- "
+		if x.id != "" {
+			sign = fmt.Sprintf("%d. ", i+1)
+		}
+		m.printf("%s%s%s\n", margin, sign, line(x.String()))
+		m.list(margin+strings.Repeat(" ", len(sign)), x.under)
 	}
 }
 
 // line is a text of others in one line. Nothing in it becomes markup.
 func line(text string) string {
-	return markup.Replace(strings.Join(strings.Fields(printable(text)), " "))
+	return markup.Replace(strings.Join(strings.Fields(visible.Text(text)), " "))
 }
 
-var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "!", `\!`)
+var markup = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "!", `\!`, "~", `\~`)

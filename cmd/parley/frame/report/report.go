@@ -1,5 +1,5 @@
-// Package report makes documents of inquiries. What agents and humans wrote is only material in
-// them: it is set apart, and nothing in it becomes markup.
+// Package report makes documents of inquiries. What agents wrote is Markdown, and is set apart in
+// them. What humans wrote is text. Nothing of either becomes more than that.
 package report
 
 import (
@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,26 +31,29 @@ func JSON(d control.FrameDocument) (string, error) {
 }
 
 // paper is what a document is written on. Texts may be those of others: a paper sees to it that none
-// of them becomes markup. Something that links lead to has an id.
+// of them becomes more than text. Something that links lead to has an id.
 type paper interface {
 	chapter(id, title string)
 	heading(id, title string)
 	line(format string, args ...any)
-	quote(all ...part)
+	quote(text string)                           // word for word
+	prose(class, markdown string, marks ...mark) // as an agent wrote it
+	fields(class string, all ...field)           // texts of agents, each with a name
 	items(all ...item)
 }
 
-type part struct{ id, text string }
+type field struct{ name, markdown string }
 
-// item is a line of a list. If it has a link, its name leads there.
+// item is a line of a list. If it has a link, its name leads there. Items with an id have numbers.
+// What an agent wrote stands before the text.
 type item struct {
-	name, link, text string
-	under            []item
+	id, name, link, markdown, text string
+	under                          []item
 }
 
 func (x item) String() string {
 	if x.name == "" || x.text == "" {
-		return x.name + x.text
+		return x.name + x.markdown + x.text
 	}
 	return x.name + ": " + x.text
 }
@@ -60,32 +65,34 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 		p.line("Investigated: %s.", f.In)
 	}
 	p.chapter("question", "Question, word for word")
-	p.quote(part{text: f.Question})
-	p.line("SHA-256: %s", f.QuestionHash)
+	p.quote(f.Question)
 	if f.Brief.Intent != "" {
 		p.chapter("brief", "Mission brief")
-		p.items(item{name: "Intent", text: f.Brief.Intent}, item{name: "Deliverable", text: f.Brief.Deliverable}, item{name: "Scope", text: f.Brief.Scope}, item{name: "Mode", text: f.Mode})
+		p.fields("", field{"Intent", f.Brief.Intent}, field{"Deliverable", f.Brief.Deliverable}, field{"Scope", f.Brief.Scope}, field{"Mode", cmp.Or(f.Mode, "not chosen yet")})
+	}
+	if f.Tier != "" {
+		p.chapter("recommendation", "Recommendation")
+		p.fields("", field{"Recommended", strings.Join(f.Chosen, ", ")}, field{"What it is good for", Tier(f.Tier)}, field{"How to go on", f.Note})
 	}
 	if f.Synthesis != "" {
-		p.chapter("analysis", "Framed analysis")
-		for i, section := range strings.Split("\n"+f.Synthesis, "\n## ") {
-			title, text, _ := strings.Cut(section, "\n")
-			if i > 0 {
-				p.heading("", title)
-			}
-			if text = strings.TrimSpace(text); text != "" {
-				p.quote(part{text: text})
-			}
+		writeSynthesis(p, d, to)
+	}
+	var others []item
+	for _, x := range f.Perspectives {
+		if !slices.Contains(f.Chosen, x.Name) {
+			others = append(others, item{name: x.Name, text: reveals(x)})
 		}
-		p.chapter("basis", "What each claim rests on")
-		writeClaims(p, d, to)
 	}
 	if len(f.Chosen) > 0 {
 		p.chapter("perspectives", "Perspectives")
 	}
 	for _, name := range f.Chosen {
 		p.heading(to.perspectives[name], name)
-		writePerspective(p, d, name, to.results[name])
+		writePerspective(p, d, name, to.marks[name])
+	}
+	if len(others) > 0 {
+		p.chapter("others", map[bool]string{true: "Proposed perspectives", false: "Perspectives that were not chosen"}[len(f.Chosen) == 0])
+		p.items(others...)
 	}
 	for i, x := range d.Dialogues {
 		if i == 0 {
@@ -98,7 +105,7 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 		if i == 0 {
 			p.chapter("inputs", "What the human added")
 		}
-		p.quote(part{text: text})
+		p.quote(text)
 	}
 	if len(f.Trace) > 0 {
 		p.chapter("trace", "What each perspective gave")
@@ -107,6 +114,7 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 	p.chapter("decisions", "Decisions")
 	writeDecisions(p, d)
 	p.chapter("check", "How to check it")
+	p.line("The question's SHA-256 is %s.", f.QuestionHash)
 	p.line("Every step is a message in the git record %s. In a clone of it: parley frame verify %s", d.Record, f.ID)
 	writeProof(p, proof)
 }
@@ -116,25 +124,50 @@ var kinds = map[string]string{
 	"user_input": "input of the human", "synthesis": "the coordinator's own joining",
 }
 
-func writeClaims(p paper, d control.FrameDocument, to anchors) {
-	var claims []item
-	for _, x := range d.Basis {
-		claim := item{text: x.Claim, under: []item{{text: kinds[x.Kind]}}}
+// writeSynthesis writes the synthesis. Behind each claim in it is the number of its basis, behind
+// each convergence its strength.
+func writeSynthesis(p paper, d control.FrameDocument, to anchors) {
+	var marks []mark
+	var claims, points []item
+	for i, x := range d.Basis {
+		claim := item{id: fmt.Sprintf("c%d", i+1), markdown: x.Claim, under: []item{{text: kinds[x.Kind]}}}
 		for _, s := range x.Sources {
 			claim.under = append(claim.under, item{name: cmp.Or(s.Perspective, "the human"), link: to.of(x.Kind, s), text: quoted("", s.Words)})
 		}
 		claims = append(claims, claim)
+		marks = append(marks, mark{x.Claim, "", fmt.Sprintf(`<sup><a href="#%s">%d</a></sup>`, claim.id, i+1)})
 	}
-	p.items(claims...)
 	for _, a := range d.Agreements {
-		p.line("Agreement (%s) of %s: %s", a.Strength, strings.Join(a.Perspectives, ", "), a.Point)
+		points = append(points, item{markdown: a.Point, text: fmt.Sprintf(" (%s; %s)", a.Strength, strings.Join(a.Perspectives, ", "))})
+		marks = append(marks, mark{a.Point, "", ` <span class="strength">` + html.EscapeString(a.Strength) + `</span>`})
 	}
+	p.chapter("analysis", "Framed analysis")
+	p.prose("lens", d.Frame.Synthesis, marks...)
+	if len(points) > 0 {
+		p.heading("", "How strong each convergence is")
+		p.items(points...)
+	}
+	p.chapter("basis", "What each claim rests on")
+	p.items(claims...)
 }
 
-func writePerspective(p paper, d control.FrameDocument, name string, result []part) {
+// reveals is what a perspective reveals, and with which one it is in tension.
+func reveals(x protocol.InquiryPerspective) string {
+	if x.TensionWith == "" {
+		return x.Contribution
+	}
+	return x.Contribution + " (in tension with " + x.TensionWith + ")"
+}
+
+func writePerspective(p paper, d control.FrameDocument, name string, marks []mark) {
 	for _, x := range d.Frame.Perspectives {
 		if x.Name == name {
-			p.line("%s", x.Contribution)
+			p.line("Reveals: %s.", strings.TrimSuffix(reveals(x), "."))
+		}
+	}
+	for _, g := range d.Frame.Previews {
+		if g.Perspective == name {
+			p.fields("preview", field{"At a glance", g.Title}, field{"Summary", g.Summary}, field{"Horizon limits", g.Limits})
 		}
 	}
 	for _, a := range d.Attempts {
@@ -146,7 +179,7 @@ func writePerspective(p paper, d control.FrameDocument, name string, result []pa
 		if m.Perspective != name {
 			continue
 		}
-		p.line("Investigated by %s (attempt %d, isolated by %s).", m.Agent, m.Attempt, m.Grade)
+		p.line("Investigated by %s (attempt %d, isolated by %s).", m.Agent, m.Attempt, cmp.Or(Grades()[m.Grade], m.Grade, "nothing that was told"))
 		if m.Degraded != "" {
 			p.line("Degraded: %s.", m.Degraded)
 		}
@@ -155,10 +188,10 @@ func writePerspective(p paper, d control.FrameDocument, name string, result []pa
 		}
 		if m.Problem != "" {
 			p.line("It has no result:")
-			p.quote(part{text: m.Problem})
+			p.quote(m.Problem)
 		}
 		if m.Result != "" {
-			p.quote(result...)
+			p.prose("result", m.Result, marks...)
 		}
 	}
 }
@@ -170,22 +203,22 @@ func writeDialogue(p paper, f control.Frame, d *inquiry.Tension) {
 		}
 	}
 	said := func(heading string, all []inquiry.Said) {
+		var talk []field
 		for _, m := range all {
-			p.line(heading, m.Perspective)
-			p.quote(part{text: m.Text})
+			talk = append(talk, field{fmt.Sprintf(heading, m.Perspective), m.Text})
 		}
+		p.fields("talk", talk...)
 	}
-	said("%s:", d.Messages)
+	said("%s", d.Messages)
 	for _, r := range d.Reports {
 		p.line("%s reports:", r.Perspective)
-		p.items(item{name: "Final position", text: r.Position}, item{name: "Agreement points", text: r.Agreement},
-			item{name: "Remaining divergence", text: cmp.Or(strings.TrimSpace(r.Divergence), "none")}, item{name: "Rationale", text: r.Rationale})
+		p.fields("", field{"Final position", r.Position}, field{"Agreement points", r.Agreement}, field{"Remaining divergence", cmp.Or(strings.TrimSpace(r.Divergence), "none")}, field{"Rationale", r.Rationale})
 	}
-	said("Asked once more, %s:", d.Asked)
-	said("%s answers:", d.Answers)
+	said("Asked once more, %s", d.Asked)
+	said("%s answers", d.Answers)
 	for _, t := range f.Tensions {
 		if t.ID == d.ID && t.Resolution != "" {
-			p.line("Outcome: %s; agreement %s: %s", t.Resolution, t.Strength, t.Basis)
+			p.line("Outcome: %s; agreement %s: %s", Resolutions()[t.Resolution], t.Strength, t.Basis)
 		}
 	}
 }
@@ -260,28 +293,31 @@ func state(f control.Frame) string {
 	return "not over yet (" + f.StateText + ")"
 }
 
+// anchors are where links lead: to perspectives, and to the words of results on which claims rest.
 type anchors struct {
 	perspectives map[string]string // IDs of the chosen ones, by name
-	results      map[string][]part // by perspective; a part with an ID is words on which claims rest
+	marks        map[string][]mark // by perspective
+	shown        map[string]bool   // the IDs of marks that are in their result
 }
 
 func newAnchors(d control.FrameDocument) anchors {
-	to := anchors{map[string]string{}, map[string][]part{}}
+	to := anchors{map[string]string{}, map[string][]mark{}, map[string]bool{}}
 	for i, name := range d.Frame.Chosen {
 		id := fmt.Sprintf("p%d", i+1)
-		var cited []part
+		var marks []mark
 		for _, x := range d.Basis {
 			for _, s := range x.Sources {
-				known := slices.ContainsFunc(cited, func(c part) bool { return c.text == s.Words })
-				if x.Kind == "result" && s.Perspective == name && s.Words != "" && !known {
-					cited = append(cited, part{fmt.Sprintf("%s-%d", id, len(cited)+1), s.Words})
+				known := slices.ContainsFunc(marks, func(m mark) bool { return m.words == s.Words })
+				if x.Kind == protocol.BasisResult && s.Perspective == name && s.Words != "" && !known {
+					marks = append(marks, mark{words: s.Words, id: fmt.Sprintf("%s-%d", id, len(marks)+1)})
 				}
 			}
 		}
-		to.perspectives[name] = id
+		to.perspectives[name], to.marks[name] = id, marks
 		for _, m := range d.Frame.Members {
 			if m.Perspective == name {
-				to.results[name] = marked(m.Result, cited)
+				_, shown := prose(m.Result, 3, marks)
+				maps.Copy(to.shown, shown)
 			}
 		}
 	}
@@ -290,45 +326,32 @@ func newAnchors(d control.FrameDocument) anchors {
 
 // of is the ID of what a claim rests on: of words in a result, or of the perspective; "" for neither.
 func (to anchors) of(kind string, s protocol.InquirySource) string {
-	for _, part := range to.results[s.Perspective] {
-		if kind == "result" && part.id != "" && part.text == s.Words {
-			return part.id
+	for _, m := range to.marks[s.Perspective] {
+		if kind == protocol.BasisResult && m.words == s.Words && to.shown[m.id] {
+			return m.id
 		}
 	}
 	return to.perspectives[s.Perspective]
 }
 
-// marked cuts a result into parts, so that the words on which claims rest can be linked to. Words
-// that overlap words before them become no part of their own.
-func marked(text string, cited []part) (parts []part) {
-	for len(text) > 0 {
-		first, at := -1, len(text)
-		for i, c := range cited {
-			if j := strings.Index(text, c.text); c.text != "" && j >= 0 && j < at {
-				first, at = i, j
-			}
-		}
-		if first < 0 {
-			break
-		}
-		c := cited[first]
-		parts = append(parts, part{"", text[:at]}, c)
-		text = text[at+len(c.text):]
-		cited = append(append([]part{}, cited[:first]...), cited[first+1:]...)
-	}
-	return append(parts, part{"", text})
+// Tier says what the recommended perspectives are good for, by their number (frame, LOOP).
+func Tier(t string) string {
+	return map[string]string{
+		"modifier":  "One lens: it goes along with what you do next.",
+		"narrowing": "Two or three lenses: they narrow the field.",
+		"escalate":  "Four or more lenses: an inquiry of each is worth it.",
+	}[t]
 }
 
-// printable is a text without control characters, except tabs and line ends: a control character
-// could move the cursor of somebody who reads it at a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < ' ' || r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(text, "\r\n", "\n"))
+// Grades say what isolates members, by grade.
+func Grades() map[string]string {
+	return map[string]string{
+		protocol.GradeProcess: "a folder and a home of its own", protocol.GradeUser: "another user of the system", protocol.GradeWalls: "walls",
+		protocol.GradeHost: "a machine of its own",
+	}
+}
+
+// Resolutions are the words for what dialogues come to.
+func Resolutions() map[string]string {
+	return map[string]string{"agreed": "Agreed", "partial": "Partial agreement", "persistent": "Persistent divergence"}
 }

@@ -1,14 +1,23 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	stdhtml "html"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	loose "github.com/yuin/goldmark/renderer/html"
+	reader "github.com/yuin/goldmark/text"
+
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -69,19 +78,50 @@ func TestHostileTextsStayTexts(t *testing.T) {
 			t.Errorf("the %s leaves the text out", name)
 		}
 	}
-	fenced := false
-	for line := range strings.SplitSeq(md, "\n") {
-		if strings.HasPrefix(line, "````") {
-			fenced = !fenced
-		}
-		if !fenced && (strings.HasPrefix(line, "# not") || strings.Contains(line, "<script")) {
-			t.Errorf("markup of others outside of a fence: %q", line)
+	source := []byte(md)
+	top := goldmark.New().Parser().Parse(reader.NewReader(source))
+	for n := top.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() == ast.KindHTMLBlock || n.Kind() == ast.KindHeading && strings.HasPrefix(string(n.Lines().Value(source)), "not a") {
+			t.Errorf("markup of others is that of the Markdown: %s", n.Lines().Value(source))
 		}
 	}
 	text, err := JSON(d)
 	var back control.FrameDocument
 	if err != nil || json.Unmarshal([]byte(text), &back) != nil || back.Frame.Question != hostile {
 		t.Errorf("the JSON is another document: %v", err)
+	}
+}
+
+// What a reader looks for is in the document, in the words of the agents. It prevents: stars and
+// hashes instead of Markdown, and previews, strengths, perspectives that were not chosen or the tier
+// of a recommendation that only the terminal shows.
+func TestADocumentHasWhatAReaderLooksFor(t *testing.T) {
+	d, proof := example("Cost")
+	f := &d.Frame
+	f.Synthesis = "## Convergence\n\nThey **agree** on the *night*. More.\n\n## Integrated Assessment\n\n- Keep `one`.\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+	f.Perspectives = []protocol.InquiryPerspective{{Name: "Cost", Contribution: "what it costs", TensionWith: "Sleep"}, {Name: "Law", Contribution: "what is owed", TensionWith: "Cost"}}
+	f.Previews = []protocol.InquiryGlance{{Perspective: "Cost", Title: "It is *dear*", Summary: "A **third** more.", Limits: "Nights."}}
+	f.Members[0].Result = "# Assessment\n\nKeep **the first**."
+	f.Tier, f.Note = "narrowing", protocol.LensNote
+	d.Agreements = []protocol.InquiryAgreement{{Point: "They **agree** on the *night*.", Perspectives: []string{"Cost"}, Strength: "moderate"}}
+	d.Basis = []protocol.InquiryBasis{{Claim: "Keep `one`.", Kind: "result", Sources: []protocol.InquirySource{{Perspective: "Cost", Words: "Keep **the first**."}}}}
+	html, md := HTML(d, proof), Markdown(d, proof)
+	for _, want := range []string{
+		`<h3>Convergence</h3>`, `<h4>Assessment</h4>`, `<strong><mark>agree</mark></strong>`, `<em><mark>night</mark></em><mark>.</mark> <span class="strength">moderate</span> More.`,
+		`<mark>.</mark><sup><a href="#c1">1</a></sup>`, `<li id="c1">`, `<mark id="p1-1">Keep </mark><strong><mark>the first</mark></strong>`, `<a href="#p1-1">Cost</a>`, `<td>1</td>`,
+		`Law: what is owed (in tension with Cost)`, `what it costs (in tension with Sleep)`, `It is <em>dear</em>`, `A <strong>third</strong> more.`, `Two or three lenses`, protocol.LensNote,
+		`<meta name="viewport"`, `They <strong>agree</strong> on the <em>night</em>.</p>`, `(moderate; Cost)`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the HTML does not have %s", want)
+		}
+	}
+	for _, want := range []string{
+		"> They **agree** on the *night*. More.", "> | 1 | 2 |", "> # Assessment\n> \n> Keep **the first**.", "> A **third** more.", "- Law: what is owed (in tension with Cost)", "Two or three lenses", "(moderate; Cost)",
+	} {
+		if !strings.Contains(md, want) {
+			t.Errorf("the Markdown does not have %s", want)
+		}
 	}
 }
 
@@ -115,5 +155,73 @@ func TestClaimsLeadToTheirWords(t *testing.T) {
 	}
 	if md := Markdown(begun, control.FrameProof{Holds: true}); !strings.HasPrefix(md, "# Which?\n") || !strings.Contains(md, "None yet.") || !strings.Contains(md, "State: not over yet (the brief is drafted).") {
 		t.Errorf("of one that has begun:\n%s", md)
+	}
+}
+
+// wild are texts of agents that try to be more than text, each in another way.
+var wild = []string{
+	hostile, "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a <b onclick=alert(1)>c</b>", "<!-- hidden -->", "<?php x ?>", "<![CDATA[x]]>",
+	"![](https://spy.example/pixel.png)", "[![a](https://spy.example/p.png)](https://spy.example)", "![x][1]\n\n[1]: https://spy.example/p.png", "[a](<javascript:alert(1)>)",
+	"[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "[a](java&#115;cript:alert(1))", "[a](javascript&colon;alert(1))", "[a]( java\tscript:alert(1))", "[a](vbscript:x)", "[a](data:text/html,x)", "[a](//spy.example)",
+	"<javascript:alert(1)>", "see <javascript:alert(1)>, **<vbscript:b>** and ftp://x.example", "[<https://a.example>](https://b.example)", "[a][r]\n\n[r]: javascript:alert(1)", "[a](https://x.example 'onclick=alert(1)')", "[a](https://x.example/\"onclick=alert(1))", "<https://x.example/\"onclick=alert(1)>",
+	"&#x202e;txt &#27;[2J &lrm; &#x200b;", `\&#x202e; \\&#x202e;`, "`&#x202e;`", "[a](x`y) `<script>` `<img src=x>", "| a `x | <b> |\n|---|---|\n| ` | ` <b> ` |", "\t<script>alert(1)</script>", "> <script>\n- <script>\n1. <script>",
+	"```\n</code></pre><script>alert(1)</script>\n", "~~~\n```\n<script>", "## Title {onclick=alert(1)}", "</div></main><style>*{display:none}</style>", strings.Repeat("<pre>\n\n", 200), "x\u2028# y\u0085z",
+}
+
+// tags are the elements and attributes that may come of what an agent wrote.
+var tags = regexp.MustCompile(`^(</?(p|h[1-6]|em|strong|del|code|pre|ul|ol|li|blockquote|table|thead|tbody|tr|a)>|<(br|hr)>|</?t[hd]( style="text-align:[a-z]+")?>|<ol start="\d+">|</?mark>|<span class="address">|</span>|` +
+	`<a rel="noopener noreferrer nofollow" href="((https?|ftp)://|mailto:)[^"]*">)$`)
+
+// Markdown of agents is rendered, and nothing that they write becomes more: no HTML, nothing that is
+// loaded, no link that runs something, no character that is not seen. It prevents: a page that runs
+// or tells what an agent wants, as soon as somebody opens it.
+func TestMarkdownOfAgentsIsOnlyText(t *testing.T) {
+	for _, words := range wild {
+		markup, _ := prose(words, 2, []mark{{words: "alert(1)"}})
+		for _, tag := range regexp.MustCompile(`<[^>]*>?`).FindAllString(markup, -1) {
+			if !tags.MatchString(tag) {
+				t.Errorf("%q gives the tag %s", words, tag)
+			}
+		}
+		said := stdhtml.UnescapeString(markup)
+		if visible.Text(said) != said {
+			t.Errorf("%q gives characters that are not seen: %q", words, markup)
+		}
+		quote := tamed(words)
+		if strings.HasPrefix(quote, "```") {
+			continue // set apart as it is
+		}
+		for line := range strings.SplitSeq(quote, "\n") {
+			if !strings.HasPrefix(line, ">") {
+				t.Errorf("%q leaves its quote: %q", words, line)
+			}
+		}
+		var b bytes.Buffer
+		if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(loose.WithUnsafe())).Convert([]byte(quote), &b); err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range regexp.MustCompile(`<[^>]*>?`).FindAllString(b.String(), -1) {
+			if tag = strings.ReplaceAll(tag, "<a href", `<a rel="noopener noreferrer nofollow" href`); !tags.MatchString(titles.ReplaceAllString(tag, "")) {
+				t.Errorf("%q gives the tag %s as Markdown:\n%s", words, tag, quote)
+			}
+		}
+		if said := stdhtml.UnescapeString(b.String()); visible.Text(said) != said {
+			t.Errorf("%q gives characters that are not seen as Markdown: %q", words, b.String())
+		}
+	}
+}
+
+var titles = regexp.MustCompile(` title="[^"]*"| class="language-[^"]*"`)
+
+// It prevents: a document that takes minutes, or breaks off, because an agent nests thousands of
+// quotes, lists or brackets.
+func TestDeepMarkdownIsWritten(t *testing.T) {
+	for _, words := range []string{"> ", "- ", "[", "![", "**a ", "<a ", "[a](", "<!--", "_a ", "| a ", "&#x202e;", "1. "} {
+		text := strings.Repeat(words, 60<<10/len(words))
+		at := time.Now()
+		markup, _ := prose(text, 2, nil)
+		if quote := tamed(text); markup == "" || quote == "" || time.Since(at) > 20*time.Second {
+			t.Errorf("%q takes %s", words, time.Since(at))
+		}
 	}
 }
