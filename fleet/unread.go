@@ -14,13 +14,13 @@ type Who struct {
 }
 
 // Inbox yields the mail of a participant in the order of the record: what is unread or, with all,
-// everything. An agent sees what is addressed to its instances on its host. A human sees all that
+// everything, and also what is said in inquiries. An agent sees what is addressed to its instances on its host. A human sees all that
 // is addressed to the name. The state must not change during the iteration.
 func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	mail := t.ledger.mailOf(who.Name, !all && t.readHolds())
 	return func(yield func(*Item) bool) {
 		for it := range mail {
-			if t.reaches(it, who) && (all || !t.isRead(it, who)) && !yield(it) {
+			if t.reaches(it, who) && (all || !it.Act.OfInquiry() && !t.isRead(it, who)) && !yield(it) {
 				return
 			}
 		}

@@ -181,6 +181,12 @@ func (a Act) OfNodes() bool {
 	return spec.Class == ClassHostWord || spec.Class == ClassReceipt || spec.Class == ClassNotice && spec.parse != nil && a != ActFailed
 }
 
+// OfInquiry reports whether the act is a deed of an inquiry. It is nobody's mail: the commands of
+// inquiries show it, and its gates are told with the others.
+func (a Act) OfInquiry() bool {
+	return strings.HasPrefix(string(a), "frame-") && byName[a].Act == a
+}
+
 // Mail reports whether messages of the act are taken to the agents that they are for.
 func (a Act) Mail() bool { return a.Class() == ClassMail || a.Class() == ClassDeed }
 

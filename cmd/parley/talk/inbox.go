@@ -16,7 +16,8 @@ func NewInboxCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inbox",
 		Short: "List the mail that is waiting, oldest first",
-		Long: `List the mail that is waiting, oldest first.
+		Long: `List the mail that is waiting, oldest first. What is said in inquiries is no mail:
+"parley frame show" has it, and --all lists it.
 
 --wait waits for mail where there is none; nothing in time: exit code 3.
 
@@ -97,10 +98,16 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if len(mail) == 0 {
 		v.None("Nothing is waiting.")
 		v.Next("parley inbox --all"+cli.SayAs(r.As), "what was read already")
+	} else {
+		mailTable(v, mail, takenBy(r))
+		v.Next("parley read "+v.ID(mail[0].Path)+cli.SayAs(r.As), "read the first; its sender gets a receipt")
+	}
+	if r.As != "" || !v.Out.Terminal {
 		return nil
 	}
-	mailTable(v, mail, takenBy(r))
-	v.Next("parley read "+v.ID(mail[0].Path)+cli.SayAs(r.As), "read the first; its sender gets a receipt")
+	if s, err := control.ShowStatus.Ask(ctx, client); err == nil && s.Speaker == s.Human && s.Gates > 0 {
+		v.Next("parley gates", cli.Count(s.Gates, "gate")+" for you to decide")
+	}
 	return nil
 }
 
