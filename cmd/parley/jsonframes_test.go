@@ -32,7 +32,7 @@ func exampleFrame() control.Frame {
 		Gate: &control.FrameGate{
 			Path: examplePath("b2c3d4f3").String(), Hash: protocol.Hash([]byte("gate")), Gate: "route", Perspective: "Operations", Set: protocol.InquirySet("route", []protocol.InquiryQuestion{gate}),
 			Questions: []protocol.InquiryQuestion{{ID: "onwards", Multi: true, Options: []protocol.InquiryOption{{Key: "extend", About: gate.Options[0].About}}}},
-			Contested: true, Answers: []string{protocol.Hash([]byte("answer"))}, Time: exampleTime(1), NoKey: true, Asker: exampleAsker(), File: "LS0t",
+			Contested: true, Answers: []string{protocol.Hash([]byte("answer"))}, Time: exampleTime(1), NoKey: true, Proposal: "Deepen Operations.", Cost: "Runs of agents: 3 in all, and no more: a recommendation has no team.", Asker: exampleAsker(), File: "LS0t",
 		},
 		Members: []control.FrameMember{{
 			Perspective: "Operations", Agent: "mawui@white", Attempt: 1, State: "told", Started: exampleTime(0), Ended: exampleTime(1), Grade: "process", Degraded: "its program keeps no sessions",

@@ -222,6 +222,27 @@ func (v Inquiry) Questions(gate string) []protocol.InquiryQuestion {
 	return nil
 }
 
+// Proposed is what the coordinator proposed to extend, at the gate that asks what to extend; "" at
+// others.
+func (v Inquiry) Proposed(g *Gate) (about string) {
+	if g.Gate != protocol.GateExtend {
+		return ""
+	}
+	for _, before := range v.Gates {
+		if before == g {
+			break
+		}
+		for _, q := range before.Questions {
+			for _, o := range q.Options {
+				if before.Gate == protocol.GateRoute && o.Key == Extend {
+					about = o.About
+				}
+			}
+		}
+	}
+	return about
+}
+
 // ask opens a gate. Its options must be exactly the right ones. The words about options are the
 // only thing that a model adds.
 func (s *step) ask(w protocol.InquiryGate) error {

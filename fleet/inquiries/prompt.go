@@ -83,3 +83,35 @@ func TopicText(t *inquiry.Tension) string {
 func Cost(perspectives, pairs, changes, inputs int) int {
 	return 7 + 2*perspectives + 9*pairs + changes + 2*inputs
 }
+
+// Runs is how many calls the inquiry makes in its first pass, as far as this is known: one that
+// recommends makes a brief, gathers context and proposes perspectives, and has no team.
+func (v Inquiry) Runs() int {
+	changes := max(0, v.Briefs-1)
+	if v.Mode == protocol.ModeRecommend {
+		return 3 + changes
+	}
+	return Cost(max(len(v.Chosen), len(v.Base)+len(v.Proposal.Perspectives)), len(v.Tensions), changes, len(v.Inputs))
+}
+
+// CostWords say at a gate how many runs of agents an answer leads to; "" if it is not about that
+// (R58).
+func (v Inquiry) CostWords(gate string) string {
+	const each = "7, and 2 for each perspective, and 9 for each pair that talks"
+	const more = ". A changed brief adds 1, input of yours adds 2."
+	switch recommends := v.Mode == protocol.ModeRecommend; {
+	case gate == protocol.GateBrief && v.Mode == "":
+		return "Runs of agents: 3 to recommend; to inquire " + each + more
+	case gate == protocol.GateBrief && recommends, gate == protocol.GatePerspectives && recommends:
+		return fmt.Sprintf("Runs of agents: %d in all, and no more: a recommendation has no team.", v.Runs())
+	case gate == protocol.GateBrief:
+		return "Runs of agents: " + each + more
+	case gate == protocol.GatePerspectives && v.Cycle > 1: // the number is that of the first pass
+		return "Runs of agents that this adds: 2 for each perspective, 9 for each pair that talks, and 4 to join all anew."
+	case gate == protocol.GatePerspectives:
+		return fmt.Sprintf("Runs of agents with all of them, in the first pass: %d, and 9 for each pair that talks.", v.Runs())
+	case gate == protocol.GateUnderMinimum:
+		return "To recommend it instead needs no more runs of agents."
+	}
+	return ""
+}

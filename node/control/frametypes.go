@@ -174,6 +174,8 @@ type FrameGate struct {
 	Answers     []string                   `json:"answers"`       // hashes of the answers that count, if it is contested
 	Time        time.Time                  `json:"time,omitzero"` // UTC
 	NoKey       bool                       `json:"no_key"`        // no decider has a key of their own, which the gate needs
+	Proposal    string                     `json:"proposal"`      // what the coordinator proposed to extend, where that is asked; "" elsewhere
+	Cost        string                     `json:"cost"`          // how many runs of agents an answer leads to, in words; "" if it is not about that
 	Asker       protocol.Asker             `json:"asker"`         // who asks, as the record tells it, whatever the message says
 	File        string                     `json:"file"`          // the message's file, base64
 }

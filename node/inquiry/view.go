@@ -35,7 +35,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		f.Trouble = g.trouble(v)
 	}
 	q.mu.Unlock()
-	f.Cost = inquiries.Cost(max(len(v.Chosen), len(v.Base)+len(v.Proposal.Perspectives)), len(v.Tensions), max(0, v.Briefs-1), len(v.Inputs))
+	f.Cost = v.Runs()
 	f.Waits = waits(v, f.Deciders)
 	if g := v.Open(); g != nil {
 		f.Gate = gate(s, v, g)
@@ -106,6 +106,7 @@ func gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.Frame
 	view := control.FrameGate{
 		Path: g.Path.String(), Hash: g.Hash, Gate: g.Gate, Perspective: g.Perspective, Set: g.Set, Questions: g.Questions,
 		Contested: v.Contested == g.Path, Time: g.At.UTC(), NoKey: true, Asker: asker(s, v, g),
+		Proposal: v.Proposed(g), Cost: v.CostWords(g.Gate),
 	}
 	if view.Contested {
 		for _, a := range g.Answers {
@@ -292,6 +293,14 @@ func shown(v inquiries.Inquiry, g *inquiries.Gate) string {
 	b.WriteString(g.Opens)
 	if g == v.Open() && g.Gate == protocol.GatePerspectives && len(v.Base) > 0 {
 		fmt.Fprintf(&b, "chosen already: %q\n", v.Base)
+	}
+	if g == v.Open() {
+		if p := v.Proposed(g); p != "" {
+			fmt.Fprintf(&b, "the coordinator proposed: %q\n", p)
+		}
+		if c := v.CostWords(g.Gate); c != "" {
+			b.WriteString(c + "\n")
+		}
 	}
 	for _, q := range g.Questions {
 		fmt.Fprintf(&b, "%s:\n", protocol.Address{Name: q.ID}.Shown())

@@ -105,9 +105,7 @@ func (s *session) news(f control.Frame, seen *told) {
 		s.view.Out.Printf("\x1b[1A\x1b[J")
 		seen.step = false
 	}
-	if s.part("Mission brief", briefText(f), &seen.brief) && f.Mode == "" { // not confirmed yet
-		s.view.Out.Printf("%s\n", s.view.Out.Dim(cost))
-	}
+	s.part("Mission brief", briefText(f), &seen.brief)
 	s.part("Perspectives", proposalText(f), &seen.proposal)
 	if f.State == "AWAIT" || f.State == "SPAWN" || f.State == "COLLECT" {
 		s.display(f, seen)
@@ -136,9 +134,9 @@ var silent = []string{"OPENED", "GATHER", "PROPOSE", "MAP", "PREVIEW", "DETECT",
 
 // part shows a part of an inquiry that is new, in lines that fit. A broken line keeps its
 // indentation.
-func (s *session) part(title, text string, seen *string) (shown bool) {
+func (s *session) part(title, text string, seen *string) {
 	if text == "" || text == *seen {
-		return false
+		return
 	}
 	*seen = text
 	out := s.view.Out
@@ -154,7 +152,6 @@ func (s *session) part(title, text string, seen *string) (shown bool) {
 			out.Printf("%s%s\n", in, part)
 		}
 	}
-	return true
 }
 
 // display shows which agents work on what, and never what they find (R53). At a terminal it is
@@ -223,9 +220,6 @@ func perspectives(names []string) (flags string) {
 	}
 	return flags
 }
-
-// cost is what an inquiry may cost (R58).
-const cost = "  Runs of agents: 7, and 2 for each perspective, and 9 for each pair that talks.\n  A changed brief adds 1, input of yours adds 2."
 
 func briefText(f control.Frame) string {
 	text := ""

@@ -27,6 +27,9 @@ func (s *session) options(f control.Frame) error {
 	out.Printf("\n")
 	s.view.ShowAsker(f.Gate.Asker)
 	opens(out, w)
+	if f.Gate.Proposal != "" {
+		out.Printf("\n%s\n", strings.Join(term.Wrap("The coordinator proposed: "+strconv.Quote(f.Gate.Proposal), out.Width), "\n"))
+	}
 	if f.Gate.Perspective != "" {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
@@ -45,12 +48,8 @@ func (s *session) options(f control.Frame) error {
 			s.option(i+1, o)
 		}
 	}
-	switch {
-	case w.Gate != protocol.GatePerspectives:
-	case f.Cycle > 1: // the number is that of the first pass
-		out.Printf("%s\n", out.Dim("  Runs of agents that this adds: 2 for each perspective, 9 for each pair that\n  talks, and 4 to join all anew."))
-	default:
-		out.Printf("%s\n", out.Dim(fmt.Sprintf("  Runs of agents with all of them, in the first pass: %d, and 9 for each pair that\n  talks.", f.Cost)))
+	if f.Gate.Cost != "" {
+		out.Printf("%s\n", out.Dim("  "+strings.Join(term.Wrap(term.Line(f.Gate.Cost), max(0, out.Width-2)), "\n  ")))
 	}
 	return nil
 }
