@@ -260,7 +260,7 @@ func previewText(f control.Frame) string {
 		}
 	}
 	if text != "" {
-		text += isolation(f.Members)
+		text += isolation(f.Members) + "  All that one found: parley frame show " + f.ID + " --member NAME\n"
 	}
 	if f.Detection != "" && text != "" {
 		text += "\n  No dialogue: " + term.Line(f.Detection) + "\n"

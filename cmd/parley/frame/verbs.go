@@ -48,20 +48,26 @@ func newListCommand(p *cli.Program) *cobra.Command {
 
 func newShowCommand(p *cli.Program) *cobra.Command {
 	var watch bool
+	var name string
 	cmd := &cobra.Command{
 		Use: "show [ID]", Aliases: []string{"status"}, Short: "How an inquiry stands, and what it has found",
 		Long: `How an inquiry stands: brief, perspectives, who investigates them, results,
 dialogues and the synthesis, as far as it came. While members work nothing of
-what they find is shown to anybody.
+what they find is shown to anybody. --member shows the whole result of one.
 
 Without an ID it is the newest that goes on.`,
-		Example: "  parley frame show\n  parley frame show 1f2e3d4c --watch",
+		Example: "  parley frame show\n  parley frame show 1f2e3d4c --watch\n  parley frame show --member \"Cost accounting\"",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
 		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
+			if watch && name != "" {
+				return cli.UsageErrorf(cmd, "--watch and --member are two things: choose one")
+			}
 			f, err := s.show(cmd.Context(), id(args), "", 0)
 			switch {
 			case err != nil:
 				return err
+			case name != "":
+				return s.member(f, name)
 			case s.view.JSON && !watch:
 				return s.view.WriteJSON(f)
 			}
@@ -92,8 +98,43 @@ Without an ID it is the newest that goes on.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is over")
+	cmd.Flags().StringVar(&name, "member", "", "the whole result of one member, by the `NAME` of its perspective or agent")
 	p.JSONFlag(cmd, "print it as JSON")
 	return cmd
+}
+
+// member shows a member of an inquiry, with its whole result.
+func (s *session) member(f control.Frame, name string) error {
+	var names []string
+	var fits []control.FrameMember
+	for _, m := range f.Members {
+		names = append(names, m.Perspective)
+		switch agent, _, _ := strings.Cut(m.Agent, "@"); {
+		case strings.EqualFold(m.Perspective, name) || m.Agent == name || agent == name:
+			return s.view.Show(m, nil, func() { s.printMember(m) })
+		case strings.HasPrefix(strings.ToLower(m.Perspective), strings.ToLower(name)):
+			fits = append(fits, m)
+		}
+	}
+	if len(fits) == 1 {
+		return s.view.Show(fits[0], nil, func() { s.printMember(fits[0]) })
+	}
+	return control.Errorf(control.KindNotFound, "they are: "+cmp.Or(strings.Join(names, ", "), "none yet"), "no member of the inquiry is %q", name)
+}
+
+func (s *session) printMember(m control.FrameMember) {
+	out := s.view.Out
+	out.Printf("%s  %s, attempt %d: %s\n", out.Bold(term.Line(m.Perspective)), term.Line(m.Agent), m.Attempt, m.State)
+	for _, flag := range append(m.Flags, m.Degraded, m.Problem) {
+		if flag != "" {
+			out.Printf("  ⚠ %s\n", term.Line(flag))
+		}
+	}
+	if m.Result == "" {
+		out.Printf("\nNo result of it is told. All are told together, when all have ended.\n")
+		return
+	}
+	s.part("Its result", term.Visible(strings.TrimSpace(m.Result)), new(string))
 }
 
 // head shows the first lines of an inquiry.
