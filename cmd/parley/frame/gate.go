@@ -101,6 +101,7 @@ func askedMode(gate string, f control.Frame) string {
 // they decide nothing.
 func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.InquiryGate, f control.Frame) (chosen []protocol.InquiryChoice, text string, ok bool, err error) {
 	said := map[string][]string{}
+	s.escapes = slices.Contains(keysOf(w), "esc")
 	for _, q := range w.Questions {
 		if mode := askedMode(w.Gate, f); q.ID == modeQuestion && mode != "" {
 			chosen = append(chosen, protocol.InquiryChoice{Question: q.ID, Options: []string{mode}})
@@ -214,20 +215,30 @@ func place(q protocol.InquiryQuestion, key string) int {
 	return slices.IndexFunc(q.Options, func(o protocol.InquiryOption) bool { return o.Key == key })
 }
 
-// line asks for a line of text. Ctrl-C ends the wait.
+// line asks for a line of text. Ctrl-C ends the wait. Esc is "q", and so is the word, unless it is an
+// option there.
 func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (string, error) {
-	s.view.Err.Printf("%s", question)
-	line, err := cli.Line(ctx, in)
+	var line string
+	var err error
+	if s.p != nil && term.IsTerminal(s.p.Stdin) {
+		line, err = term.Typed(ctx, s.p.Stdin, in, s.view.Err.Writer, question)
+	} else {
+		s.view.Err.Printf("%s", question)
+		line, err = cli.Line(ctx, in)
+	}
 	if err != nil && err == ctx.Err() {
 		return "", err
 	}
 	if err == io.EOF && line != "" {
 		err = nil
 	}
+	if line = strings.TrimRight(line, "\r\n"); err == term.ErrLeft || strings.HasSuffix(line, "\x1b") || !s.escapes && strings.EqualFold(line, "esc") {
+		return "q", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("nobody is here to be asked: %w", err)
 	}
-	return strings.TrimRight(line, "\r\n"), nil
+	return line, nil
 }
 
 // flagged returns the options that flags choose, in the form QUESTION=OPTION,…. An OPTION without a

@@ -29,6 +29,7 @@ func TestWhatIsTypedAtAGate(t *testing.T) {
 	}
 	lenses := protocol.InquiryGate{Gate: protocol.GatePerspectives, Questions: []protocol.InquiryQuestion{question("perspectives", true, "Cost", "Safety")}}
 	brief := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: []protocol.InquiryQuestion{question("brief", false, "confirm", "modify-scope")}}
+	zero := protocol.InquiryGate{Gate: protocol.GateZero, Questions: []protocol.InquiryQuestion{question("onwards", false, "modify-brief", "esc")}}
 	route := protocol.InquiryGate{Gate: protocol.GateRoute, Questions: []protocol.InquiryQuestion{question("onwards", false, "extend", "add-input")}}
 	none, own, asked := control.Frame{}, control.Frame{Base: []string{"Law"}}, control.Frame{AskedMode: "recommend"}
 	first := protocol.InquiryGate{Gate: protocol.GateBrief, Questions: []protocol.InquiryQuestion{question("brief", false, "confirm", "modify-scope"), question("mode", false, "inquire", "recommend")}}
@@ -51,6 +52,11 @@ func TestWhatIsTypedAtAGate(t *testing.T) {
 		{"later", brief, none, "q\n", "later", ""},
 		{"later, after the choice", brief, none, "2\nq\n", "later", ""},
 		{"input, later", route, none, "2\nq\n", "later", ""},
+		{"Esc, and Enter", brief, none, "\x1b\n", "later", ""},
+		{"Esc, and the end", route, none, "\x1b", "later", ""},
+		{"Esc behind words", brief, none, "2\nthe first st\x1b\n", "later", ""},
+		{"the word", lenses, none, "Esc\n", "later", ""},
+		{"the word, where it is an option", zero, none, "esc\n", "[{onwards [esc]}] \"\"", ""},
 	} {
 		var out bytes.Buffer
 		s := &session{view: cli.View{Out: term.Screen{Writer: &out}, Err: term.Screen{Writer: &out}}}

@@ -20,6 +20,8 @@ type session struct {
 	hand   *hand.Signer
 	walk   bool   // the human goes from gate to gate: Enter decides nothing, and they can skip one
 	left   string // in a walk: "s" or "q", with which they left the gate
+
+	escapes bool // the gate that is shown has an option "esc", which ends the inquiry
 }
 
 func running(p *cli.Program, run func(s *session, cmd *cobra.Command, args []string) error) cli.Run {

@@ -206,8 +206,8 @@ func newAnswerCommand(p *cli.Program) *cobra.Command {
 		Use: "answer [ID]", Short: "Decide what an inquiry asks you",
 		Long: `Decide what an inquiry asks you: all options, in their order, with what they
 mean here. Your key signs the answer, with its passphrase. The command goes on
-then, as parley frame does: it shows what comes and asks at each gate. q puts a
-gate off, and Ctrl-C leaves; neither ends the inquiry.
+then, as parley frame does: it shows what comes and asks at each gate. Esc or q
+puts a gate off, and Ctrl-C leaves; neither ends the inquiry.
 
 In scripts --choose gives the options by their keys: OPTION, or
 QUESTION=OPTION,… where a gate asks several things; --text what you write

@@ -1,0 +1,70 @@
+package term
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+
+	"golang.org/x/term"
+)
+
+// ErrLeft says that a person typed no line: they pressed Esc, Ctrl-C or Ctrl-D.
+var ErrLeft = errors.New("nothing was typed")
+
+// Typed reads a line that a person types behind a prompt. `in` reads from the terminal. If `ctx` ends
+// first, the error is that of `ctx`, and the goroutine that reads ends with the next key.
+func Typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.Writer, prompt string) (string, error) {
+	file, ok := terminal.(interface{ Fd() uintptr })
+	if !ok {
+		return "", errors.New("it is no terminal")
+	}
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd) // else Esc would wait for Enter
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(fd, before) }() // if it fails, nothing else can be tried
+	keyboard := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys{in}, screen}, prompt)
+	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
+		_ = keyboard.SetSize(width, height) // it draws nothing yet
+	}
+	var line string
+	read := make(chan struct{})
+	go func() {
+		line, err = keyboard.ReadLine()
+		close(read)
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if err == io.EOF || errors.Is(err, ErrLeft) {
+		_, _ = io.WriteString(screen, "\r\n")
+		return "", ErrLeft
+	}
+	if err == term.ErrPasteIndicator {
+		err = nil
+	}
+	return line, err
+}
+
+// keys reads one key after the other, so that none is taken that belongs to the next line. Esc alone
+// is ErrLeft; arrows and other keys that begin with it come at once.
+type keys struct{ in *bufio.Reader }
+
+func (k keys) Read(p []byte) (int, error) {
+	b, err := k.in.ReadByte()
+	if err == nil && b == '\x1b' && k.in.Buffered() == 0 {
+		err = ErrLeft
+	}
+	if err != nil {
+		return 0, err
+	}
+	p[0] = b
+	return 1, nil
+}
