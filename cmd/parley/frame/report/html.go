@@ -18,14 +18,14 @@ func HTML(d control.FrameDocument, proof control.FrameProof) string {
 	write(&p, d, proof)
 	var b strings.Builder
 	_ = components.HTML5(components.HTML5Props{ // a builder takes everything
-		Title: visible.Line(d.Frame.Question), Language: "en",
+		Title: visible.Line(title(d.Frame.Question)), Language: "en",
 		Head: gomponents.Group{
 			html.Meta(gomponents.Attr("http-equiv", "Content-Security-Policy"), html.Content("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'")),
 			html.Meta(html.Name("referrer"), html.Content("no-referrer")),
 			html.Meta(html.Name("color-scheme"), html.Content("light dark")),
 			html.StyleEl(gomponents.Raw(style)),
 		},
-		Body: gomponents.Group{html.Header(html.H1(text(d.Frame.Question)), p.head), html.Nav(html.Ul(p.contents)), html.Main(p.body)},
+		Body: gomponents.Group{html.Header(html.H1(text(title(d.Frame.Question))), p.head), html.Nav(html.Ul(p.contents)), html.Main(p.body)},
 	}).Render(&b)
 	return b.String()
 }
@@ -66,7 +66,7 @@ func (p *page) prose(class, words string, marks ...mark) {
 }
 
 func (p *page) fields(class string, all ...field) {
-	p.add(html.Dl(html.Class(class), gomponents.Map(all, func(f field) gomponents.Node {
+	p.add(html.Dl(gomponents.If(class != "", html.Class(class)), gomponents.Map(all, func(f field) gomponents.Node {
 		markup, _ := prose(f.markdown, p.level, nil)
 		return html.Div(html.Dt(text(f.name)), html.Dd(gomponents.Raw(markup)))
 	})))
@@ -99,6 +99,7 @@ const style = `
 :root { color-scheme: light dark; --ink: #202226; --soft: #666b78; --line: #dddfe5; --page: #fefefc; --card: #f5f5f0; --link: #2850ad; --mark: #fdeeb0; --tag: #e3eedd; --good: #2d5c24; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e3e3de; --soft: #9fa3ae; --line: #3b3e46; --page: #17181b; --card: #212329; --link: #9ab8ff; --mark: #574a12; --tag: #293b26; --good: #b5dda9; } }
 * { box-sizing: border-box; }
+h1, h2, h3, h4, h5, h6, p, li, dt, dd, td, th, pre, blockquote { unicode-bidi: plaintext; text-align: start; } main > *, header, nav { overflow: clip; overflow-clip-margin: .4em; }
 html { background: var(--page); color: var(--ink); -webkit-text-size-adjust: 100%; }
 body { font: 18px/1.6 Charter, "Iowan Old Style", "Palatino Linotype", Georgia, serif; max-width: 43rem; margin: 0 auto; padding: 3rem 1.25rem 5rem; overflow-wrap: anywhere; }
 h1, h2, h3, h4, h5, h6, nav, dt, th, header p, .strength, .address, sup, main > p { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }

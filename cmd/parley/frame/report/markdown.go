@@ -11,7 +11,7 @@ import (
 // Markdown is the document as Markdown.
 func Markdown(d control.FrameDocument, proof control.FrameProof) string {
 	var m markdown
-	m.printf("# %s\n", line(d.Frame.Question))
+	m.printf("# %s\n", line(title(d.Frame.Question)))
 	write(&m, d, proof)
 	return m.String()
 }

@@ -94,6 +94,10 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 		p.chapter("others", map[bool]string{true: "Proposed perspectives", false: "Perspectives that were not chosen"}[len(f.Chosen) == 0])
 		p.items(others...)
 	}
+	if f.Detection != "" {
+		p.chapter("dialogues", "No dialogue")
+		p.fields("", field{"Why", f.Detection})
+	}
 	for i, x := range d.Dialogues {
 		if i == 0 {
 			p.chapter("dialogues", "Dialogues")
@@ -110,6 +114,25 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 	if len(f.Trace) > 0 {
 		p.chapter("trace", "What each perspective gave")
 		writeTrace(p, f)
+	}
+	for i, x := range d.Findings {
+		if i == 0 {
+			p.chapter("findings", "What was preserved")
+		}
+		p.fields("", field{x.Category, x.Words})
+	}
+	if len(f.Remarks) > 0 {
+		var remarks []item
+		for _, r := range f.Remarks {
+			remarks = append(remarks, item{text: r})
+		}
+		p.chapter("remarks", "Worth a look")
+		p.items(remarks...)
+	}
+	if d.Context != "" {
+		p.chapter("context", "Context that was gathered")
+		p.line("The perspectives were proposed from it. No member was given it.")
+		p.prose("result", d.Context)
 	}
 	p.chapter("decisions", "Decisions")
 	writeDecisions(p, d)
@@ -230,7 +253,7 @@ func writeTrace(p paper, f control.Frame) {
 	}
 	p.items(rows...)
 	for _, gap := range f.Gaps {
-		gaps = append(gaps, item{text: gap})
+		gaps = append(gaps, item{markdown: gap})
 	}
 	if len(gaps) > 0 {
 		p.chapter("gaps", "Coverage gaps")
@@ -277,6 +300,15 @@ func writeProof(p paper, proof control.FrameProof) {
 		faults = append(faults, item{name: fmt.Sprintf("%s at %s", x.Line, x.At), text: x.Why})
 	}
 	p.items(faults...)
+}
+
+// title is a question in a line. The whole stands below it.
+func title(question string) string {
+	line := []rune(strings.Join(strings.Fields(question), " "))
+	if len(line) > 160 {
+		return string(line[:159]) + "…"
+	}
+	return string(line)
 }
 
 func quoted(mark, words string) string {

@@ -105,8 +105,11 @@ func TestADocumentHasWhatAReaderLooksFor(t *testing.T) {
 	f.Tier, f.Note = "narrowing", protocol.LensNote
 	d.Agreements = []protocol.InquiryAgreement{{Point: "They **agree** on the *night*.", Perspectives: []string{"Cost"}, Strength: "moderate"}}
 	d.Basis = []protocol.InquiryBasis{{Claim: "Keep `one`.", Kind: "result", Sources: []protocol.InquirySource{{Perspective: "Cost", Words: "Keep **the first**."}}}}
+	f.Question, f.Detection, f.Remarks = strings.Repeat("Which store? ", 20)+"The last words.", "Nothing *contradicts*.", []string{"All agree early."}
+	d.Context, d.Findings = "Two **stores**.", []protocol.InquiryFinding{{Category: "assessment", Words: "Keep *it*."}}
 	html, md := HTML(d, proof), Markdown(d, proof)
 	for _, want := range []string{
+		"The last words.", "Nothing <em>contradicts</em>.", "All agree early.", "Two <strong>stores</strong>.", "<dt>assessment</dt><dd><p>Keep <em>it</em>.",
 		`<h3>Convergence</h3>`, `<h4>Assessment</h4>`, `<strong><mark>agree</mark></strong>`, `<em><mark>night</mark></em><mark>.</mark> <span class="strength">moderate</span> More.`,
 		`<mark>.</mark><sup><a href="#c1">1</a></sup>`, `<li id="c1">`, `<mark id="p1-1">Keep </mark><strong><mark>the first</mark></strong>`, `<a href="#p1-1">Cost</a>`, `<td>1</td>`,
 		`Law: what is owed (in tension with Cost)`, `what it costs (in tension with Sleep)`, `It is <em>dear</em>`, `A <strong>third</strong> more.`, `Two or three lenses`, protocol.LensNote,
@@ -116,8 +119,11 @@ func TestADocumentHasWhatAReaderLooksFor(t *testing.T) {
 			t.Errorf("the HTML does not have %s", want)
 		}
 	}
+	if strings.Count(html, "The last words.") != 1 || strings.Count(md, "The last words.") != 1 {
+		t.Error("a long question is a heading as a whole")
+	}
 	for _, want := range []string{
-		"> They **agree** on the *night*. More.", "> | 1 | 2 |", "> # Assessment\n> \n> Keep **the first**.", "> A **third** more.", "- Law: what is owed (in tension with Cost)", "Two or three lenses", "(moderate; Cost)",
+		"The last words.", "> Nothing *contradicts*.", "- All agree early.", "> Two **stores**.", "**assessment**\n\n> Keep *it*.", "> They **agree** on the *night*. More.", "> | 1 | 2 |", "> # Assessment\n> \n> Keep **the first**.", "> A **third** more.", "- Law: what is owed (in tension with Cost)", "Two or three lenses", "(moderate; Cost)",
 	} {
 		if !strings.Contains(md, want) {
 			t.Errorf("the Markdown does not have %s", want)
