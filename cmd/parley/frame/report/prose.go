@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"html"
 	"slices"
@@ -227,7 +226,7 @@ func tamed(words string) string {
 			return quote
 		}
 		for _, at := range slices.Backward(wild) {
-			if !strings.ContainsRune("<[!&", rune(quote[at])) {
+			if at < 0 || !strings.ContainsRune("<[!", rune(quote[at])) {
 				return fenced(words)
 			}
 			quote = quote[:at] + `\` + quote[at:]
@@ -237,9 +236,16 @@ func tamed(words string) string {
 }
 
 // wildIn says where Markdown begins to be more than text: HTML, images, links that are none to web
-// pages, characters that are not seen. Readers of Markdown differ: some know no tables.
+// pages; -1 if an entity is a character that is not seen. Readers of Markdown differ: some know no
+// tables.
 func wildIn(quote string) (wild []int) {
 	source := []byte(quote)
+	said := func(words []byte) {
+		all := string(util.ResolveEntityNames(util.ResolveNumericReferences(words)))
+		if all != string(words) && visible.Text(all) != all {
+			wild = append(wild, -1)
+		}
+	}
 	for _, md := range []goldmark.Markdown{goldmark.New(), goldmark.New(goldmark.WithExtensions(extension.GFM))} {
 		_ = ast.Walk(md.Parser().Parse(segments.NewReader(source)), func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 			if !entering {
@@ -254,41 +260,27 @@ func wildIn(quote string) (wild []int) {
 			case *ast.Image:
 				wild = append(wild, n.Pos())
 			case *ast.Link:
-				if !outside(string(n.Destination)) {
+				if said(n.Title); !outside(string(n.Destination)) {
 					wild = append(wild, n.Pos())
 				}
 			case *ast.AutoLink:
 				if n.AutoLinkType == ast.AutoLinkURL && !outside(string(n.URL(source))) {
 					wild = append(wild, n.Pos())
 				}
+			case *ast.FencedCodeBlock:
+				if n.Info != nil {
+					said(n.Info.Value(source))
+				}
 			case *ast.Text:
-				wild = append(wild, unseenIn(n, source)...)
+				if n.Parent().Kind() != ast.KindCodeSpan {
+					said(n.Value(source))
+				}
 			}
 			return ast.WalkContinue, nil
 		})
 	}
 	slices.Sort(wild)
 	return slices.Compact(wild)
-}
-
-// unseenIn says where a text has entities, if they stand for characters that are not seen.
-func unseenIn(n *ast.Text, source []byte) (wild []int) {
-	var b bytes.Buffer
-	w := bufio.NewWriter(&b)
-	escaper.DefaultWriter.Write(w, n.Value(source))
-	_ = w.Flush() // a buffer takes everything
-	if said := html.UnescapeString(b.String()); n.Parent().Kind() == ast.KindCodeSpan || visible.Text(said) == said {
-		return nil
-	}
-	for i := n.Segment.Start; i < n.Segment.Stop; i++ {
-		switch source[i] {
-		case '\\':
-			i++
-		case '&':
-			wild = append(wild, i)
-		}
-	}
-	return wild
 }
 
 // fenced is a text in a fence that is longer than any fence in it.
