@@ -41,19 +41,10 @@ func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// Noun makes a command that does nothing but hold others.
+// Noun makes a command that does nothing but hold others. Alone, it shows its help.
 func Noun(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = UnknownCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var names []string
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				names = append(names, sub.Name())
-			}
-		}
-		last := len(names) - 1
-		return UsageErrorf(cmd, "%s needs %s or %s", cmd.CommandPath(), strings.Join(names[:last], ", "), names[last])
-	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(commands...)
 	return cmd
 }

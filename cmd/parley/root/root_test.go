@@ -77,6 +77,20 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 	}
 }
 
+// A group of commands that was given no verb shows which there are. It was an error before, with a
+// list that no screen held.
+func TestGroupsShowTheirHelp(t *testing.T) {
+	for _, group := range []string{
+		"agent", "agent dlq", "agent skill", "party", "party task", "fleet", "fleet policy", "fleet remote", "gates key", "record", "record schema", "channel", "memory", "config", "session",
+	} {
+		r := newRun(t)
+		code := r.Do(strings.Fields(group)...)
+		if code != cli.ExitDone || !strings.Contains(r.Out.String(), "Available Commands:") || r.Err.Len() > 0 {
+			t.Errorf("%s: exit %d, printed %q, said %q", group, code, r.Out.String(), r.Err.String())
+		}
+	}
+}
+
 // Help fits a screen of 24 lines, and shows the words by which a person finds the others.
 func TestHelpFitsAScreen(t *testing.T) {
 	for _, line := range [][]string{{"help"}, {"--help"}} {
