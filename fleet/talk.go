@@ -40,10 +40,16 @@ func (t *Talk) Answers(p protocol.Path) []*Item {
 
 // FirstAnswer is the first message that answers the one at `p`. A further message of the asker that
 // refers to its own message, such as one word more, does not count.
-func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) {
+func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) { return t.FirstAnswerFor(p, Who{}) }
+
+// FirstAnswerFor is FirstAnswer for a participant that waits. Its own answer to the message of
+// somebody else does not count.
+func (t *Talk) FirstAnswerFor(p protocol.Path, waits Who) (*Item, bool) {
 	asked := t.ledger.at(p)
 	for _, it := range t.Answers(p) {
-		if asked == nil || it.Author().Name != asked.Author().Name || t.addresses(asked, it.Author().Name) {
+		more := asked != nil && it.Author().Name == asked.Author().Name && !t.addresses(asked, it.Author().Name)
+		own := asked != nil && it.by(waits) && !asked.by(waits)
+		if !more && !own {
 			return it, true
 		}
 	}

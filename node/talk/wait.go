@@ -45,17 +45,17 @@ func (w *waiter) Wait(ctx context.Context, by control.Caller, r control.WaitRequ
 		if asked.item.From == who.Name && asked.item.Host == w.Config.Alias {
 			defer w.Lend(protocol.Name(who.Name))()
 		}
-		return w.awaitAnswer(ctx, by, f, asked.item.Path, r)
+		return w.awaitAnswer(ctx, by, who, f, asked.item.Path, r)
 	}
 	return w.awaitNext(ctx, by, f, r)
 }
 
 // awaitAnswer returns the first answer to the message. The answer may be there already.
-func (w *waiter) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
+func (w *waiter) awaitAnswer(ctx context.Context, by control.Caller, who fleet.Who, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		var answer *fleet.Item
 		var ok bool
-		w.Folded(func(s *fleet.State) { answer, ok = s.Talk.FirstAnswer(asked) })
+		w.Folded(func(s *fleet.State) { answer, ok = s.Talk.FirstAnswerFor(asked, who) })
 		if ok {
 			w.Actors.Gave(by, answer.Path)
 			return w.views.now(answer)

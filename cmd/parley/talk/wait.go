@@ -23,7 +23,8 @@ func NewWaitCommand(p *cli.Program) *cobra.Command {
 		Short: "Wait for an answer, or for the next message from or to someone",
 		Long: `Wait for one message and print its text alone; everything else goes to standard
 error. --re returns the first answer to a message, also one that is there
-already; --from and --to return only what comes after the command has begun.
+already, but not your own to somebody else; --from and --to return only what
+comes after the command has begun.
 A message that is for you counts as read then, and its sender gets a receipt.
 
 Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
