@@ -177,18 +177,18 @@ func (p *Parties) Present(ctx context.Context, by control.Caller, r control.SayP
 	return said, nil
 }
 
-// There says in the parties of an agent of this host that the agent is away. If `away` is false, it
-// says that the agent is back, in the parties where it was away. Each party is told by a message in
+// There says in the parties of an agent of this host that the agent is away, whatever it was before.
+// If `away` is false, it says that the agent is back, in the parties where it was away. Each party is told by a message in
 // its channel. Links and runs say nothing of this.
 func (p *Parties) There(ctx context.Context, by control.Caller, agent protocol.Name, away bool) error {
-	state, from := protocol.PresenceActive, protocol.PresenceAway
+	state := protocol.PresenceActive
 	if away {
-		state, from = protocol.PresenceAway, protocol.PresenceActive
+		state = protocol.PresenceAway
 	}
 	var in []protocol.ChannelID
 	p.Folded(func(s *fleet.State) {
 		for _, f := range p.all(s) {
-			if m := f.Member(agent.String(), p.Host); m != nil && m.Presence == from {
+			if m := f.Member(agent.String(), p.Host); m != nil && (m.Presence == protocol.PresenceAway) != away {
 				in = append(in, f.channel)
 			}
 		}

@@ -31,8 +31,8 @@ agent has a wake command, which is given it.
 
 In its parties an agent says how reachable it is: active, compacted (its context
 was), busy (what is told to the party waits until it is not), hidden (it is told
-nothing) or away; --note says more. Who is away comes back by running, idle or
-active.
+nothing) or away, which ends each of these; --note says more. Who is away comes
+back by running, idle or active.
 
 The session is the program that runs this command, past shells such as "sh -c";
 what it said counts until it ends. Where that ends too early or cannot be seen,
