@@ -32,15 +32,20 @@ func (f follower) run(ctx context.Context, r control.LogRequest) error {
 	r.Follow = true
 	seen := map[protocol.Path]bool{}
 	var failed error
+	var first time.Time // that of the first message shown of a channel: what stands before it is old
 	if _, err := control.ShowStatus.Ask(ctx, f.client); err != nil {
 		return err
 	}
 	for {
+		met := first.IsZero()
 		err := control.Log.Ask(ctx, f.client, r, func(m control.Message) error {
-			if seen[m.Path] {
+			met = met || seen[m.Path]
+			if seen[m.Path] || !met && m.Timestamp.Before(first) {
 				return nil
 			}
-			seen[m.Path] = true
+			if seen[m.Path] = true; first.IsZero() && r.Channel != "" {
+				first = m.Timestamp
+			}
 			failed = f.show(m)
 			return failed
 		})
