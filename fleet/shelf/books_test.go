@@ -186,7 +186,7 @@ func TestFindChannelAndFound(t *testing.T) {
 	if diff := cmp.Diff(want, file); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	for _, name := range []string{"", "Sprint", "a\nb", channelOf("x").String(), strings.Repeat("x", 256)} {
+	for _, name := range []string{"", "Sprint", "all", "All", " direct ", "a\nb", channelOf("x").String(), strings.Repeat("x", 256)} {
 		if _, err := s.Found(NewChannel{Name: name}, now); err == nil {
 			t.Errorf("a channel called %q was let through", name)
 		}

@@ -228,6 +228,10 @@ func (c *Channels) Found(asked NewChannel, now time.Time) (protocol.ChannelFile,
 	if _, err := protocol.ParseChannelID(name); err == nil {
 		return protocol.ChannelFile{}, refusal.New(refusal.Senseless, "choose a word", "cannot make a channel called %q: that is the form of an id", name)
 	}
+	if low := strings.ToLower(name); low == protocol.All || low == "direct" {
+		return protocol.ChannelFile{}, refusal.New(refusal.Senseless, "choose another word",
+			"cannot make a channel called %q: lists call channels so that nobody made", name)
+	}
 	if named := c.named(name); len(named) > 0 {
 		return protocol.ChannelFile{}, refusal.New(refusal.Forbidden, "see it: parley channel show "+named[0].String(),
 			"cannot make a channel called %q: there is one, %s", name, named[0])
