@@ -1,11 +1,13 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,6 +24,42 @@ func (n *Node) Gates(ctx context.Context, r control.GatesRequest) (control.GateL
 	list.Gates = append(list.Gates, of...)
 	slices.SortStableFunc(list.Gates, func(a, b control.Gate) int { return a.Time.Compare(b.Time) })
 	return list, nil
+}
+
+// clearing has what a human was asked count as read by them once `answer` has settled it: it would
+// wait in their inbox for ever. If that fails, what was decided stands.
+func clearing[Q, A any](n *Node, answer func(context.Context, control.Caller, Q) (A, error), channelOf func(A) string) func(context.Context, control.Caller, Q) (A, error) {
+	return func(ctx context.Context, by control.Caller, r Q) (A, error) {
+		a, err := answer(ctx, by, r)
+		if err != nil {
+			return a, err
+		}
+		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
+		var settled []protocol.Path
+		n.folded(func(s *fleet.State) {
+			for it := range s.Talk.Inbox(human, false) {
+				if it.Path.Channel().String() != channelOf(a) {
+					continue
+				}
+				_, waits := n.gateAt(s, it.Path)
+				if g := gateChange(n, s, it); !waits && g != nil && g.Change == control.GateOpened && g.Host == n.cfg.Alias {
+					settled = append(settled, it.Path)
+				}
+			}
+		})
+		for _, p := range settled {
+			if _, err := n.decider.Store(ctx, writing.Called(by, fleet.GiveReceipt{As: human, Of: p}), p); err != nil {
+				n.log.Warn().Err(err).Msg("what a human has decided stays in their inbox")
+			}
+		}
+		return a, nil
+	}
+}
+
+// gateChange says which gate a message opens or answers. It is nil if the message does neither. It
+// is asked while the state is read.
+func gateChange(n *Node, s *fleet.State, it *fleet.Item) *control.GateChange {
+	return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
 }
 
 func (n *Node) humanHasKey() (has bool) {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -503,9 +502,7 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 		Lend:   func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
 		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
 		Meet:   n.meet,
-		Gates: func(s *fleet.State, it *fleet.Item) *control.GateChange {
-			return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
-		},
+		Gates:  func(s *fleet.State, it *fleet.Item) *control.GateChange { return gateChange(n, s, it) },
 	})
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
 		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,
