@@ -132,6 +132,9 @@ func TestFlagsComplete(t *testing.T) {
 		"party join":             "tmux-design",
 		"party tell --party":     "tmux-design",
 		"party invite":           "mawjs",
+		"party organize --with":  "mawjs",
+		"party tell --via":       "mawjs",
+		"frame --agent":          "mawjs",
 		"work-with":              "mawjs",
 		"gates reject":           "1f2e3d4c",
 		"dlq list":               "mawjs",
@@ -139,7 +142,7 @@ func TestFlagsComplete(t *testing.T) {
 		r := newRun(t)
 		r.SomeBooks(t)
 		clitest.On(r, control.Agents.Verb, clitest.ServedHere())
-		clitest.On(r, control.List, []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}})
+		clitest.On(r, control.List, []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}, {Name: "nat", Kind: "human", Host: "white"}})
 		clitest.On(r, control.Hosts, clitest.SomeHosts())
 		clitest.On(r, control.Parties, control.PartyList{Parties: []control.Party{{Short: "tmux-design", State: "on"}}})
 		clitest.On(r, control.Gates, control.GateList{Gates: []control.Gate{{ID: "1f2e3d4c", Title: "invite of mawui"}}})
@@ -147,6 +150,10 @@ func TestFlagsComplete(t *testing.T) {
 		words := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
 		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {
 			t.Errorf("parley %s <Tab> offers %q, want %s among it", line, words, want)
+		}
+		takesAgents := strings.HasPrefix(line, "party") || strings.HasPrefix(line, "frame") || strings.HasPrefix(line, "dlq")
+		if takesAgents && slices.Contains(words, "nat") {
+			t.Errorf("parley %s <Tab> offers a human, whom it refuses", line)
 		}
 	}
 }

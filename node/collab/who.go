@@ -1,6 +1,7 @@
 package collab
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Acting struct {
 // acts is for whom a caller asks something. It also reads what that one keeps about those whom it
 // knows.
 func (c *Collab) acts(by control.Caller, a control.Acting) (Acting, error) {
-	who, err := c.Acting(by, a)
+	who, err := c.Acting(by, a, true)
 	if err == nil {
 		c.friends.look(who.Me)
 	}
@@ -34,8 +35,9 @@ func (c *Collab) acts(by control.Caller, a control.Acting) (Acting, error) {
 
 // Acting is the agent for whom a caller asks something (R59). An agent asks for itself. A human
 // asks for the agent that is named, else for the agent in whose folder they are, else for the only
-// agent here. The door has already decided who may name whom.
-func (c *Collab) Acting(by control.Caller, a control.Acting) (Acting, error) {
+// agent here. With `self`, a human may also be named, as in topics; in parties agents take part. The
+// door has already decided who may name whom.
+func (c *Collab) Acting(by control.Caller, a control.Acting, self bool) (Acting, error) {
 	if by.Kind != control.Operator {
 		return Acting{Me: by.Name.String()}, nil
 	}
@@ -46,13 +48,20 @@ func (c *Collab) Acting(by control.Caller, a control.Acting) (Acting, error) {
 		names = append(names, served.Name.String())
 	}
 	slices.Sort(names)
+	offered := names
+	if self {
+		offered = append(slices.Clip(names), human)
+	}
 	switch {
-	case a.As == human:
+	case a.As == human && self:
 		return Acting{Me: human, Human: human}, nil
+	case a.As == human && !slices.Contains(names, human):
+		return Acting{}, control.Errorf(control.KindUsage, "name the agent: --via "+cmp.Or(strings.Join(names, "|"), "AGENT"),
+			"cannot act in parties for %s: agents take part in them, and a human leads one through an agent", human)
 	case a.As != "" && slices.Contains(names, a.As):
 		return Acting{Me: a.As, Human: human}, nil
 	case a.As != "":
-		return Acting{}, control.Errorf(control.KindNotFound, "they are: "+strings.Join(append(names, human), ", "), "this host serves no agent %q", a.As)
+		return Acting{}, control.Errorf(control.KindNotFound, "they are: "+strings.Join(offered, ", "), "this host serves no agent %q", a.As)
 	}
 	var near []string
 	deepest := 0
@@ -73,10 +82,13 @@ func (c *Collab) Acting(by control.Caller, a control.Acting) (Acting, error) {
 	case len(names) == 1:
 		return Acting{names[0], human, chosenOnly}, nil
 	case len(names) == 0:
-		return Acting{}, control.Errorf(control.KindUsage, "add one: parley agent add NAME; or act in your own name: --via "+human,
-			"nobody can tell for whom: this host serves no agent")
+		hint := "add one: parley agent add NAME"
+		if self {
+			hint += "; or act in your own name: --via " + human
+		}
+		return Acting{}, control.Errorf(control.KindUsage, hint, "nobody can tell for whom: this host serves no agent")
 	}
-	return Acting{}, control.Errorf(control.KindUsage, "name one: --via "+strings.Join(append(names, human), "|"),
+	return Acting{}, control.Errorf(control.KindUsage, "name one: --via "+strings.Join(offered, "|"),
 		"nobody can tell for whom: this host serves %s", strings.Join(names, ", "))
 }
 

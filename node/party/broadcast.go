@@ -249,7 +249,7 @@ func (p *Parties) Stats(context.Context, control.BroadcastStatsRequest) (use con
 // a human of this host has to agree first. An agent cannot agree (R64).
 func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r control.BroadcastTopicRequest) (control.Announcement, error) {
 	v := control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
-	who, err := p.acts(by, r.Acting)
+	who, err := p.acts(by, r.Acting, true)
 	if err != nil {
 		return v, err
 	}

@@ -18,8 +18,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-func (p *Parties) acts(by control.Caller, a control.Acting) (collab.Acting, error) {
-	who, err := p.standing.Acting(by, a)
+// acts is for whom a caller does something: an agent or, with `self`, also the human.
+func (p *Parties) acts(by control.Caller, a control.Acting, self bool) (collab.Acting, error) {
+	who, err := p.standing.Acting(by, a, self)
 	if err == nil && by.Kind == control.Unattended { // it may be an agent, which would decide for its human
 		err = control.Errorf(control.KindRefused, "call it in a terminal on this machine", "nobody can tell who calls (%s), and parties have gates", by.How)
 	}
@@ -42,12 +43,9 @@ func (p *Parties) actor(s *fleet.State, me, human, hsig string) parties.Actor {
 
 // Organize answers control.Organize.
 func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.OrganizeRequest) (control.PartyDeed, error) {
-	who, err := p.acts(by, r.Acting)
+	who, err := p.acts(by, r.Acting, false)
 	if err != nil {
 		return control.PartyDeed{}, err
-	}
-	if who.Me == who.Human {
-		return control.PartyDeed{}, control.Errorf(control.KindUsage, "name the agent: --via AGENT", "cannot organize a party: agents take part in it, and %s leads it through one", who.Me)
 	}
 	o := protocol.Organizing{
 		FormHead: protocol.FormHead{From: who.Me, Topic: strings.TrimSpace(r.Topic), At: cmp.Or(r.At, p.Now())}, Leader: p.Human, Team: strings.TrimSpace(r.Team),
@@ -222,7 +220,7 @@ func (p *Parties) after(done *control.PartyDeed, channel protocol.ChannelID, me 
 
 // Deed answers control.DoInParty.
 func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDeedRequest) (control.PartyDeed, error) {
-	who, err := p.acts(by, r.Acting)
+	who, err := p.acts(by, r.Acting, false)
 	if err != nil {
 		return control.PartyDeed{}, err
 	}

@@ -65,7 +65,7 @@ type Options struct {
 type Standing interface {
 	Scores(s *fleet.State) collab.Scores
 	Trust(s *fleet.State, via, member string, scores []collab.Score) topic.Trust
-	Acting(by control.Caller, a control.Acting) (collab.Acting, error)
+	Acting(by control.Caller, a control.Acting, self bool) (collab.Acting, error)
 	Viewing(by control.Caller, v control.Viewing) (collab.Acting, error)
 	SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error
 	Topic(ctx context.Context, by control.Caller, r control.TopicRequest) (control.Topic, error)
@@ -255,7 +255,7 @@ func (p *Parties) Show(_ context.Context, by control.Caller, r control.PartyRequ
 
 // Use answers control.UseParty.
 func (p *Parties) Use(_ context.Context, by control.Caller, r control.UsePartyRequest) (v control.Party, err error) {
-	who, err := p.standing.Acting(by, r.Acting)
+	who, err := p.standing.Acting(by, r.Acting, false)
 	if err != nil {
 		return control.Party{}, err
 	}

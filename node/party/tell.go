@@ -20,7 +20,7 @@ const hearing = 250 * time.Millisecond
 
 // Tell answers control.TellParty. It writes one message to all members, except the hidden ones.
 func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPartyRequest) (control.Told, error) {
-	who, err := p.standing.Acting(by, r.Acting)
+	who, err := p.standing.Acting(by, r.Acting, false)
 	if err != nil {
 		return control.Told{}, err
 	}
@@ -134,7 +134,7 @@ func (p *Parties) persist(ctx context.Context, f found, me, human, text, message
 
 // Present answers control.SayPresence.
 func (p *Parties) Present(ctx context.Context, by control.Caller, r control.SayPresenceRequest) (control.SaidPresence, error) {
-	who, err := p.acts(by, r.Acting)
+	who, err := p.acts(by, r.Acting, false)
 	if err != nil {
 		return control.SaidPresence{}, err
 	}

@@ -29,12 +29,24 @@ func (p *Program) complete(args []string, words func(ctx context.Context, client
 
 // CompleteNames completes the first word with the names of all who can be reached.
 func (p *Program) CompleteNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return p.complete(args, participants)
+	return p.complete(args, participants(false))
 }
 
-func participants(ctx context.Context, client control.Service) []string {
-	all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
-	return each.Of(all, func(one control.Participant) string { return fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host) })
+// CompletePartners completes the first word with the agents of the fleet, where a human is refused.
+func (p *Program) CompletePartners(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return p.complete(args, participants(true))
+}
+
+func participants(agents bool) func(context.Context, control.Service) []string {
+	return func(ctx context.Context, client control.Service) (words []string) {
+		all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
+		for _, one := range all {
+			if one.Kind == "agent" || !agents {
+				words = append(words, fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host))
+			}
+		}
+		return words
+	}
 }
 
 // CompleteAddresses completes the first word with agents in the form that wormhole uses.
@@ -70,11 +82,13 @@ func channelWords(ctx context.Context, client control.Service) []string {
 }
 
 // CompleteFlags completes the values of flags: with channels or parties if a flag takes one, else
-// with participants.
+// with participants or, where a human is refused, with agents.
 func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
-		words := participants
+		words := participants(false)
 		switch flag {
+		case "agent", "coordinator", "via", "with":
+			words = participants(true)
 		case "channel", "parent", "scope":
 			words = channelWords
 		case "party":

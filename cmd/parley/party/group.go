@@ -123,7 +123,7 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley party remove mawui --reason "on another team now"`,
 		Args:    cli.Exactly(1, "a member"),
 
-		ValidArgsFunction: p.CompleteNames,
+		ValidArgsFunction: p.CompletePartners,
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		return s.say(ctx, control.PartyDeedRequest{Deed: protocol.ActRemove, Whom: args[0], Reason: reason}, func(done control.PartyDeed) {

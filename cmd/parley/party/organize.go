@@ -142,7 +142,7 @@ An agent that invites asks its human first.`,
 		Example: `  parley party invite white-wormhole
   parley party invite mawui@white --party triage`,
 		Args:              cli.Exactly(1, "an agent"),
-		ValidArgsFunction: p.CompleteNames,
+		ValidArgsFunction: p.CompletePartners,
 	}
 	cmd = command(p, cmd, "print what was done as JSON", func(s *session, ctx context.Context, args []string) error {
 		done, err := s.do(ctx, control.PartyDeedRequest{Deed: "invite", Whom: args[0], Announcing: tell})

@@ -119,7 +119,7 @@ one: it is told who you are and what the party is about, and is invited.`,
 		Example: `  parley party recruit
   parley party recruit white-wormhole`,
 		Args:              cli.Between(0, 1, "at most an agent"),
-		ValidArgsFunction: p.CompleteNames,
+		ValidArgsFunction: p.CompletePartners,
 	}
 	return command(p, cmd, "print who is there, or what was done, as JSON", func(s *session, ctx context.Context, args []string) error {
 		if len(args) == 0 {

@@ -54,7 +54,7 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley agent dlq list --json`,
 		Args:    cli.Between(0, 1, "the name of an agent"),
 
-		ValidArgsFunction: p.CompleteNames,
+		ValidArgsFunction: p.CompletePartners,
 		RunE: cli.Asks(p, control.DeadLetters, func(args []string) control.DeadLettersRequest {
 			r.Agent = strings.Join(args, "")
 			return r
