@@ -28,7 +28,37 @@ it has begun; what it has stored stays. If no node is running, that is an error
 		Example: `  parley stop && parley up -d`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
-			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v)
+			if err := runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v); err != nil {
+				return err
+			}
+			v.Next("parley up -d", "start it again")
+			return nil
+		}),
+	}
+}
+
+// NewRestartCommand is parley restart.
+func NewRestartCommand(p *cli.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart",
+		Short: "Stop the node, and start it again in the background",
+		Long: `Stop the node as parley stop does, and start it as parley up -d does. If no node
+is running, it is only started. Where a service starts the node, restart the
+service instead.`,
+		Example: `  parley restart`,
+		Args:    cli.Exactly(0, "nothing"),
+		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
+			if err := p.ForOperator("restart the node"); err != nil {
+				return err
+			}
+			if _, err := upConfig(home, false); err != nil && !isUnknown(err) {
+				return err // a node that could not start again goes on
+			}
+			client := p.Connect(home.Socket())
+			if err := runStop(cmd.Context(), home.Socket(), client, v); err != nil && !cli.NoNodeRuns(err) {
+				return err
+			}
+			return runDetached(cmd.Context(), home, false, p.Unwatched, client, v)
 		}),
 	}
 }
@@ -63,7 +93,6 @@ func runStop(ctx context.Context, socket string, client control.Service, v cli.V
 		conn, err := control.Dial(within, socket)
 		if err != nil && within.Err() == nil && !node.Alive() { // it holds the home until it ends
 			v.Out.Printf("stopped\n")
-			v.Next("parley up -d", "start it again")
 			return nil
 		}
 		if err == nil {

@@ -24,8 +24,9 @@ import (
 func NewUpCommand(p *cli.Program) *cobra.Command {
 	var detach, background, moved, unwatched bool
 	cmd := &cobra.Command{
-		Use:   "up",
-		Short: "Start the node, in the foreground or with -d in the background",
+		Use:     "up",
+		Aliases: []string{"start"},
+		Short:   "Start the node, in the foreground or with -d in the background",
 		Long: `Start the node. It stays in the foreground until Ctrl-C, SIGTERM, "parley stop"
 or the end of its terminal; then it finishes what it has begun, commits
 everything and tries one last push.
@@ -33,7 +34,7 @@ everything and tries one last push.
 Warnings go to standard error, everything else to node.log in the home; "parley
 logs" shows it. With -d the node runs in the background: the command returns
 once the node answers, or says why it could not start. One that runs already is
-left alone.
+left alone. "parley start" does that too.
 
 What an agent program such as Claude Code starts may read, and decide nothing,
 unless the program is a session that the node knows (parley install). With
@@ -52,7 +53,7 @@ Renaming the folder needs nothing.`,
 			if err := p.ForOperator("start a node"); err != nil {
 				return err
 			}
-			if detach {
+			if detach || cmd.CalledAs() == "start" {
 				return runDetached(cmd.Context(), home, moved, unwatched || p.Unwatched, p.Connect(home.Socket()), v)
 			}
 			o := node.Options{Home: home, Version: cli.Version, Moved: moved, Keeper: true, Words: words(cmd.Root()), Unwatched: unwatched || p.Unwatched}

@@ -83,7 +83,8 @@ ask no node), NO_COLOR.`
 		talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
-		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p))
+		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p),
+		node.NewRestartCommand(p), newUpdateCommand(p), newUninstallCommand(p))
 	root.Annotations = OlderNames()
 	setHelp(root, shown)
 	root.AddCommand(demo.NewAgentCommand(p), session.NewHookCommand(p))
