@@ -173,20 +173,71 @@ type dlqWord struct {
 
 func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 	var r control.DeadLetterRequest
+	all := false
 	cmd := &cobra.Command{
-		Use:     w.use + " MESSAGE",
+		Use:     w.use + " MESSAGE | --all",
 		Short:   w.short,
 		Long:    w.long,
-		Example: fmt.Sprintf("  parley agent dlq %s b2c3d4e5", w.use),
-		Args:    cli.Exactly(1, "the id of a message"),
-		RunE: cli.Asks(p, w.verb, func(args []string) control.DeadLetterRequest {
-			r.Message = args[0]
-			return r
-		}, func(v cli.View, d control.DeadLetter) {
-			v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
+		Example: fmt.Sprintf("  parley agent dlq %[1]s b2c3d4e5\n  parley agent dlq %[1]s --all --agent volt", w.use),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return cli.Exactly(0, "nothing beside --all")(cmd, args)
+			}
+			return cli.Exactly(1, "the id of a message, or --all")(cmd, args)
+		},
+		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
+			said := func(d control.DeadLetter) {
+				v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
+			}
+			if !all {
+				r.Message = args[0]
+				d, err := w.verb.Ask(cmd.Context(), client, r)
+				return v.Show(d, err, func() { said(d) })
+			}
+			return w.each(cmd.Context(), r, client, v, said)
 		}),
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "all dead letters, or all of --agent; none that another host has claimed")
 	cmd.Flags().StringVar(&r.Agent, "agent", "", "the agent `NAME`, where several failed on it")
 	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
-	return p.JSONFlag(cmd, "print the dead letter, as it was, as JSON")
+	return p.JSONFlag(cmd, "print the dead letter, as it was, as JSON; with --all an array")
+}
+
+// each decides about all dead letters. What another host has claimed may be at work there, so a
+// person decides about it by itself. One that fails does not keep the others.
+func (w dlqWord) each(ctx context.Context, r control.DeadLetterRequest, client control.Service, v cli.View, said func(control.DeadLetter)) error {
+	dead, err := control.DeadLetters.Ask(ctx, client, control.DeadLettersRequest{Agent: r.Agent})
+	if err != nil {
+		return err
+	}
+	aside := v
+	aside.Out = v.Err
+	done, claimed, failed := []control.DeadLetter{}, 0, false
+	for _, d := range dead {
+		if d.Claimed {
+			claimed++
+			continue
+		}
+		r.Message, r.Agent = d.Message.Path.String(), d.Agent
+		if _, err := w.verb.Ask(ctx, client, r); err != nil {
+			failed = true
+			aside.Note(v.ID(d.Message.Path) + ": " + err.Error())
+			continue
+		}
+		if done = append(done, d); !v.JSON {
+			said(d)
+		}
+	}
+	if claimed > 0 {
+		aside.Note(fmt.Sprintf("left: %s that another host has claimed: parley agent dlq list", cli.Count(claimed, "dead letter")))
+	}
+	err = v.Show(done, nil, func() {
+		if len(dead) == 0 {
+			v.None("There are no dead letters.")
+		}
+	})
+	if err == nil && failed {
+		err = cli.ErrSaid
+	}
+	return err
 }

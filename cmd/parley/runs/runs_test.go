@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +86,27 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 	}
 }
 
+// All dead letters are tried again at once, except one that another host may be at work on. One that
+// fails does not keep the others.
+func TestAllDeadLettersAreTriedAgain(t *testing.T) {
+	first, second, claimed := clitest.Message("one"), clitest.Message("two"), clitest.Message("three")
+	dead := []control.DeadLetter{{Message: first, Agent: "volt"}, {Message: second, Agent: "mawjs"}, {Message: claimed, Agent: "critic", Claimed: true}}
+	r := newRun(t)
+	clitest.On(r, control.DeadLetters, dead)
+	var asked []string
+	r.By(control.RetryDead.By(func(_ context.Context, q control.DeadLetterRequest) (control.DeadLetter, error) {
+		if asked = append(asked, q.Agent); q.Agent == "volt" {
+			return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "volt is gone")
+		}
+		return dead[1], nil
+	}))
+	code := r.Do("dlq", "retry", "--all")
+	if code != cli.ExitFailed || !slices.Equal(asked, []string{"volt", "mawjs"}) || !strings.Contains(r.Err.String(), "volt is gone") ||
+		!strings.Contains(r.Err.String(), "left: 1 dead letter that another host has claimed") || !strings.Contains(r.Out.String(), "is tried again by mawjs") {
+		t.Errorf("exit %d, asked %q, printed %q, said %q", code, asked, r.Out.String(), r.Err.String())
+	}
+}
+
 // It prevents: of a message on which several agents failed, the next step names none of them, and
 // is refused.
 func TestTheNextStepOfADeadLetterNamesItsAgent(t *testing.T) {
@@ -142,7 +165,7 @@ func TestWorkAsked(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.line, diff)
 		}
 	}
-	for _, line := range []string{"dlq", "dlq nothing", "cancel", "queue a b", "queue -n -1"} {
+	for _, line := range []string{"dlq nothing", "dlq retry", "dlq retry b2c3d4e5 --all", "cancel", "queue a b", "queue -n -1"} {
 		if code := newRun(t).Do(strings.Fields(line)...); code != cli.ExitUsage {
 			t.Errorf("%s: exit %d", line, code)
 		}
