@@ -14,13 +14,19 @@ type Who struct {
 }
 
 // Inbox yields the mail of a participant in the order of the record: what is unread or, with all,
-// everything, and also what is said in inquiries. An agent sees what is addressed to its instances on its host. A human sees all that
-// is addressed to the name. The state must not change during the iteration.
+// everything, and also what is said in inquiries. An agent sees what is addressed to its instances on
+// its host. A human sees all that is addressed to the name. What was said to all before any host
+// served the name is no unread mail: a new agent would begin with all old broadcasts. The state must
+// not change during the iteration.
 func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	mail := t.ledger.mailOf(who.Name, !all && t.readHolds())
 	return func(yield func(*Item) bool) {
+		since := t.declaredSince(who.Name, "")
+		waits := func(it *Item) bool {
+			return !it.Act.OfInquiry() && !t.isRead(it, who) && (since == nil || !it.ToAll() || !before(it, since))
+		}
 		for it := range mail {
-			if t.reaches(it, who) && (all || !it.Act.OfInquiry() && !t.isRead(it, who)) && !yield(it) {
+			if t.reaches(it, who) && (all || waits(it)) && !yield(it) {
 				return
 			}
 		}
