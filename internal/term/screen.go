@@ -56,8 +56,14 @@ func (s Screen) Dim(text string) string { return s.style("2", text) }
 // Bold returns text with more weight.
 func (s Screen) Bold(text string) string { return s.style("1", text) }
 
+// Good returns text that says that all is well.
+func (s Screen) Good(text string) string { return s.style("32", text) }
+
 // Warn returns text that needs attention.
 func (s Screen) Warn(text string) string { return s.style("33", text) }
+
+// Bad returns text that says what does not work.
+func (s Screen) Bad(text string) string { return s.style("31", text) }
 
 // Colour returns text in one of the colours of scores: green, amber, cyan, gray. For any other
 // name, the text stays as it is.

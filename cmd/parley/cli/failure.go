@@ -67,7 +67,8 @@ func (p *Program) report(err error, args []string) int {
 		_ = writeJSON(p.Err, *e) // if it fails, there is nobody left to tell
 	} else {
 		said := "parley: " + term.Visible(strings.TrimPrefix(e.Message, "parley: "))
-		p.Err.Printf("%s\n", strings.Join(WrapWords(said, p.Err.Width), "\n"))
+		said = strings.Join(WrapWords(said, p.Err.Width), "\n")
+		p.Err.Printf("%s%s\n", p.Err.Bad("parley:"), strings.TrimPrefix(said, "parley:"))
 		if e.Hint != "" {
 			for _, line := range WrapWords("hint: "+term.Line(e.Hint), p.Err.Width) {
 				p.Err.Printf("%s\n", p.Err.Dim(line))

@@ -17,6 +17,9 @@ func (v View) Labelled(width int, name, value string) { v.fieldIn(width, name, v
 // Alarm is Labelled for a value that needs attention.
 func (v View) Alarm(width int, name, value string) { v.fieldIn(width, name, value, v.Out.Warn) }
 
+// Trouble is Labelled for what does not work.
+func (v View) Trouble(width int, value string) { v.fieldIn(width, "trouble", value, v.Out.Bad) }
+
 func plain(text string) string { return text }
 
 func (v View) fieldIn(width int, name, value string, style func(string) string) {

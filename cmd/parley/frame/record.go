@@ -98,10 +98,10 @@ func printProof(v cli.View, proof control.FrameProof) {
 	}
 	sum := fmt.Sprintf("%d of %d lines hold, %d are not reached, %d are not checked, %d are broken.", counts["holds"], len(proof.Lines), counts["not reached"], counts["not checked"], counts["broken"])
 	if proof.Holds {
-		out.Printf("✓ %s\n", sum)
+		out.Printf("%s %s\n", out.Good("✓"), sum)
 		return
 	}
-	out.Printf("%s\n", out.Warn("✗ "+sum))
+	out.Printf("%s\n", out.Bad("✗ "+sum))
 }
 
 func newExportCommand(p *cli.Program) *cobra.Command {

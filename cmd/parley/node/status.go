@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,9 @@ func NewStatusCommand(p *cli.Program) *cobra.Command {
 		Use:   "status",
 		Short: "Say how the node fares: record, bus, hosts, agents",
 		Long: `Say how the node fares: record, bus, hosts, agents. Nobody is asked but the node
-of this host.
+of this host. The first line is one word: healthy, or trouble if something below
+waits for you: the record or its remote, a warning, letters refused, no link at
+all, or an agent that fails.
 
 With --fleet the node asks all live hosts, at the same time and for at most two
 seconds, and shows one table: the state of each host (here, live, away, or git
@@ -47,6 +50,11 @@ are out of the fleet are left out.`,
 func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	return v.Show(s, err, func() {
+		word := v.Out.Good("healthy")
+		if troubled(s) {
+			word = v.Out.Bad("trouble")
+		}
+		v.Out.Printf("%s\n", word)
 		ShowStatusLine(v, s)
 		showStatusFields(v, s)
 		if s.Gates > 0 {
@@ -62,6 +70,16 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 			agent.Table(v, s.Agents)
 		}
 	})
+}
+
+// troubled reports whether something does not work that waits for a person, as far as the node knows.
+func troubled(s control.Status) bool {
+	r, b := s.Record, s.Bus
+	alone := slices.ContainsFunc(b.Peers, func(l control.LinkStatus) bool { return l.Problem != "" }) &&
+		!slices.ContainsFunc(b.Peers, func(l control.LinkStatus) bool { return l.Up })
+	return r.StoreError != "" || r.CommitError != "" || r.Trouble != nil || len(s.Warned) > 0 || alone || lately(b.Offended) ||
+		slices.ContainsFunc(b.Refused, func(one control.BusRefusal) bool { return lately(one.At) }) ||
+		slices.ContainsFunc(s.Agents, func(a control.Agent) bool { return a.Stalled != "" || a.Failing > 0 || a.Dead > 0 })
 }
 
 // showWarnings shows what the operator should know.
@@ -95,14 +113,14 @@ func showStatusFields(v cli.View, s control.Status) {
 		if s.Record.StoreAdvice != "" {
 			text += "; " + s.Record.StoreAdvice
 		}
-		v.Alarm(statusLabel, "trouble", text)
+		v.Trouble(statusLabel, text)
 	}
 	if s.Record.CommitError != "" {
-		v.Alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
+		v.Trouble(statusLabel, "what is stored stays in the journal: "+s.Record.CommitError)
 	}
 	field("remote", remoteText(v, s.Record))
 	if s.Record.Trouble != nil {
-		v.Alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
+		v.Trouble(statusLabel, troubleText(v, *s.Record.Trouble))
 	}
 	if n := len(s.Record.Withheld); n > 0 {
 		field("withheld", fmt.Sprintf("%s kept from the remote, such as %s", cli.Count(n, "message"), v.Path(s.Record.Withheld[0])))

@@ -77,6 +77,35 @@ func TestAlarmsInColour(t *testing.T) {
 	}
 }
 
+// The first line of status is one word, so that a person need not know all the others: they read
+// through twenty lines to find out that all was well.
+func TestStatusBeginsWithOneWord(t *testing.T) {
+	now := time.Now()
+	for name, s := range map[string]control.Status{
+		"healthy":       {Bus: control.BusStatus{Offended: now.Add(-2 * busLasts), Peers: []control.LinkStatus{{Peer: "a", Up: true}, {Peer: "b", Problem: "refused"}}}, Gates: 2},
+		"trouble store": {Record: control.RecordStatus{StoreError: "disk full"}}, "trouble commit": {Record: control.RecordStatus{CommitError: "no git"}},
+		"trouble remote": {Record: control.RecordStatus{Trouble: new(control.Trouble)}}, "trouble warned": {Warned: []string{"a clock is wrong"}},
+		"trouble alone":   {Bus: control.BusStatus{Peers: []control.LinkStatus{{Peer: "b", Problem: "refused"}}}},
+		"trouble letters": {Bus: control.BusStatus{Offended: now}}, "trouble refused": {Bus: control.BusStatus{Refused: []control.BusRefusal{{Count: 1, At: now}}}},
+		"trouble stalled": {Agents: []control.Agent{{AgentWork: control.AgentWork{Stalled: "not found"}}}},
+		"trouble failing": {Agents: []control.Agent{{AgentWork: control.AgentWork{Failing: 1}}}}, "trouble dead": {Agents: []control.Agent{{AgentWork: control.AgentWork{Dead: 1}}}},
+	} {
+		for _, colour := range []bool{false, true} {
+			r := newRun(t)
+			r.Program.Out.Color = colour
+			clitest.On(r, control.ShowStatus.Verb, s)
+			r.Do("status")
+			want, _, _ := strings.Cut(name, " ")
+			if colour {
+				want = map[string]string{"healthy": "\x1b[32mhealthy\x1b[0m", "trouble": "\x1b[31mtrouble\x1b[0m"}[want]
+			}
+			if first, _, _ := strings.Cut(r.Out.String(), "\n"); first != want {
+				t.Errorf("%s: the first line is %q", name, first)
+			}
+		}
+	}
+}
+
 // It prevents: status of another home says to type commands for the node of the default home.
 func TestStatusNamesTheHome(t *testing.T) {
 	r := newRun(t)
@@ -140,6 +169,7 @@ func TestStatusForPeople(t *testing.T) {
 	}{
 		{"stop", []string{"stop"}, 0, "\nstopped\n"},
 		{"status", []string{"status"}, 0, `
+trouble
 nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version 0.1.0, process 42
 home:    /home/nat/parley
 record:  1 message in 0123456789ab, 3 not recorded yet

@@ -83,9 +83,9 @@ func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 		}
 		v.Out.Printf("%s: %s\n", term.Line(where), text)
 	}
-	verdict := "nothing is wrong"
+	verdict := v.Out.Good("nothing is wrong")
 	if found.Wrong > 0 {
-		verdict = cli.Count(found.Wrong, "thing") + " wrong"
+		verdict = v.Out.Bad(cli.Count(found.Wrong, "thing") + " wrong")
 	}
 	v.Out.Printf("%s looked at: %s\n", cli.Count(found.Messages, "message"), verdict)
 	if notes > 0 && !all {
