@@ -157,3 +157,46 @@ func TestFlagsComplete(t *testing.T) {
 		}
 	}
 }
+
+// What a command names as the next one leads on, and not back to where it began: memory add named
+// list, list show, show supersede, and that list again. PARLEY_NO_HINTS leaves all of it out.
+func TestNextCommandsLeadNowhereRound(t *testing.T) {
+	for _, begin := range []string{
+		"stop", "memory add --subject x text", "memory list", "channel new x", "channel list", "agent presets", "agent remove calc",
+		"inbox", "read --all", "dlq list", "replies b2c3d4e5", "thread b2c3d4e5", "search words", "party list", "gates",
+	} {
+		line, been := begin, []string{}
+		for line != "" {
+			cmd, _, err := root.New(newRun(t).Program).Find(cli.Today(root.New(newRun(t).Program), strings.Fields(line)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(been, cmd.CommandPath()) && cmd.Name() != "presets" { // with a name it shows one of them
+				t.Errorf("parley %s leads round: %q, %s", begin, been, cmd.CommandPath())
+				break
+			}
+			been = append(been, cmd.CommandPath())
+			if cmd.Name() == "reply" || cmd.Name() == "hey" || cmd.Name() == "send" {
+				break // an answer comes, or none
+			}
+			next := nextOf(t, line, "")
+			if quiet := nextOf(t, line, "1"); quiet != "" {
+				t.Errorf("parley %s names %q with PARLEY_NO_HINTS", line, quiet)
+			}
+			line = next
+		}
+	}
+}
+
+// nextOf is the command that another one names as the next.
+func nextOf(t *testing.T, line, noHints string) string {
+	r := newRun(t)
+	r.Env["PARLEY_NO_HINTS"] = noHints
+	r.SomeBooks(t)
+	r.HasMail([]control.Message{clitest.Message("hello")})
+	r.AtTerminal(200)
+	r.Do(strings.Fields(line)...)
+	_, next, _ := strings.Cut(r.Out.String(), "next: parley ")
+	next, _, _ = strings.Cut(next, "   ")
+	return strings.NewReplacer("NAME", "x", "LINE", "x").Replace(next)
+}

@@ -242,9 +242,6 @@ func newRemoveCommand(p *cli.Program) *cobra.Command {
 			}
 			v := p.View()
 			v.Out.Printf("%s is no longer served here%s\n", term.Line(args[0]), fromNextStart(offline))
-			if !offline {
-				v.Next("parley agent list", "who still is")
-			}
 			return nil
 		},
 	}

@@ -93,7 +93,10 @@ func (p *Program) Unchecked() io.Writer {
 
 // View returns how answers are shown.
 func (p *Program) View() View {
-	return View{Out: p.Out, Err: p.Err, Zone: p.Zone, Now: p.Now, JSON: p.JSON, Command: p.command, agent: p.Getenv("PARLEY_AGENT"), path: p.Getenv("PATH")}
+	return View{
+		Out: p.Out, Err: p.Err, Zone: p.Zone, Now: p.Now, JSON: p.JSON, Command: p.command, agent: p.Getenv("PARLEY_AGENT"), path: p.Getenv("PATH"),
+		alone: p.Getenv("PARLEY_NO_HINTS") != "",
+	}
 }
 
 // command is a command of parley as the person would type it here. It has --home if the person used

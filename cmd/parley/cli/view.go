@@ -21,6 +21,7 @@ type View struct {
 	Command  func(words string) string // returns a command as the person would type it
 	agent    string                    // the agent that PARLEY_AGENT names
 	path     string                    // the folders in which the shell looks for programs
+	alone    bool                      // PARLEY_NO_HINTS: no next command is named
 }
 
 // Located is a command line with the whole path of its program, if the line names the program alone
@@ -63,7 +64,7 @@ func writeJSON(to term.Screen, value any) error {
 // Next names the next useful command to a person. It says what the command is good for, if that
 // fits into the line.
 func (v View) Next(command, why string) {
-	if !v.Out.Terminal {
+	if !v.Out.Terminal || v.alone {
 		return
 	}
 	line := term.Line("next: " + v.Command(command))

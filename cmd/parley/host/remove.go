@@ -55,7 +55,6 @@ func runRemove(ctx context.Context, r control.RemoveHostRequest, client control.
 			return
 		}
 		v.Out.Printf("%s is removed from the fleet\n", done.Host)
-		v.Next("parley fleet hosts", "who is left; with --all also who was removed")
 	})
 }
 

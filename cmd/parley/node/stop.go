@@ -28,11 +28,7 @@ it has begun; what it has stored stays. If no node is running, that is an error
 		Example: `  parley stop && parley up -d`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
-			if err := runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v); err != nil {
-				return err
-			}
-			v.Next("parley up -d", "start it again")
-			return nil
+			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v)
 		}),
 	}
 }

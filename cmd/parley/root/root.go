@@ -51,7 +51,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
 Environment: PARLEY_HOME (as --home), PARLEY_AGENT (the agent that calls),
 PARLEY_TOKEN (the secret that proves it), PARLEY_SOCKET (a socket in place of
 that of the home), PARLEY_UNWATCHED (as up --unwatched, also for commands that
-ask no node), NO_COLOR.`
+ask no node), PARLEY_NO_HINTS (if set, no "next:" lines), NO_COLOR (if set, no
+colours).`
 	root.Example = `  parley                      what to do first
   parley hey mawjs hello there
   parley log --follow`

@@ -73,11 +73,9 @@ supersedes:    20260523T190000000Z-a2c3d4e5.md
 
 Go,
 ␛nothing else
-next: parley memory supersede b2c3d4e5 TEXT
 `},
 		{"memory add", "memory add --subject x y", 80, `
 20260523T190100000Z-b2c3d4e5.md  recorded
-next: parley memory list   what is remembered
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -97,7 +97,6 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	}
 	if len(mail) == 0 {
 		v.None("Nothing is waiting.")
-		v.Next("parley inbox --all"+cli.SayAs(r.As), "what was read already")
 	} else {
 		mailTable(v, mail, takenBy(r))
 		v.Next("parley read "+v.ID(mail[0].Path)+cli.SayAs(r.As), "read the first; its sender gets a receipt")

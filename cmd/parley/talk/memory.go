@@ -49,7 +49,6 @@ func writeMemory(p *cli.Program, cmd *cobra.Command, r control.AddMemoryRequest,
 	m, err := control.AddMemory.Ask(cmd.Context(), client, r)
 	return v.Show(m, err, func() {
 		v.Out.Printf("%s  recorded\n", m.File)
-		v.Next("parley memory list", "what is remembered")
 	})
 }
 
@@ -186,8 +185,5 @@ func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.
 		field("supersedes", m.Supersedes)
 		field("superseded by", m.SupersededBy)
 		v.Out.Printf("\n%s\n", v.Out.Body(m.Body))
-		if m.SupersededBy == "" {
-			v.Next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
-		}
 	})
 }

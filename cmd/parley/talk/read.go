@@ -66,6 +66,5 @@ func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Se
 	done()
 	return v.Show(marked, err, func() {
 		v.Out.Printf("%s marked as read\n", cli.Count(marked.Read, "message"))
-		v.Next("parley inbox"+cli.SayAs(r.As), "what still waits")
 	})
 }

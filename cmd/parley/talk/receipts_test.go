@@ -80,7 +80,6 @@ func TestNextActsInTheSameName(t *testing.T) {
 		"hey mawjs hi --as volt --wait 5s": "parley wait --re b2c3d4e5 --as volt\n",
 		"inbox --as mawjs":                 "next: parley read b2c3d4e5 --as mawjs\n",
 		"read b2c3d4e5 --as mawjs":         "next: parley reply b2c3d4e5 --as mawjs TEXT",
-		"read --all --as mawjs":            "next: parley inbox --as mawjs   ",
 		"inbox":                            "next: parley read b2c3d4e5   ",
 		"replies " + clitest.MessagePath:   "next: parley thread b2c3d4e5   ",
 	} {
