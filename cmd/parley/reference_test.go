@@ -125,6 +125,22 @@ func TestCommandsInDocsExist(t *testing.T) {
 	}
 }
 
+// Who follows a page is told when a step does not come about. It prevents: a loop of the tutorial
+// that waits for ever, and says nothing.
+func TestNoPageWaitsForEver(t *testing.T) {
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range fenced(string(text)) {
+			if loop := regexp.MustCompile(`(?m)^\s*(until|while) .*`).FindString(block); loop != "" {
+				t.Errorf("%s waits without an end: %s", page, loop)
+			}
+		}
+	}
+}
+
 // The picture in README.md is drawn anew only when a maintainer asks for it. It prevents: a renamed
 // command stays in the picture, or the SVG is no XML, of which a viewer shows nothing at all.
 func TestPictureOfASession(t *testing.T) {
