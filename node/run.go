@@ -245,7 +245,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	b, err := bus.Start(ctx, o)
 	if err != nil {
 		hint := "see bus in " + n.home.Config()
-		if try := homes.ListenHint(err, "bus.listen: "); try != "" {
+		if try := homes.ListenHint(err, "parley fleet listen "); try != "" {
 			hint = try + "; " + hint
 		}
 		return control.Errorf(control.KindFailed, hint, "%v", err)

@@ -133,7 +133,7 @@ func (q *questioner) ProbeHost(ctx context.Context, r control.HostRequest) (cont
 	}
 	if len(hub.Addresses) == 0 {
 		return control.Probe{}, control.Errorf(control.KindRefused,
-			"it dials the others by itself; if it is to be dialled, give it a port: bus.listen in its config.yaml",
+			"it dials the others by itself; if it is to be dialled, give it a port there: parley fleet listen ADDRESS:PORT",
 			"cannot probe %s: it takes no links, so there is no address to dial", host.Alias)
 	}
 	probe := control.Probe{Alias: host.Alias}

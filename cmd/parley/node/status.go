@@ -283,7 +283,7 @@ func unlinked(s control.Status) string {
 	if len(s.Hosts) < 2 || s.Bus.URL != "" || s.Bus.Links != "" || len(s.Bus.Peers) > 0 {
 		return ""
 	}
-	return ", and no host is known that takes links: hosts meet through git alone; set bus.listen in config.yaml of one"
+	return ", and no host is known that takes links: hosts meet through git alone; on one that others reach: parley fleet listen ADDRESS:PORT"
 }
 
 // toldAddresses are the addresses that the other hosts are told, if they differ from the address

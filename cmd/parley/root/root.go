@@ -72,7 +72,7 @@ colours).`
 	parties.AddCommand(party.NewOrganizeCommand(p), party.NewInviteCommand(p), party.NewRecruitCommand(p), party.NewTellCommand(p), party.NewLeaveCommand(p),
 		party.NewRecapCommand(p), party.NewTaskCommand(p), party.NewLeaseCommand(p), mesh.NewCommand(p), mesh.NewTeamCommand(p))
 	gates.AddCommand(party.NewAcceptCommand(p), party.NewRejectCommand(p), party.NewDeferCommand(p), named("key", human.NewCommand(p)))
-	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), named("sync", node.NewWakeCommand(p)))
+	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), node.NewListenCommand(p), named("sync", node.NewWakeCommand(p)))
 	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
 	shown := []*cobra.Command{
 		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin),

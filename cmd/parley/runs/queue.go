@@ -32,8 +32,8 @@ as in parley ls, status, agent list and trace:
   busy         the agent works on as many messages as it may
   in line      this host runs as many commands as it may (max_commands)
   failing      an attempt failed, and NEXT TRY has not come
-  cannot start the disk does not take the note that it starts; it is tried again.
-               Of an agent: its program is not there, as parley agent show says
+  cannot start the disk does not take the note that it starts; it is tried again
+               (of an agent also: its program is not there; see agent show)
   paused       somebody has paused the agent: parley agent resume
   over budget  agents have had it run too often (max_runs,
                max_conversation_runs): how it goes on stands below
