@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5235},
-		{"cmd", 22903},
-		{"configs", 3467},
-		{"fleet", 18250},
+		{"bus", 5242},
+		{"cmd", 24202},
+		{"configs", 3677},
+		{"fleet", 18319},
 		{"gitsync", 17551},
-		{"internal", 7703},
-		{"internal/testkit", 3410},
-		{"node", 43197},
-		{"node/control", 4747},
-		{"protocol", 8680},
+		{"internal", 7812},
+		{"internal/testkit", 3415},
+		{"node", 43646},
+		{"node/control", 4766},
+		{"protocol", 8686},
 	}
 }
