@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -173,6 +174,29 @@ func (s Score) Value() (x float64, ok bool) { return float64(s.thousandths) / 10
 // Below reports whether there is a score, and it is less than x.
 func (s Score) Below(x float64) bool { return s.said && float64(s.thousandths)/1000 < x }
 
+// Percent is the score as people read it, on a screen and in a file: a whole percent, a half rounded
+// up. It is "" if there is none.
+func (s Score) Percent() string {
+	if !s.said {
+		return ""
+	}
+	return strconv.Itoa((s.thousandths+5)/10) + "%"
+}
+
+// MeanScore is the mean of scores, or none if none of them is one.
+func MeanScore(scores []Score) (mean Score) {
+	n := 0
+	for _, s := range scores {
+		if s.said {
+			mean.thousandths, n = mean.thousandths+s.thousandths, n+1
+		}
+	}
+	if n > 0 {
+		mean = Score{(2*mean.thousandths + n) / (2 * n), true}
+	}
+	return mean
+}
+
 // String is the score as a result writes it: "1.0", "0.625", "-".
 func (s Score) String() string {
 	if !s.said {
@@ -236,13 +260,18 @@ func formatSyncResult(r SyncResult) string {
 	return w.line("OVERALL: " + overall + " | DECISION: " + decision).String()
 }
 
-// overall is the mean of the scores as a whole percent, and all decisions as one. It is for people
-// who read the result. The fold decides what of the result counts.
+// Baseless reports whether the row has a score above 0 that rests on nothing: it does not count
+// (R26).
+func (r SyncRow) Baseless() bool { return r.Score.thousandths > 0 && r.Evidence == "" }
+
+// overall is the mean of the scores that count as a whole percent, and all decisions as one. It is
+// for people who read the result. The fold computes its own.
 func (r SyncResult) overall() (mean, decision string) {
-	sum, n, accepts, rejects := 0, 0, 0, 0
+	var counted []Score
+	accepts, rejects := 0, 0
 	for _, row := range r.Rows {
-		if row.Score.said {
-			sum, n = sum+row.Score.thousandths, n+1
+		if !row.Baseless() {
+			counted = append(counted, row.Score)
 		}
 		switch row.Decision {
 		case DecisionAccept:
@@ -251,10 +280,7 @@ func (r SyncResult) overall() (mean, decision string) {
 			rejects++
 		}
 	}
-	mean, decision = "-", "PARTIAL-ACCEPT"
-	if n > 0 {
-		mean = strconv.Itoa((2*sum+10*n)/(20*n)) + "%"
-	}
+	mean, decision = cmp.Or(MeanScore(counted).Percent(), "-"), "PARTIAL-ACCEPT"
 	switch len(r.Rows) {
 	case accepts:
 		decision = "ACCEPT"

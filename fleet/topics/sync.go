@@ -106,7 +106,7 @@ func (t Topic) flag(row topic.Row, who string) topic.Flag {
 	switch {
 	case !ok:
 		return topic.Unanswered
-	case x > 0 && row.Evidence == "":
+	case protocol.SyncRow{Score: row.Score, Evidence: row.Evidence}.Baseless():
 		return topic.NoEvidence
 	case row.Decision == protocol.DecisionReject && contradicts(t.Item(row.Item)):
 		return topic.Contradiction
@@ -118,17 +118,13 @@ func (t Topic) flag(row topic.Row, who string) topic.Flag {
 
 // score computes the mean of the rows that count (R26).
 func score(r *topic.Result) {
-	sum := 0.0
+	var counted []protocol.Score
 	for _, row := range r.Rows {
-		if row.Flag == topic.Unanswered || row.Flag == topic.NoEvidence {
-			continue
+		if row.Flag != topic.Unanswered && row.Flag != topic.NoEvidence {
+			counted = append(counted, row.Score)
 		}
-		x, _ := row.Score.Value()
-		sum, r.Counted = sum+x, r.Counted+1
 	}
-	if r.Counted > 0 {
-		r.Raw = protocol.NewScore(min(1, sum/float64(r.Counted)))
-	}
+	r.Raw, r.Counted = protocol.MeanScore(counted), len(counted)
 }
 
 // Scored are the results by `by` that have a score, in the order of the record. If `by` is empty,

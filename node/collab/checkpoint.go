@@ -48,7 +48,7 @@ func mechanical(t topics.Topic) string {
 	}
 	if scored := t.Scored(""); len(scored) > 0 {
 		last := scored[len(scored)-1]
-		lines = append(lines, fmt.Sprintf("Last sync: raw %s, answered by %s on %s", last.Raw, last.By, last.Time.UTC().Format(time.DateOnly)))
+		lines = append(lines, fmt.Sprintf("Last sync: raw %s, answered by %s on %s", last.Raw.Percent(), last.By, last.Time.UTC().Format(time.DateOnly)))
 	} else {
 		lines = append(lines, "Never synced")
 	}

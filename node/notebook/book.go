@@ -353,10 +353,7 @@ func orNone(lines []string, words string) []string {
 }
 
 func percent(raw protocol.Score) string {
-	if x, ok := raw.Value(); ok {
-		return fmt.Sprintf("%.0f%%", x*100)
-	}
-	return none
+	return cmp.Or(raw.Percent(), none)
 }
 
 func day(t time.Time) string {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
 	"os/exec"
 	"strings"
 	"time"
@@ -30,10 +29,7 @@ func (v View) Age(at time.Time) string {
 
 // Percent is a score in the form in which people read it.
 func Percent(score protocol.Score) string {
-	if x, ok := score.Value(); ok {
-		return fmt.Sprintf("%d%%", int(math.Round(x*100)))
-	}
-	return "—"
+	return Dash(score.Percent())
 }
 
 // Dash is a text; a dash if there is none.

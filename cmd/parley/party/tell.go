@@ -239,7 +239,7 @@ func (s *session) recap(party control.Party) {
 func RunBroadcastStats(ctx context.Context, client control.Service, v cli.View) error {
 	use, err := control.BroadcastStats.Ask(ctx, client, control.BroadcastStatsRequest{})
 	return v.Show(use, err, func() {
-		v.Out.Printf("%s of parties; somebody joined or answered within 7 days: %d (%.0f%%)\n", cli.Count(use.Sent, "broadcast"), use.Useful, 100*use.Share)
+		v.Out.Printf("%s of parties; somebody joined or answered within 7 days: %d (%s)\n", cli.Count(use.Sent, "broadcast"), use.Useful, protocol.NewScore(use.Share).Percent())
 		if use.Share > 0.8 {
 			v.Out.Printf("That is above 80%%: pairs might as well be announced without being asked.\n")
 		}
