@@ -126,7 +126,7 @@ func (d *Directory) All() []string {
 // Near are the participants whose names are similar to `name`, which nobody has.
 func (d *Directory) Near(name string) (near []string) {
 	for _, n := range d.All() {
-		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
+		if spelling.Near(name, n) {
 			near = append(near, n)
 		}
 	}
@@ -200,7 +200,7 @@ func (d *Directory) suggestHost(alias string) string {
 		if len(alias) > maxMisspelt {
 			break
 		}
-		if spelling.Distance(name, strings.ToLower(alias)) <= 1+len(name)/3 || alias != "" && strings.HasPrefix(name, alias) {
+		if spelling.Near(alias, name) {
 			near = append(near, h.Alias)
 		}
 	}

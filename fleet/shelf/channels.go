@@ -196,8 +196,7 @@ func (c *Channels) startingWith(start string) []protocol.ChannelID {
 func (c *Channels) suggest(name string) string {
 	var near []string
 	for _, f := range c.files {
-		low := strings.ToLower(f.Name)
-		if spelling.Distance(low, strings.ToLower(name)) <= 1+len(name)/3 || strings.HasPrefix(low, strings.ToLower(name)) {
+		if spelling.Near(name, f.Name) {
 			near = append(near, f.Name)
 		}
 	}

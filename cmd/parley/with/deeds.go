@@ -35,6 +35,12 @@ func runDeed(ctx context.Context, c *call, a action) error {
 		}
 	}
 	deed, err := control.DoInTopic.Ask(ctx, c.client, r)
+	if err != nil && control.AsError(err).Kind == control.KindNotFound && r.Topic != "" && strings.Contains(a.beside, "new") {
+		if _, err := c.open(ctx, control.Topic{}); err != nil {
+			return err
+		}
+		deed, err = control.DoInTopic.Ask(ctx, c.client, r)
+	}
 	if err != nil {
 		return err
 	}

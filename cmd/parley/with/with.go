@@ -4,6 +4,7 @@ package with
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/party"
+	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -27,6 +29,7 @@ type call struct {
 	claims                            []string
 	wait                              time.Duration
 	persist                           bool // tell it on the topic's issue too
+	fresh                             bool // open a topic, though one is called almost so, or it is closed
 	byAgent                           bool // an agent calls, for itself
 	confirm                           func(ctx context.Context, question string) bool
 
@@ -55,11 +58,11 @@ func actions() []action {
 		{flag: "pending", help: "items that await my decision", run: runPending},
 		{flag: "deferred", help: "items that I have put off", run: runDeferred},
 		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", alone: true, run: runSweep},
-		{flag: "agree", takes: "TEXT", help: "propose an agreement", beside: "persist", deed: protocol.ActAgree},
-		{flag: "ask", takes: "TEXT", help: "put an open question on the list", beside: "persist", deed: protocol.ActOpen},
+		{flag: "agree", takes: "TEXT", help: "propose an agreement", beside: "persist new", deed: protocol.ActAgree},
+		{flag: "ask", takes: "TEXT", help: "put an open question on the list", beside: "persist new", deed: protocol.ActOpen},
 		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", beside: "text reason persist", deed: protocol.ActResolve},
-		{flag: "teach", takes: "TEXT", help: "say what I learned from the partner", beside: "persist", deed: protocol.ActTeachBack},
-		{flag: "disagree", takes: "TEXT", help: "put on record what I see otherwise", beside: "persist", deed: protocol.ActDisagree},
+		{flag: "teach", takes: "TEXT", help: "say what I learned from the partner", beside: "persist new", deed: protocol.ActTeachBack},
+		{flag: "disagree", takes: "TEXT", help: "put on record what I see otherwise", beside: "persist new", deed: protocol.ActDisagree},
 		{flag: "accept", takes: "ITEM", help: "commit to an item (with --text: what changes)", beside: "text reason persist", deed: protocol.ActAccept},
 		{flag: "reject", takes: "ITEM", help: "decline an item, with --reason", beside: "reason persist", deed: protocol.ActReject},
 		{flag: "defer", takes: "REASON", help: "put off what awaits me, or --item; --until DATE", beside: "item until persist", deed: protocol.ActDefer},
@@ -109,8 +112,10 @@ it is in the record, so it survives the end of a session, and every host shows
 the same.
 
 Without a flag a partner's collaborations are shown, or one topic, which is
-opened where it is new. Flags and words may stand in any order. Where no topic
-is named, it is the only one that is open with that partner.
+opened where it is new; so does what is put into it. Where another is called
+almost so, or it is closed, you are asked first: --new says yes. Flags and words
+may stand in any order. Where no topic is named, it is the only one that is open
+with that partner.
 
 An agent acts for itself. A person acts for the agent that --via names, for the
 one in whose folder they are, or for the only one of this host; --via with their
@@ -186,6 +191,7 @@ serves is asked on the issue.`,
 		}
 	}
 	f.StringVar(&c.anchor, "anchor", "", "the `ISSUE` that a topic hangs on: 332, repo#332")
+	f.BoolVar(&c.fresh, "new", false, "open the topic without asking")
 	f.StringVar(&c.item, "item", "", "the `ITEM` that is put off, by its label or its words")
 	f.StringVar(&c.reason, "reason", "", "`WHY`")
 	f.StringArrayVar(&c.claims, "claim", nil, "with --sync, a `TEXT` that is claimed in this check alone")
@@ -224,16 +230,17 @@ func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 // besides returns an error if there are flags that belong to another action: what is typed in vain
 // is a slip.
 func besides(cmd *cobra.Command, chosen *action) error {
-	takes := map[string][]string{"anchor": {"a topic that is opened or shown"}}
+	const opens = "a topic that is opened or shown"
+	takes := map[string][]string{"anchor": {opens}, "new": {opens}}
 	for _, a := range actions() {
 		for _, flag := range strings.Fields(a.beside) {
 			takes[flag] = append(takes[flag], "--"+a.flag)
 		}
 	}
 	takes["persist"] = []string{"what is done in a topic", "--sync", "--checkpoint", "--forward"}
-	for _, flag := range []string{"anchor", "item", "reason", "claim", "persist", "wait", "text", "until"} {
+	for _, flag := range []string{"anchor", "new", "item", "reason", "claim", "persist", "wait", "text", "until"} {
 		switch {
-		case !cmd.Flags().Changed(flag), chosen == nil && flag == "anchor", chosen != nil && (chosen.flag == flag || slices.Contains(strings.Fields(chosen.beside), flag)):
+		case !cmd.Flags().Changed(flag), chosen == nil && takes[flag][0] == opens, chosen != nil && (chosen.flag == flag || slices.Contains(strings.Fields(chosen.beside), flag)):
 			continue
 		case chosen == nil:
 			return cli.UsageErrorf(cmd, "--%s goes with %s", flag, strings.Join(takes[flag], ", "))
@@ -293,25 +300,32 @@ func runShow(ctx context.Context, c *call) error {
 		}
 		return runRelation(ctx, c)
 	}
-	before, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
-	isNew := err != nil && control.AsError(err).Kind == control.KindNotFound
+	t, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
 	switch {
-	case err != nil && !isNew:
+	case err != nil && control.AsError(err).Kind != control.KindNotFound:
 		return err
-	case err == nil && c.anchor == "" && before.Status != "CLOSED" && before.Derived:
-		return c.showTopic(before)
+	case err != nil || c.anchor != "" || t.Status == "CLOSED" || !t.Derived:
+		if t, err = c.open(ctx, t); err != nil {
+			return err
+		}
+	}
+	return c.showTopic(t)
+}
+
+// open opens a topic that is new, closed, or to hang on an issue. `before` is what it was; empty if
+// there was none. Where something else may be meant, it asks first.
+func (c *call) open(ctx context.Context, before control.Topic) (control.Topic, error) {
+	if meant, err := c.means(ctx, before); !meant {
+		return before, err
 	}
 	r := control.OpenTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Anchor: c.anchor}
 	if c.anchor != "" {
 		r.Origin = cli.Origin(ctx)
 	}
 	after, err := control.OpenTopic.Ask(ctx, c.client, r)
-	if err != nil {
-		return err
-	}
-	if !c.view.JSON {
+	if err == nil && !c.view.JSON {
 		switch {
-		case isNew || !before.Derived:
+		case !before.Derived:
 			c.view.Out.Printf("Opened %q with %s, for %s\n\n", term.Line(after.Name), term.Line(after.With), term.Line(after.Me))
 		case before.Status == "CLOSED":
 			c.view.Out.Printf("Opened %q again: term %d. What was agreed before is history\n\n", term.Line(after.Name), after.Terms)
@@ -319,5 +333,51 @@ func runShow(ctx context.Context, c *call) error {
 			c.view.Out.Printf("%q hangs on %s now\n\n", term.Line(after.Name), term.Line(after.Anchor))
 		}
 	}
-	return c.showTopic(after)
+	return after, err
 }
+
+// means reports whether a topic is to be opened. It asks if that one is closed, or is new and
+// called almost like another one. A closed one that stays closed is no error: it can be looked at.
+func (c *call) means(ctx context.Context, before control.Topic) (bool, error) {
+	closed := before.Status == "CLOSED"
+	if c.fresh || before.Name != "" && !closed {
+		return true, nil
+	}
+	what, again := fmt.Sprintf("%q with %s is closed", term.Line(before.Name), term.Line(c.partner())), c.command(term.Shell(c.partner()), term.Shell(c.topic()), "--new")
+	if !closed {
+		near := c.near(ctx)
+		if len(near) == 0 {
+			return true, nil
+		}
+		what = fmt.Sprintf("there is no topic %q with %s, but %s", term.Line(c.topic()), term.Line(c.partner()), strings.Join(near, ", "))
+	}
+	switch {
+	case !c.byAgent && c.confirm(ctx, what+". Open it? [y/N] "):
+		return true, nil
+	case closed && c.anchor == "":
+		if !c.view.JSON {
+			c.view.Out.Printf("Closed; open it again: %s\n\n", c.view.Command(again))
+		}
+		return false, nil
+	}
+	return false, control.Errorf(control.KindConflict, "open it all the same: "+again, "opened nothing: %s", what)
+}
+
+// near are the topics with the partner of which one may be meant, as they are shown.
+func (c *call) near(ctx context.Context) (names []string) {
+	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Closed: true})
+	if err != nil {
+		return nil // whoever opens the topic is told
+	}
+	typed := strings.ToLower(c.topic())
+	for _, t := range list.Topics {
+		name := strings.ToLower(t.Name)
+		another := strings.HasPrefix(typed, name+" ") || withoutDigits(typed) == withoutDigits(name) // with a word more or another number it is meant
+		if !another && spelling.Near(typed, name) {
+			names = append(names, fmt.Sprintf("%q", term.Line(t.Name)))
+		}
+	}
+	return names
+}
+
+func withoutDigits(name string) string { return strings.Trim(name, "0123456789.") }
