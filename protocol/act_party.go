@@ -33,6 +33,7 @@ type Organizing struct {
 	Leader   Name   // the human who leads it
 	Team     string // the tag; empty: none
 	Anchor   string // the issue on which the party hangs; empty: none
+	Reason   string // why an agent wishes for it; empty: it does not say
 	With     []Address
 	Rules    PartyRules
 }
@@ -42,7 +43,7 @@ var Organize = formAct(deed(ActOrganize, "PARTY ORGANIZE", "Begins a party, or a
 	FormHead: exampleHead, Leader: "nat", Team: "fleet-core", Anchor: "maw-js#332", With: []Address{{Name: "mawui", Host: "white"}}, Rules: DefaultPartyRules(),
 }, func(o *Organizing) []part {
 	return []part{
-		partOf("LEADER", &o.Leader, func(s string) (Name, error) { return Name(s), nil }, Name.String), flatPart("TEAM", &o.Team), flatPart("ANCHOR", &o.Anchor),
+		partOf("LEADER", &o.Leader, func(s string) (Name, error) { return Name(s), nil }, Name.String), flatPart("TEAM", &o.Team), flatPart("ANCHOR", &o.Anchor), flatPart("REASON", &o.Reason),
 		partOf("WITH", &o.With, splitAddresses, joinAddresses),
 		{key: "RULES", write: func() string { return o.Rules.String() }, read: func(f *form) error {
 			o.Rules = DefaultPartyRules()
@@ -60,7 +61,7 @@ var Organize = formAct(deed(ActOrganize, "PARTY ORGANIZE", "Begins a party, or a
 // Decides is what the human's signature of an organizing is about. It contains the time, so that
 // nobody begins the party again with a copy of the signature.
 func (o Organizing) Decides() string {
-	o.FormHead = FormHead{From: o.From, Topic: o.Topic, At: o.At}
+	o.FormHead, o.Reason = FormHead{From: o.From, Topic: o.Topic, At: o.At}, ""
 	return Organize.Format(o)
 }
 

@@ -102,6 +102,7 @@ func (c *call) told(a action, done Done) {
 		out.Printf("%s rejects the checkpoint of %q\n", me, name)
 	case protocol.ActJoinRequest:
 		out.Printf("%s and %s are asked whether %s may join %q\n", term.Line(t.Me), with, me, name)
+		out.Printf("%s\n", out.Dim("a human decides; if they agree, a party on it begins, and you are invited"))
 	case protocol.ActClose:
 		out.Printf("📦 %s has closed %q with %s; all of it stays in the record\n", me, name, with)
 	}
