@@ -55,7 +55,7 @@ func (s *session) list(ctx context.Context, r control.PartiesRequest) error {
 			s.view.Next("parley party organize TOPIC --with AGENT", "begin one")
 			return
 		}
-		t := term.Table{Heading: []string{"", "PARTY", "NAME", "LEADER", "MEMBERS", "TEAM", "SYNC", "STATE", "LAST"}, Flexible: 2}
+		t := term.Table{Heading: []string{"", "PARTY", "NAME", "LEADER", "MEMBERS", "TEAM", "DECAY", "STATE", "LAST"}, Flexible: 2}
 		for _, party := range list.Parties {
 			mark := ""
 			if party.Current {

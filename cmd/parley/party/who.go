@@ -156,12 +156,15 @@ func (s *session) heading(party control.Party) {
 	s.line("   Leader: %s | Rules: %s · λ=%g%s", term.Line(party.Leader), rulesLine(party), party.Rules.DecayLambda, team)
 }
 
+// age makes "8 min ago" short: how old a score is.
+var age = strings.NewReplacer("now", "0h", " min ago", "m", " ago", "")
+
 // table shows a party (seed, "Display").
 func (s *session) table(party control.Party) {
 	out := s.view.Out
 	s.heading(party)
 	out.Printf("\n")
-	t := term.Table{Heading: []string{"", "Oracle", "Node", "Status", "Sync", "Decay", "λ", "Trust", "Last", ""}, Flexible: 1, Style: func(row int, cell string) string {
+	t := term.Table{Heading: []string{"", "Oracle", "Node", "Status", "Raw", "Decay", "λ", "Age", "Trust", "Last", ""}, Flexible: 1, Style: func(row int, cell string) string {
 		return out.Colour(string(party.Members[row].Colour), cell)
 	}}
 	for _, m := range party.Members {
@@ -170,8 +173,8 @@ func (s *session) table(party control.Party) {
 			mark += " ⚠"
 		}
 		t.Rows = append(t.Rows, []string{
-			dots[m.Status], term.Line(m.Name), m.Host.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), string(m.Trust),
-			s.view.Age(m.LastSync), mark,
+			dots[m.Status], term.Line(m.Name), m.Host.String(), m.Status, cli.Percent(m.Raw), cli.Percent(m.Decayed), fmt.Sprintf("%g", m.Lambda), age.Replace(s.view.Age(m.LastSync)),
+			string(m.Trust), s.view.Age(m.LastSync), mark,
 		})
 	}
 	if len(t.Rows) > 0 {

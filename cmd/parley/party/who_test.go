@@ -69,9 +69,9 @@ func TestWho(t *testing.T) {
 	})
 	wantLines(t, text,
 		"🤝 party system design (maw-js#332)", "Leader: nat | Rules: sync≥0.7 · accept-required · diverge=high · λ=0.01",
-		"Oracle Node Status Sync Decay λ Trust Last",
-		"● skills white active 93% 93% 0.01 high now", "◐ mawjs white idle 88% 84% 0.01 high 8 min ago", "◌ mawui white compacted 95% 89% 0.01 high 1h ago",
-		"○ white-worm white away 88% 60% 0.01 high 1d ago", "· mother white dormant 71% 25% 0.01 high 4d ago ⚠", "⊘ kit white hidden — — 0.01 high —", "◉ boon white busy — — 0.01 high —",
+		"Oracle Node Status Raw Decay λ Age Trust Last",
+		"● skills white active 93% 93% 0.01 0h high now", "◐ mawjs white idle 88% 84% 0.01 8m high 8 min ago", "◌ mawui white compacted 95% 89% 0.01 1h high 1h ago",
+		"○ white-worm white away 88% 60% 0.01 1d high 1d ago", "· mother white dormant 71% 25% 0.01 4d high 4d ago ⚠", "⊘ kit white hidden — — 0.01 — high —", "◉ boon white busy — — 0.01 — high —",
 		"⏳ Pending: pulse@white (asked 12 min ago, waits for zoe@white)", `⏸ Deferred: boonkeeper@white ("after standup" until 2026-11-23T12:30:00Z)`,
 		"⏱ No answer in time: late@white (asked 8d ago; a late one counts)", "✗ no@white declined: no time", "⚠ Contested: odd@white: zoe@white is asked again: two answers contradict",
 		"4 of 7 synced", "⚠ mother is stale (below 0.3): whether they stay is the leader's to decide", "white-worm is out of sync (below 0.7)",

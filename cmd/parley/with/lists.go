@@ -27,7 +27,7 @@ func runList(ctx context.Context, c *call) error {
 		return nil
 	}
 	c.view.Out.Printf("🤝 Active Collaborations\n\n")
-	t := term.Table{Heading: []string{"Oracle", "Topic", "Anchor", "Score", "Decayed", "Last Sync"}, Flexible: 1, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
+	t := term.Table{Heading: []string{"Oracle", "Topic", "Anchor", "Raw", "Decay", "Last Sync"}, Flexible: 1, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
 	partners := map[string]bool{}
 	for _, of := range list.Topics {
 		partners[of.With] = true

@@ -147,9 +147,9 @@ next: parley work-with mawjs 'tmux design' --sync   how far you are in sync
 		"list": {runList, nil, []control.Topic{design(), ports}, `
 🤝 Active Collaborations
 
-Oracle  Topic        Anchor                        Score  Decayed  Last Sync
-mawjs   tmux design  Soul-Brews-Studio/maw-js#332  95%    84%      12h ago
-mawui   ports        —                             —      —        —
+Oracle  Topic        Anchor                        Raw  Decay  Last Sync
+mawjs   tmux design  Soul-Brews-Studio/maw-js#332  95%  84%    12h ago
+mawui   ports        —                             —    —      —
 
 Total: 2 collaborations with 2 oracles
 `},
@@ -193,9 +193,9 @@ mawjs    tmux design  A3  · pending   by 2026-04-18  Worktree isolation on by d
 		"fleet": {runFleetStatus, nil, []control.Topic{design(), ports}, `
 📋 Fleet Collaborations
 
-Collaboration  Oracles        Node        Score  Decayed
-tmux design    skills, mawjs  cross-node  95%    84%
-ports          skills, mawui  —           —      —
+Collaboration  Oracles        Node        Raw  Decay
+tmux design    skills, mawjs  cross-node  95%  84%
+ports          skills, mawui  —           —    —
 
 Active: 2 | Oracles involved: 3 | Cross-node: 1
 ⏱ volt is not heard (last seen 2h ago): what it wrote since is not here

@@ -230,7 +230,7 @@ func (c *call) fleetTable(list control.TopicList) {
 		return
 	}
 	c.view.Out.Printf("📋 Fleet Collaborations\n\n")
-	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Score", "Decayed"}, Flexible: 0, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
+	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Raw", "Decay"}, Flexible: 0, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
 	var who []string
 	cross := 0
 	for _, topic := range list.Topics {
