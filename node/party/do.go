@@ -228,11 +228,11 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	var f found
 	var command affair.Command
 	p.Folded(func(s *fleet.State) {
-		me := who.Me
-		if leaders[r.Deed] && who.Human != "" {
-			me = who.Human
+		f, err = p.find(s, who.Me, r.Party)
+		if leaders[r.Deed] && who.Human != "" && (err != nil || !f.Begun() || f.Leader.Human != who.Human) {
+			f, err = p.find(s, who.Human, r.Party) // one that their human leads
 		}
-		if f, err = p.find(s, me, r.Party); err != nil {
+		if err != nil {
 			return
 		}
 		command, err = p.command(s, who, f, r, &done)
