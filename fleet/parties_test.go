@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -203,6 +204,38 @@ func TestInvitesAreDecidedByHumans(t *testing.T) {
 	if p := g.party(channel); !p.Over() {
 		t.Error("a party that all have left is not over")
 	}
+	g.sameInAnyOrder()
+}
+
+// Work-with W117. It prevents: a party shows that an agent declined, or that a human is asked about
+// it, when it has come in by another gate.
+func TestNothingWaitsForWhoHasJoined(t *testing.T) {
+	g := newGathering(t)
+	k := protocol.Address{Name: "k", Host: "b"}
+	channel, begun := g.organize("nat")
+	invite := func() protocol.Path {
+		return g.must("a", g.actor("m", "a", "nat", protocol.InviteDecides(begun, k)).Invite(channel, k, []protocol.Name{"zoe"}, time.Hour, protocol.Path{}))
+	}
+	answer := func(human string, host protocol.Name, gate protocol.Path, act protocol.Act) {
+		t.Helper()
+		if _, err := g.answer(human, host, channel, parties.AnswerTo{Gate: gate, Act: act, Reason: "why"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	declined := invite()
+	answer("zoe", "b", declined, protocol.ActPartyReject)
+	pending := invite()
+	join := g.must("b", g.actor("k", "b", "zoe", protocol.JoinDecides(begun, k)).Join(channel, "", nil))
+	answer("nat", "a", join, protocol.ActPartyAccept)
+	p := g.party(channel)
+	if p.Member("k", "b") == nil || p.Gate(pending).Waits() || p.Invited(k) != nil || !p.Gate(declined).Moot || p.Gate(join).Moot {
+		t.Errorf("%s: gates of k are still open", g.who(channel))
+	}
+	if file := p.File(g.at, func(party.Member) parties.Standing { return parties.Standing{} }); len(file.PendingInvites) > 0 {
+		t.Errorf("the party's file has %v", file.PendingInvites)
+	}
+	g.must("b", g.actor("k", "b", "", "").Leave(channel, "done"))
+	answer("zoe", "b", invite(), protocol.ActPartyAccept) // an invite after that is a new one
 	g.sameInAnyOrder()
 }
 

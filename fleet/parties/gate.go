@@ -40,6 +40,7 @@ type Gate struct {
 	AnswerBy time.Time     // the gate does not expire before; zero: it never does
 	Answers  []Answer      // in the order of the record
 	Expired  bool          // nobody answered in time. A late answer counts
+	Moot     bool          // the agent that it is about came in by another gate
 }
 
 // Answer is what a human said at a gate.
@@ -139,6 +140,9 @@ func (g *Gate) Outcome() party.Outcome {
 
 // Waits reports whether a human is still to decide.
 func (g *Gate) Waits() bool {
+	if g.Moot {
+		return false
+	}
 	switch g.Outcome() {
 	case party.Pending, party.Deferred, party.Contested, party.Expired:
 		return true
@@ -257,6 +261,14 @@ func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 		p.Members = affair.Added(p.Members, party.Member{
 			Name: g.Whom.Name, Host: protocol.Name(g.Whom.Host), Initiator: g.For == ForOrganize, Joined: d.Timestamp, By: d.Message.Path,
 			Presence: protocol.PresenceActive, Since: d.Timestamp,
+		})
+		p.Gates = affair.Changed(p.Gates, func(o *Gate) *Gate {
+			if o.Whom != g.Whom || o.For == ForBroadcast || o.Outcome() == party.Accepted {
+				return o
+			}
+			next := *o
+			next.Moot = true
+			return &next
 		})
 	case before == party.Accepted && m != nil && g.let(m):
 		p = p.without(party.Departure{Member: *m, Time: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})

@@ -66,7 +66,9 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	}
 	v.SyncDue = p.syncDue(f, v)
 	for _, g := range f.Gates {
-		v.Gates = append(v.Gates, p.gate(s, f, g))
+		if !g.Moot {
+			v.Gates = append(v.Gates, p.gate(s, f, g))
+		}
 	}
 	work(f, &v)
 	return v
