@@ -91,6 +91,28 @@ func TestNodesAreMembersAndTheHumanWhoLeads(t *testing.T) {
 	}
 }
 
+// It prevents: lines to nobody, and a drawing without lines, once the agent through which the party
+// is led has left.
+func TestEdgesBeginAtNodes(t *testing.T) {
+	ps := two()
+	for i := range ps {
+		ps[i].Members = ps[i].Members[1:]
+	}
+	m := Of(ps, seen)
+	nodes := map[string]bool{}
+	for _, n := range m.Nodes {
+		nodes[n.ID] = true
+	}
+	for _, e := range m.Edges {
+		if !nodes[e.Source] || !nodes[e.Target] {
+			t.Errorf("%s leads from %q to %q, and the nodes are %v", e.ID, e.Source, e.Target, nodes)
+		}
+	}
+	if e := edgeOf(t, m, "c1/mawjs@b/forward"); e.Source != "nat@a" || len(m.Edges) != 3 {
+		t.Errorf("%d edges, that of mawjs from %q", len(m.Edges), e.Source)
+	}
+}
+
 // Work-with W140, W126, W130: each party and member has an edge, from the agent through which the
 // party is led, with what the seed names. It prevents: the mean of a mesh counts a member that was
 // never synced as 0.
