@@ -45,11 +45,8 @@ func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.Chann
 		return cmp.Or(a.Created.Compare(b.Created), a.Organized.Compare(b.Organized))
 	})
 	touched := map[protocol.Slug]bool{}
-	for _, channel := range changed {
-		touched[c.slugIn(s, channel)] = true
-	}
 	for _, p := range mine {
-		if changed == nil || slices.Contains(changed, p.Organized.Channel()) {
+		if changed == nil || slices.ContainsFunc(changed, func(channel protocol.ChannelID) bool { return c.concerns(s, p, channel) }) {
 			touched[p.Slug] = true
 		}
 	}
@@ -63,44 +60,47 @@ func (c *Collab) partyFiles(s *fleet.State, who string, changed []protocol.Chann
 			scores = c.Scores(s)
 		}
 		_, _, said := s.Ledger.Said(p.Organized.Channel())
-		file := p.File(said, func(m party.Member) parties.Standing { return c.standing(s, p, m, scores[p.Slug][m.Name]) })
+		file := p.File(said, func(m party.Member) parties.Standing { return c.standing(s, p, m, scores) })
 		files = append(files, notebook.Party{Stem: stems[i], File: file, Over: p.EndedAt()})
 	}
 	return files
 }
 
-// standing is how a member of a party stands that has given these scores on the party's topic.
-func (c *Collab) standing(s *fleet.State, p parties.Party, m party.Member, scores []Score) parties.Standing {
-	of := parties.Standing{Trust: string(c.Trust(s, p.Leader.Via, m.Name, scores))}
-	if n := len(scores); n > 0 {
-		of.Score, of.Synced = scores[n-1].Raw, scores[n-1].At
+// standing is how a member of a party stands, by all scores that there are.
+func (c *Collab) standing(s *fleet.State, p parties.Party, m party.Member, all Scores) parties.Standing {
+	of := parties.Standing{Trust: string(c.Trust(s, p.Leader.Via, m.Name, all.Relation(p.Slug, p.Leader.Via, m.Name)))}
+	if scores := all[p.Slug][m.Name]; len(scores) > 0 {
+		of.Score, of.Synced = scores[len(scores)-1].Raw, scores[len(scores)-1].At
 	}
 	return of
 }
 
-// slugIn is the short form of the topic that is or was open in a channel; "" if there is none. It
-// is asked while the state is read.
-func (c *Collab) slugIn(s *fleet.State, channel protocol.ChannelID) protocol.Slug {
-	if !s.HasAffair(c.kind.Name, channel.String()) {
-		return ""
+// concerns reports whether what happens in a channel changes the file of a party. It is asked while
+// the state is read.
+func (c *Collab) concerns(s *fleet.State, p parties.Party, channel protocol.ChannelID) bool {
+	if p.Organized.Channel() == channel || !s.HasAffair(c.kind.Name, channel.String()) {
+		return p.Organized.Channel() == channel
 	}
-	return fleet.Value(s, c.kind, channel.String(), c.Now()).Slug
+	t := fleet.Value(s, c.kind, channel.String(), c.Now())
+	in := func(who string) bool {
+		return p.Leader.Via == who || slices.ContainsFunc(p.Members, func(m party.Member) bool { return m.Name == who })
+	}
+	return t.Slug == p.Slug || in(t.Pair[0]) && in(t.Pair[1]) // by all their scores, one trusts the other
 }
 
 // Concerned are those whose files change because of what happens in a channel: the two participants
-// of a topic, and everybody of this host who is or was in a party there, or in one with the topic's
-// name.
+// of a topic, and everybody of this host who is or was in a party that it concerns.
 func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 	c.Folded(func(s *fleet.State) {
-		slug := c.slugIn(s, channel)
-		if slug != "" {
-			pair := fleet.Value(s, c.kind, channel.String(), c.Now()).Pair
-			names = append(names, pair[:]...)
+		if s.HasAffair(c.kind.Name, channel.String()) {
+			if t := fleet.Value(s, c.kind, channel.String(), c.Now()); t.Slug != "" {
+				names = append(names, t.Pair[:]...)
+			}
 		} else if !s.HasAffair(parties.KindName, channel.String()) {
 			return
 		}
 		for p := range c.allParties(s) {
-			if p.Organized.Channel() != channel && p.Slug != slug {
+			if !c.concerns(s, p, channel) {
 				continue
 			}
 			for _, a := range c.Agents() {

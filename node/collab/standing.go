@@ -14,7 +14,7 @@ import (
 )
 
 // Scores are the results of sync-checks, by the short form of their topic's name and by the one who
-// answered, whoever asked; the last one is last (R23).
+// answered, whoever asked; the last one is last (R23). Those of all topics are below "".
 type Scores map[protocol.Slug]map[string][]Score
 
 // Score is one result of a sync-check.
@@ -23,9 +23,28 @@ type Score struct {
 	topic.Sample
 }
 
+// Between are the results that `member` gave to `asker`, on all their topics.
+func (all Scores) Between(asker, member string) (list []Score) {
+	for _, score := range all[""][member] {
+		if score.Asker == asker {
+			list = append(list, score)
+		}
+	}
+	return list
+}
+
+// Relation are the results by which a member of a party is trusted: those that it gave to whoever
+// asked it last on the party's topic or, if nobody did, to the agent `via` of the party's leader.
+func (all Scores) Relation(topic protocol.Slug, via, member string) []Score {
+	if of := all[topic][member]; len(of) > 0 {
+		via = of[len(of)-1].Asker
+	}
+	return all.Between(via, member)
+}
+
 // Scores are the results for all topics. It is asked while the state is read.
 func (c *Collab) Scores(s *fleet.State) Scores {
-	all := Scores{}
+	all := Scores{"": {}}
 	for _, t := range c.all(s) {
 		for i, by := range t.Pair {
 			for _, r := range scoredEver(t, by) {
@@ -36,7 +55,8 @@ func (c *Collab) Scores(s *fleet.State) Scores {
 				if all[t.Slug] == nil {
 					all[t.Slug] = map[string][]Score{}
 				}
-				all[t.Slug][by] = append(all[t.Slug][by], Score{t.Pair[1-i], topic.Sample{At: r.Time, Raw: raw}})
+				score := Score{t.Pair[1-i], topic.Sample{At: r.Time, Raw: raw}}
+				all[t.Slug][by], all[""][by] = append(all[t.Slug][by], score), append(all[""][by], score)
 			}
 		}
 	}
@@ -56,9 +76,8 @@ func scoredEver(t topics.Topic, by string) (all []*topic.Result) {
 	return append(all, t.Scored(by)...)
 }
 
-// Trust is how far a member of a party is trusted that gave these scores on its topic, the last one
-// last. It is the trust of the one who last asked or, if nobody has, of the agent `via` through
-// which the party is led. It is asked while the state is read.
+// Trust is how far whoever got these scores of a member trusts it; the last one is last. Without
+// any, nobody does. It is asked while the state is read.
 func (c *Collab) Trust(s *fleet.State, via, member string, scores []Score) topic.Trust {
 	if len(scores) == 0 { // what follows takes long if there are a thousand members
 		return topic.TrustIn(0, 0, nil)

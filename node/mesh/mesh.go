@@ -41,13 +41,14 @@ type Score struct {
 type Party struct {
 	control.Party
 	Scores []Score
+	Synced map[string]time.Time // when each member was last scored, on whatever topic
 }
 
 // Of makes the mesh of parties at a time. Parties that have not begun, or are over, have no part in
 // it.
 func Of(parties []Party, now time.Time) control.Mesh {
 	nodes := map[string]control.MeshNode{}
-	said := map[string]time.Time{} // since when a node has the status that it shows
+	is := map[string]*known{}
 	m := control.Mesh{Nodes: []control.MeshNode{}, Edges: []control.MeshEdge{}, Time: now.UTC()}
 	for _, p := range parties {
 		if p.State != stateActive {
@@ -56,7 +57,10 @@ func Of(parties []Party, now time.Time) control.Mesh {
 		leader := control.MeshNode{ID: p.Leader + "@" + p.Host.String(), Label: p.Leader, Type: typeHuman, Data: control.MeshNodeData{Node: p.Host}}
 		nodes[leader.ID] = leader
 		for _, member := range p.Members {
-			nodes[member.Name] = joined(nodes[member.Name], said, member)
+			if is[member.Name] == nil {
+				is[member.Name] = &known{}
+			}
+			nodes[member.Name] = joined(nodes[member.Name], is[member.Name], p, member)
 			m.Edges = append(m.Edges, forward(p, member, leader.ID, now))
 			if edge, ok := back(p, member, leader.ID, now); ok {
 				m.Edges = append(m.Edges, edge)
@@ -72,25 +76,37 @@ func Of(parties []Party, now time.Time) control.Mesh {
 	return m
 }
 
-// lastSync is when a member was last scored. If it never was, that is when it joined (R23).
-func lastSync(m control.PartyMember) time.Time {
-	if m.Raw == (protocol.Score{}) {
-		return m.Joined.UTC()
-	}
-	return m.LastSync.UTC()
+// known is how new what a node shows of its member is.
+type known struct {
+	said, scored time.Time // its status, and its score on the topic of a party
+	synced       bool      // it was scored, on whatever topic
 }
 
-// joined is the node of a member after one more of its parties was taken in: it shows the newest
-// status and the newest score.
-func joined(n control.MeshNode, said map[string]time.Time, m control.PartyMember) control.MeshNode {
+// joined is the node of a member after one more of its parties was taken in. It shows the newest
+// status, the trust of who last scored it, and when it was last scored, on whatever topic. If it
+// never was, that is when it joined (R23).
+func joined(n control.MeshNode, is *known, p Party, m control.PartyMember) control.MeshNode {
 	isNew := n.ID == ""
 	n.ID, n.Label, n.Type = m.Name, m.Name, typeAgent
-	if isNew || m.Since.After(said[m.Name]) {
-		said[m.Name] = m.Since
+	if isNew || m.Since.After(is.said) {
+		is.said = m.Since
 		n.Data.Node, n.Data.Status = m.Host, m.Status
 	}
-	if isNew || lastSync(m).After(n.Data.LastSync) {
-		n.Data.LastSync, n.Data.Trust = lastSync(m), m.Trust
+	if isNew || m.LastSync.After(is.scored) || is.scored.IsZero() && n.Data.Trust == topic.TrustUncalibrated {
+		is.scored, n.Data.Trust = m.LastSync, m.Trust
+	}
+	last := m.LastSync
+	if synced := p.Synced[m.Name]; synced.After(last) {
+		last = synced
+	}
+	switch {
+	case last.IsZero() && !is.synced:
+		last = m.Joined
+	case !last.IsZero() && !is.synced:
+		is.synced, n.Data.LastSync = true, time.Time{}
+	}
+	if last.After(n.Data.LastSync) {
+		n.Data.LastSync = last.UTC()
 	}
 	return n
 }

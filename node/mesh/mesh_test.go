@@ -91,6 +91,30 @@ func TestNodesAreMembersAndTheHumanWhoLeads(t *testing.T) {
 	}
 }
 
+// It prevents: the trust and the last sync of an agent fall back to nothing when it joins another
+// party, or show only one party's topic.
+func TestANodeKeepsWhatIsKnownOfIt(t *testing.T) {
+	newcomer := member("mawjs", "b", -1, 0) // in a party on whose topic it was never scored
+	newcomer.Joined = ago(1)
+	design := party("c1", "tmux design", 0.01, member("mawjs", "b", 0.95, 12))
+	elsewhere := party("c2", "release", 0.1, newcomer)
+	elsewhere.Synced = map[string]time.Time{"mawjs": ago(12)}
+	related := newcomer // its relation with who leads this party is known from other topics
+	related.Trust = "medium"
+	alone := party("c3", "ports", 0.1, related)
+	alone.Synced = elsewhere.Synced
+	for _, c := range []struct {
+		parties []Party
+		trust   topic.Trust
+	}{{[]Party{design, elsewhere}, "high"}, {[]Party{elsewhere, design}, "high"}, {[]Party{alone}, "medium"}, {[]Party{elsewhere, alone}, "medium"}} {
+		for _, n := range Of(c.parties, seen).Nodes {
+			if n.ID == "mawjs" && (n.Data.Trust != c.trust || !n.Data.LastSync.Equal(ago(12))) {
+				t.Errorf("%d parties: trust %s, last sync %s", len(c.parties), n.Data.Trust, n.Data.LastSync)
+			}
+		}
+	}
+}
+
 // It prevents: lines to nobody, and a drawing without lines, once the agent through which the party
 // is led has left.
 func TestEdgesBeginAtNodes(t *testing.T) {

@@ -3,6 +3,7 @@ package party
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
@@ -68,7 +69,13 @@ func (p *Parties) mesh() control.Mesh {
 		all, scores := p.all(s), p.standing.Scores(s)
 		for _, f := range all {
 			if f.Begun() && !f.Over() {
-				shown = append(shown, mesh.Party{Party: p.view(s, all, f, scores), Scores: p.scores(s, f, scores[f.Slug])})
+				of := mesh.Party{Party: p.view(s, all, f, scores), Scores: p.scores(s, f, scores), Synced: map[string]time.Time{}}
+				for _, m := range f.Members {
+					if given := scores[""][m.Name]; len(given) > 0 {
+						of.Synced[m.Name] = given[len(given)-1].At
+					}
+				}
+				shown = append(shown, of)
 			}
 		}
 	})
@@ -77,16 +84,12 @@ func (p *Parties) mesh() control.Mesh {
 
 // scores returns the scores that members of a party gave on its topic, in the form that a mesh
 // needs. It is asked while the state is read.
-func (p *Parties) scores(s *fleet.State, f found, by map[string][]collab.Score) (list []mesh.Score) {
+func (p *Parties) scores(s *fleet.State, f found, all collab.Scores) (list []mesh.Score) {
 	for _, m := range f.Members {
-		given := map[string][]collab.Score{} // by the agent that asked
-		for _, score := range by[m.Name] {
-			given[score.Asker] = append(given[score.Asker], score)
-		}
-		for _, score := range by[m.Name] {
+		for _, score := range all[f.Slug][m.Name] {
 			shown := mesh.Score{By: m.Name, Asker: score.Asker, Host: hostOf(s, f, score.Asker), Raw: score.Raw, At: score.At}
 			if m.Name == f.Leader.Via { // for other members, the view has it
-				shown.Trust = p.standing.Trust(s, score.Asker, m.Name, given[score.Asker])
+				shown.Trust = p.standing.Trust(s, score.Asker, m.Name, all.Between(score.Asker, m.Name))
 			}
 			list = append(list, shown)
 		}

@@ -54,6 +54,7 @@ func (p *Parties) view(s *fleet.State, all []found, f found, scores collab.Score
 	sum := 0.0
 	for _, m := range f.Members {
 		shown := p.member(s, f, m, scores[f.Slug])
+		shown.Trust = p.standing.Trust(s, f.Leader.Via, m.Name, scores.Relation(f.Slug, f.Leader.Via, m.Name))
 		v.LastActivity = later(v.LastActivity, shown.LastSync)
 		if x, ok := shown.Decayed.Value(); ok {
 			v.Synced++
@@ -117,7 +118,6 @@ func (p *Parties) member(s *fleet.State, f found, m party.Member, scores map[str
 		sample.Lambda = lambda.Value
 		history = append(history, sample)
 	}
-	v.Trust = p.standing.Trust(s, f.Leader.Via, m.Name, of)
 	if len(of) == 0 {
 		return v
 	}
