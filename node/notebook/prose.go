@@ -53,15 +53,11 @@ func (s Sheet) prose(file []byte) string {
 	var out []string
 	heading := ""
 	for _, p := range s.parse(string(file)) {
-		if p.section != "" {
-			heading = ""
-			continue
-		}
 		for _, line := range p.lines {
 			switch words := strings.TrimSpace(line); {
 			case strings.HasPrefix(words, "#"):
 				heading = words
-			case words == "" || given[words]:
+			case p.section != "" || words == "" || given[words]:
 			default:
 				if heading != "" {
 					out = append(out, heading)

@@ -39,6 +39,14 @@ func TestProse(t *testing.T) {
 	if got := d.Prose("skills", "mawjs"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	// It prevents: what stands below a later heading is taken for the last one's, such as the style.
+	changed = strings.Replace(changed, "\n## Plans", "\nA line at the end.\n\n## Plans", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Prose("skills", "mawjs"), "Concedes with reservation.\n## Active Disagreements\nA line at the end.\n## Plans"; !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s\nof the file\n%s", got, want, changed)
+	}
 	for _, who := range [][2]string{{"mawjs", "skills"}, {"runner", "mawjs"}, {"nobody", "mawjs"}, {"skills", "volt"}} {
 		if got := d.Prose(who[0], who[1]); got != "" {
 			t.Errorf("%s of %s: %q", who[0], who[1], got)
