@@ -42,6 +42,21 @@ func TestTimesAreAsserted(t *testing.T) {
 	}
 }
 
+// It prevents: a slip in the name of a field, or a score of nobody, passes for a line of a history.
+func TestALineOfAHistoryHasOnlyItsFields(t *testing.T) {
+	s, err := Find("sync-history")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"ts":"2026-04-13T12:00:00Z","partner":"mawjs","topic":"ports","raw":1,"lambda":0,"node":"","anchor":"","source":"skills"}` + "\n"
+	for from, to := range map[string]string{"": "", `"source"`: `"sauce"`, `"mawjs"`: `""`, `,"node"`: `,"decayed":0.5,"node"`} {
+		problems, err := s.Problems([]byte(strings.Replace(line, from, to, 1)))
+		if err != nil || (len(problems) == 0) != (from == "") {
+			t.Errorf("with %s for %s: %v, %v", to, from, problems, err)
+		}
+	}
+}
+
 func FuzzProblems(f *testing.F) {
 	f.Add(`{"topic":"x","items":{}}`)
 	f.Add("{\n}")
