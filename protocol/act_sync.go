@@ -262,7 +262,7 @@ func formatSyncResult(r SyncResult) string {
 
 // Baseless reports whether the row has a score above 0 that rests on nothing: it does not count
 // (R26).
-func (r SyncRow) Baseless() bool { return r.Score.thousandths > 0 && r.Evidence == "" }
+func (r SyncRow) Baseless() bool { return r.Score.thousandths > 0 && evidence(r.Evidence) == "" }
 
 // overall is the mean of the scores that count as a whole percent, and all decisions as one. It is
 // for people who read the result. The fold computes its own.

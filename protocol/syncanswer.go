@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
@@ -15,7 +16,7 @@ const maxRows = 2 * MaxClaims
 
 var (
 	rowLabel     = pattern.New(`(?i)^(?:(?:claim|item)\s+)?(?:\[((?:[^\[\]/|]{1,80}/)?[aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)\]|([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:[\s:.)|=–—-]|$))\s*(.*)$`)
-	rowMarks     = pattern.New(`^(?:[-*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
+	rowMarks     = pattern.New(`^(?:[-–—*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
 	namedScore   = pattern.New(`(?i)\b(?:score|sync|alignment|confidence)\b\s*[:=]?\s*(\S.*)$`)
 	leadingScore = pattern.New(`^[~≈\s(]*((?:[0-9]{1,3}(?:[.,][0-9]{1,6})?|\.[0-9]{1,6}))(\s*%|\s*/\s*(?:100|10|1(?:\.0)?)\b)?(.*)$`)
 	range2       = pattern.New(`^\s*(?:-|–|—|to|\.\.)\s*[0-9.]`)
@@ -24,7 +25,8 @@ var (
 	tableRule    = pattern.New(`^[\s|:+-]+$`)
 	overallLine  = pattern.New(`(?i)^(?:raw\s+)?overall\b`)
 	emphasis     = strings.NewReplacer("**", "", "__", "", "`", "")
-	noEvidence   = []string{"", "-", "–", "—", "none", "n/a", "na", "no evidence", "nothing", "null", "no", "...", "…", "?", "unknown"}
+	noEvidence   = []string{"", "-", "–", "—", "none", "n/a", "na", "no evidence", "nothing", "null", "no", "...", "…", "?", "unknown", "keine", "nichts", "nicht gefunden", "aucune", "ninguna", "无", "無", "没有", "なし", "ไม่มี"}
+	nothingThere = pattern.New(`(?i)^(?:(?:there|was|is|could|be|i|have|had|can)\s+)*(?:no|none|not|nothing)\b(?:\s+(?:evidence|sources?|records?|entry|mention|memory|memories|notes?|found|find|available|given|provided|known|recorded|present|yet|any|here|at|all|in|on|my|the|a|for|of|about|this|that|it|them|was|is|claim))*$`)
 )
 
 // parseSyncResult reads an answer to a sync-check as people and language models write it. There may
@@ -35,6 +37,9 @@ var (
 // that no claim is scored.
 func parseSyncResult(body string) (SyncResult, error) {
 	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = plainSigns(line)
+	}
 	head := FormHead{}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if rest, ok := cutHeading("SYNC-RESULT", lines[i]); ok {
@@ -54,6 +59,37 @@ func parseSyncResult(body string) (SyncResult, error) {
 		return result, errors.New("no claim is scored")
 	}
 	return result, nil
+}
+
+// plainSigns is a line with plain blanks, hyphens and signs instead of unusual ones, and without
+// pictures before the evidence.
+func plainSigns(line string) string {
+	if !strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+		return line
+	}
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r >= '０' && r <= '９' || r >= 'Ａ' && r <= 'Ｚ' || r >= 'ａ' && r <= 'ｚ' || strings.ContainsRune("：｜［］％．／＃＊－", r):
+			return r - '０' + '0' // the wide form of ASCII
+		case strings.ContainsRune("‐‑‒―−", r):
+			return '-'
+		case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r):
+			return -1
+		}
+		return r
+	}, line)
+	before, behind := line, ""
+	if at := evidenceKey.Regexp().FindStringIndex(line); at != nil {
+		before, behind = line[:at[1]], line[at[1]:]
+	}
+	return strings.TrimLeft(strings.Map(func(r rune) rune {
+		if unicode.IsOneOf([]*unicode.RangeTable{unicode.So, unicode.Sk}, r) && r > '~' {
+			return ' '
+		}
+		return r
+	}, before), " ") + behind
 }
 
 type rowReader struct {
@@ -315,7 +351,7 @@ func readDecision(text string) (Decision, bool) {
 func evidence(text string) string {
 	text = flatText(text)
 	bare := strings.Trim(text, " .*_`()<>")
-	if slices.ContainsFunc(noEvidence, func(none string) bool { return strings.EqualFold(bare, none) }) {
+	if slices.ContainsFunc(noEvidence, func(none string) bool { return strings.EqualFold(bare, none) }) || nothingThere.MatchString(bare) {
 		return ""
 	}
 	return text
