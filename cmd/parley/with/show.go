@@ -3,6 +3,7 @@ package with
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -245,9 +246,10 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 }
 
 func (c *call) waits(t control.Topic) {
-	for _, check := range t.Checks {
+	for i, check := range t.Checks {
+		later := func(other control.TopicCheck) bool { return other.By == check.By && !other.Answer.IsZero() }
 		switch {
-		case !check.Answer.IsZero():
+		case !check.Answer.IsZero(), slices.ContainsFunc(t.Checks[i+1:], later): // it is answered, if not at once
 		case !check.Prose.IsZero():
 			c.view.Out.Printf("  - answered in prose by %s: its claims stay unanswered\n", term.Line(check.Of))
 		case check.TimedOut:

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Work-with W22: ages have the seed's form. A time that is ahead has no age.
@@ -67,4 +68,28 @@ func TestAScoreLater(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, &out)
 		}
 	}
+}
+
+// It prevents: "answered in prose" stays when the check was made again and answered in its form.
+func TestProseGoesOnceAnswered(t *testing.T) {
+	prose := control.TopicCheck{Check: topic.Check{By: "skills", Of: "mawjs"}, Prose: pathOf(t, 1)}
+	answered := control.TopicCheck{Check: topic.Check{By: "skills", Of: "mawjs"}, Answer: pathOf(t, 2)}
+	mine := answered
+	mine.By, mine.Of = "mawjs", "skills"
+	for _, c := range []struct {
+		checks []control.TopicCheck
+		waits  bool
+	}{{[]control.TopicCheck{prose}, true}, {[]control.TopicCheck{prose, answered}, false}, {[]control.TopicCheck{answered, prose}, true}, {[]control.TopicCheck{prose, mine}, true}} {
+		var out bytes.Buffer
+		s := &call{view: cli.View{Out: term.Screen{Writer: &out}, Now: time.Now}}
+		s.waits(control.Topic{Checks: c.checks})
+		if strings.Contains(out.String(), "answered in prose") != c.waits {
+			t.Errorf("of %d checks: %s", len(c.checks), out.String())
+		}
+	}
+}
+
+func pathOf(t *testing.T, n uint32) protocol.Path {
+	t.Helper()
+	return protocol.NewPath("0f8fad5b-d9cb-469f-a165-70867728950e", time.Date(2026, 4, 20, 12, 0, 0, 0, time.UTC), n)
 }
