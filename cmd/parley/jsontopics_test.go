@@ -13,8 +13,9 @@ func topicShapes() []shape {
 	return []shape{
 		{value: exampleRelation(), when: "with a partner alone"},
 		{value: exampleTopic(), when: "with a topic, and with `--state`"},
-		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`"},
+		{value: list, when: "with `--list`, `--status`, `--deferred`"},
 		{value: with.FleetTopics{TopicList: list, Unheard: []with.UnheardHost{{Host: "black", Last: exampleTime(1)}}}, when: "with `--fleet-status`"},
+		{value: with.Pending{TopicList: list, Invites: []control.Gate{}}, when: "with `--pending`"},
 		{value: with.Recap{TopicList: list, Issues: []control.IssueNews{exampleIssueNews()}}, when: "with `--recap`"},
 		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
 		{value: exampleMesh(), when: "with `--mesh-json`"},

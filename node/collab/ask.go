@@ -91,6 +91,9 @@ func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.Topics
 			v := c.summary(s, f.channel, f.topic, me, b)
 			if r.Items {
 				v.Items = itemsOf(f.topic)
+				for _, cp := range f.topic.Checkpoints {
+					v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
+				}
 			}
 			list.Topics = append(list.Topics, v)
 		}

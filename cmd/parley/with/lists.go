@@ -174,20 +174,55 @@ func inDays(d time.Duration) string {
 // runPending lists what waits for my decision, in all topics (R60: pending means that I have to
 // decide).
 func runPending(ctx context.Context, c *call) error {
-	return c.items(ctx, "Nothing awaits a decision of %s.\n", "⏳ Awaiting a decision of %s\n\n", func(st topic.Stand) bool {
+	return c.items(ctx, true, "Nothing awaits a decision of %s.\n", "⏳ Awaiting a decision of %s\n\n", func(st topic.Stand) bool {
 		return st.Phase == topic.Pending || st.Phase == topic.TimedOut && st.Previous != topic.Deferred
 	})
 }
 
+// toRatify is the partner's last checkpoint of a topic, if I have not said anything to it.
+func toRatify(t control.Topic) (cp control.TopicCheckpoint, waits bool) {
+	for _, cp := range slices.Backward(t.Checkpoints) {
+		if cp.By == t.With {
+			return cp, cp.State == "pending"
+		}
+	}
+	return cp, false
+}
+
+// invites are the invites of an agent on which a human of this host has to decide. If gates cannot
+// be asked for, there are none.
+func (c *call) invites(ctx context.Context) func(me string) []control.Gate {
+	list, _ := control.Gates.Ask(ctx, c.client, control.GatesRequest{})
+	return func(me string) (mine []control.Gate) {
+		for _, g := range list.Gates {
+			if who, _ := protocol.ParseAddress(g.Whom); g.For == "invite" && (who.Name == me || list.Human.String() == me) {
+				mine = append(mine, g)
+			}
+		}
+		return mine
+	}
+}
+
 // runDeferred lists what I have deferred, and what is due again.
 func runDeferred(ctx context.Context, c *call) error {
-	return c.items(ctx, "%s has put nothing off.\n", "⏸ Put off by %s\n\n", func(st topic.Stand) bool {
+	return c.items(ctx, false, "%s has put nothing off.\n", "⏸ Put off by %s\n\n", func(st topic.Stand) bool {
 		return st.Phase == topic.Deferred || st.Phase == topic.TimedOut && st.Previous == topic.Deferred
 	})
 }
 
-// items lists my agreements for which `is` returns true, the oldest first.
-func (c *call) items(ctx context.Context, none, title string, is func(topic.Stand) bool) error {
+// Pending is what awaits a decision: topics with the items and checkpoints, and invites.
+type Pending struct {
+	control.TopicList
+	Invites []control.Gate `json:"invites"` // of the agent into parties; a human decides
+}
+
+// items lists my agreements for which `is` returns true, the oldest first. With `more`, it also
+// lists checkpoints to ratify and invites.
+func (c *call) items(ctx context.Context, more bool, none, title string, is func(topic.Stand) bool) error {
+	var invites func(me string) []control.Gate
+	if more {
+		invites = c.invites(ctx)
+	}
 	list, err := c.topics(ctx, true)
 	if err != nil {
 		return err
@@ -212,13 +247,27 @@ func (c *call) items(ctx context.Context, none, title string, is func(topic.Stan
 				t.Rows = append(t.Rows, []string{term.Line(of.With), term.Line(of.Name), it.Label.String(), mark(st.Phase), when, term.Line(it.Text)})
 			}
 		}
-		if len(items) > 0 {
-			of.Items = items
+		cp, ratify := toRatify(of)
+		of.Items, of.Checkpoints = items, nil
+		if ratify && more {
+			of.Checkpoints = []control.TopicCheckpoint{cp}
+			t.Rows = append(t.Rows, []string{term.Line(of.With), term.Line(of.Name), "—", "· checkpoint", c.view.Age(cp.Time), term.Line(cp.Summary)})
+		}
+		if len(items)+len(of.Checkpoints) > 0 {
 			shown = append(shown, of)
 		}
 	}
 	list.Topics = shown
+	pending := Pending{TopicList: list, Invites: []control.Gate{}}
+	if more {
+		for _, g := range invites(list.Me) {
+			pending.Invites = append(pending.Invites, g)
+			t.Rows = append(t.Rows, []string{term.Line(g.By), term.Line(g.Party), g.ID, "· invite", c.view.Age(g.Time), term.Line(g.Title) + ": " + c.view.Command("parley gates")})
+		}
+	}
 	switch {
+	case c.view.JSON && more:
+		return c.view.WriteJSON(pending)
 	case c.view.JSON:
 		return c.view.WriteJSON(list)
 	case len(t.Rows) == 0:

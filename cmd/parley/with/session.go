@@ -133,6 +133,7 @@ func (c *call) parties(ctx context.Context, state protocol.Presence, text string
 
 // runRecap says what is active and what waits, for the start of a session (R32).
 func runRecap(ctx context.Context, c *call) error {
+	invites := c.invites(ctx)
 	list, err := c.topics(ctx, true)
 	if err != nil {
 		return err
@@ -142,8 +143,11 @@ func runRecap(ctx context.Context, c *call) error {
 		err = c.parties(ctx, protocol.PresenceActive, "")
 	}
 	return c.view.Show(Recap{TopicList: list, Issues: news}, err, func() {
-		awaiting, deferred, open, due := 0, 0, 0, 0
+		awaiting, deferred, open, due, ratify := 0, 0, 0, 0, 0
 		for _, t := range list.Topics {
+			if _, waits := toRatify(t); waits {
+				ratify++
+			}
 			awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
 			for _, it := range t.Items {
 				if it.Sort == topic.Question && it.Resolved == nil {
@@ -160,6 +164,8 @@ func runRecap(ctx context.Context, c *call) error {
 			what, hint string
 		}{
 			{awaiting, "Awaiting a decision of " + term.Line(list.Me), c.command("--pending")},
+			{ratify, "Checkpoints to ratify", c.command("--pending")},
+			{len(invites(list.Me)), "Invites on which a human decides", "parley gates"},
 			{deferred, "Put off", c.command("--deferred")},
 			{open, "Open questions", c.command("--status")},
 			{due, "Below 50% by now, to be checked again", c.command("--sync")},
