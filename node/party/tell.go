@@ -42,6 +42,10 @@ func (p *Parties) Tell(ctx context.Context, by control.Caller, r control.TellPar
 	if err != nil {
 		return control.Told{}, err
 	}
+	if r.Persist && !slices.ContainsFunc(done.To, told) { // what is told on the issue is in the record too
+		leader := protocol.Address{Name: f.Leader.Human, Host: f.Leader.Host.String()}
+		done.To = append(done.To, control.ToldOne{Who: leader.String(), Outcome: control.ToldSent})
+	}
 	done.Party = f.Name
 	text := "[party:" + f.Name + "] " + r.Text
 	if done.Message, err = p.fanOut(ctx, by, control.SendRequest{As: who.Me, Channel: f.channel.String(), Act: protocol.ActTell, Body: text}, done.To); err != nil {
@@ -78,12 +82,17 @@ func (p *Parties) reachable(s *fleet.State, members []party.Member, but protocol
 	return list
 }
 
+// told reports whether a message goes to somebody.
+func told(one control.ToldOne) bool {
+	return one.Outcome != control.ToldSkipped && one.Outcome != control.ToldFailed
+}
+
 // fanOut writes the message `r` to those of a list that it can reach, and notes whose host has it.
 // The path is "" if it would reach nobody.
 func (p *Parties) fanOut(ctx context.Context, by control.Caller, r control.SendRequest, list []control.ToldOne) (string, error) {
 	r.HeardWithin = hearing
 	for _, one := range list {
-		if one.Outcome != control.ToldSkipped && one.Outcome != control.ToldFailed {
+		if told(one) {
 			r.To = append(r.To, one.Who)
 		}
 	}
