@@ -162,6 +162,8 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	if err != nil {
 		return control.Gate{}, err
 	}
+	archived := false
+	p.Folded(func(s *fleet.State) { archived = p.in(s, path.Channel()).Over() })
 	answer := parties.AnswerTo{Gate: path, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Sight: decision.Saw}
 	if _, err := p.Do(ctx, by, actor.Answer(path.Channel(), answer)); err != nil {
 		return control.Gate{}, writing.Problem(strings.TrimPrefix(string(r.Act), "party-")+" that", err)
@@ -179,7 +181,9 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 			v = p.gate(s, f, g)
 			v.Announced = told[path]
 			if (g.For == parties.ForInvite || g.For == parties.ForJoin) && g.Outcome() == party.Accepted {
-				joined = g.Whom.Name
+				if joined = g.Whom.Name; archived {
+					v.Title += " (the party was archived and is open again, with " + joined + " alone)"
+				}
 			}
 		}
 	})

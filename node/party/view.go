@@ -177,6 +177,9 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 	if g.Whom.Name != "" {
 		v.Whom = g.Whom.String()
 	}
+	if f.Over() && g.Waits() {
+		v.Title += " into a party that is archived since " + f.EndedAt().UTC().Format(time.DateOnly) + ": to accept opens it again"
+	}
 	v.Here = g.Host == p.Host && (len(g.Deciders) == 0 || slices.Contains(g.Deciders, p.Human))
 	v.NoKey = g.Waits() && !hasKey(s, g)
 	if a := g.Verdict(); a != nil {
