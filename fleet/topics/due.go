@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
@@ -20,9 +21,9 @@ const reexamined = 0.7
 
 // DueValidations are the agreements about which `me` should ask the other participant, each for one
 // reason: a result that contradicts it, a raw score below 70%, five sessions since it was accepted,
-// or, if `forward` is true, the end of a session. An agreement about which a question is still open
-// is not asked about again. One whose question was answered is asked about again only for a new
-// reason: VALIDATE is for significant moments, not for each check (R29).
+// or, if `forward` is true, the end of a session. While an answer is waited for, nothing is asked
+// again. After that it is asked again only for another reason or, once it was answered, for a new
+// one: VALIDATE is for significant moments, not for each check (R29).
 func (t Topic) DueValidations(me string, sessions topic.Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
 	var last *topic.Result
@@ -32,7 +33,7 @@ func (t Topic) DueValidations(me string, sessions topic.Sessions, now time.Time,
 	var due []Due
 	for _, it := range t.agreements(nil) {
 		s := it.Stand(other)
-		if s.Phase != topic.Accepted || it.Asked(other) {
+		if s.Phase != topic.Accepted || it.Waits(other, now) {
 			continue
 		}
 		if m := milestone(it, s, last, sessions, now, forward); m != "" {
@@ -42,23 +43,27 @@ func (t Topic) DueValidations(me string, sessions topic.Sessions, now time.Time,
 	return due
 }
 
-// milestone is the first reason to ask about the item; "" if there is none.
+// milestone is the first reason to ask about the item for which it was not asked in vain; "" if
+// there is none.
 func milestone(it *topic.Item, s topic.Stand, last *topic.Result, sessions topic.Sessions, now time.Time, forward bool) protocol.Milestone {
+	fresh := func(m protocol.Milestone) bool {
+		return !slices.ContainsFunc(it.Validations, func(v *topic.Validation) bool { return v.Of == s.Who && v.Milestone == m && v.Answer.IsZero() })
+	}
 	if last != nil && last.Time.After(s.Decided) {
 		for _, row := range last.Rows {
-			if row.Item == it.Path && row.Flag == topic.Contradiction {
+			if row.Item == it.Path && row.Flag == topic.Contradiction && fresh(protocol.MilestoneContradiction) {
 				return protocol.MilestoneContradiction
 			}
 		}
-		if raw, _ := last.Raw.Value(); raw < reexamined {
+		if raw, _ := last.Raw.Value(); raw < reexamined && fresh(protocol.MilestoneScore) {
 			return protocol.MilestoneScore
 		}
 	}
 	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 	switch {
-	case sessions.After(s.Decided) >= topic.Enough:
+	case sessions.After(s.Decided) >= topic.Enough && fresh(protocol.MilestoneSessions):
 		return protocol.MilestoneSessions
-	case forward && day(s.Decided) != day(now):
+	case forward && day(s.Decided) != day(now) && fresh(protocol.MilestoneForward):
 		return protocol.MilestoneForward
 	}
 	return ""
@@ -75,7 +80,7 @@ func (t Topic) validate(d affair.Deed, w protocol.Validation) (Topic, error) {
 	switch {
 	case it.Sort != topic.Agreement || it.Stand(other).Phase != topic.Accepted:
 		return t, refusal.New(refusal.Senseless, "", "%s has not accepted %s", other, it.Label)
-	case it.Asked(other):
+	case it.Waits(other, d.Timestamp):
 		return t, refusal.New(refusal.Forbidden, "wait for the answer", "%s is asked already whether %s still holds", other, it.Label)
 	}
 	next := *it

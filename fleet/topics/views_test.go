@@ -147,6 +147,11 @@ func TestDueValidations(t *testing.T) {
 	want("after a contradiction", due(sessions(5), true), "A1 contradiction;")
 	tb.do(skills.Validate("A1", protocol.MilestoneContradiction, 0))
 	want("while it is asked", due(sessions(5), true), "")
+	tb.now = tb.now.Add(topics.Window)
+	want("when nobody has answered", due(nil, false), "A1 score;")
+	tb.do(skills.Validate("A1", protocol.MilestoneScore, 0))
+	tb.now = tb.now.Add(topics.Window)
+	want("when nobody has answered again", due(nil, false), "")
 	tb.do(mawjs.ReAccept("A1", "", "", 0))
 	want("once it is answered", due(nil, true), "")
 }

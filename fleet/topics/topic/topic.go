@@ -190,6 +190,12 @@ func (it *Item) Asked(who string) bool {
 	return slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Of == who && v.Answer.IsZero() })
 }
 
+// Waits reports whether an answer to such a question is waited for at that time. One that stays
+// unanswered keeps nobody from asking again.
+func (it *Item) Waits(who string, at time.Time) bool {
+	return slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Of == who && v.Answer.IsZero() && at.Before(v.AnswerBy) })
+}
+
 // Validation is a question to one participant whether what it accepted still holds (seed,
 // "Silent Revoke Detection"). It does not change.
 type Validation struct {
