@@ -98,7 +98,7 @@ func (q *Inquiries) run(ctx context.Context, v inquiries.Inquiry, m *inquiries.M
 		input = deeper(input, before)
 	}
 	r := q.Member(ctx, agent, MemberRun{Place: at, Walls: walls, Input: q.given(v, input)})
-	switch text := cut(calls.Bare(r.Output), inquiries.MaxResult); { // in a fence, no line counts as a heading
+	switch text := cut(calls.Result(r.Output), inquiries.MaxResult); {
 	case r.Failure == door.None && strings.TrimSpace(text) != "":
 		k.Outcome, k.Result = protocol.SignalCompleted, text
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ func TestResultOutlastsAFullDisk(t *testing.T) {
 	}
 	restarted := &spool{dir: q.spool.dir}
 	k, ok, err := restarted.read(v.Channel, "Cost", 1)
-	if err != nil || !ok || k.Outcome != protocol.SignalCompleted || k.Result != "What it costs." || runs != 1 || told != 1 {
+	if err != nil || !ok || k.Outcome != protocol.SignalCompleted || !strings.HasSuffix(k.Result, "\nWhat it costs.") || runs != 1 || told != 1 {
 		t.Errorf("kept %+v (%v, %v) after %d runs, told %d times", k, ok, err, runs, told)
 	}
 	if err := q.spool.drop(v.Channel); err != nil {

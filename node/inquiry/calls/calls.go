@@ -117,7 +117,7 @@ func Read(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, c 
 		text, done := cutDone(answer)
 		return a.Exchange(inquiry, c.Tension, c.Perspective, text, done), nil
 	case protocol.ActFrameReport:
-		return readReport(a, inquiry, c, answer)
+		return readReport(a, inquiry, c, s, answer)
 	case protocol.ActFrameFollowUp:
 		return a.FollowUp(inquiry, c.Tension, c.Perspective, Bare(answer)), nil
 	case protocol.ActFrameFollowAnswer:

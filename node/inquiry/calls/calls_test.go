@@ -228,6 +228,10 @@ func TestNone(t *testing.T) {
 	for text, want := range map[string]bool{
 		"None.": true, "- none": true, "**None**": true, "No remaining divergence.": true, "None — we agree on the rest.": true, "None; all is said.": true,
 		"None, but the price": false, "None of it is settled": false, "Whether it pays": false, "None. However, the risk is open": false, "Nonetheless we differ": false,
+		"Keine.": true, "keine – wir sind uns einig": true, "Keine verbleibenden Differenzen": true, "Keine, aber der Preis": false, "Keine Tests für den zweiten": false, "ไม่มี": true, "- ไม่มีความเห็นต่าง": true, "ไม่มี แต่ราคา": false,
+		"Ninguna": true, "Ninguna divergencia restante.": true, "Ninguna, salvo el precio": false, "无": true, "**无。**": true, "无重大分歧": true, "无，但是价格": false, "なし": true, "없음": true, "Нет.": true, "Нет, кроме цены": false,
+		"Aucune": true, "aucun désaccord": true, "Nessuna": true, "Nenhuma": true, "Geen": true, "Ingen": true, "Brak": true, "Yok": true, "لا يوجد": true, "N/A": true, "n/a.": true, "-": true, "—": true, "(none)": true, "\u201cNone\u201d": true, "None\u00a0": true,
+		"No significant disagreement remains.": true, "No": true, "No, the price differs": false, "No open questions": true, "No test covers it": false, "": false, "…": false, "Normen": false,
 	} {
 		if got := isNone(text); got != want {
 			t.Errorf("%q: %v", text, got)

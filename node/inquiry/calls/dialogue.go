@@ -99,21 +99,42 @@ func peerWords(v inquiries.Inquiry, c inquiries.Call, s Surroundings) string {
 	return text + "\nOne question more:\n" + quote(t.Question(c.Perspective)) + "\nAnswer it with evidence or with what follows from it.\n"
 }
 
-func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call, answer string) (affair.Command, error) {
-	form := protocol.ReportForm()
-	divergence := form[2]
-	sections, faults := inquiries.Sections(Bare(answer), form...)
+// unsaid stands in a report for what was asked for and not found in the answer.
+const unsaid = "(Not told in a section of its own: see the final position.)"
+
+// readReport reads a report in any form in which its sections can be found. If a peer that was asked
+// once more still leaves sections out, its whole answer is its position: a dialogue does not stall.
+func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call, s Surroundings, answer string) (affair.Command, error) {
+	headings := protocol.ReportForm()
+	text := underlined(Bare(answer))
+	if f, stands := taken(text, headings); !stands {
+		text = f.text(headings)
+	}
+	sections, faults := inquiries.Sections(text, headings...)
 	faults = slices.DeleteFunc(faults, func(f string) bool { // there are many ways to say that there is none
-		return strings.HasPrefix(f, `"`+divergence+`" says nothing`) && (sections[divergence] == "" || isNone(sections[divergence]))
+		h, what, _ := strings.Cut(strings.TrimPrefix(f, `"`), `" `)
+		return what == "says nothing" && (isNone(sections[h]) || h == headings[2] && sections[h] == "")
 	})
-	if len(faults) > 0 {
+	if len(faults) > 0 && (s.Refused == "" || Bare(answer) == "") {
 		return affair.Command{}, fmt.Errorf("the report: %s", strings.Join(faults, "; "))
 	}
-	w := protocol.InquiryReport{Perspective: c.Perspective, Position: sections[form[0]], Agreement: sections[form[1]], Divergence: sections[divergence], Rationale: sections[form[3]]}
-	if isNone(w.Divergence) {
-		w.Divergence = ""
+	for i, h := range headings {
+		switch missing := slices.ContainsFunc(faults, func(f string) bool {
+			return f == fmt.Sprintf("%q is missing", h) || f == fmt.Sprintf("%q says nothing", h)
+		}); {
+		case missing && i == 0:
+			sections[h] = Bare(answer)
+		case missing:
+			sections[h] = unsaid
+		case isNone(sections[h]) && i == 2:
+			sections[h] = ""
+		case isNone(sections[h]):
+			sections[h] = "None."
+		}
 	}
-	return a.Report(inquiry, c.Tension, w), nil
+	return a.Report(inquiry, c.Tension, protocol.InquiryReport{
+		Perspective: c.Perspective, Position: sections[headings[0]], Agreement: sections[headings[1]], Divergence: sections[headings[2]], Rationale: sections[headings[3]],
+	}), nil
 }
 
 func followUpWords(v inquiries.Inquiry, c inquiries.Call) string {

@@ -170,6 +170,10 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 		return affair.Command{}, err
 	}
 	sections, faults := inquiries.Sections(sectionsOf(answer, o, inquiries.SynthesisSections()), inquiries.SynthesisSections()...)
+	if len(faults) > 0 { // in another form
+		f, _ := taken(answer, inquiries.SynthesisSections())
+		sections, faults = inquiries.Sections(f.text(inquiries.SynthesisSections()), inquiries.SynthesisSections()...)
+	}
 	if len(faults) > 0 {
 		return affair.Command{}, fmt.Errorf("the synthesis: %s", strings.Join(faults, "; "))
 	}
@@ -343,7 +347,7 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 		sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 		var unaddressed []string
 		for _, gap := range r.Unaddressed {
-			if isNone(gap) || strings.TrimSpace(gap) == "" {
+			if isNone(gap) || strings.TrimSpace(gap) == "" || sections[inquiries.SectionLimits] == "" { // a result without that section names none
 				continue
 			}
 			gap = inquiries.Whole(sections[inquiries.SectionLimits], exact(sections[inquiries.SectionLimits], gap))
