@@ -218,6 +218,14 @@ func checkPresence(p Presence) error {
 			return fmt.Errorf("what it lacks: %w", err)
 		}
 	}
+	if len(p.Stuck) > protocol.MaxStuck {
+		return fmt.Errorf("%d calls have failed, more than %d", len(p.Stuck), protocol.MaxStuck)
+	}
+	for _, c := range p.Stuck {
+		if err := c.Check(); err != nil {
+			return err
+		}
+	}
 	for _, hosts := range [][]protocol.Name{p.Wants, p.Lost} {
 		if len(hosts) > MaxWants {
 			return fmt.Errorf("it names %d hosts, more than %d", len(hosts), MaxWants)

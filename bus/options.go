@@ -133,6 +133,9 @@ type Presence struct {
 	// Lacks is the agent or program of which members of inquiries are made, as the fleet's policy
 	// says, if this host does not have it, and else "". Hosts of earlier versions never say it.
 	Lacks string `json:"lacks,omitempty"`
+	// Stuck are calls of members of inquiries that have failed on this host and are still to be made,
+	// at most protocol.MaxStuck. Hosts of earlier versions never say it.
+	Stuck []protocol.Stuck `json:"stuck,omitempty"`
 	// Waits is why sessions of agent programs do not take up their mail, by the name of the agent.
 	Waits map[string]protocol.Waits `json:"waits,omitempty"`
 	Seen  time.Time                 `json:"-"`     // when it was received, by our clock

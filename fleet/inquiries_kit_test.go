@@ -200,7 +200,7 @@ func (q *asking) perform(v inquiries.Inquiry, c inquiries.Call) affair.Command {
 	case protocol.ActFrameStart:
 		m := v.Members[slices.IndexFunc(v.Members, func(m *inquiries.Member) bool { return m.Perspective == c.Perspective })]
 		who := m.Agent
-		if m.Attempt > 1 && len(m.Earlier) > 0 && m.Earlier[len(m.Earlier)-1].Text == "" {
+		if m.Moves > 0 || m.Attempt > 1 && len(m.Earlier) > 0 && m.Earlier[len(m.Earlier)-1].Text == "" {
 			who = protocol.Address{Name: "l", Host: "b"}
 		}
 		return a.Start(ch, c.Perspective, who, []string{"stores/"}, "")

@@ -700,6 +700,61 @@ func TestWhatTensionsRestOn(t *testing.T) {
 	q.must("a", inquiries.Draft(q.as(q.value().Coordinator), q.channel, protocol.DetectTensions, good()))
 }
 
+// R52: a peer whose host is lost in a dialogue is a human's to decide on. Another agent speaks for it
+// then, and the record says that it is worse. It prevents: a dialogue that nobody can end.
+func TestAPeerThatIsLost(t *testing.T) {
+	q := newAsking(t)
+	q.tensions, q.divided = true, true
+	q.inquire()
+	q.until(inquiries.Dialogue)
+	v := q.value()
+	tension, lost, other := v.Tensions[0], v.Members[0], v.Members[1]
+	ask := func() {
+		t.Helper()
+		q.must("a", q.as(v.Coordinator).Ask(q.channel, protocol.GateLost, lost.Perspective, nil))
+	}
+	say := func(m *inquiries.Member) error {
+		_, err := q.do("b", q.as(m.Agent).Exchange(q.channel, tension.ID, m.Perspective, "I say.", false))
+		return err
+	}
+	if _, err := q.do("a", q.as(v.Coordinator).Ask(q.channel, protocol.GateLost, lost.Perspective, nil)); err == nil {
+		t.Error("it is asked about a peer before it has to say anything")
+	}
+	q.must("a", q.as(v.Coordinator).Topic(q.channel, tension.ID))
+	if _, err := q.do("a", q.as(v.Coordinator).Ask(q.channel, protocol.GateLost, other.Perspective, nil)); err == nil {
+		t.Error("it is asked about a peer whose turn it is not")
+	}
+	ask()
+	if err := say(lost); err != nil || q.value().Open() != nil {
+		t.Fatalf("a peer that speaks after all: %v, and the gate is %v", err, q.value().Open())
+	}
+	if err := say(other); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	q.yes(inquiries.KeepWaiting)
+	ask()
+	q.yes(inquiries.RunElsewhere)
+	if err := say(lost); err == nil {
+		t.Error("the old agent speaks, though another one is to do so")
+	}
+	if next := inquiries.Next(q.value()); len(next) != 1 || next[0].Do != protocol.ActFrameStart {
+		t.Fatalf("to be done: %+v", next)
+	}
+	q.waits(inquiries.GateRoute)
+	v = q.value()
+	if m := v.Members[0]; m.Agent == lost.Agent || m.Degraded == "" || m.Result != lost.Result || m.Prompt != lost.Prompt || m.Attempt != 1 || len(v.Tensions[0].Messages) != 3 {
+		t.Errorf("%+v", m)
+	}
+	q.yes(inquiries.WrapUp)
+	q.waits(inquiries.GatePreserve)
+	q.yes()
+	q.waits(inquiries.WrappedUp)
+	if lines := q.verified(); len(lines) > 0 {
+		t.Errorf("it breaks %q", lines)
+	}
+}
+
 // Frame F49, F50, F51, F52, F53, F54, F55, F56, F57: peers are told of a tension in words that do not name
 // it, talk by turns, stop early where one has no more to say, report once, and are asked once
 // where something divides them.

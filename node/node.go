@@ -386,6 +386,10 @@ func (n *Node) openAffairs() {
 			last, _ := n.live.PresenceOf(host)
 			return last.Lacks
 		},
+		StuckAt: func(host protocol.Name) []protocol.Stuck {
+			last, _ := n.live.PresenceOf(host)
+			return last.Stuck
+		},
 		Seen: n.lastSeen, Halted: n.serving.Halted, Spool: n.home.Spool(), Places: n.home.Members(), Home: n.home.Dir,
 		Wrong: n.notices.Stands,
 	})
@@ -476,7 +480,7 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
 		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: opened, Agents: n.roster.Names, Unsaid: n.roster.Unsaid, At: n.attendance.States,
-		Lacks: func() string { return n.inquiries.Pool.Lacks() }, Waits: n.waits, AnswerTwin: n.hosts.Own.AnswerTwin,
+		Lacks: func() string { return n.inquiries.Pool.Lacks() }, Stuck: func() []protocol.Stuck { return n.inquiries.Stuck() }, Waits: n.waits, AnswerTwin: n.hosts.Own.AnswerTwin,
 	})
 	n.hearing = &record.Hearing{
 		Host: n.cfg.Alias, Human: n.cfg.Human, Folded: n.folded, Roster: &n.roster, Live: n.live, Trail: n.steps.Trail, Bus: n.currentBus, Log: n.log,

@@ -142,8 +142,8 @@ func (g *InquiryGate) check() error {
 
 // InquiryChoice is what was chosen for a question.
 type InquiryChoice struct {
-	Question string   `json:"question"`
-	Options  []string `json:"options,omitempty"`
+	Question string   `json:"question"`          // the id of the question
+	Options  []string `json:"options,omitempty"` // the keys of the options that are chosen
 }
 
 // InquiryAnswer is what a human decides at a gate. Its text is what they wrote besides: a changed

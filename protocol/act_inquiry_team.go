@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The acts of briefs, perspectives and members, and what their bodies say.
@@ -231,6 +232,30 @@ const (
 	GradeWalls   = "walls"   // the member saw neither the node's files and processes nor those of other members
 	GradeHost    = "host"    // the member had a machine for itself
 )
+
+// Stuck is a call of a member of an inquiry that has failed on its host and is still to be made.
+type Stuck struct {
+	Inquiry     ChannelID `json:"inquiry"`
+	Perspective string    `json:"perspective"`
+	Why         string    `json:"why"`
+}
+
+// MaxStuck is how many such calls a host tells of, and MaxWhy how long each of their texts may be.
+const (
+	MaxStuck = 16
+	MaxWhy   = 300 // bytes
+)
+
+// Check returns an error if a host cannot tell of it so.
+func (s Stuck) Check() error {
+	if _, err := ParseChannelID(s.Inquiry.String()); err != nil {
+		return fmt.Errorf("a call that has failed: %w", err)
+	}
+	if len(s.Why) > MaxWhy || len(s.Perspective) > MaxWhy || !utf8.ValidString(s.Why+s.Perspective) {
+		return errors.New("why a call has failed is too long or not text")
+	}
+	return nil
+}
 
 // Grades are all grades of isolation.
 func Grades() []string { return []string{GradeProcess, GradeUser, GradeWalls, GradeHost} }

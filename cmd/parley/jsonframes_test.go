@@ -27,12 +27,12 @@ func exampleFrame() control.Frame {
 	gate := protocol.InquiryQuestion{ID: "onwards", Options: []protocol.InquiryOption{{Key: "extend", About: "Deepen Operations: its figures rest on one month"}}}
 	return control.Frame{
 		ID: "1f2e3d4c", Channel: examplePath("b2c3d4f2").Channel(), Path: examplePath("b2c3d4f2").String(), Hash: protocol.Hash([]byte("file")), Question: "Which of the two stores should we keep?",
-		QuestionHash: protocol.Hash([]byte("question")), State: "GATE_ROUTE", StateText: "how to go on", Over: true, Waits: "nat@white to decide", Trouble: "mawjs, asked for frame-brief: it is no JSON", Began: exampleTime(0), Ended: exampleTime(2),
+		QuestionHash: protocol.Hash([]byte("question")), State: "GATE_ROUTE", StateText: "how to go on", Over: true, Waits: "nat@white to decide", Trouble: "mawjs, asked for frame-brief: it is no JSON", Helps: "parley frame resume 1f2e3d4c", Began: exampleTime(0), Ended: exampleTime(2),
 		By: "nat@white", Deciders: []string{"nat@white"}, Coordinator: "mawjs@white", Epoch: 1, Mode: "inquire", AskedMode: "inquire", In: "/home/nat/stores", Snapshot: protocol.Hash([]byte("stores")), Receivers: []string{"mawjs@white", "mawui@white"}, Cycle: 1, Cost: 20, Last: examplePath("b2c3d4f3").String(),
 		Gate: &control.FrameGate{
 			Path: examplePath("b2c3d4f3").String(), Hash: protocol.Hash([]byte("gate")), Gate: "route", Perspective: "Operations", Set: protocol.InquirySet("route", []protocol.InquiryQuestion{gate}),
 			Questions: []protocol.InquiryQuestion{{ID: "onwards", Multi: true, Options: []protocol.InquiryOption{{Key: "extend", About: gate.Options[0].About}}}},
-			Contested: true, Answers: []string{protocol.Hash([]byte("answer"))}, Time: exampleTime(1), NoKey: true, Proposal: "Deepen Operations.", Cost: "Runs of agents: 3 in all, and no more: a recommendation has no team.", Asker: exampleAsker(), File: "LS0t",
+			Contested: true, Answers: []string{protocol.Hash([]byte("answer"))}, Said: []control.FrameAnswer{{Hash: protocol.Hash([]byte("answer")), By: "nat", Time: exampleTime(1), Chosen: []protocol.InquiryChoice{{Question: "onwards", Options: []string{"add-input"}}}, Text: "The contract ends in June."}}, Time: exampleTime(1), NoKey: true, Proposal: "Deepen Operations.", Cost: "Runs of agents: 3 in all, and no more: a recommendation has no team.", Asker: exampleAsker(), File: "LS0t",
 		},
 		Members: []control.FrameMember{{
 			Perspective: "Operations", Agent: "mawui@white", Attempt: 1, State: "told", Started: exampleTime(0), Ended: exampleTime(1), Grade: "process", Degraded: "its program keeps no sessions",

@@ -162,12 +162,16 @@ func (s *step) peer(talk protocol.InquiryTalk, perspective string) (*inquiry.Ten
 	if err != nil {
 		return nil, err
 	}
+	if m := s.Member(perspective); m != nil && m.Given.IsZero() {
+		return nil, refusal.New(refusal.Forbidden, "", "another agent is to speak for %q", perspective)
+	}
 	if !slices.Contains(t.Peers[:], perspective) || !writes(s.deed, s.Member(perspective).Agent) {
 		if writes(s.deed, s.Coordinator) {
 			return nil, breach("F54", "the coordinator speaks for %q", perspective)
 		}
 		return nil, refusal.New(refusal.Forbidden, "", "%s@%s is no peer for %q in tension %s", s.deed.Author().Name, s.deed.Host, perspective, t.ID)
 	}
+	s.heard(perspective)
 	return t, nil
 }
 

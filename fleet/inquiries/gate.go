@@ -88,11 +88,12 @@ func (g *Gate) Asks() string {
 
 var gateWords = map[string]string{
 	protocol.GateBrief: "confirm the brief", protocol.GateZero: "no perspective was found", protocol.GatePerspectives: "choose perspectives",
-	protocol.GateUnderMinimum: "one perspective alone", protocol.GateMap: "choose who investigates", protocol.GateLost: "the host of a member is lost",
+	protocol.GateUnderMinimum: "one perspective alone", protocol.GateMap: "choose who investigates", protocol.GateLost: "a member does not answer",
 	protocol.GateFailed: "a member has no result", protocol.GateRoute: "how to go on", protocol.GateExtend: "what to extend", protocol.GatePreserve: "what to preserve",
 }
 
-func (g *Gate) counted() []Answer {
+// Counted are the answers that nobody has taken back.
+func (g *Gate) Counted() []Answer {
 	return slices.DeleteFunc(slices.Clone(g.Answers), func(a Answer) bool {
 		return slices.ContainsFunc(g.Answers, func(b Answer) bool { return b.TakesBack == a.Hash && b.Key == a.Key })
 	})
@@ -100,7 +101,7 @@ func (g *Gate) counted() []Answer {
 
 // Verdict is the answer that counts; nil if there is none.
 func (g *Gate) Verdict() *Answer {
-	if said := g.counted(); len(said) > 0 {
+	if said := g.Counted(); len(said) > 0 {
 		return &said[0]
 	}
 	return nil
@@ -108,7 +109,7 @@ func (g *Gate) Verdict() *Answer {
 
 // contested reports whether answers that count say different things.
 func (g *Gate) contested() bool {
-	said := g.counted()
+	said := g.Counted()
 	return slices.ContainsFunc(said, func(a Answer) bool { return a.Words.Decides() != said[0].Words.Decides() })
 }
 
@@ -250,7 +251,7 @@ func (s *step) ask(w protocol.InquiryGate) error {
 	if w.Gate == protocol.GateLost {
 		m := s.Member(w.Perspective)
 		switch {
-		case s.State != Await && s.State != Collect || s.Open() != nil:
+		case s.State != Await && s.State != Collect && s.State != Dialogue || s.Open() != nil:
 			return refusal.New(refusal.Forbidden, "see: parley frame show", "nobody is waited for, or a human is asked already: %s", s.State)
 		case m == nil || !s.Awaits(m):
 			return senseless("nobody waits for %q", w.Perspective)
@@ -366,7 +367,7 @@ func (s *step) settle(g, next *Gate) error {
 	switch {
 	case s.Contested != g.Path:
 		return refusal.New(refusal.Forbidden, "", "nothing is contested at this gate")
-	case !slices.ContainsFunc(g.counted(), func(a Answer) bool { return a.Hash == last.TakesBack && a.Key == last.Key }):
+	case !slices.ContainsFunc(g.Counted(), func(a Answer) bool { return a.Hash == last.TakesBack && a.Key == last.Key }):
 		return refusal.New(refusal.Unknown, "", "it takes back what was not said there")
 	}
 	if next.contested() {
@@ -379,7 +380,7 @@ func (s *step) settle(g, next *Gate) error {
 		return nil
 	}
 	if s.undo == nil {
-		return refusal.New(refusal.Forbidden, "take back the other one, or esc", "what %s decided first was done already", now.Human)
+		return refusal.New(refusal.Forbidden, "choose what was done, or end it: parley frame esc", "what %s decided first was done already", now.Human)
 	}
 	next.done = now.Words.Decides()
 	undo := s.undo

@@ -234,7 +234,7 @@ func (s *step) advance() error {
 	case protocol.ActFrameMap:
 		return coordinated(s, protocol.MapAgents, s.mapped, Map)
 	case protocol.ActFrameStart:
-		return coordinated(s, protocol.StartMember, s.start, Spawn, Await)
+		return coordinated(s, protocol.StartMember, s.start, Spawn, Await, Dialogue)
 	case protocol.ActFrameTask:
 		return coordinated(s, protocol.NoteTask, s.task, Spawn, Await)
 	case protocol.ActFrameReveal:

@@ -21,7 +21,7 @@ type Call struct {
 
 // Next is what is to be done now. It depends neither on time, nor on the members' texts, nor on
 // which hosts are reachable. While a member works, there is nothing to do but to wait for its
-// signal. At a gate, there is nothing to do but to wait for a human.
+// signal. At a gate, there is nothing to do but to wait for a human; members go on.
 func Next(v Inquiry) []Call {
 	if v.Path.IsZero() || v.State.Over() || !v.Contested.IsZero() {
 		return nil
@@ -29,7 +29,7 @@ func Next(v Inquiry) []Call {
 	if gate, perspective := v.Due(); gate != "" {
 		return []Call{{Do: protocol.ActFrameGate, By: v.Coordinator, Gate: gate, Perspective: perspective}}
 	}
-	if v.Open() != nil && v.State != Await { // members that work go on working
+	if v.Open() != nil && v.State != Await && v.State != Dialogue { // members that work go on working
 		return nil
 	}
 	if act := v.State.call(); act != "" {
@@ -39,9 +39,9 @@ func Next(v Inquiry) []Call {
 	case Spawn, Await, Collect:
 		return v.nextOfTeam()
 	case Dialogue:
-		var calls []Call
+		calls := v.nextOfTeam() // members that speak elsewhere from now on
 		for _, t := range v.now() {
-			calls = append(calls, v.nextOf(t)...)
+			calls = append(calls, slices.DeleteFunc(v.nextOf(t), func(c Call) bool { return c.By != v.Coordinator && v.Member(c.Perspective).Given.IsZero() })...)
 		}
 		return calls
 	case Shutdown:

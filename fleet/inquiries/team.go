@@ -29,6 +29,7 @@ type Member struct {
 	Revealed    protocol.Path // the deed that tells it
 	Flags       []string      // what the result lacks of its form (R57)
 	Degraded    string        // why its session did not go on (R52)
+	Moves       int           // how often it was given to another agent while it had to speak
 	Dropped     bool          // the human goes on without its result
 	Earlier     []Attempt     // the attempts before, the first one first
 }
@@ -192,9 +193,9 @@ func (s *step) start(w protocol.InquiryStart) error {
 		return affair.Malformed(err)
 	case w.Member == s.Coordinator.String():
 		return breach("F36", "%s coordinates, and analyses nothing itself", w.Member)
-	case m.Attempt == 1 && agent != m.Agent:
+	case m.Attempt == 1 && m.Moves == 0 && agent != m.Agent:
 		return senseless("%s investigates %q, and not %s", m.Agent, w.Perspective, w.Member)
-	case !s.MayReceive(agent, m.Made || m.Attempt > 1):
+	case !s.MayReceive(agent, m.Made || m.Attempt > 1 || m.Moves > 0):
 		return senseless("%s is none of those who may be given what is investigated", w.Member)
 	case w.Question != s.Opening.Hash:
 		return breach("F31", "its question is another one")
@@ -206,7 +207,7 @@ func (s *step) start(w protocol.InquiryStart) error {
 			return breach("F32", "the orientation %q is not of the brief", o)
 		}
 	}
-	if protocol.Hash([]byte(s.Prompt(w.Perspective, w.Orientation))) != w.Prompt || m.repeats() && m.Prompt != "" && w.Prompt != m.Prompt {
+	if protocol.Hash([]byte(s.Prompt(w.Perspective, w.Orientation))) != w.Prompt || (m.repeats() || m.Moves > 0) && m.Prompt != "" && w.Prompt != m.Prompt {
 		return breach("F30", "its prompt is not the one that follows from the brief")
 	}
 	s.Members = changed(s.Members, m, func(m *Member) {
@@ -236,12 +237,13 @@ func (v Inquiry) settled() bool {
 }
 
 // Awaits reports whether a member has to say something before the inquiry goes on: that its run has
-// ended or, when all runs have ended, its result.
+// ended or, when all runs have ended, its result, or what it has to say in a dialogue.
 func (v Inquiry) Awaits(m *Member) bool {
 	if m.Given.IsZero() || m.Dropped {
 		return false
 	}
-	return v.State == Await && m.Signal == nil || v.State == Collect && m.Revealed.IsZero()
+	return v.State == Await && m.Signal == nil || v.State == Collect && m.Revealed.IsZero() ||
+		v.State == Dialogue && slices.ContainsFunc(Next(v), func(c Call) bool { return c.Perspective == m.Perspective && c.By == m.Agent })
 }
 
 // waited goes on when no member is waited for any more.
@@ -287,11 +289,16 @@ func (s *step) signal(w protocol.InquirySignal) error {
 	s.Members = changed(s.Members, m, func(m *Member) {
 		m.Signal, m.SignalPath, m.Degraded = &w, s.deed.Message.Path, cmp.Or(m.Degraded, w.Degraded)
 	})
-	if g := s.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == w.Perspective && len(g.Answers) == 0 {
-		s.Gates = changed(s.Gates, g, func(g *Gate) { g.Moot = true })
-	}
+	s.heard(w.Perspective)
 	s.waited()
 	return nil
+}
+
+// heard takes back the question about a member that was lost, because the member says something.
+func (s *step) heard(perspective string) {
+	if g := s.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == perspective && len(g.Answers) == 0 {
+		s.Gates = changed(s.Gates, g, func(g *Gate) { g.Moot = true })
+	}
 }
 
 // reveal tells a result, after all members have signalled. The result must have the hash that was
@@ -324,8 +331,12 @@ func (s *step) reveal(w protocol.InquiryReveal) error {
 // lost does what a human has decided about a member that is waited for, or that has no result.
 func (s *step) lost(perspective, how string) {
 	m := s.Member(perspective)
-	switch how {
-	case RunElsewhere:
+	switch {
+	case how == RunElsewhere && s.State == Dialogue: // what it found is there
+		s.Members = changed(s.Members, m, func(m *Member) {
+			m.Given, m.Moves, m.Degraded = protocol.Path{}, m.Moves+1, "another agent speaks for it, which is given its prompt and its result again"
+		})
+	case how == RunElsewhere:
 		told := slices.ContainsFunc(s.Members, func(o *Member) bool { return o != m && o.Cycle == m.Cycle && !o.Revealed.IsZero() })
 		s.Members = changed(s.Members, m, func(m *Member) {
 			m.again()
@@ -334,7 +345,7 @@ func (s *step) lost(perspective, how string) {
 			}
 		})
 		s.State = Await
-	case GoOnWithout:
+	case how == GoOnWithout:
 		s.Members = changed(s.Members, m, func(m *Member) { m.Dropped = true })
 		s.waited()
 	}

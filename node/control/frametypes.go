@@ -120,7 +120,8 @@ type Frame struct {
 	StateText    string                        `json:"state_text"`     // the same in words
 	Over         bool                          `json:"over"`           // nothing follows any more
 	Waits        string                        `json:"waits"`          // for whom or what it waits, in words; "" if it is over
-	Trouble      string                        `json:"trouble"`        // why it does not go on here; "" if nothing is wrong
+	Trouble      string                        `json:"trouble"`        // why it does not go on, as far as this host knows; "" if nothing is wrong
+	Helps        string                        `json:"helps"`          // the command by which a decider has it go on; "" if nothing is wrong
 	Began        time.Time                     `json:"began,omitzero"` // UTC
 	Ended        time.Time                     `json:"ended,omitzero"` // UTC
 	By           string                        `json:"by"`             // the one who asked
@@ -172,12 +173,22 @@ type FrameGate struct {
 	Questions   []protocol.InquiryQuestion `json:"questions"`     // what is asked
 	Contested   bool                       `json:"contested"`     // two answers contradict each other: one has to be taken back
 	Answers     []string                   `json:"answers"`       // hashes of the answers that count, if it is contested
+	Said        []FrameAnswer              `json:"said"`          // the same answers, in the order of the record
 	Time        time.Time                  `json:"time,omitzero"` // UTC
 	NoKey       bool                       `json:"no_key"`        // no decider has a key of their own, which the gate needs
 	Proposal    string                     `json:"proposal"`      // what the coordinator proposed to extend, where that is asked; "" elsewhere
 	Cost        string                     `json:"cost"`          // how many runs of agents an answer leads to, in words; "" if it is not about that
 	Asker       protocol.Asker             `json:"asker"`         // who asks, as the record tells it, whatever the message says
 	File        string                     `json:"file"`          // the message's file, base64
+}
+
+// FrameAnswer is what a human said at a gate.
+type FrameAnswer struct {
+	Hash   string                   `json:"hash"`          // hex SHA-256 of its file
+	By     string                   `json:"by"`            // the human
+	Time   time.Time                `json:"time,omitzero"` // UTC
+	Chosen []protocol.InquiryChoice `json:"chosen"`        // options by question
+	Text   string                   `json:"text"`          // their own words; "" for none
 }
 
 // FrameMember is the agent that investigates a perspective, and its present state. Nothing of what

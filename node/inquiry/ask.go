@@ -180,6 +180,9 @@ func (q *Inquiries) Answer(ctx context.Context, by control.Caller, r control.Ans
 		if g == nil {
 			return affair.Command{}, protocol.HumanDecision{}, control.Errorf(control.KindNotFound, "see what waits: parley gates", "the inquiry asks nothing there")
 		}
+		if v.Contested == path && r.TakesBack == "" { // it would only be one more answer
+			return affair.Command{}, protocol.HumanDecision{}, control.Errorf(control.KindRefused, "say which one holds: parley frame answer "+id8(v.Channel)+" --takes-back", "the gate has answers that contradict each other")
+		}
 		w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: r.Text}, Gate: g.Gate, Set: g.Set, Chosen: r.Chosen, TakesBack: r.TakesBack, Sight: protocol.SightOf(asker(s, v, g), r.Seen)}
 		d := protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: r.TakesBack, Saw: w.Sight}
 		return a.Answer(v.Channel, path, w), d, nil
@@ -198,7 +201,7 @@ func (q *Inquiries) Esc(ctx context.Context, by control.Caller, r control.EndFra
 func (q *Inquiries) Resume(ctx context.Context, by control.Caller, r control.ResumeFrameRequest) (control.FrameOpened, error) {
 	var done control.FrameOpened
 	frame, err := q.decide(ctx, by, r.ID, "resume the inquiry", r.Hsig, func(s *fleet.State, v inquiries.Inquiry, a inquiries.Actor) (affair.Command, protocol.HumanDecision, error) {
-		coordinator, err := q.Pool.coordinator(s, r.Coordinator)
+		coordinator, err := q.Pool.successor(s, v, r.Coordinator)
 		if err != nil {
 			return affair.Command{}, protocol.HumanDecision{}, err
 		}

@@ -64,6 +64,8 @@ type Options struct {
 	Seen func(host protocol.Name) (last time.Time, live bool)
 	// LackedBy returns what another host has said that it lacks, see bus.Presence.
 	LackedBy func(host protocol.Name) string
+	// StuckAt returns what another host has said that fails there, see bus.Presence.
+	StuckAt func(host protocol.Name) []protocol.Stuck
 	// Halted reports whether no command may be run at the moment.
 	Halted func() bool
 	// Wrong tells what is wrong with an inquiry; "" means that nothing is wrong any more.

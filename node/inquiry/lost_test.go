@@ -16,7 +16,8 @@ func TestLostHostIsLookedForUntilSomebodyWasAsked(t *testing.T) {
 	live := false
 	q := New(Options{
 		Host: "hub", Now: func() time.Time { return now },
-		Seen: func(protocol.Name) (time.Time, bool) { return now.Add(-lostAfter), live },
+		Seen:    func(protocol.Name) (time.Time, bool) { return now.Add(-lostAfter), live },
+		StuckAt: func(protocol.Name) []protocol.Stuck { return nil },
 	})
 	given := protocol.NewPath("c0ffee", now, 0)
 	m := &inquiries.Member{Perspective: "Cost", Agent: protocol.Address{Name: "lens", Host: "left"}, Attempt: 1, Given: given}
@@ -27,7 +28,7 @@ func TestLostHostIsLookedForUntilSomebodyWasAsked(t *testing.T) {
 			t.Fatal("a member whose host is lost is not asked about")
 		}
 	}
-	asked[runOf(m)] = true
+	asked[runOf(v, m)] = true
 	if q.lostMember(v, asked) != nil {
 		t.Error("somebody is asked twice about one loss")
 	}

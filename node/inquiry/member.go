@@ -178,7 +178,7 @@ func (q *Inquiries) converse(ctx context.Context, v inquiries.Inquiry, c inquiri
 		return err
 	}
 	resume := ""
-	if here {
+	if here && m.Moves == 0 {
 		resume = preset(agent).Resume
 	}
 	return q.ask(ctx, v, c, calls.Surroundings{Alone: resume == ""}, func(input string) (door.Result, error) {

@@ -224,11 +224,38 @@ func madeOf(s *fleet.State, v inquiries.Inquiry, base protocol.Address, others [
 	}
 }
 
-// elsewhere returns the member to start at a further attempt. That is an agent on another host, if
-// the host of the last attempt is gone or the attempt has failed, and there is such an agent. It is
-// asked while the state is read.
+// successor is the agent of this host that makes the calls of an inquiry that is resumed: the one that
+// is named, the one that did, or the one that coordinator says. Else it is any that is no member, and
+// rather one after which none is made: who resumes reads which. It is asked while the state is read.
+func (p *Pool) successor(s *fleet.State, v inquiries.Inquiry, named string) (string, error) {
+	if _, ok := p.served(v.Coordinator.Name); ok && named == "" {
+		return v.Coordinator.Name, nil
+	}
+	name, err := p.coordinator(s, named)
+	if err == nil || named != "" {
+		return name, err
+	}
+	works := func(a configs.Agent, of func(string) string) bool {
+		return slices.ContainsFunc(v.Members, func(m *inquiries.Member) bool {
+			return m.Agent.Host == p.Host.String() && of(m.Agent.Name) == a.Name.String()
+		})
+	}
+	for _, a := range p.Agents() {
+		if _, ok := p.served(a.Name.String()); !ok || works(a, strings.Clone) {
+			continue
+		}
+		if name, err = cmp.Or(name, a.Name.String()), nil; !works(a, inquiries.MadeAfter) {
+			return a.Name.String(), nil
+		}
+	}
+	return name, err
+}
+
+// elsewhere returns the member to start at a further attempt, or as the one that speaks from now on.
+// That is an agent on another host, if the host of the last one is gone or the last one has failed,
+// and there is such an agent. It is asked while the state is read.
 func (p *Pool) elsewhere(s *fleet.State, v inquiries.Inquiry, m *inquiries.Member) protocol.Address {
-	if m == nil || m.Attempt == 1 || v.Carried(m.Perspective) != "" && p.isThere(m.Agent.Host) {
+	if m == nil || m.Moves == 0 && (m.Attempt == 1 || v.Carried(m.Perspective) != "" && p.isThere(m.Agent.Host)) {
 		return protocol.Address{}
 	}
 	bases, all := p.makers(s, v)

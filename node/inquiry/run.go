@@ -37,7 +37,7 @@ type going struct {
 	runs   sync.WaitGroup  // calls whose commands have not ended
 	calls  map[call]string // inFlight for calls that are being made; the round for calls that could not be made
 	failed map[call]error  // why calls could not be made
-	asked  map[string]bool // runs of members about whose hosts a human was asked; only watch uses it
+	asked  map[string]bool // runs of members about which a human was asked
 	told   bool            // status warns that the inquiry does not go on
 
 	epoch    int             // the newest epoch in which the coordinator made a call here
@@ -225,11 +225,17 @@ func (q *Inquiries) sayTogether(ctx context.Context, v inquiries.Inquiry, all []
 }
 
 // round is the period in which a call that has failed is not made again. For a call of a member, it
-// lasts until another epoch begins. No other event ends it: gates that open in the meantime must
-// not run the member twice.
+// lasts until another epoch begins, or until a human has answered what becomes of the member. No other
+// event ends it: gates that open in the meantime must not run the member twice.
 func round(v inquiries.Inquiry, c inquiries.Call) string {
 	if ofMember(c) {
-		return fmt.Sprint(v.Epoch)
+		answered := 0
+		for _, g := range v.Gates {
+			if g.Gate == protocol.GateLost && g.Perspective == c.Perspective && g.Verdict() != nil {
+				answered++
+			}
+		}
+		return fmt.Sprint(v.Epoch, answered)
 	}
 	return fmt.Sprint(v.Epoch, v.Cycle, v.Briefs, v.Syntheses, len(v.Gates))
 }

@@ -31,9 +31,7 @@ func (q *Inquiries) view(s *fleet.State, v inquiries.Inquiry, whole bool) contro
 		f.Mine = f.Mine || d.Human == q.Human
 	}
 	q.mu.Lock()
-	if g := q.live[v.Channel]; g != nil {
-		f.Trouble = g.trouble(v)
-	}
+	f.Trouble, f.Helps = q.stands(s, v, f.ID)
 	q.mu.Unlock()
 	f.Cost = v.Runs()
 	f.Waits = waits(v, f.Deciders)
@@ -109,8 +107,9 @@ func gate(s *fleet.State, v inquiries.Inquiry, g *inquiries.Gate) *control.Frame
 		Proposal: v.Proposed(g), Cost: v.CostWords(g.Gate),
 	}
 	if view.Contested {
-		for _, a := range g.Answers {
+		for _, a := range g.Counted() {
 			view.Answers = append(view.Answers, a.Hash)
+			view.Said = append(view.Said, control.FrameAnswer{Hash: a.Hash, By: a.Human, Time: a.At.UTC(), Chosen: a.Words.Chosen, Text: a.Words.Text})
 		}
 	}
 	for _, d := range v.Deciders {

@@ -44,6 +44,7 @@ type Options struct {
 	Unsaid  func() []protocol.Name           // returns those of them of which the record does not tell
 	At      func() map[string]string         // returns what those agents do, if that is known
 	Lacks   func() string                    // returns what this host lacks, see bus.Presence
+	Stuck   func() []protocol.Stuck          // returns calls of members that have failed, see bus.Presence
 	Waits   func() map[string]protocol.Waits // returns what sessions here wait for
 
 	AnswerTwin func(context.Context) // writes a message from which another node of this name learns of this one
@@ -103,7 +104,7 @@ func (pr *Presence) announceAs(live bool) {
 	p := bus.Presence{
 		Host: pr.o.Host, Live: live, Since: pr.o.Started, Version: pr.o.Version, Agents: []string{},
 		Pushes: pr.o.Record.CanPush(), Run: pr.o.Twins.run, Machine: whereabouts.Hostname(), Start: pr.o.Start,
-		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(), Lacks: pr.o.Lacks(), Waits: waits,
+		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(), Lacks: pr.o.Lacks(), Stuck: pr.o.Stuck(), Waits: waits,
 	}
 	unsaid := pr.o.Unsaid()
 	for _, name := range pr.o.Agents() {

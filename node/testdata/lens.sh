@@ -1,6 +1,7 @@
 #!/bin/sh
 # A scripted agent of inquiries, with two perspectives. It waits, where a file called hold-CALL
-# or hold-PERSPECTIVE lies in the folder that $1 names, until that is gone.
+# or hold-PERSPECTIVE lies in the folder that $1 names, until that is gone. It fails in an exchange
+# while fail-exchange lies there.
 asked=$(cat)
 say() { printf '```json\n%s\n```\n' "$1"; }
 hold() {
@@ -43,6 +44,7 @@ case $asked in
 	say '{"rows": [{"perspective": "Cost", "sections": ["Convergence"], "survived": true, "unaddressed": ["Not the nights."]}, {"perspective": "Sleep", "sections": ["Divergence"], "survived": false, "unaddressed": []}]}' ;;
 *"This is message"*)
 	hold "$1" exchange
+	if [ -e "$1/fail-exchange" ]; then echo 'no room' >&2 && exit 3; fi
 	printf 'Four nights.\nDONE\n' ;;
 *"Report in four sections"*) printf '## Final position\nKeep it.\n## Agreement points\nFour nights.\n## Remaining divergence\nTheir worth.\n## Rationale\nstores/2.md\n' ;;
 *"One question more"*) echo 'Three hours; see stores/2.md.' ;;

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -56,6 +57,18 @@ func (v View) Say(text string) {
 	for _, line := range WrapWords(text, v.Out.Width) {
 		v.Out.Printf("%s\n", line)
 	}
+}
+
+// Stands says why an inquiry does not go on, and what helps; nothing if it does.
+func (v View) Stands(f control.Frame) {
+	if f.Trouble == "" {
+		return
+	}
+	v.Note("⚠ " + f.ID + " does not go on: " + f.Trouble)
+	if !f.Mine {
+		v.Out.Printf("  %s decides: at a host with their key,\n", term.Line(strings.Join(f.Deciders, " or ")))
+	}
+	v.Out.Printf("  %s\n", v.Command(f.Helps))
 }
 
 // Note shows a sentence that needs attention. At a terminal, it continues below itself.

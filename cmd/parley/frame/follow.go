@@ -32,6 +32,9 @@ func comeBack(f control.Frame) string {
 	if f.Gate == nil || !f.Mine {
 		return "parley frame show " + f.ID + " --watch"
 	}
+	if f.Gate.Contested {
+		return f.Helps
+	}
 	return "parley frame answer " + f.ID
 }
 
@@ -41,6 +44,7 @@ func (s *session) follow(ctx context.Context, f control.Frame) error {
 	in := bufio.NewReader(s.p.Stdin)
 	seen := &told{}
 	since := ""
+	patient := false // the human waits for a member that does not answer
 	for {
 		next, err := s.show(ctx, f.Channel.String(), since, s.patience(f))
 		if err != nil && ctx.Err() != nil {
@@ -80,11 +84,11 @@ func (s *session) follow(ctx context.Context, f control.Frame) error {
 				s.view.Next("parley frame answer "+f.ID, "decide it later")
 				return nil
 			}
+			patient = f.Gate.Gate == protocol.GateLost && !f.Gate.Contested
 			f = after
 			since = "" // what follows from the answer may have come already
-		case f.Trouble != "":
-			s.view.Out.Printf("%s\n", s.view.Out.Warn("It does not go on: "+term.Line(f.Trouble)))
-			s.view.Next("parley frame resume "+f.ID, "try it again")
+		case f.Trouble != "" && !patient:
+			s.view.Stands(f)
 			return cli.ExitCode(1)
 		}
 	}

@@ -33,6 +33,9 @@ func (s *session) options(f control.Frame) error {
 	if f.Gate.Perspective != "" {
 		out.Printf("\n%s\n", out.Bold(term.Line(f.Gate.Perspective)))
 	}
+	if f.Gate.Contested {
+		s.view.Note("⚠ You said different things here. What you choose now holds; the rest is taken back.")
+	}
 	for _, q := range w.Questions {
 		if mode := askedMode(w.Gate, f); q.ID == modeQuestion && mode != "" {
 			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[mode])

@@ -53,26 +53,34 @@ func asked(g *control.FrameGate) (w protocol.InquiryGate, err error) {
 	return w, err
 }
 
-// answer signs what a human decides at a gate, and has it written. At a contested gate it takes the
-// first of their answers back.
+// answer signs what a human decides at a gate, and has it written. At a contested gate it takes back
+// one by one what the human said otherwise, so that what they say now holds.
 func (s *session) answer(ctx context.Context, f control.Frame, chosen []protocol.InquiryChoice, text string) (control.Frame, error) {
-	takesBack := ""
-	if f.Gate.Contested && len(f.Gate.Answers) > 0 {
-		takesBack = f.Gate.Answers[0]
+	for {
+		w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: text}, Gate: f.Gate.Gate, Set: f.Gate.Set, Chosen: chosen}
+		for _, said := range f.Gate.Said {
+			other := w
+			if other.Chosen, other.Text = said.Chosen, said.Text; w.TakesBack == "" && other.Decides() != w.Decides() {
+				w.TakesBack = said.Hash
+			}
+		}
+		d := protocol.HumanDecision{GateHash: f.Gate.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: w.TakesBack}
+		hsig, err := s.sign(ctx, f.Gate.Path, d)
+		if err != nil {
+			return f, err
+		}
+		saw, err := s.hand.Saw(f.Gate.Asker, hsig)
+		if err != nil {
+			return f, err
+		}
+		next, err := control.AnswerFrame.Ask(ctx, s.client, control.AnswerFrameRequest{
+			ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: chosen, Text: text, TakesBack: w.TakesBack, Hsig: hsig, Seen: saw,
+		})
+		if err != nil || w.TakesBack == "" || next.Gate == nil || !next.Gate.Contested {
+			return next, err
+		}
+		f = next
 	}
-	w := protocol.InquiryAnswer{InquiryWords: protocol.InquiryWords{Text: text}, Gate: f.Gate.Gate, Set: f.Gate.Set, Chosen: chosen, TakesBack: takesBack}
-	d := protocol.HumanDecision{GateHash: f.Gate.Hash, Act: protocol.ActFrameAnswer, Reason: w.Decides(), TakesBack: takesBack}
-	hsig, err := s.sign(ctx, f.Gate.Path, d)
-	if err != nil {
-		return f, err
-	}
-	saw, err := s.hand.Saw(f.Gate.Asker, hsig)
-	if err != nil {
-		return f, err
-	}
-	return control.AnswerFrame.Ask(ctx, s.client, control.AnswerFrameRequest{
-		ID: f.Channel.String(), Gate: f.Gate.Path, Chosen: chosen, Text: text, TakesBack: takesBack, Hsig: hsig, Seen: saw,
-	})
 }
 
 // show asks for an inquiry. If `since` is not "", it waits until that deed is not the inquiry's

@@ -38,6 +38,9 @@ func newListCommand(p *cli.Program) *cobra.Command {
 					t.Rows = append(t.Rows, []string{f.ID, f.StateText, cli.Dash(term.Line(f.Waits)), s.view.Age(f.Began), term.Line(f.Question)})
 				}
 				s.view.Table(t)
+				for _, f := range list.Frames {
+					s.view.Stands(f)
+				}
 			})
 		}),
 	}
@@ -179,9 +182,12 @@ func (s *session) foot(f control.Frame) error {
 	switch {
 	case f.Over:
 		s.over(f)
+		return nil
 	case f.Trouble != "":
-		out.Printf("\n%s\n", out.Warn("It does not go on: "+term.Line(f.Trouble)))
-		s.view.Next("parley frame resume "+f.ID, "try it again")
+		out.Printf("\n")
+		s.view.Stands(f)
+	}
+	switch {
 	case f.Gate != nil:
 		if err := s.options(f); err != nil {
 			return err
@@ -190,8 +196,9 @@ func (s *session) foot(f control.Frame) error {
 		if f.Gate.NoKey {
 			out.Printf("None of them has a key of their own, which a gate needs: %s\n", s.view.Command("parley gates key add"))
 		} else if f.Mine {
-			s.view.Next("parley frame answer "+f.ID, "decide it")
+			s.view.Next(comeBack(f), "decide it")
 		}
+	case f.Trouble != "":
 	case slices.Contains(silent, f.State) && out.Terminal: // it was said already
 	default:
 		out.Printf("\nIt waits for %s.\n", cli.Dash(term.Line(f.Waits)))
@@ -202,6 +209,7 @@ func (s *session) foot(f control.Frame) error {
 func newAnswerCommand(p *cli.Program) *cobra.Command {
 	var choose []string
 	var text, key string
+	var takesBack bool
 	cmd := &cobra.Command{
 		Use: "answer [ID]", Short: "Decide what an inquiry asks you",
 		Long: `Decide what an inquiry asks you: all options, in their order, with what they
@@ -211,7 +219,10 @@ puts a gate off, and Ctrl-C leaves; neither ends the inquiry.
 
 In scripts --choose gives the options by their keys: OPTION, or
 QUESTION=OPTION,… where a gate asks several things; --text what you write
-beside it. --key names the file of a key that has no passphrase.`,
+beside it. --key names the file of a key that has no passphrase.
+
+If two answers with your key contradict each other, nothing follows until one
+holds: --takes-back takes back those that you do not choose now.`,
 		Example: `  parley frame answer
   parley frame answer 1f2e3d4c --choose confirm --choose inquire
   parley frame answer --choose "perspectives=Operations,Cost accounting"`,
@@ -222,8 +233,12 @@ beside it. --key names the file of a key that has no passphrase.`,
 			switch {
 			case err != nil:
 				return err
+			case f.Gate == nil && f.Trouble != "":
+				return control.Errorf(control.KindRefused, f.Helps, "the inquiry asks nothing, and does not go on: %s", term.Line(f.Trouble))
 			case f.Gate == nil:
 				return control.Errorf(control.KindRefused, "see: parley frame show "+f.ID, "the inquiry asks nothing at the moment: %s", f.StateText)
+			case takesBack && !f.Gate.Contested:
+				return control.Errorf(control.KindRefused, "answer it: parley frame answer "+f.ID, "no answers contradict each other at this gate")
 			case !f.Mine:
 				return control.Errorf(control.KindRefused, "it is for them to decide", "%s decides it", strings.Join(f.Deciders, " or "))
 			}
@@ -247,6 +262,7 @@ beside it. --key names the file of a key that has no passphrase.`,
 	}
 	cmd.Flags().StringArrayVar(&choose, "choose", nil, "an `OPTION`, or QUESTION=OPTION,…")
 	cmd.Flags().StringVar(&text, "text", "", "what you write beside it; perspectives one a line")
+	cmd.Flags().BoolVar(&takesBack, "takes-back", false, "take back what you said otherwise at this gate")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
 	p.JSONFlag(cmd, "print the inquiry as JSON")
 	return cmd
@@ -254,7 +270,9 @@ beside it. --key names the file of a key that has no passphrase.`,
 
 func (s *session) answered(f control.Frame) {
 	s.view.Out.Printf("✓ decided; now: %s\n", f.StateText)
-	if !f.Over {
+	if f.Trouble != "" {
+		s.view.Stands(f)
+	} else if !f.Over {
 		s.view.Next("parley frame show "+f.ID+" --watch", "how it goes on")
 	}
 }
@@ -307,7 +325,10 @@ func newResumeCommand(p *cli.Program) *cobra.Command {
 		Use: "resume [ID]", Short: "Have this host coordinate an inquiry, or try again what failed",
 		Long: `Have this host coordinate an inquiry from now on: the host that did is lost,
 or a call of its agent has failed. The record has all that it needs. What the
-earlier coordinator writes afterwards does not count.`,
+earlier coordinator writes afterwards does not count.
+
+The same agent goes on where this host runs it; else the one of the fleet's
+policy, or one that is no member. --coordinator names another.`,
 		Example: "  parley frame resume 1f2e3d4c --coordinator mawjs",
 		Args:    cli.Between(0, 1, "at most one inquiry"),
 		RunE: running(p, func(s *session, cmd *cobra.Command, args []string) error {
@@ -331,7 +352,7 @@ earlier coordinator writes afterwards does not count.`,
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&coordinator, "coordinator", "", "the `AGENT` that makes its calls (default: the fleet's policy)")
+	cmd.Flags().StringVar(&coordinator, "coordinator", "", "the `AGENT` that makes its calls")
 	cmd.Flags().StringVar(&key, "key", "", "the `FILE` of your key (default: that of this home)")
 	p.JSONFlag(cmd, "print the inquiry as JSON")
 	return cmd

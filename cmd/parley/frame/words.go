@@ -27,7 +27,7 @@ func ask(gate, question string) string {
 		case protocol.GateUnderMinimum:
 			return "One perspective alone makes no inquiry. How is it to go on?"
 		case protocol.GateLost:
-			return "The host of this member is lost. How is it to go on?"
+			return "This member does not answer: its host is lost, or what it runs fails there. How is it to go on?"
 		case protocol.GateFailed:
 			return "This member has no result. How is it to go on?"
 		case protocol.GateExtend:
@@ -53,7 +53,7 @@ var abouts = map[string]string{
 	"confirm": "proceed with this brief", "modify-intent": "adjust what is investigated", "modify-deliverable": "adjust the form of the answer",
 	"modify-scope": "adjust what belongs to it", "recommend": "perspectives alone, no team", "inquire": "each perspective is investigated by itself",
 	"modify-brief": "say what is to be different", "supply-perspectives": "name your own, one a line", "extend-selection": "choose again",
-	"recommend-instead": "end with this perspective as a recommendation", "keep-waiting": "its host may come back", "run-elsewhere": "the same once more, on another host if there is one",
+	"recommend-instead": "end with this perspective as a recommendation", "keep-waiting": "its host may come back; what failed is tried again", "run-elsewhere": "the same once more, on another host if there is one; in a dialogue, with what it found",
 	"go-on-without": "its perspective has no result", "esc": "end the inquiry at once", "add-perspective": "propose others beside those that there are",
 	"deepen": "have one perspective investigated further", "review": "show the results again",
 }

@@ -63,10 +63,20 @@ var gateID = regexp.MustCompile(`^[0-9a-f]{8}$|/`)
 
 func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 	list, err := control.Gates.Ask(ctx, s.client, r)
-	if err == nil && r.ID == "" && !r.All && list.HasKey && len(list.Gates) > 0 && s.walks() {
+	if err != nil {
+		return err
+	}
+	if r.ID == "" && !r.All && list.HasKey && len(list.Gates) > 0 && s.walks() {
 		return s.walk(ctx, list.Gates)
 	}
+	frames, _ := control.Frames.Ask(ctx, s.client, control.FramesRequest{}) // who may not see them sees the gates
+	stands := func() {
+		for _, f := range frames.Frames {
+			s.view.Stands(f)
+		}
+	}
 	return s.view.Show(list, err, func() {
+		defer stands()
 		if len(list.Gates) == 0 {
 			s.view.Out.Printf("Nothing waits for %s.\n", list.Human)
 			return
@@ -77,6 +87,7 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 			}
 			s.gate(g)
 			switch {
+			case g.For == "inquiry" && g.Outcome == "contested": // what helps is said below
 			case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
 				s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
 			case g.For == "inquiry":
