@@ -103,6 +103,87 @@ true`)
 	}
 }
 
+// Behind its walls a command sees no command line but those of what it starts, and nothing of /tmp but
+// its own. What it leaves behind ends with it. It prevents: a member that reads the prompt of another one in its command line.
+func TestWallsHideCommandLines(t *testing.T) {
+	if err := CheckWalls(nil); err != nil {
+		t.Skipf("this system puts up no walls: %v", err)
+	}
+	base, err := os.MkdirTemp("/tmp", "parley-walled-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	own, kept := filepath.Join(base, "own"), filepath.Join(base, "kept")
+	for _, dir := range []string{filepath.Join(own, "tmp"), kept, filepath.Join(base, "other")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(base, "program"), []byte("echo kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sleeper := exec.Command("sh", "-c", "sleep 60; true", "amber")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
+	c := Command{Dir: own, Walls: walls.Walls{Hide: []string{filepath.Join(base, "none")}, Show: []string{own}, Tmp: filepath.Join(own, "tmp"), Keep: []string{kept, filepath.Join(base, "program")}}}
+	c.Env = []string{"BASE=" + base, fmt.Sprint("OTHER=", sleeper.Process.Pid)}
+	got := walledOut(t, c, `cat /proc/[0-9]*/cmdline | tr '\0' ' ' | grep -c am[b]er
+[ $(ls -d /proc/[0-9]* | wc -l) -lt 9 ] && echo few; cat /proc/$OTHER/cmdline 2>/dev/null; kill -0 $OTHER 2>/dev/null && echo reached
+cat /proc/1/environ 2>/dev/null && echo read; ls $BASE; sh $BASE/program; echo x >/tmp/new; ls tmp; [ -e /var/tmp/new ] && echo same
+sleep 60 &
+exit 7`)
+	if want := "0\nfew\nkept\nown\nprogram\nkept\nnew\nparley-walled-"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\nsame") {
+		t.Errorf("it says:\n%s\nwant:\n%s", got, want)
+	}
+	if _, err := os.Stat("/tmp/new"); err == nil {
+		t.Error("what it wrote into its /tmp is in that of all")
+	}
+}
+
+// A command behind walls hears that it is asked to end, wherever it runs, and tells how it ended.
+func TestWallsPassOnSignals(t *testing.T) {
+	if err := CheckWalls(nil); err != nil {
+		t.Skipf("this system puts up no walls: %v", err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for script, want := range map[string]int{
+		"trap 'exit 9' TERM; echo >began; while :; do sleep 0.01; done":                                               9,
+		"trap : TERM; setsid sh -c 'trap \"exit 5\" TERM; echo >began; while :; do sleep 0.01; done' & wait; wait $!": 5,
+		"kill -KILL $$": 137,
+	} {
+		dir := t.TempDir()
+		var keepers Pool
+		k, err := keepers.Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: dir, Env: []string{"PATH=/bin:/usr/bin"}, Files: [3]*os.File{null, null, null}, Walls: walls.Walls{Hide: []string{filepath.Join(dir, "none")}}}, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want < 128 {
+			if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
+				k.Terminate()
+				break
+			}
+			<-time.After(time.Millisecond)
+		}
+		select {
+		case <-k.Ended():
+		case <-time.After(20 * time.Second):
+			t.Errorf("%q does not end", script)
+		}
+		k.Kill()
+		if e, left := k.Release(); left || e.ExitCode != want {
+			t.Errorf("%q: %+v, %v", script, e, left)
+		}
+		keepers.Close()
+	}
+}
+
 // A command of another user has walls too, and no more groups than before.
 func TestWallsOfAnotherUser(t *testing.T) {
 	u := &User{UID: 65534, GID: 65534, Groups: []uint32{65534, 65533}}
@@ -133,7 +214,7 @@ func TestWallsOfAnotherUser(t *testing.T) {
 	if err := os.Chmod(private, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := Command{Dir: own, User: u, Walls: walls.Walls{Hide: []string{filepath.Join(base, "hidden"), filepath.Join(private, "home")}, Show: []string{own}}}
+	c := Command{Dir: own, User: u, Walls: walls.Walls{Hide: []string{filepath.Join(base, "hidden"), filepath.Join(private, "home")}, Show: []string{own}, Tmp: own, Keep: []string{private, base}}}
 	got := walledOut(t, c, `id -u; id -G; ls ..; echo x >new && cat new; ls `+private+` 2>/dev/null; true`)
 	if got != "65534\n65534 65533\nown\nx" {
 		t.Errorf("it says %q", got)

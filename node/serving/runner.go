@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,7 +64,7 @@ func (rn *Runner) Member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 		MaxPrinted: a.Limits.Output, Limits: agents.KeptLimits(a), Keepers: rn.Keepers, Bare: true, Scratch: m.Place.Root, Short: rn.short,
 	}
 	if m.Walls {
-		c.Walls = rn.walls(m.Place)
+		c.Walls = rn.walls(m.Place, argv)
 	}
 	env, bare := agents.Inherited(a)
 	if !bare {
@@ -96,13 +97,25 @@ func (rn *Runner) Member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 
 // walls hides from a member what belongs to this node, and the places of other members. That is the
 // home with its spool, keys and sockets, and the folders where programs of its user listen. The
-// member sees its own place.
-func (rn *Runner) walls(p places.Place) walls.Walls {
+// member sees its own place. What its command names in /tmp stays there, and the folders of PATH.
+func (rn *Runner) walls(p places.Place, argv []string) walls.Walls {
 	hide := []string{rn.Home.Dir, places.OfOwners(rn.Home.Members()), "/run/user/" + strconv.Itoa(os.Getuid())}
 	if sockets := rn.Doorsteps.Base(); sockets != "" {
 		hide = append(hide, sockets)
 	}
-	return walls.Walls{Hide: hide, Show: []string{p.Root}}
+	w := walls.Walls{Hide: hide, Show: []string{p.Root}, Tmp: filepath.Join(p.Home, "tmp")}
+	own, _ := os.Executable() // if it is not known, it is not in /tmp
+	for _, path := range append(filepath.SplitList(os.Getenv("PATH")), append(argv, own)...) {
+		for _, tmp := range walls.Temporary() {
+			if at, err := os.Stat(path); err == nil && strings.HasPrefix(filepath.Clean(path), tmp+"/") {
+				if path = filepath.Clean(path); !at.IsDir() && filepath.Dir(path) != tmp {
+					path = filepath.Dir(path)
+				}
+				w.Keep = append(w.Keep, path)
+			}
+		}
+	}
+	return w
 }
 
 // wallsPatience is how long a test for walls is tried again while the system is short of something.
