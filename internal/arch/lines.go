@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5242},
-		{"cmd", 24325},
+		{"bus", 5253},
+		{"cmd", 24385},
 		{"configs", 3677},
-		{"fleet", 18337},
+		{"fleet", 18353},
 		{"gitsync", 17551},
-		{"internal", 7821},
+		{"internal", 7928},
 		{"internal/testkit", 3415},
-		{"node", 43868},
-		{"node/control", 4766},
-		{"protocol", 8749},
+		{"node", 44460},
+		{"node/control", 4777},
+		{"protocol", 8774},
 	}
 }
