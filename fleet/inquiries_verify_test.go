@@ -160,7 +160,7 @@ type violation struct {
 	do    func(q *asking)
 }
 
-// Frame, all lines that are checked: each violation that is planted is found, with its line. It
+// Frame F3, F31, F67 and all other lines that are checked: each violation that is planted is found, with its line. It
 // prevents: a line that is said to hold, and that nothing could show to be broken.
 func TestPlantedViolationsAreFound(t *testing.T) {
 	found := map[string]bool{"F2": true, "F10": true, "F17": true, "F19": true, "F25": true} // by the tests below

@@ -211,7 +211,7 @@ func TestHintsFitTheTerminal(t *testing.T) {
 	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley who; hey and send write to it all the same with --anyway", "nobody is called %q", "ecko")
 	r.AtTerminal(80)
 	r.Do("hey", "ecko", "hello")
-	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley who; hey and send write to it all the\nsame with --anyway\n"
+	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley who; hey and send write to it all the same\nwith --anyway\n"
 	if r.Err.String() != want {
 		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}

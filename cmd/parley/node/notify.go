@@ -130,7 +130,7 @@ func newNotifyRemoveCommand(p *cli.Program) *cobra.Command {
 	return p.JSONFlag(&cobra.Command{
 		Use:     "remove NUMBER|WORDS",
 		Short:   "Be told by one less",
-		Long:    "Be told by one less: that with the number of parley notify, or with the words of parley notify add.",
+		Long:    "Be told by one less: that with the number of parley notify, or with the words\nof parley notify add.",
 		Example: "  parley notify remove desktop\n  parley notify remove 2",
 		Args:    cli.Between(1, 2, "a number, or the words that were added"),
 		RunE: p.AtHome(func(cmd *cobra.Command, args []string, home configs.Home, v cli.View) error {

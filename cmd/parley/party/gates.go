@@ -28,10 +28,10 @@ agents of this host, wishes of its agents, who asks to be let into a party,
 inquiries. Only a human of the host that it concerns decides, with their own key
 (parley gates key); time and silence decide nothing.
 
-At a terminal it goes through all that waits, one after the other, and takes your
-answer to each: its letter, with "r WHY" and "d 2h WHY" for more. Enter decides
-nothing. The passphrase is asked once, for the first decision, and forgotten at
-the end. With ID, --all or --json, and in a pipe, it only prints.`,
+At a terminal it goes through all that waits, one after the other, and takes
+your answer to each: its letter, with "r WHY" and "d 2h WHY" for more. Enter
+decides nothing. The passphrase is asked once, for the first decision, and
+forgotten at the end. With ID, --all or --json, and in a pipe, it only prints.`,
 		Example: `  parley gates
   parley gates accept 1f2e3d4c
   parley gates defer 1f2e3d4c --until 2h --reason "after standup"`,

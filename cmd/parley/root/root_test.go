@@ -81,7 +81,7 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 // list that no screen held.
 func TestGroupsShowTheirHelp(t *testing.T) {
 	for _, group := range []string{
-		"agent", "agent dlq", "agent skill", "party", "party task", "fleet", "fleet policy", "fleet remote", "gates key", "record", "record schema", "channel", "memory", "config", "session",
+		"agent", "agent dlq", "agent skill", "party", "party task", "fleet", "fleet policy", "gates key", "record", "record schema", "channel", "memory", "config", "session",
 	} {
 		r := newRun(t)
 		code := r.Do(strings.Fields(group)...)

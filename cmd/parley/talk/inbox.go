@@ -16,8 +16,8 @@ func NewInboxCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inbox",
 		Short: "List the mail that is waiting, oldest first",
-		Long: `List the mail that is waiting, oldest first. What is said in inquiries is no mail:
-"parley frame show" has it, and --all lists it.
+		Long: `List the mail that is waiting, oldest first. What is said in inquiries is no
+mail: "parley frame show" has it, and --all lists it.
 
 --wait waits for mail where there is none; nothing in time: exit code 3.
 
