@@ -40,6 +40,8 @@ func walls() []Wall {
 		textTools  = "golang.org/x/text"
 		terminal   = "golang.org/x/term"
 		jsonSchema = "github.com/google/jsonschema-go"
+		jsonEdit   = "github.com/tailscale/hujson"
+		tomlEdit   = "github.com/pelletier/go-toml/v2/unstable"
 		mcpSDK     = "github.com/modelcontextprotocol/go-sdk"
 
 		shown = "values that are shown as the fold has them: who shows them needs no rule of the fold"
@@ -160,7 +162,7 @@ func walls() []Wall {
 			Room:   "node",
 			Parley: []string{"protocol", "fleet", "configs", "gitsync", "bus"},
 			ThirdParty: []string{
-				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock",
+				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock", jsonEdit, tomlEdit,
 			},
 			// Tests of a node look at the bus as the NATS client of a stranger would.
 			TestThirdParty: []string{natsGo},
@@ -221,7 +223,7 @@ func walls() []Wall {
 		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", "maragu.dev/gomponents", "github.com/yuin/goldmark"}, // nkeys and age are for the keys of humans
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", "maragu.dev/gomponents", jsonEdit, tomlEdit, "github.com/yuin/goldmark"}, // nkeys and age are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{
@@ -263,7 +265,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "internal",
-			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal, jsonSchema},
+			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal, jsonSchema, jsonEdit, tomlEdit}, // the last two read the files of agent programs
 			Why:        "helpers serve every room, so they may know none of them",
 		},
 	}

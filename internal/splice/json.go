@@ -3,9 +3,14 @@ package splice
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // JSON is a file of JSON. As in the files that people keep, there may be comments, commas after
@@ -36,171 +41,56 @@ const maxDepth = 200
 
 // ParseJSON reads a file.
 func ParseJSON(data []byte) (*JSON, error) {
-	r := jsonReader{data: data}
-	if bytes.HasPrefix(data, []byte("\ufeff")) {
-		r.at = len("\ufeff")
-	}
-	if err := r.skip(); err != nil {
-		return nil, err
-	}
 	doc := &JSON{data: data}
-	if r.at == len(data) {
+	plain := withoutMark(data)
+	depth, empty, last := 0, true, 0
+	for _, at := range jsonPart.FindAllIndex(plain, -1) {
+		switch plain[at[0]] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return nil, fmt.Errorf("line %d: values are nested too deep", lineAt(data, at[0]))
+		}
+		empty, last = empty && plain[at[0]] == '/' && at[1] > at[0]+1, at[0]
+	}
+	if empty {
 		return doc, nil
 	}
-	root, err := r.value(0)
+	if bytes.HasPrefix(plain[last:], []byte("//")) {
+		plain = append(plain, '\n') // the library wants one behind a comment
+	}
+	root, err := hujson.Parse(plain)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	if err := r.skip(); err != nil {
-		return nil, err
-	}
-	if r.at < len(data) {
-		return nil, r.unexpected("the end")
-	}
-	doc.root = root
+	doc.root = valueOf(root)
 	return doc, nil
 }
 
-// jsonReader reads JSON from a place on.
-type jsonReader struct {
-	data []byte
-	at   int
-}
-
-func (r *jsonReader) unexpected(wanted string) error {
-	if r.at >= len(r.data) {
-		return fmt.Errorf("line %d: the file ends where %s should be", lineAt(r.data, r.at), wanted)
-	}
-	return fmt.Errorf("line %d: %q is where %s should be", lineAt(r.data, r.at), r.data[r.at], wanted)
-}
-
-// skip passes over white space and comments.
-func (r *jsonReader) skip() error {
-	for r.at < len(r.data) {
-		rest := r.data[r.at:]
-		switch {
-		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
-			r.at++
-		case bytes.HasPrefix(rest, []byte("//")):
-			end := bytes.IndexByte(rest, '\n')
-			if end < 0 {
-				end = len(rest)
-			}
-			r.at += end
-		case bytes.HasPrefix(rest, []byte("/*")):
-			end := bytes.Index(rest[2:], []byte("*/"))
-			if end < 0 {
-				return fmt.Errorf("line %d: a comment has no end", lineAt(r.data, r.at))
-			}
-			r.at += end + 4
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-func (r *jsonReader) value(depth int) (*value, error) {
-	switch {
-	case depth > maxDepth:
-		return nil, fmt.Errorf("line %d: values are nested too deep", lineAt(r.data, r.at))
-	case r.at == len(r.data):
-		return nil, r.unexpected("a value")
-	}
-	v := &value{from: r.at}
-	switch b := r.data[r.at]; b {
-	case '{', '[':
-		v.kind = b
-		if err := r.children(v, depth); err != nil {
-			return nil, err
-		}
-	case '"':
-		v.kind = '"'
-		if _, err := r.text(); err != nil {
-			return nil, err
-		}
-	default:
-		for r.at < len(r.data) && strings.IndexByte(" \t\r\n,:]}/\"", r.data[r.at]) < 0 {
-			r.at++
-		}
-		if !json.Valid(r.data[v.from:r.at]) {
-			r.at = v.from
-			return nil, r.unexpected("a value")
-		}
-	}
-	v.to = r.at
-	return v, nil
-}
-
-// text reads a string.
-func (r *jsonReader) text() (text string, err error) {
-	from := r.at
-	for r.at++; r.at < len(r.data) && r.data[r.at] != '"'; r.at++ {
-		if r.data[r.at] == '\\' {
-			r.at++
-		}
-	}
-	if r.at >= len(r.data) {
-		return "", fmt.Errorf("line %d: a text has no end", lineAt(r.data, from))
-	}
-	r.at++
-	if err := json.Unmarshal(r.data[from:r.at], &text); err != nil {
-		return "", fmt.Errorf("line %d: %w", lineAt(r.data, from), err)
-	}
-	return text, nil
-}
-
-// children reads what is between the brackets.
-func (r *jsonReader) children(v *value, depth int) error {
-	closing, name := byte(']'), "a value"
-	if v.kind == '{' {
-		closing, name = '}', "a name"
-	}
-	r.at++
-	for {
-		if err := r.skip(); err != nil {
-			return err
-		}
-		switch {
-		case r.at < len(r.data) && r.data[r.at] == closing:
-			r.at++
-			return nil
-		case len(v.children) > 0 && v.children[len(v.children)-1].comma < 0:
-			return r.unexpected("a comma")
-		}
-		c := child{from: r.at, comma: -1}
-		if v.kind == '{' {
-			if r.at == len(r.data) || r.data[r.at] != '"' {
-				return r.unexpected(name)
-			}
-			var err error
-			if c.key, err = r.text(); err != nil {
-				return err
-			}
-			if err := r.skip(); err != nil {
-				return err
-			}
-			if r.at == len(r.data) || r.data[r.at] != ':' {
-				return r.unexpected("a colon")
-			}
-			r.at++
-			if err := r.skip(); err != nil {
-				return err
-			}
-		}
-		var err error
-		if c.value, err = r.value(depth + 1); err != nil {
-			return err
-		}
-		if err := r.skip(); err != nil {
-			return err
-		}
-		if r.at < len(r.data) && r.data[r.at] == ',' {
-			c.comma = r.at
-			r.at++
+// valueOf is a value as we use it.
+func valueOf(from hujson.Value) *value {
+	v := &value{kind: byte(from.Value.Kind()), from: from.StartOffset, to: from.EndOffset}
+	add := func(key string, begin int, one hujson.Value, last bool) {
+		c := child{key: key, from: begin, value: valueOf(one), comma: -1}
+		if !last || one.AfterExtra != nil { // so the library tells that there is a comma after the last
+			c.comma = one.EndOffset + len(one.AfterExtra)
 		}
 		v.children = append(v.children, c)
 	}
+	switch from := from.Value.(type) {
+	case *hujson.Object:
+		for i, m := range from.Members {
+			add(m.Name.Value.(hujson.Literal).String(), m.Name.StartOffset, m.Value, i == len(from.Members)-1)
+		}
+	case *hujson.Array:
+		for i, one := range from.Elements {
+			add("", one.StartOffset, one, i == len(from.Elements)-1)
+		}
+	}
+	return v
 }
 
 // Bytes is the file.
@@ -264,33 +154,14 @@ func (d *JSON) Get(to any, path ...string) (bool, error) {
 	if err != nil || v == nil {
 		return false, err
 	}
-	var plain bytes.Buffer
-	d.plain(&plain, v)
-	if err := json.Unmarshal(plain.Bytes(), to); err != nil {
+	plain, err := hujson.Minimize(d.data[v.from:v.to])
+	if err == nil {
+		err = json.Unmarshal(plain, to)
+	}
+	if err != nil {
 		return false, d.noContainer(v, path, "what programs expect there")
 	}
 	return true, nil
-}
-
-// plain writes a value without comments and white space.
-func (d *JSON) plain(to *bytes.Buffer, v *value) {
-	if v.kind != '{' && v.kind != '[' {
-		to.Write(d.data[v.from:v.to])
-		return
-	}
-	to.WriteByte(v.kind)
-	for i, c := range v.children {
-		if i > 0 {
-			to.WriteByte(',')
-		}
-		if v.kind == '{' {
-			key, _ := json.Marshal(c.key) // a text can be written as one
-			to.Write(key)
-			to.WriteByte(':')
-		}
-		d.plain(to, c.value)
-	}
-	to.WriteByte(v.kind + 2) // its closing bracket
 }
 
 // Append puts a value, written in one line, at the end of the list at a path, and makes what is
@@ -479,27 +350,18 @@ func (d *JSON) remove(from *value, i int) error {
 	return nil
 }
 
+// jsonPart is a part of a file: a comment, a text, or a byte of anything else.
+var jsonPart = pattern.New(`//[^\n]*|/\*[\s\S]*?\*/|"(?:[^"\\]|\\.)*"|[^\s]`)
+
 // Tokens is the file without white space between its parts. Two files with the same tokens say the
 // same, and have the same comments.
 func (d *JSON) Tokens() string {
 	var out strings.Builder
-	r := jsonReader{data: d.data}
-	for r.at < len(r.data) {
-		from := r.at
-		switch b := r.data[r.at]; {
-		case strings.IndexByte(" \t\r\n", b) >= 0:
-			r.at++
-			continue
-		case b == '/':
-			_ = r.skip() // the file was read before
-			out.WriteString(strings.TrimSpace(string(r.data[from:r.at])) + "\n")
-			continue
-		case b == '"':
-			_, _ = r.text()
-		default:
-			r.at++
+	for _, at := range jsonPart.FindAllIndex(d.data, -1) {
+		out.Write(d.data[at[0]:at[1]])
+		if d.data[at[0]] == '/' {
+			out.WriteString("\n")
 		}
-		out.Write(r.data[from:r.at])
 	}
 	return out.String()
 }

@@ -74,6 +74,16 @@ func put(data []byte, at int, text string) []byte {
 	return slices.Concat(data[:at], []byte(text), data[at:])
 }
 
+// withoutMark is a copy of a file with blanks instead of a byte order mark, so that each byte keeps
+// its place.
+func withoutMark(data []byte) []byte {
+	plain := bytes.Clone(data)
+	if bytes.HasPrefix(plain, []byte("\ufeff")) {
+		copy(plain, "   ")
+	}
+	return plain
+}
+
 // lineEnd is how the lines of a file end.
 func lineEnd(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {

@@ -2,11 +2,13 @@ package splice
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // TOML is a file of TOML. Of its values it knows only where they begin and end.
@@ -26,230 +28,40 @@ type statement struct {
 
 // ParseTOML reads a file.
 func ParseTOML(data []byte) (*TOML, error) {
-	r := tomlReader{data: data}
-	if bytes.HasPrefix(data, []byte("\ufeff")) {
-		r.at = len("\ufeff")
-	}
+	var p unstable.Parser
+	p.Reset(withoutMark(data))
 	doc := &TOML{data: data}
 	var table []string
-	for {
-		r.skip(true)
-		if r.at >= len(data) {
-			return doc, nil
+	for p.NextExpression() {
+		expr := p.Expression()
+		s := statement{head: expr.Kind != unstable.KeyValue}
+		var key []string
+		first, end := -1, 0
+		for it := expr.Key(); it.Next(); {
+			raw := it.Node().Raw
+			if first < 0 {
+				first = int(raw.Offset)
+			}
+			key, end = append(key, string(it.Node().Data)), int(raw.Offset+raw.Length)
 		}
-		s := statement{from: bytes.LastIndexByte(data[:r.at], '\n') + 1, head: data[r.at] == '['}
-		var err error
 		if s.head {
-			if s.path, err = r.heading(); err != nil {
-				return nil, err
-			}
-			table = s.path
+			table, s.path = key, key
 		} else {
-			if s.path, err = r.key(); err != nil {
-				return nil, err
-			}
-			s.path = slices.Concat(table, s.path)
-			if err := r.expect('='); err != nil {
-				return nil, err
-			}
-			r.skip(false)
-			begin := r.at
-			if err := r.value(0); err != nil {
-				return nil, err
-			}
-			s.value = strings.TrimSpace(string(data[begin:r.at]))
+			_, value, _ := bytes.Cut(p.Raw(expr.Raw)[end-first:], []byte("="))
+			s.path, s.value = slices.Concat(table, key), string(bytes.TrimSpace(value))
+			end = int(expr.Raw.Offset + expr.Raw.Length)
 		}
-		if err := r.endOfLine(); err != nil {
-			return nil, err
+		s.from, s.to = bytes.LastIndexByte(data[:first], '\n')+1, len(data)
+		if n := bytes.IndexByte(data[end:], '\n'); n >= 0 {
+			s.to = end + n + 1
 		}
-		s.to = r.at
 		doc.said = append(doc.said, s)
 	}
+	if bad, ok := errors.AsType[*unstable.ParserError](p.Error()); ok {
+		return nil, fmt.Errorf("line %d: %w", lineAt(data, int(p.Range(bad.Highlight).Offset)), bad)
+	}
+	return doc, p.Error()
 }
-
-// tomlReader reads TOML from a place on.
-type tomlReader struct {
-	data []byte
-	at   int
-}
-
-func (r *tomlReader) wrong(what string) error {
-	return fmt.Errorf("line %d: %s", lineAt(r.data, r.at), what)
-}
-
-// skip passes over white space. With `lines` it passes over comments and ends of lines too.
-func (r *tomlReader) skip(lines bool) {
-	for ; r.at < len(r.data); r.at++ {
-		switch b := r.data[r.at]; {
-		case b == ' ' || b == '\t':
-		case lines && (b == '\n' || b == '\r'):
-		case lines && b == '#':
-			r.comment()
-			r.at--
-		default:
-			return
-		}
-	}
-}
-
-// comment passes over the rest of a line.
-func (r *tomlReader) comment() {
-	for r.at < len(r.data) && r.data[r.at] != '\n' {
-		r.at++
-	}
-}
-
-func (r *tomlReader) endOfLine() error {
-	r.skip(false)
-	if r.at < len(r.data) && r.data[r.at] == '#' {
-		r.comment()
-	}
-	switch rest := r.data[r.at:]; {
-	case bytes.HasPrefix(rest, []byte("\n")):
-		r.at++
-	case bytes.HasPrefix(rest, []byte("\r\n")):
-		r.at += 2
-	case len(rest) > 0:
-		return r.wrong("there is more in the line than belongs there")
-	}
-	return nil
-}
-
-func (r *tomlReader) expect(b byte) error {
-	r.skip(false)
-	if r.at >= len(r.data) || r.data[r.at] != b {
-		return r.wrong(fmt.Sprintf("%q is missing", b))
-	}
-	r.at++
-	return nil
-}
-
-// heading reads the head of a table.
-func (r *tomlReader) heading() ([]string, error) {
-	brackets := 1
-	if bytes.HasPrefix(r.data[r.at:], []byte("[[")) {
-		brackets = 2
-	}
-	r.at += brackets
-	path, err := r.key()
-	for range brackets {
-		if err == nil {
-			err = r.expect(']')
-		}
-	}
-	return path, err
-}
-
-// key reads a name, or several with dots between them.
-func (r *tomlReader) key() (path []string, err error) {
-	for {
-		r.skip(false)
-		from := r.at
-		switch {
-		case r.at < len(r.data) && (r.data[r.at] == '"' || r.data[r.at] == '\''):
-			if err := r.text(); err != nil {
-				return nil, err
-			}
-			path = append(path, Text(string(r.data[from:r.at])))
-		default:
-			for r.at < len(r.data) && isBare(r.data[r.at]) {
-				r.at++
-			}
-			if r.at == from {
-				return nil, r.wrong("a name is missing")
-			}
-			path = append(path, string(r.data[from:r.at]))
-		}
-		r.skip(false)
-		if r.at >= len(r.data) || r.data[r.at] != '.' {
-			return path, nil
-		}
-		r.at++
-	}
-}
-
-func isBare(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
-}
-
-// text passes over a string of any of the four kinds.
-func (r *tomlReader) text() error {
-	from, quote := r.at, r.data[r.at]
-	end, escapes := []byte{quote}, quote == '"'
-	if triple := bytes.Repeat(end, 3); bytes.HasPrefix(r.data[r.at:], triple) {
-		end = triple
-	}
-	for r.at += len(end); r.at < len(r.data); r.at++ {
-		switch {
-		case escapes && r.data[r.at] == '\\':
-			r.at++
-		case bytes.HasPrefix(r.data[r.at:], end):
-			r.at += len(end)
-			for n := 0; len(end) == 3 && n < 2 && r.at < len(r.data) && r.data[r.at] == quote; n++ {
-				r.at++ // quotes right before the end belong to the text
-			}
-			return nil
-		case len(end) == 1 && r.data[r.at] == '\n':
-			r.at = from
-			return r.wrong("a text has no end")
-		}
-	}
-	r.at = from
-	return r.wrong("a text has no end")
-}
-
-// value passes over a value.
-func (r *tomlReader) value(depth int) error {
-	switch {
-	case depth > maxDepth:
-		return r.wrong("values are nested too deep")
-	case r.at >= len(r.data):
-		return r.wrong("a value is missing")
-	}
-	switch b := r.data[r.at]; b {
-	case '"', '\'':
-		return r.text()
-	case '[', '{':
-		closing := b + 2
-		for r.at++; ; {
-			r.skip(true)
-			switch {
-			case r.at >= len(r.data):
-				return r.wrong("a bracket is not closed")
-			case r.data[r.at] == closing:
-				r.at++
-				return nil
-			case r.data[r.at] == ',':
-				r.at++
-				continue
-			}
-			if b == '{' {
-				if _, err := r.key(); err != nil {
-					return err
-				}
-				if err := r.expect('='); err != nil {
-					return err
-				}
-				r.skip(true)
-			}
-			if err := r.value(depth + 1); err != nil {
-				return err
-			}
-		}
-	}
-	from := r.at
-	for r.at < len(r.data) && strings.IndexByte(",]}#\r\n", r.data[r.at]) < 0 {
-		r.at++
-	}
-	if !bareValue.Match(bytes.TrimSpace(r.data[from:r.at])) {
-		r.at = from
-		return r.wrong("a value is missing")
-	}
-	return nil
-}
-
-// bareValue is a number, a word or a moment.
-var bareValue = regexp.MustCompile(`^[\w+.:-]+( [\w+.:-]+)?$`)
 
 // Text is what a string says, as it is written. What is no string is returned as it is.
 func Text(written string) string {

@@ -496,7 +496,7 @@ func TestBlocked(t *testing.T) {
 		want             string
 		paste            bool
 	}{
-		{"broken", ".claude/settings.json", "{\"hooks\": ", 0o644, "line 1: the file ends where a value should be", true},
+		{"broken", ".claude/settings.json", "{\"hooks\": ", 0o644, "parsing value: unexpected EOF", true},
 		{"hooks in another form", ".claude/settings.json", `{"hooks": []}`, 0o644, `"hooks" is not what programs expect there`, true},
 		{"locked", ".claude/settings.json", `{}`, 0o444, "may only be read", true},
 		{"another server of that name", ".claude.json", `{"mcpServers": {"parley": {"command": "talk"}}}`, 0o644, `called "parley"`, true},
@@ -504,7 +504,7 @@ func TestBlocked(t *testing.T) {
 		{"servers in one value", ".codex/config.toml", "mcp_servers = { a = { command = \"x\" } }", 0o600, "line 1 has servers", true},
 		{"another table of that name", ".codex/config.toml", "[mcp_servers.parley]\ncommand = \"x\"\n", 0o600, "line 1 has servers", true},
 		{"locked TOML", ".codex/config.toml", "a = 1\n", 0o400, "may only be read", true},
-		{"broken TOML", ".codex/config.toml", "a = \n", 0o600, "line 1: a value is missing", true},
+		{"broken TOML", ".codex/config.toml", "a = \n", 0o600, "line 1: unexpected character", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			name := "claude"

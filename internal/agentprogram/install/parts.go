@@ -138,22 +138,9 @@ func compact(value any) []byte {
 
 // inLine is a value as JSON in one line, with spaces for people.
 func inLine(value any) string {
-	var out strings.Builder
-	quoted, escaped := false, false
-	for _, b := range compact(value) {
-		out.WriteByte(b)
-		switch {
-		case escaped:
-			escaped = false
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-			escaped = b == '\\'
-		case b == ',' || b == ':':
-			out.WriteByte(' ')
-		}
-	}
-	return out.String()
+	var lines bytes.Buffer
+	_ = json.Indent(&lines, compact(value), "", "") // it is JSON
+	return strings.NewReplacer(",\n", ", ", "\n", "").Replace(lines.String())
 }
 
 func (h hooks) paste() string { return string(h.text()) }
