@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -205,10 +206,5 @@ func foreignInboxOf(subject string, fleet, host protocol.Name) bool {
 	if first := tokens[0]; first == inboxRoot || first == protocol.SubjectRoot || strings.HasPrefix(first, "$") {
 		return false
 	}
-	for _, token := range tokens {
-		if token == "" || strings.ContainsAny(token, "*> \t\r\n") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(tokens, func(token string) bool { return token == "" || strings.ContainsAny(token, "*> \t\r\n") })
 }

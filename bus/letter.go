@@ -169,12 +169,7 @@ func decodePresence(data []byte) (Presence, error) {
 }
 
 func plainWord(text string) bool {
-	for _, letter := range text {
-		if letter < 'a' || letter > 'z' {
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxWord
+	return text != "" && len(text) <= maxWord && !strings.ContainsFunc(text, func(letter rune) bool { return letter < 'a' || letter > 'z' })
 }
 
 func checkPresence(p Presence) error {

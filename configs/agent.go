@@ -189,7 +189,7 @@ func AgentSettings(a *Agent) []Setting {
 }
 
 func (a *Agent) checkWakesOn() error {
-	return errors.Join(twice(a.WakesOn), each(a.WakesOn, func(act protocol.Act) error {
+	return errors.Join(twice(a.WakesOn), checkEach(a.WakesOn, func(act protocol.Act) error {
 		spec, known := protocol.FindAct(act)
 		return wrongIf(!known || !act.Mail(), "%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", "))
 	}))

@@ -3,6 +3,7 @@ package configs
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -181,15 +182,10 @@ func commandsIn(memory uint64) int {
 
 func hosted(remote string) bool {
 	host := remoteHost(remote)
-	for _, service := range []string{
+	return slices.ContainsFunc([]string{
 		"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com", "visualstudio.com",
 		"gitea.com", "gitee.com", "sr.ht", "notabug.org", "sourceforge.net",
-	} {
-		if host == service || strings.HasSuffix(host, "."+service) {
-			return true
-		}
-	}
-	return false
+	}, func(service string) bool { return host == service || strings.HasSuffix(host, "."+service) })
 }
 
 // remoteHost is the host that a git URL names, in lower case, or "" for a path. Git also knows the

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
-	"gopkg.in/yaml.v3"
 )
 
 // Setting is all that there is to know of one setting, bound to the value that it sets. Settings and
@@ -94,12 +96,8 @@ func wrongIf(wrong bool, format string, args ...any) error {
 	return nil
 }
 
-func each[T any](list []T, check func(T) error) error {
-	errs := make([]error, len(list))
-	for i, v := range list {
-		errs[i] = check(v)
-	}
-	return errors.Join(errs...)
+func checkEach[T any](list []T, check func(T) error) error {
+	return errors.Join(each.Of(list, check)...)
 }
 
 func twice[T comparable](list []T) error {
@@ -385,13 +383,7 @@ func listSetting[L ~[]T, T any](key string, at *L, parse func(string) (T, error)
 		*at = list
 		return nil
 	}
-	texts := func() []string {
-		list := []string{}
-		for _, v := range *at {
-			list = append(list, text(v))
-		}
-		return list
-	}
+	texts := func() []string { return each.Of(*at, text) }
 	return Setting{
 		Key: key, List: true,
 		read: func(n *yaml.Node) error {
@@ -416,11 +408,7 @@ func listSetting[L ~[]T, T any](key string, at *L, parse func(string) (T, error)
 			return set(texts)
 		},
 		yaml: func() string {
-			list := texts()
-			for i, s := range list {
-				list[i] = plainInFlow(s)
-			}
-			return "[" + strings.Join(list, ", ") + "]"
+			return "[" + strings.Join(each.Of(texts(), plainInFlow), ", ") + "]"
 		},
 		text:  func() string { return strings.Join(texts(), " ") },
 		value: func() any { return texts() },
@@ -452,10 +440,7 @@ func mappingsSetting[T any](key string, at *[]T, of func(*T) []Setting) Setting 
 			return asError("", problems)
 		},
 		yaml: func() string {
-			list := make([]string, len(*at))
-			for i := range *at {
-				list[i] = "{" + strings.Join(keyed(of(&(*at)[i]), false), ", ") + "}"
-			}
+			list := each.Of(*at, func(one T) string { return "{" + strings.Join(keyed(of(&one), false), ", ") + "}" })
 			return "[" + strings.Join(list, ", ") + "]"
 		},
 		unset: func() bool { return len(*at) == 0 },

@@ -47,11 +47,11 @@ func (b *Bus) checkAdvertise() error {
 	return errors.Join(
 		wrongIf(len(b.Advertise) > 0 && b.Listen == "" && b.Links == "" && b.URL == "", "there is no port for others to reach: set bus.listen or bus.links"),
 		wrongIf(len(b.Advertise) > protocol.MaxAddresses, "%d addresses are more than %d", len(b.Advertise), protocol.MaxAddresses),
-		each(b.Advertise, protocol.CheckHostPort), twice(b.Advertise))
+		checkEach(b.Advertise, protocol.CheckHostPort), twice(b.Advertise))
 }
 
 func (b *Bus) checkHubs() error {
-	return errors.Join(each(b.Hubs, func(hub string) error {
+	return errors.Join(checkEach(b.Hubs, func(hub string) error {
 		_, _, err := ParseHub(hub)
 		return err
 	}), twice(b.Hubs))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -50,13 +51,7 @@ func (vs Variables) Let(name string) bool {
 
 // Values are the entries NAME=VALUE.
 func (vs Variables) Values() []string {
-	var values []string
-	for _, v := range vs {
-		if strings.Contains(v, "=") {
-			values = append(values, v)
-		}
-	}
-	return values
+	return slices.DeleteFunc(slices.Clone(vs), func(v string) bool { return !strings.Contains(v, "=") })
 }
 
 // WithoutValues are the entries in a form that others may see: a value may be a secret.
@@ -74,7 +69,7 @@ func (vs Variables) WithoutValues() []string {
 
 // variablesSetting are variables. People see no values of them.
 func variablesSetting(key string, vs *Variables) Setting {
-	s := listSetting(key, vs, asIs[string], toText[string]).checked(func() error { return each(*vs, checkVariable) })
+	s := listSetting(key, vs, asIs[string], toText[string]).checked(func() error { return checkEach(*vs, checkVariable) })
 	s.isSecret = true
 	s.text = func() string { return strings.Join(vs.WithoutValues(), " ") }
 	read := s.read

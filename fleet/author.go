@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -96,10 +97,7 @@ func (s *State) oneSession(as Who, name string) error {
 	if len(on) < 2 || slices.Contains(on, as.Host) || !slices.ContainsFunc(on, isSession) {
 		return nil
 	}
-	var addresses []string
-	for _, h := range on {
-		addresses = append(addresses, h.String()+":"+name)
-	}
+	addresses := each.Of(on, func(h protocol.Name) string { return h.String() + ":" + name })
 	return refuse(Senseless, "say which, such as "+addresses[0], "several sessions are called %q: %s", name, strings.Join(addresses, ", "))
 }
 

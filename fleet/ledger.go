@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -83,7 +84,11 @@ func (it *Item) addressed() []string {
 	if it.ToAll() {
 		return []string{""}
 	}
-	var names []string
+	return it.names()
+}
+
+// names are the names of the addressees, each once.
+func (it *Item) names() (names []string) {
 	for i, a := range it.To {
 		if !addressedBefore(it.To[:i], a.Name) {
 			names = append(names, a.Name)
@@ -186,12 +191,7 @@ func (s files) Files() iter.Seq[*keys.File] {
 // signed is the sealed file with that hash, whether it stands at its path or has lost the path to
 // another file. It is nil if there is none.
 func (l *Ledger) signed(hash string) *Item {
-	for _, it := range slices.Concat(hashed.find(l, hash), l.lost[hash]) {
-		if it.Sealed {
-			return it
-		}
-	}
-	return nil
+	return each.Find(slices.Concat(hashed.find(l, hash), l.lost[hash]), func(it *Item) bool { return it.Sealed })
 }
 
 // every yields all files in the order of the record, then those that have lost their paths.

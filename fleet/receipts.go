@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -183,12 +184,7 @@ func (t *Talk) isFor(of *Item, name string) bool {
 
 // firstAnswerBy is the first answer of somebody to a message, nil if there is none.
 func (t *Talk) firstAnswerBy(of *Item, by string) *Item {
-	for _, answer := range t.Answers(of.Path) {
-		if answer.Author().Name == by {
-			return answer
-		}
-	}
-	return nil
+	return each.Find(t.Answers(of.Path), func(answer *Item) bool { return answer.Author().Name == by })
 }
 
 // same reports whether two items have the same path: an archive makes a new item each time.

@@ -110,10 +110,6 @@ func (t *Talk) AnsweredBefore(it *Item) (*Item, bool) {
 // asksOneOf reports whether a message is for an agent without a host: then one instance of the
 // agent is to answer.
 func (it *Item) asksOneOf(agent string) bool {
-	for _, to := range it.To {
-		if to.Name == agent && to.Host != "" {
-			return false
-		}
-	}
-	return it.ToAll() || addressedBefore(it.To, agent)
+	one := func(to protocol.Address) bool { return to.Name == agent && to.Host != "" }
+	return !slices.ContainsFunc(it.To, one) && (it.ToAll() || addressedBefore(it.To, agent))
 }

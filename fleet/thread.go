@@ -103,19 +103,8 @@ func (t *Talk) Progress(it *Item) []Progress {
 // expected are the names that a message is to reach: its addressees or, if it is to all, those in
 // the fleet's directory.
 func (t *Talk) expected(it *Item) []string {
-	var names []string
 	if it.ToAll() {
-		for _, name := range t.people.All() {
-			if name != it.Author().Name {
-				names = append(names, name)
-			}
-		}
-		return names
+		return slices.DeleteFunc(t.people.All(), func(name string) bool { return name == it.Author().Name })
 	}
-	for i, to := range it.To {
-		if !addressedBefore(it.To[:i], to.Name) {
-			names = append(names, to.Name)
-		}
-	}
-	return names
+	return it.names()
 }

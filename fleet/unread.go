@@ -64,10 +64,7 @@ func (t *Talk) Sees(it *Item, who Who) bool {
 // InCommon reports whether a message stands in the channel that its author and its addressees have
 // without anybody making one.
 func (t *Talk) InCommon(it *Item) bool {
-	names := []string{it.From}
-	for _, to := range it.To {
-		names = append(names, to.Name)
-	}
+	names := append(it.names(), it.From)
 	if it.ToAll() {
 		names = []string{protocol.All}
 	}

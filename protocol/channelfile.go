@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // channelFileName is the file of a channel's directory that describes it.
@@ -150,11 +152,8 @@ func withMembers(old []byte, members []string) ([]byte, error) {
 	}
 	unset(root, "members")
 	if len(members) > 0 {
-		list := &yaml.Node{Kind: yaml.SequenceNode} // one line each, so that changes of two hosts can be merged
-		for _, m := range members {
-			list.Content = append(list.Content, scalar(m))
-		}
-		set(root, "members", list)
+		// One line each, so that changes of two hosts can be merged.
+		set(root, "members", &yaml.Node{Kind: yaml.SequenceNode, Content: each.Of(members, scalar)})
 	}
 	return renderFile(root, NormalBody(body), func(file []byte) error {
 		_, err := ParseChannelFile(file)

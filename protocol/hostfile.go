@@ -11,8 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parleyfleet/parley/internal/pattern"
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/each"
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // HostsDir is where the record keeps its host files.
@@ -179,11 +181,8 @@ func scalar(s string) *yaml.Node {
 }
 
 func names(list []Name) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, name := range list {
-		n.Content = append(n.Content, scalar(name.String()))
-	}
-	return n
+	content := each.Of(list, func(name Name) *yaml.Node { return scalar(name.String()) })
+	return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: content}
 }
 
 func actors(list []HostedAgent) *yaml.Node {

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/parleyfleet/parley/internal/pattern"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // Label is what people call an item of a topic: A1 an agreement, P1 an open question, T1 a
@@ -40,15 +41,7 @@ func ParseLabel(s string) (Label, error) {
 // plainLabel reports whether a label is a letter and a number, as nearly all are. A year of topics
 // reads a hundred thousand labels, and labelPattern is slow.
 func plainLabel(s string) bool {
-	if len(s) < 2 || len(s) > 7 || strings.IndexByte("APTDC", s[0]) < 0 {
-		return false
-	}
-	for _, digit := range []byte(s[1:]) {
-		if digit < '0' || digit > '9' {
-			return false
-		}
-	}
-	return true
+	return len(s) >= 2 && len(s) <= 7 && strings.IndexByte("APTDC", s[0]) >= 0 && strings.Trim(s[1:], "0123456789") == ""
 }
 
 // String returns the label.

@@ -123,10 +123,8 @@ func (r Report) check() error {
 	if _, err := ParseName(r.Host.String()); err != nil {
 		return fmt.Errorf("host %w", err)
 	}
-	for _, count := range []int{r.Messages, r.Unrecorded, r.Unpushed, r.AgentCount} {
-		if count < 0 {
-			return errors.New("it counts less than nothing")
-		}
+	if min(r.Messages, r.Unrecorded, r.Unpushed, r.AgentCount) < 0 {
+		return errors.New("it counts less than nothing")
 	}
 	for _, a := range r.Agents {
 		if _, err := ParseName(a.String()); err != nil {

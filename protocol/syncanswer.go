@@ -214,11 +214,7 @@ func splitCells(line string) []string {
 	const bar = "\x00"
 	line = strings.ReplaceAll(line, `\|`, bar)
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
-	cells := strings.Split(line, "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(strings.ReplaceAll(cells[i], bar, "|"))
-	}
-	return cells
+	return each.Of(strings.Split(line, "|"), func(cell string) string { return strings.TrimSpace(strings.ReplaceAll(cell, bar, "|")) })
 }
 
 // column says what a column of a table contains, by the column's heading.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -103,10 +104,8 @@ func DecodeTraceQuestion(data []byte) ([]Path, error) {
 }
 
 func checkTraced(paths []Path) error {
-	for _, p := range paths {
-		if p.IsZero() {
-			return errors.New("one has no path")
-		}
+	if slices.ContainsFunc(paths, Path.IsZero) {
+		return errors.New("one has no path")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package keys
 import (
 	"slices"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -189,12 +190,7 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *File {
 			given.revoked = h.revoking(given.revoked, len(given.revoked), it)
 		}
 	}
-	for _, it := range open {
-		if given.allows(it) {
-			return it
-		}
-	}
-	return nil
+	return each.Find(open, given.allows)
 }
 
 // ownRevocations takes in what the host itself revoked: the last key revokes itself, and a later

@@ -63,10 +63,7 @@ func (d *Directory) CheckHosted(to protocol.Address) error {
 
 // servedThere is a hint that names the agents and humans of a host.
 func servedThere(h protocol.HostState) string {
-	there := slices.Clone(h.Humans)
-	for _, a := range h.Agents {
-		there = append(there, a.Name)
-	}
+	there := namesIn(h.Humans, h.Agents)
 	if len(there) == 0 || len(there) > manyNames {
 		return "see who is there: parley who"
 	}
@@ -104,23 +101,19 @@ func (d *Directory) ServedOn(name string) []protocol.Name {
 
 // All is every agent and human that some host declares, sorted.
 func (d *Directory) All() []string {
-	var all []string
-	add := func(humans []protocol.Name, agents []protocol.HostedAgent) {
-		for _, n := range humans {
-			all = append(all, n.String())
-		}
-		for _, a := range agents {
-			all = append(all, a.Name.String())
-		}
-	}
+	var all []protocol.Name
 	for _, h := range d.ring().Hosts() {
-		add(h.Humans, h.Agents)
+		all = append(all, namesIn(h.Humans, h.Agents)...)
 	}
 	for _, f := range d.OtherPrograms() {
-		add(f.Humans, f.Agents)
+		all = append(all, namesIn(f.Humans, f.Agents)...)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return each.Of(slices.Compact(all), protocol.Name.String)
+}
+
+func namesIn(humans []protocol.Name, agents []protocol.HostedAgent) []protocol.Name {
+	return slices.Concat(humans, each.Of(agents, func(a protocol.HostedAgent) protocol.Name { return a.Name }))
 }
 
 // Near are the participants whose names are similar to `name`, which nobody has.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -167,10 +168,7 @@ func (j *Journal) Losses() []Loss {
 func (j *Journal) Settle() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var errs []error
-	for _, d := range j.damaged {
-		errs = append(errs, j.writeAnew(d))
-	}
+	errs := each.Of(j.damaged, j.writeAnew)
 	j.losses, j.damaged = nil, nil
 	j.noteExtent()
 	return errors.Join(errs...)

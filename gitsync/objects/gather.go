@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 const (
@@ -121,10 +122,7 @@ func (g *gathering) flush() error {
 	if err != nil {
 		return err
 	}
-	names := make([]Hash, len(g.builder.objects))
-	for i, o := range g.builder.objects {
-		names[i] = o.hash
-	}
+	names := each.Of(g.builder.objects, func(o object) Hash { return o.hash })
 	g.builder, g.size, g.trees = Builder{}, 0, map[string]Hash{}
 	return g.take(data, names)
 }

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -26,10 +26,8 @@ func (f packFolder) packs(ending string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot list packs: %w", err)
 	}
-	for i, name := range names {
-		names[i] = strings.TrimSuffix(name, ending)
-	}
-	slices.SortFunc(names, cmp.Compare)
+	names = each.Of(names, func(name string) string { return strings.TrimSuffix(name, ending) })
+	slices.Sort(names)
 	return names, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // maxInput bounds what a hook is given. The result of a tool may be large; a hook that is given more
@@ -101,12 +102,7 @@ func kindOf(name string) Kind {
 
 // IsWord reports whether a text is empty, or can be an id: visible ASCII characters without space.
 func IsWord(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return len(s) <= maxWord
+	return len(s) <= maxWord && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // processOf reads the number of a process; "" is 0.

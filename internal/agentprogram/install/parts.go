@@ -292,9 +292,7 @@ func (s server) kind() string { return kindServer }
 
 func (s server) entry() map[string]any {
 	all := map[string]any{"command": s.argv[0], "args": slices.Concat(s.argv[1:], []string{"mcp"})}
-	for key, value := range s.rest {
-		all[key] = value
-	}
+	maps.Copy(all, s.rest)
 	return all
 }
 
