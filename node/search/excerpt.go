@@ -51,12 +51,8 @@ func (q Query) Matcher() Matcher {
 func (m Matcher) Matches(text string) bool {
 	found := runs(text)
 	occurs := func(s sought) bool { return len(s.in(found, 1)) > 0 }
-	for _, s := range m.wanted {
-		if !occurs(s) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(m.unwanted, occurs)
+	lacks := func(s sought) bool { return !occurs(s) }
+	return !slices.ContainsFunc(m.wanted, lacks) && !slices.ContainsFunc(m.unwanted, occurs)
 }
 
 // place is where a hit stands in a text, in bytes.
@@ -183,42 +179,14 @@ type run struct {
 }
 
 // runs cuts a text as pieces does, and keeps where each piece stands.
-func runs(text string) []run {
-	var all []run
-	begin, dense := -1, false
-	end := func(at int) {
-		if begin >= 0 {
-			all = append(all, newRun(text[begin:at], begin, dense))
-		}
-		begin = -1
-	}
-	for at, r := range text {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-			is := unspaced(r)
-			if begin >= 0 && is != dense && !unicode.IsMark(r) {
-				end(at)
-			}
-			if begin < 0 {
-				begin, dense = at, is
-			}
-		case unicode.Is(unicode.So, r):
-			end(at)
-			all = append(all, newRun(string(r), at, false))
-		default:
-			end(at)
-		}
-	}
-	end(len(text))
+func runs(text string) (all []run) {
+	cut(text, func(at int, p piece) { all = append(all, newRun(p.text, at, p.unspaced)) })
 	return all
 }
 
 func newRun(text string, from int, dense bool) run {
-	r := run{piece: piece{fold(text), dense}, from: from, to: from + len(text)}
+	r := run{piece: piece{fold(text), dense}.short(), from: from, to: from + len(text)}
 	if !dense {
-		if letters := []rune(r.text); len(letters) > maxWord {
-			r.text = string(letters[:maxWord])
-		}
 		return r
 	}
 	at, count := from, 0

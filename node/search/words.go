@@ -37,40 +37,48 @@ type piece struct {
 	unspaced bool
 }
 
-// pieces cuts folded text at everything that is no letter, digit or mark, and at the beginning and
-// end of an unspaced script. A symbol such as an emoji is a piece by itself.
-func pieces(text string) []piece {
-	var all []piece
-	var run strings.Builder
-	count, dense := 0, false
-	end := func() {
-		if run.Len() > 0 {
-			all = append(all, piece{run.String(), dense})
-			run.Reset()
+// cut cuts a text at everything that is no letter, digit or mark, and at the beginning and end of an
+// unspaced script. A symbol such as an emoji is a piece by itself. It tells where each piece begins.
+func cut(text string, tell func(at int, p piece)) {
+	begin, dense := -1, false
+	end := func(at int) {
+		if begin >= 0 {
+			tell(begin, piece{text[begin:at], dense})
 		}
-		count = 0
+		begin = -1
 	}
-	for _, r := range text {
+	for at, r := range text {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-			if is := unspaced(r); run.Len() > 0 && is != dense && !unicode.IsMark(r) {
-				end()
-				dense = is
-			} else if run.Len() == 0 {
-				dense = is
+			is := unspaced(r)
+			if begin >= 0 && is != dense && !unicode.IsMark(r) {
+				end(at)
 			}
-			if count++; dense || count <= maxWord {
-				run.WriteRune(r)
+			if begin < 0 {
+				begin, dense = at, is
 			}
 		case unicode.Is(unicode.So, r):
-			end()
-			all = append(all, piece{string(r), false})
+			end(at)
+			tell(at, piece{string(r), false})
 		default:
-			end()
+			end(at)
 		}
 	}
-	end()
+	end(len(text))
+}
+
+// pieces are what cut makes of folded text. Of a long word they have the beginning.
+func pieces(text string) (all []piece) {
+	cut(text, func(_ int, p piece) { all = append(all, p.short()) })
 	return all
+}
+
+// short is a piece whose word is not longer than one can be.
+func (p piece) short() piece {
+	if letters := []rune(p.text); !p.unspaced && len(letters) > maxWord {
+		p.text = string(letters[:maxWord])
+	}
+	return p
 }
 
 // pairs are the words of a run of an unspaced script: every two neighbours, and the last character
