@@ -95,7 +95,7 @@ func newBus(opts Options) (*Bus, error) {
 	b := &Bus{
 		opts:     opts,
 		inner:    inner,
-		tree:     newTree(time.Now()),
+		tree:     &tree{since: time.Now(), change: make(chan struct{})},
 		subjects: protocol.Subjects{Fleet: opts.Fleet},
 		inbox:    newInbox(opts.Login.InboxPrefix, opts.Fleet, opts.Alias),
 		queue:    newQueue(opts.QueueBytes),

@@ -41,8 +41,6 @@ type outlink struct {
 	end     context.CancelFunc
 }
 
-func newTree(now time.Time) *tree { return &tree{since: now, change: make(chan struct{})} }
-
 // takeUp takes a link up. It returns false if none can be taken now.
 func (t *tree) takeUp(now time.Time) bool {
 	t.mu.Lock()

@@ -117,7 +117,3 @@ func (r *reader) search(it *Item) uint32 {
 	}
 	return low
 }
-
-func emptyArchive(kinds []affair.Any) *Archive {
-	return &Archive{Archive: archive.Empty(layout(kinds)), kinds: kinds}
-}

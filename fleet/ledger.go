@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
@@ -43,7 +44,7 @@ type Ledger struct {
 func newLedger(system protocol.ChannelID, kinds []affair.Any, judge func(*keys.File) keys.Verdict, moved func(*Item, time.Time), forked func(protocol.Name)) *Ledger {
 	return &Ledger{
 		system: system, judge: judge, moved: moved, forked: forked,
-		archive: newReader(emptyArchive(kinds)),
+		archive: newReader(&Archive{Archive: archive.Empty(layout(kinds)), kinds: kinds}),
 		gone:    map[uint32]struct{}{},
 		loose:   newLoose(),
 		rivals:  map[protocol.Path][]*Item{},

@@ -126,10 +126,6 @@ type updates struct {
 	own     map[string]objects.Hash
 }
 
-func newUpdates() *updates {
-	return &updates{waiting: map[string]*fileUpdate{}, own: map[string]objects.Hash{}}
-}
-
 // add has the next commit change a file. It replaces a change of the file that still waits.
 func (u *updates) add(file string, change *fileUpdate) {
 	u.mu.Lock()

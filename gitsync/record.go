@@ -87,7 +87,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		opts:       opts,
 		log:        opts.Log,
 		commitBell: make(chan struct{}, 1),
-		updates:    newUpdates(),
+		updates:    &updates{waiting: map[string]*fileUpdate{}, own: map[string]objects.Hash{}},
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
 	shared := opts.Remote != ""

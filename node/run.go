@@ -59,7 +59,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.startBus(ctx, &down); err != nil {
 		return err
 	}
-	n.startCatchup(&down)
+	// Nothing that the bus loses stays lost. It ends before the bus.
+	down.push(wait.Background(n.entry.RetryAlways, n.mender.TellHeads, n.mender.MendAlways, n.asker.Run))
 	if err := n.hosts.Own.Publish(ctx); err != nil { // now it is known at which addresses the host is reached
 		if why := n.twins.Out(); why != nil { // a fetch has told meanwhile to whom the name belongs
 			return why
@@ -289,12 +290,6 @@ func (n *Node) openCatchup() {
 	n.mender = catchup.NewMender(catchup.MenderOptions{
 		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.serving.Nudge, Log: n.log,
 	})
-}
-
-// startCatchup makes sure, until the node goes down, that nothing which the bus loses stays lost.
-// It ends before the bus.
-func (n *Node) startCatchup(down *teardown) {
-	down.push(wait.Background(n.entry.RetryAlways, n.mender.TellHeads, n.mender.MendAlways, n.asker.Run))
 }
 
 // lookAround lets agents run once another node with this node's name would have answered.

@@ -44,7 +44,7 @@ type Options struct {
 
 // New makes Books that have taken in nothing yet.
 func New(o Options) *Books {
-	return &Books{o: o, folders: newFolders(o.Notices, o.Record.ID())}
+	return &Books{o: o, folders: &folders{notices: o.Notices, recordID: o.Record.ID(), strays: map[string]bool{}}}
 }
 
 // Read takes in all the files of the record that the rules know.

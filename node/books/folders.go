@@ -21,10 +21,6 @@ type folders struct {
 	strays map[string]bool // folders that are no channels, and about which there was a warning
 }
 
-func newFolders(notices *notices.Notices, recordID string) *folders {
-	return &folders{notices: notices, recordID: recordID, strays: map[string]bool{}}
-}
-
 // check warns once about each folder below data/channels that is no channel, and about channels
 // whose ids differ only in case.
 func (fs *folders) check(names []string) {

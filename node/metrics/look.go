@@ -120,8 +120,6 @@ type look struct {
 	hosts   []value[Host]
 }
 
-func newLook(m *Metrics) look { return look{m, ofNode(), ofAgents(), ofHosts()} }
-
 // Describe implements prometheus.Collector.
 func (l look) Describe(to chan<- *prometheus.Desc) {
 	for _, v := range l.node {

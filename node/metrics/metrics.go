@@ -73,7 +73,7 @@ func New(version string, s Source, failures ...string) *Metrics {
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.stored, m.heard, m.recorded, m.pushed, m.took, newLook(m))
+		m.stored, m.heard, m.recorded, m.pushed, m.took, look{m, ofNode(), ofAgents(), ofHosts()})
 	return m
 }
 
