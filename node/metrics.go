@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/metrics"
@@ -57,9 +58,7 @@ func (w watched) Look() metrics.Snapshot {
 	}
 	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.serving.Usage()
 	s.Hosts = w.hosts()
-	for _, a := range n.roster.All() {
-		s.Agents = append(s.Agents, w.agent(a))
-	}
+	s.Agents = each.Of(n.roster.All(), w.agent)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Messages = n.state.Ledger.Len()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
@@ -91,9 +92,7 @@ func (n *Node) lookForHuman(p protocol.Path) {
 		human := fleet.Who{Name: n.cfg.Human.String(), Host: n.cfg.Alias}
 		author := it.Author()
 		from = protocol.Address{Name: author.Name, Host: cmp.Or(author.Host, it.Host.String())}.Shown() + prompt.InParentheses(protocol.Doubts(s.Signature(it), it.Unattended))
-		for _, a := range it.To {
-			whom = append(whom, a.Shown())
-		}
+		whom = each.Of(it.To, protocol.Address.Shown)
 		own = it.Host == n.cfg.Alias && author.Name != human.Name
 		mine = s.Talk.Reaches(it, human) && !(it.Host == n.cfg.Alias && author.Name == human.Name) && !it.ToAll()
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/hosts"
 	"github.com/parleyfleet/parley/node/metrics"
@@ -141,10 +142,7 @@ func (n *Node) takeEach(ws []writing.Written) (holes []catchup.Missing) {
 			ends[host] = catchup.EndOf(n.state, host)
 		}
 	}
-	examined := make([]fleet.Examined, len(ws))
-	for i := range ws {
-		examined[i] = ws[i].Examined
-	}
+	examined := each.Of(ws, func(w writing.Written) fleet.Examined { return w.Examined })
 	version := n.state.Keys().Version()
 	taken := n.state.TakeAll(examined)
 	if n.state.Keys().Version() != version {

@@ -105,13 +105,11 @@ func compareMemories(a, b protocol.Memory) int {
 }
 
 func (f MemoryFilter) matches(m protocol.Memory) bool {
-	if f.Scopes != nil && !slices.Contains(f.Scopes, m.Scope) || f.From != "" && m.From != f.From {
-		return false
+	lacks := func(tag string) bool {
+		return !slices.ContainsFunc(m.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
 	}
-	for _, tag := range f.Tags {
-		if !slices.ContainsFunc(m.Tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
-			return false
-		}
+	if f.Scopes != nil && !slices.Contains(f.Scopes, m.Scope) || f.From != "" && m.From != f.From || slices.ContainsFunc(f.Tags, lacks) {
+		return false
 	}
 	return strings.Contains(strings.ToLower(m.Subject), strings.ToLower(f.Subject))
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -205,11 +206,9 @@ func (j *Journal) compact() error {
 	j.mu.Lock()
 	var sparse []*segment
 	if j.bytes > j.opts.CompactBytes {
-		for _, seg := range j.segments {
-			if !seg.current && len(seg.live) > 0 && len(seg.live)*4 <= seg.count {
-				sparse = append(sparse, seg)
-			}
-		}
+		sparse = slices.DeleteFunc(slices.Clone(j.segments), func(seg *segment) bool {
+			return seg.current || len(seg.live) == 0 || len(seg.live)*4 > seg.count
+		})
 	}
 	j.mu.Unlock()
 	for _, seg := range sparse {
@@ -228,10 +227,7 @@ func (j *Journal) moveEntries(seg *segment) error {
 	}
 	j.mu.Lock()
 	old := slices.Sorted(maps.Keys(seg.live))
-	var entries []Entry
-	for _, id := range old {
-		entries = append(entries, all[seg.live[id]])
-	}
+	entries := each.Of(old, func(id ID) Entry { return all[seg.live[id]] })
 	j.mu.Unlock()
 	if len(entries) == 0 {
 		return nil

@@ -163,9 +163,8 @@ func OpenArgv(line string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	checked := slices.Clone(argv)
-	for i := range checked {
-		checked[i] = strings.ReplaceAll(checked[i], configs.PlaceholderContext, door.PromptPlaceholder)
+	checked := func(word string) string {
+		return strings.ReplaceAll(word, configs.PlaceholderContext, door.PromptPlaceholder)
 	}
-	return argv, door.CheckPlaceholders(checked)
+	return argv, door.CheckPlaceholders(each.Of(argv, checked))
 }

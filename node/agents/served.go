@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -26,9 +27,9 @@ func View(a configs.Agent) control.Agent {
 		v.Command = a.Tiers[0].Exec
 	}
 	if len(a.Tiers) > 1 || len(a.Tiers) == 1 && a.Tiers[0].Count > 1 {
-		for _, t := range a.Tiers {
-			v.Tiers = append(v.Tiers, control.AgentTier{Name: t.Name, Count: t.Count, Exec: t.Exec})
-		}
+		v.Tiers = each.Of(a.Tiers, func(t configs.Tier) control.AgentTier {
+			return control.AgentTier{Name: t.Name, Count: t.Count, Exec: t.Exec}
+		})
 	}
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/folders"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
@@ -135,10 +136,7 @@ func (c Command) fill() (filled, error) {
 	if f.argument = holds(PromptPlaceholder); f.argument {
 		f.Stdin = nil
 	}
-	f.Argv = make([]string, len(c.Argv))
-	for i, word := range c.Argv {
-		f.Argv[i] = f.word(word, c.Stdin)
-	}
+	f.Argv = each.Of(c.Argv, func(word string) string { return f.word(word, c.Stdin) })
 	return f, nil
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/whereabouts"
@@ -160,11 +161,8 @@ func (o Options) decide(old *earlier) (cfg configs.Config, agents []configs.Agen
 
 // storable returns an error for names that cannot be those of files in the record on each system.
 func storable(cfg configs.Config, agents []configs.Agent) error {
-	names := []protocol.Name{cfg.Alias, cfg.Human}
-	for _, a := range agents {
-		names = append(names, a.Name)
-	}
-	for _, name := range names {
+	names := each.Of(agents, func(a configs.Agent) protocol.Name { return a.Name })
+	for _, name := range append(names, cfg.Alias, cfg.Human) {
 		if err := protocol.CheckFileName(name.String()); err != nil {
 			return control.Errorf(control.KindUsage, "choose another name", "cannot make a node: %v", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
@@ -136,12 +137,10 @@ func (d *Directory) presenceView(v *control.Host) {
 }
 
 func keysView(h *keys.Host) []control.HostKey {
-	var all []control.HostKey
-	for _, k := range h.Keys() {
-		all = append(all, control.HostKey{
-			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By, Removed: k.Removed})
-	}
-	return all
+	return each.Of(h.Keys(), func(k keys.HeldKey) control.HostKey {
+		return control.HostKey{
+			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By, Removed: k.Removed}
+	})
 }
 
 // fingerprint is the fingerprint of a key of the record, where only texts that are keys are
@@ -240,18 +239,12 @@ func (d *Directory) PresenceOf(host, agent protocol.Name) control.AgentState {
 
 // Status is the hosts of the fleet in the form of a node's status, without those that are out.
 func (d *Directory) Status() []control.HostStatus {
-	var all []control.HostStatus
-	for _, h := range d.Known(false) {
-		s := control.HostStatus{
+	return each.Of(d.Known(false), func(h control.Host) control.HostStatus {
+		return control.HostStatus{
 			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
-			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
+			LastSeen: h.LastSeen, Version: h.Version, Agents: each.Of(h.Agents, protocol.Name.String),
 		}
-		for _, a := range h.Agents {
-			s.Agents = append(s.Agents, a.String())
-		}
-		all = append(all, s)
-	}
-	return all
+	})
 }
 
 func isLive(h control.Host) bool { return h.State == control.HostHere || h.State == control.HostLive }

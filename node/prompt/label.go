@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -46,10 +47,7 @@ func (r Request) sender(l ShownMessage) string {
 }
 
 func addressees(to []string) string {
-	var shown []string
-	for _, a := range to[:min(len(to), maxAddressees)] {
-		shown = append(shown, address(a))
-	}
+	shown := each.Of(to[:min(len(to), maxAddressees)], address)
 	if len(to) > maxAddressees {
 		shown = append(shown, fmt.Sprintf("%d more", len(to)-maxAddressees))
 	}

@@ -358,11 +358,7 @@ func (c *claims) forget() {
 	c.mu.Unlock()
 	var over []work
 	c.Folded(func(s *fleet.State) {
-		for _, w := range all {
-			if !c.open(s, w) {
-				over = append(over, w)
-			}
-		}
+		over = slices.DeleteFunc(all, func(w work) bool { return c.open(s, w) })
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()

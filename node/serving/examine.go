@@ -125,13 +125,8 @@ func (ex *examinations) end(e exam) {
 }
 
 // examined are the agents here for which the node answers.
-func (ex *examinations) examined() (served []configs.Agent) {
-	for _, a := range ex.Roster.All() {
-		if a.Examiner == configs.ExaminerMechanical {
-			served = append(served, a)
-		}
-	}
-	return served
+func (ex *examinations) examined() []configs.Agent {
+	return slices.DeleteFunc(ex.Roster.All(), func(a configs.Agent) bool { return a.Examiner != configs.ExaminerMechanical })
 }
 
 func (ex *examinations) waiting() (due []exam) {

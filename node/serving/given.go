@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -178,16 +179,14 @@ func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, er
 		}
 		return a, err
 	}
-	var to []configs.Agent
+	all, i := pr.Roster.All(), -1
 	pr.Folded(func(s *fleet.State) {
-		for _, a := range pr.Roster.All() {
-			if a.Door == configs.DoorExec && s.Talk.Reaches(it, fleet.Who{Name: a.Name.String(), Host: pr.Host}) {
-				to = append(to, a)
-			}
-		}
+		i = slices.IndexFunc(all, func(a configs.Agent) bool {
+			return a.Door == configs.DoorExec && s.Talk.Reaches(it, fleet.Who{Name: a.Name.String(), Host: pr.Host})
+		})
 	})
-	if len(to) > 0 {
-		return to[0], nil
+	if i >= 0 {
+		return all[i], nil
 	}
 	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+visible.Shell(it.Path.Short())+" --agent NAME",
 		"no agent with a command is served here that %s is for", it.Path.Short())

@@ -292,21 +292,17 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 func (q *queue) first() (in *line, t *task) {
 	for tier, l := range q.lines {
 		next, ok := l.Next()
-		if ok && q.running[tier] < q.workers(tier) && (t == nil || byPlace(next, t) < 0) {
+		if ok && q.running[tier] < q.tier(tier).Count && (t == nil || byPlace(next, t) < 0) {
 			in, t = l, next
 		}
 	}
 	return in, t
 }
 
-// workers is how many workers a tier has. A tier that no longer exists is replaced by the first one.
-func (q *queue) workers(tier string) int {
-	for _, t := range q.agent.Tiers {
-		if t.Name == tier {
-			return t.Count
-		}
-	}
-	return q.agent.Tiers[0].Count
+// tier is the tier of that name. One that no longer exists is replaced by the first one.
+func (q *queue) tier(name string) configs.Tier {
+	i := slices.IndexFunc(q.agent.Tiers, func(t configs.Tier) bool { return t.Name == name })
+	return q.agent.Tiers[max(i, 0)]
 }
 
 // waits reports whether a task waits for anything but its turn.
@@ -348,16 +344,10 @@ func (q *queue) awaited(s *fleet.State) map[protocol.Name]protocol.Path {
 	return awaited
 }
 
-// tierFor returns the tier that was chosen for the message. A tier that no longer exists is
-// replaced by the first one.
+// tierFor is the tier that was chosen for the message.
 func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 	name, _ := s.Talk.ChosenTier(it, q.who)
-	for _, t := range q.agent.Tiers {
-		if t.Name == name {
-			return t
-		}
-	}
-	return q.agent.Tiers[0]
+	return q.tier(name)
 }
 
 // begin takes out the message that is next. From then on it is at work.

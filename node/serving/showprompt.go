@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
@@ -99,13 +100,13 @@ func givenView(g promptlog.Given) control.Prompt {
 	text := g.Text()
 	v := control.Prompt{
 		Agent: g.Agent.String(), Input: g.Input, Text: text, LeftOut: g.LeftOut, Hash: promptlog.Hash(text),
-		Attempt: g.Attempt, Retry: g.Retry, Tier: g.Tier, Time: g.Time, Parts: make([]control.PromptPart, len(g.Parts)),
+		Attempt: g.Attempt, Retry: g.Retry, Tier: g.Tier, Time: g.Time,
+		Parts: each.Of(g.Parts, func(p promptlog.Part) control.PromptPart {
+			return control.PromptPart{Kind: string(p.Kind), Bytes: len(p.Text), Hash: p.Hash}
+		}),
 	}
 	if !utf8.ValidString(text) {
 		v.Base64 = base64.StdEncoding.EncodeToString([]byte(text))
-	}
-	for i, p := range g.Parts {
-		v.Parts[i] = control.PromptPart{Kind: string(p.Kind), Bytes: len(p.Text), Hash: p.Hash}
 	}
 	return v
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/runlog"
@@ -142,10 +143,7 @@ func (wl *workload) elsewhere(p protocol.Path, agent string) (all []string) {
 		if !there {
 			return
 		}
-		var names []string
-		for _, to := range it.To {
-			names = append(names, to.Name)
-		}
+		names := each.Of(it.To, func(to protocol.Address) string { return to.Name })
 		for _, i := range it.Chosen {
 			names = append(names, i.Agent)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,11 +16,7 @@ import (
 // Channels answers control.Channels.
 func (sh *shelves) Channels(context.Context) (all []control.Channel, err error) {
 	sh.Folded(func(s *fleet.State) {
-		channels := s.Channels.All()
-		all = make([]control.Channel, len(channels))
-		for i, c := range channels {
-			all[i] = channelView(s, c)
-		}
+		all = each.Of(s.Channels.All(), func(c shelf.Channel) control.Channel { return channelView(s, c) })
 	})
 	return all, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -64,11 +65,7 @@ func (sh *shelves) Memories(_ context.Context, r control.MemoriesRequest) (all [
 			}
 			f.Scopes = []protocol.ChannelID{id}
 		}
-		memories := s.Memories.List(f)
-		all = make([]control.Memory, len(memories))
-		for i, m := range memories {
-			all[i] = memoryView(s, m)
-		}
+		all = each.Of(s.Memories.List(f), func(m shelf.Memory) control.Memory { return memoryView(s, m) })
 	})
 	return all, err
 }

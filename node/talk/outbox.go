@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
@@ -148,9 +149,7 @@ func (o *outbox) wroteTo(it *fleet.Item, who fleet.Who) (to []string) {
 		if s.Talk.AuthorOf(it, o.Config.Alias) != (protocol.Address{Name: who.Name}) {
 			return
 		}
-		for _, a := range it.To {
-			to = append(to, a.String())
-		}
+		to = each.Of(it.To, protocol.Address.String)
 	})
 	return to
 }

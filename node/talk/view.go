@@ -238,10 +238,7 @@ func findIn(s *fleet.State, text string) (facts, error) {
 	case 1:
 		return factsOf(s, found[0]), nil
 	}
-	first := make([]string, min(len(found), 3))
-	for i := range first {
-		first[i] = found[i].Path.String()
-	}
+	first := each.Of(found[:min(len(found), 3)], func(it *fleet.Item) string { return it.Path.String() })
 	return facts{}, control.Errorf(control.KindUsage, "give the whole path: "+strings.Join(first, " or "),
 		"%q names %d messages", text, len(found))
 }

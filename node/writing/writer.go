@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/homes"
@@ -76,11 +77,8 @@ type Written struct {
 }
 
 // Paths are those of messages that are stored.
-func Paths(ws []Written) (all []protocol.Path) {
-	for _, w := range ws {
-		all = append(all, w.Message.Path)
-	}
-	return all
+func Paths(ws []Written) []protocol.Path {
+	return each.Of(ws, func(w Written) protocol.Path { return w.Message.Path })
 }
 
 // ErrDraining says that the node stops and takes no new messages.

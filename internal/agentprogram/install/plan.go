@@ -59,12 +59,9 @@ func (p Program) Install(at Places, here Here) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{program: p, at: at, record: record{Program: here.Path, Config: p.folder(at)}}
-	var left []kept // was written, and is not wanted any more
-	for _, k := range old.Files {
-		if !slices.ContainsFunc(parts, func(one part) bool { return one.path() == k.Path }) {
-			left = append(left, k)
-		}
-	}
+	left := slices.DeleteFunc(slices.Clone(old.Files), func(k kept) bool { // what was written, and is wanted, goes
+		return slices.ContainsFunc(parts, func(one part) bool { return one.path() == k.Path })
+	})
 	if err := plan.takeOut(left); err != nil {
 		return Plan{}, err
 	}
