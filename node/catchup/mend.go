@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
@@ -133,9 +134,7 @@ func (m *Mender) checkChains() {
 	var hosts []protocol.Name
 	var awaited []Missing
 	m.Folded(func(s *fleet.State) {
-		for _, h := range s.Keys().Hosts() {
-			hosts = append(hosts, h.Alias)
-		}
+		hosts = each.Of(s.Keys().Hosts(), func(h *keys.Host) protocol.Name { return h.Alias })
 		awaited = m.Awaited(s)
 	})
 	m.Missed(awaited)

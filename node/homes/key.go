@@ -107,20 +107,13 @@ func (k *Key) Keep(home configs.Home) error {
 // MakeOwn makes it the key with which the next start signs.
 func (k *Key) MakeOwn(home configs.Home) error {
 	seed, err := k.Pair.Seed()
+	if err == nil {
+		err = durable.WriteFile(KeyFile(home), append(seed, '\n'), 0o600)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot keep this host's key: %w", err)
 	}
-	next := KeyFile(home) + ".next"
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot keep this host's key: %w", err)
-	}
-	if err := writeOnce(next, append(seed, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(next, KeyFile(home)); err != nil {
-		return fmt.Errorf("cannot keep this host's key: %w", err)
-	}
-	return durable.Folder(home.Keys())
+	return nil
 }
 
 // HasSeed reports whether the key is or was one of this home.

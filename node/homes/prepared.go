@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -75,11 +76,7 @@ func NextStart(home configs.Home, now time.Time) (uint64, error) {
 			number = max(number, last+1)
 		}
 	}
-	temp := file + ".tmp"
-	if err := os.WriteFile(temp, []byte(strconv.FormatUint(number, 10)+"\n"), 0o600); err != nil {
-		return number, fmt.Errorf("cannot count the starts of this node: %w", err)
-	}
-	if err := os.Rename(temp, file); err != nil {
+	if err := durable.WriteFile(file, []byte(strconv.FormatUint(number, 10)+"\n"), 0o600); err != nil {
 		return number, fmt.Errorf("cannot count the starts of this node: %w", err)
 	}
 	return number, nil

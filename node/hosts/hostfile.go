@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -20,18 +21,14 @@ type ownHost struct {
 
 func (o *ownHost) says() protocol.HostState {
 	h := protocol.HostState{Host: o.Config.Alias, Key: o.SignsWith.Load().Public, Hostname: whereabouts.Hostname(), Addresses: o.hubs.Addresses(), Humans: []protocol.Name{o.Config.Human}}
-	for _, a := range o.Roster.Declared() {
-		h.Agents = append(h.Agents, hosted(a))
-	}
+	h.Agents = each.Of(o.Roster.Declared(), hosted)
 	return h
 }
 
 // hosted is what the fleet is told about an agent: never its commands (R12).
 func hosted(a configs.Agent) protocol.HostedAgent {
 	h := protocol.HostedAgent{Name: a.Name, TakeoverAfter: a.TakeoverAfter, AsksRerun: a.Rerun == configs.RerunAsk}
-	for _, t := range a.Tiers {
-		h.Tiers = append(h.Tiers, protocol.Tier{Name: t.Name, Count: t.Count})
-	}
+	h.Tiers = each.Of(a.Tiers, func(t configs.Tier) protocol.Tier { return protocol.Tier{Name: t.Name, Count: t.Count} })
 	if a.Session != "" {
 		h.Tiers, h.TakeoverAfter = []protocol.Tier{{Name: protocol.SessionTier, Count: 1}}, protocol.NoTakeover
 	} else if a.Door == configs.DoorInbox {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -107,10 +108,7 @@ func (h *humans) End(ctx context.Context, r control.EndHumanKeyRequest) (control
 			e.By = e.Key
 		}
 		if err = s.MayEndHumanKey(e); err == nil {
-			e.Counts = []string{}
-			for _, it := range s.SignedBy(e.Of, e.Human, e.Key) {
-				e.Counts = append(e.Counts, it.Hash)
-			}
+			e.Counts = each.Of(s.SignedBy(e.Of, e.Human, e.Key), func(it *fleet.Item) string { return it.Hash })
 			slices.Sort(e.Counts)
 		}
 	})
