@@ -6,31 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
-
-// dropMultiIndex removes git's index over many packs if it names one of these packs, as "git repack
-// -d" does. Git takes an object for lost if that index says that it is in a pack that is gone.
-// Without that index, git looks into each pack's own index.
-func (f packFolder) dropMultiIndex(packs []string) error {
-	paths, err := f.multiIndexes()
-	if err != nil || len(paths) == 0 || len(packs) == 0 {
-		return err
-	}
-	for _, path := range paths {
-		names, err := pack.MultiIndexNames(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil || slices.ContainsFunc(packs, func(base string) bool { return names[filepath.Base(base)] }) {
-			return f.removeMultiIndexes() // an index that cannot be read is of no use either
-		}
-	}
-	return nil
-}
 
 // dropStaleMultiIndex removes an index over many packs that names a pack which is gone: somebody
 // wrote the index while the pack went. It also removes an index that cannot be read. It returns
@@ -72,8 +51,9 @@ func (f packFolder) multiIndexes() ([]string, error) {
 	return all, nil
 }
 
-// removeMultiIndexes removes all files of the index over many packs. Those that name the others go
-// first.
+// removeMultiIndexes removes all files of git's index over many packs, as is done before a pack goes.
+// Git takes an object for lost if that index says that it is in a pack that is gone. Without that
+// index, git looks into each pack's own index. Files that name the others go first.
 func (f packFolder) removeMultiIndexes() error {
 	for _, pattern := range []string{"multi-pack-index.d/multi-pack-index-chain", "multi-pack-index", "multi-pack-index.d/*", "multi-pack-index-*"} {
 		paths, err := filepath.Glob(filepath.Join(string(f), filepath.FromSlash(pattern)))

@@ -78,7 +78,7 @@ func removePack(base string) error {
 // putAside gives a damaged pack a name that git does not look at.
 func (f packFolder) putAside(base string) error {
 	aside := filepath.Join(string(f), "damaged-"+filepath.Base(base)+".pack")
-	if err := errors.Join(f.dropMultiIndex([]string{base}), removeFile(base+".idx")); err != nil {
+	if err := errors.Join(f.removeMultiIndexes(), removeFile(base+".idx")); err != nil {
 		return err
 	}
 	if err := os.Rename(base+".pack", aside); err != nil {

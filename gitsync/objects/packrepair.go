@@ -222,7 +222,7 @@ func (r packRepair) finishJoins() ([]string, error) {
 		if sum, err := pack.WrongSum(base + ".pack"); err != nil || sum != nil {
 			continue // the packs that it replaces may be all that can be read
 		}
-		if err := r.folder.dropMultiIndex(sources); err != nil {
+		if err := r.folder.removeMultiIndexes(); err != nil {
 			return did, err
 		}
 		for _, source := range sources {
@@ -278,7 +278,7 @@ func (r packRepair) removeReplaced() ([]string, error) {
 			continue
 		}
 		delete(packs, base)
-		if err := errors.Join(r.folder.dropMultiIndex([]string{base}), removePack(base)); err != nil {
+		if err := errors.Join(r.folder.removeMultiIndexes(), removePack(base)); err != nil {
 			return did, err
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))

@@ -125,15 +125,9 @@ func (w *Writer) removeFirst(n int) error {
 	if n == 0 {
 		return nil
 	}
-	var gone []string
-	for _, r := range w.retired[:n] {
-		if !r.stays {
-			gone = append(gone, r.base)
-		}
-	}
 	// An index over many packs may name one of these packs. It is dropped once more at the end,
 	// because somebody may be writing such an index just now.
-	if err := w.folder.dropMultiIndex(gone); err != nil {
+	if err := w.folder.removeMultiIndexes(); err != nil {
 		return err
 	}
 	for range n {
@@ -142,7 +136,7 @@ func (w *Writer) removeFirst(n int) error {
 		}
 		w.retired = w.retired[1:]
 	}
-	return w.folder.dropMultiIndex(gone)
+	return w.folder.removeMultiIndexes()
 }
 
 func (w *Writer) retireNow(r retired) error {
