@@ -108,7 +108,7 @@ func notifySettings(n *Notification) []Setting {
 			return checkWay(n.Way)
 		}),
 		listSetting("for", &n.For, asIs[string], toText[string]).checked(func() error {
-			return each(n.For, func(what string) error {
+			return checkEach(n.For, func(what string) error {
 				return wrongIf(!slices.Contains(NotifiedOf(), what), "%q is nothing to be notified of: use %s", what, strings.Join(NotifiedOf(), ", "))
 			})
 		}),

@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5253},
+		{"bus", 5242},
 		{"cmd", 24385},
-		{"configs", 3677},
-		{"fleet", 18353},
-		{"gitsync", 17551},
-		{"internal", 7928},
+		{"configs", 3653},
+		{"fleet", 18313},
+		{"gitsync", 17511},
+		{"internal", 7570},
 		{"internal/testkit", 3415},
-		{"node", 44460},
+		{"node", 44359},
 		{"node/control", 4777},
-		{"protocol", 8774},
+		{"protocol", 8758},
 	}
 }

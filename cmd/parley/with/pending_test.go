@@ -33,7 +33,9 @@ func TestCheckpointsAndInvitesArePending(t *testing.T) {
 				{ID: "2f2e3d4c", For: "invite", Whom: "other@white", Party: "not mine", Title: "invite of other@white"}, {ID: "3f2e3d4c", For: "organize", Party: "a wish"},
 			}}, nil
 		}),
-		control.ReadIssues.By(func(context.Context, control.IssuesRequest) (control.IssueList, error) { return control.IssueList{}, nil }),
+		control.ReadIssues.By(func(context.Context, control.IssuesRequest) (control.IssueList, error) {
+			return control.IssueList{}, nil
+		}),
 	)
 	for name, c := range map[string]struct {
 		run  func(context.Context, *call) error
