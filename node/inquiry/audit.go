@@ -262,7 +262,7 @@ func readBatch(r *bufio.Reader, paths <-chan protocol.Path, yield func(protocol.
 // document is everything about an inquiry. It is asked while the state is read.
 func (q *Inquiries) document(s *fleet.State, v inquiries.Inquiry) control.FrameDocument {
 	d := control.FrameDocument{
-		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: v.Tensions, Agreements: v.Synthesis.Agreements, Basis: v.Synthesis.Basis,
+		Record: q.RecordID, Frame: q.view(s, v, true), Context: v.Context.Text, Dialogues: v.Tensions, Agreements: v.Synthesis.Agreements, Basis: slices.Concat(v.Synthesis.Basis, v.Synthesis.Others),
 		Inputs: v.Inputs, Findings: v.End.Findings.Findings, Late: v.Late,
 	}
 	d.Frame.Perspectives = proposed(s, v)

@@ -126,7 +126,7 @@ func (ex *examinations) end(e exam) {
 
 // examined are the agents here for which the node answers.
 func (ex *examinations) examined() []configs.Agent {
-	return slices.DeleteFunc(ex.Roster.All(), func(a configs.Agent) bool { return a.Examiner != configs.ExaminerMechanical })
+	return slices.DeleteFunc(slices.Clone(ex.Roster.All()), func(a configs.Agent) bool { return a.Examiner != configs.ExaminerMechanical })
 }
 
 func (ex *examinations) waiting() (due []exam) {
