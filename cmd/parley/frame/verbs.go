@@ -151,7 +151,8 @@ func (s *session) head(f control.Frame) {
 	if f.Epoch > 1 {
 		epoch = fmt.Sprintf(" (epoch %d)", f.Epoch)
 	}
-	out.Printf("  %s · %s · cycle %d · asked by %s, %s · coordinated by %s%s\n", f.StateText, cmp.Or(f.Mode, "mode not chosen"), f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
+	head := fmt.Sprintf("%s · %s · cycle %d · asked by %s, %s · coordinated by %s%s", f.StateText, cmp.Or(f.Mode, "mode not chosen"), f.Cycle, term.Line(f.By), s.view.Age(f.Began), term.Line(f.Coordinator), epoch)
+	out.Printf("  %s\n", strings.Join(term.Wrap(head, max(0, out.Width-2)), "\n  "))
 	if f.In != "" {
 		out.Printf("  investigates %s\n", term.Line(f.In))
 	}
