@@ -312,7 +312,7 @@ func (q *asking) detection(v inquiries.Inquiry) protocol.InquiryDetection {
 	one, other := standing(v)[0].Perspective, standing(v)[1].Perspective
 	return protocol.InquiryDetection{Triggers: []protocol.InquiryTrigger{
 		{Kind: protocol.TriggerContradiction, Peers: []string{one, other}, Topic: "the first store", Quotes: []protocol.InquiryQuote{
-			{Perspective: one, Section: "Assessment", Words: "keeps stores/first"}, {Perspective: other, Section: "Assessment", Words: "keeps stores/first"},
+			{Perspective: one, Section: "Assessment", Words: one + " keeps stores/first"}, {Perspective: other, Section: "Assessment", Words: other + " keeps stores/first"},
 		}},
 		{Kind: protocol.TriggerHorizon, Peers: []string{other, one}, Topic: "cost", Quotes: []protocol.InquiryQuote{
 			{Perspective: one, Section: "Horizon Limits", Words: "It cannot see cost"}, {Perspective: other, Section: "Epistemic Contribution", Words: "sees what the others do not"},

@@ -88,7 +88,7 @@ func (v Inquiry) based(assessment string, b protocol.InquiryBasis) error {
 		case protocol.BasisResult:
 			stands = quoted(m.Result, s.Words)
 		case protocol.BasisAgreement, protocol.BasisDivergence:
-			stands = slices.ContainsFunc(v.dialogueOf(s.Perspective), func(text string) bool { return quoted(text, s.Words) })
+			stands = slices.ContainsFunc(v.dialogueOf(s.Perspective, ""), func(text string) bool { return quoted(text, s.Words) })
 		case protocol.BasisInput:
 			stands = slices.ContainsFunc(v.Inputs, func(text string) bool { return quoted(text, s.Words) })
 		case protocol.BasisFusion: // marked as the coordinator's own
@@ -110,18 +110,25 @@ func (v Inquiry) Evidence(kind, perspective string) []string {
 	case m == nil:
 		return nil
 	case kind == protocol.BasisAgreement || kind == protocol.BasisDivergence:
-		return v.dialogueOf(perspective)
+		return v.dialogueOf(perspective, kind)
 	}
 	return []string{m.Result}
 }
 
-// dialogueOf is what a perspective reported of its dialogues, and what it answered to follow-ups.
-func (v Inquiry) dialogueOf(perspective string) []string {
+// dialogueOf is what a perspective reported of its dialogues, and what it answered to follow-ups. For
+// what was agreed, what is left open is no part of it, and the other way round.
+func (v Inquiry) dialogueOf(perspective, kind string) []string {
 	var texts []string
 	for _, t := range v.Tensions {
 		for _, r := range t.Reports {
 			if r.Perspective == perspective {
-				texts = append(texts, r.Position, r.Agreement, r.Divergence, r.Rationale)
+				texts = append(texts, r.Position, r.Rationale)
+				if kind != protocol.BasisDivergence {
+					texts = append(texts, r.Agreement)
+				}
+				if kind != protocol.BasisAgreement {
+					texts = append(texts, r.Divergence)
+				}
 			}
 		}
 		for _, a := range t.Answers {

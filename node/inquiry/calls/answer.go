@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/internal/pattern"
 )
@@ -164,43 +162,6 @@ func cutDone(answer string) (text string, done bool) {
 	}
 	return text, true
 }
-
-// nones are words that say that there is nothing, as peers write in their languages.
-var nones = strings.Split("none|nothing|no|nil|null|n/a|na|not applicable|none remaining|none left|nothing remains|fully agreed|full agreement|empty|"+
-	"keine|keiner|keines|kein|nichts|entfällt|nein|ninguna|ninguno|nada|aucune|aucun|rien|néant|nessuna|nessuno|nessun|nulla|niente|nenhuma|nenhum|"+
-	"geen|niets|ingen|inga|inget|ingenting|intet|ei mitään|ei ole|brak|żadne|žádné|žádný|nic|nincs|nincsen|niciuna|nimic|hiçbiri|yok|tidak ada|tiada|"+
-	"không|không có|нет|ничего|немає|няма|καμία|κανένα|δεν υπάρχει|τίποτα|ไม่มี|ไม่มีเลย|ไม่มีแล้ว|无|無|没有|沒有|无分歧|無分歧|没有分歧|なし|無し|特になし|ありません|없음|없습니다|"+
-	"لا يوجد|لا شيء|אין|कोई नहीं|कुछ नहीं|নেই", "|")
-
-// isNone reports whether a text says that there is nothing: it is such a word, alone, before a reason
-// without an exception, or before the word for what there is none of.
-func isNone(text string) bool {
-	lower := strings.ToLower(strings.TrimFunc(strings.ReplaceAll(text, "\u00a0", " "), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsSymbol(r) || unicode.IsPunct(r) || unicode.Is(unicode.Cf, r)
-	}))
-	if lower == "" {
-		return strings.ContainsAny(text, "-/\u2013\u2014\u2212\u2205")
-	}
-	for _, none := range nones {
-		rest, ok := strings.CutPrefix(lower, none)
-		rest = strings.TrimLeft(rest, " ")
-		after, _ := utf8.DecodeRuneInString(rest)
-		reason := len(none) > len("nil") || none[0] >= utf8.RuneSelf // "no, they differ"
-		if ok && (rest == "" || !limits.MatchString(rest) && (unicode.IsPunct(after) && reason || remains.MatchString(rest))) {
-			return true
-		}
-	}
-	return false
-}
-
-// remains is what there is none of, behind such a word.
-var remains = pattern.New(`^(?:\pL+ ){0,3}(?:di[sv]+er[gsz]|disagree|differen|dissens|dissent|unterschied|abweichung|meinungsver|uneinigkeit|desacuerd|désaccord|disaccord|desacord|point|issue|question|tension|conflict|konflikt)\pL*` +
-	`(?: (?:remain\pL*|left|are left|is left|mehr|übrig|exists?|verbleib\pL*|bestehen|persist\pL*|restant\pL*|pendientes?|found|noted))*$` +
-	`|^\pL{0,6}(?:分歧|差异|差異|异议|異議|相違|対立)$|^(?:ความ|ข้อ|ประเด็น)(?:เห็น)?(?:ที่)?(?:แตกต่าง|ขัดแย้ง|ต่าง|โต้แย้ง)[\pL\pM]*$`)
-
-// limits are words that show that something is left after all.
-var limits = pattern.New(`\b(but|except|however|although|though|apart|beyond|unless|still|only|yet|other than|aber|außer|jedoch|nur|noch|bis auf|pero|excepto|salvo|aunque|sino|mais|sauf|hormis|ma|tranne|eccetto|exceto|porém|maar|behalve|men|utom|ale|oprócz)\b` +
-	`|кроме|однако|но |แต่|ยกเว้น|但|除|只|ただし|だが|以外|하지만|제외|다만`)
 
 // exact is how words stand in a text. A quote is corrected if it differs only in white space, in
 // emphasis, or in the form of its quotation marks and dashes. Quotation marks and dots around it

@@ -55,6 +55,9 @@ func readBrief(a inquiries.Actor, inquiry protocol.ChannelID, answer string) (af
 		return affair.Command{}, err
 	}
 	w.Intent, w.Deliverable, w.Scope, w.Why = line(w.Intent), line(w.Deliverable), line(w.Scope), line(w.Why)
+	if inquiries.IsNone(w.Scope) {
+		w.Scope = "as far as the question goes"
+	}
 	w.Mode = keyword(w.Mode, protocol.ModeRecommend, protocol.ModeInquire)
 	return inquiries.Draft(a, inquiry, protocol.DraftBrief, w), nil
 }
@@ -161,7 +164,7 @@ func establish(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 			about = "named by " + v.By.Shown()
 		}
 		for _, p := range v.Proposal.Perspectives {
-			if p.Name == name {
+			if p.Name == name && !inquiries.SaysNothing(p.Contribution) {
 				about = p.Contribution
 			}
 		}

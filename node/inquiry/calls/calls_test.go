@@ -233,7 +233,7 @@ func TestNone(t *testing.T) {
 		"Aucune": true, "aucun désaccord": true, "Nessuna": true, "Nenhuma": true, "Geen": true, "Ingen": true, "Brak": true, "Yok": true, "لا يوجد": true, "N/A": true, "n/a.": true, "-": true, "—": true, "(none)": true, "\u201cNone\u201d": true, "None\u00a0": true,
 		"No significant disagreement remains.": true, "No": true, "No, the price differs": false, "No open questions": true, "No test covers it": false, "": false, "…": false, "Normen": false,
 	} {
-		if got := isNone(text); got != want {
+		if got := inquiries.IsNone(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -113,22 +113,21 @@ func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call,
 	sections, faults := inquiries.Sections(text, headings...)
 	faults = slices.DeleteFunc(faults, func(f string) bool { // there are many ways to say that there is none
 		h, what, _ := strings.Cut(strings.TrimPrefix(f, `"`), `" `)
-		return what == "says nothing" && (isNone(sections[h]) || h == headings[2] && sections[h] == "")
+		return what == "says nothing" && (inquiries.IsNone(sections[h]) || h == headings[2] && sections[h] == "")
 	})
 	if len(faults) > 0 && (s.Refused == "" || Bare(answer) == "") {
 		return affair.Command{}, fmt.Errorf("the report: %s", strings.Join(faults, "; "))
 	}
 	for i, h := range headings {
-		switch missing := slices.ContainsFunc(faults, func(f string) bool {
-			return f == fmt.Sprintf("%q is missing", h) || f == fmt.Sprintf("%q says nothing", h)
-		}); {
+		none := inquiries.IsNone(sections[h])
+		switch missing := i%3 == 0 && none || !none && (i != 2 || sections[h] != "") && inquiries.SaysNothing(sections[h]) || slices.Contains(faults, fmt.Sprintf("%q is missing", h)); {
 		case missing && i == 0:
 			sections[h] = Bare(answer)
 		case missing:
 			sections[h] = unsaid
-		case isNone(sections[h]) && i == 2:
+		case none && i == 2:
 			sections[h] = ""
-		case isNone(sections[h]):
+		case none:
 			sections[h] = "None."
 		}
 	}

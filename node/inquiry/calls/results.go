@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,8 +49,11 @@ func readPreview(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inqu
 		}
 		g := w.Results[i]
 		g.Perspective, g.Flags = m.Perspective, m.Flags // a rule finds what a result lacks (R57)
-		if inquiries.SaysNothing(g.Limits) && len(m.Flags) > 0 {
-			g.Limits = "It names none." // otherwise a result without this section could not be shown
+		if inquiries.SaysNothing(g.Limits) && (len(m.Flags) > 0 || strings.TrimSpace(g.Limits) != "") {
+			g.Limits = "It names none."
+			if own := inquiries.SectionTexts(m.Result)[inquiries.SectionLimits]; !inquiries.SaysNothing(own) {
+				g.Limits = cutLine(own)
+			}
 		}
 		ordered = append(ordered, g)
 	}
@@ -97,7 +99,18 @@ func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 			t.Quotes[j] = placed(v, t.Quotes[j])
 		}
 	}
-	if len(d.Triggers) == 0 {
+	var once []protocol.InquiryTrigger
+	for _, t := range d.Triggers {
+		if t.Kind == protocol.TriggerStakes && len(t.Peers) > 0 && slices.ContainsFunc(t.Quotes, func(q protocol.InquiryQuote) bool { return q.Perspective == t.Peers[0] }) { // the other one is to validate it
+			t.Quotes = slices.DeleteFunc(t.Quotes, func(q protocol.InquiryQuote) bool { return len(t.Peers) == 2 && q.Perspective == t.Peers[1] })
+		}
+		if !slices.ContainsFunc(once, func(o protocol.InquiryTrigger) bool {
+			return o.Kind == t.Kind && o.Topic == t.Topic && slices.Equal(o.Peers, t.Peers)
+		}) {
+			once = append(once, t)
+		}
+	}
+	if d.Triggers = once; len(once) == 0 {
 		d.Text = spelled.Replace(strings.TrimSpace(w.None))
 	}
 	return inquiries.Draft(a, inquiry, protocol.DetectTensions, d), nil
@@ -180,12 +193,24 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 	for name, text := range sections {
 		sections[name] = high.Regexp().ReplaceAllString(text, "### ") // below the headings of the sections
 	}
-	for i := range w.Agreements {
-		g := &w.Agreements[i]
-		g.Point = exact(sections[inquiries.SectionConvergence], g.Point)
+	agreements := w.Agreements
+	w.Agreements = nil
+	for _, g := range agreements {
+		g.Point = inquiries.Whole(sections[inquiries.SectionConvergence], exact(sections[inquiries.SectionConvergence], g.Point))
 		g.Strength = keyword(g.Strength, "strong", "moderate", "weak", protocol.IndependentConvergence)
 		for j, p := range g.Perspectives {
 			g.Perspectives[j] = named(v, p)
+		}
+		all := v.Agreed(g)
+		if g.Strength == protocol.IndependentConvergence {
+			all = []protocol.InquiryAgreement{g} // nobody knows how strong it would be by dialogue
+		}
+		for _, a := range all {
+			if !slices.ContainsFunc(w.Agreements, func(o protocol.InquiryAgreement) bool {
+				return o.Point == a.Point && slices.Equal(o.Perspectives, a.Perspectives)
+			}) {
+				w.Agreements = append(w.Agreements, a)
+			}
 		}
 	}
 	rows := w.Basis
@@ -212,27 +237,46 @@ var high = pattern.New(`(?m)^[ \t]{0,3}#{1,2}[ \t]+`)
 // based is a row of a basis with its kind and its quotes as they stand in the sources.
 func based(v inquiries.Inquiry, b protocol.InquiryBasis) protocol.InquiryBasis {
 	b.Kind = keyword(b.Kind, protocol.BasisResult, protocol.BasisAgreement, protocol.BasisDivergence, protocol.BasisInput, protocol.BasisFusion)
+	stands := func(kind string, s protocol.InquirySource) (words string, says bool) {
+		for _, text := range v.Evidence(kind, named(v, s.Perspective)) {
+			if w := exact(text, s.Words); w != "" && strings.Contains(text, w) {
+				if words = inquiries.Whole(text, w); v.Says(text, words) {
+					return words, true
+				}
+			}
+		}
+		return words, false
+	}
+	if b.Kind != protocol.BasisFusion { // the kind in which the words stand
+		for _, kind := range []string{b.Kind, protocol.BasisResult, protocol.BasisAgreement, protocol.BasisDivergence} {
+			if !slices.ContainsFunc(b.Sources, func(s protocol.InquirySource) bool { _, says := stands(kind, s); return !says }) {
+				b.Kind = kind
+				break
+			}
+		}
+	}
 	quotes := 0
 	for j := range b.Sources {
 		s := &b.Sources[j]
+		words, says := stands(b.Kind, *s)
 		s.Perspective = named(v, s.Perspective)
-		stands := false
-		for _, text := range v.Evidence(b.Kind, s.Perspective) {
-			if words := exact(text, s.Words); !stands && strings.Contains(text, words) {
-				s.Words, stands = inquiries.Whole(text, words), true
-			}
+		if words != "" {
+			s.Words = words
 		}
 		switch {
 		case b.Kind == protocol.BasisInput:
 			s.Perspective = "" // it is the human's
-		case b.Kind == protocol.BasisFusion && !stands:
+		case b.Kind == protocol.BasisFusion && !says, words != "" && !says:
 			s.Words = "" // the coordinator itself joined results, and quotes nobody
 		}
 		if s.Words != "" {
 			quotes++
 		}
 	}
-	if quotes == 0 && b.Kind == protocol.BasisResult { // what quotes nobody is the coordinator's own
+	if quotes > 0 && b.Kind != protocol.BasisFusion {
+		b.Sources = slices.DeleteFunc(b.Sources, func(s protocol.InquirySource) bool { return s.Words == "" })
+	}
+	if quotes == 0 && b.Kind != protocol.BasisInput { // what quotes nobody is the coordinator's own
 		b.Kind = protocol.BasisFusion
 	}
 	return b
@@ -274,20 +318,10 @@ func joined(v inquiries.Inquiry, w *protocol.InquirySynthesis, sections map[stri
 	}
 	rows := ""
 	for _, b := range slices.Concat(w.Others, w.Basis) {
-		var from []string
-		for _, s := range b.Sources {
-			from = append(from, cmp.Or(s.Perspective, "the human"))
-		}
-		rows += "- " + strings.TrimLeft(line(b.Claim), "-*# ") + " (" + kindNames[b.Kind] + strings.Join(slices.Compact(from), ", ") + ")\n"
+		rows += inquiries.BasisLine(b) + "\n"
 	}
 	sections[inquiries.SectionBasis] = strings.TrimSpace(rows)
 	write()
-}
-
-// kindNames are the kinds of a basis, for people.
-var kindNames = map[string]string{
-	protocol.BasisResult: "from the isolated inquiry of ", protocol.BasisAgreement: "agreed in dialogue by ", protocol.BasisDivergence: "left open in dialogue by ",
-	protocol.BasisInput: "added by ", protocol.BasisFusion: "joined by the coordinator, from ",
 }
 
 // sectionsOf are the sections of an answer, from its first heading on, without the JSON. The JSON
@@ -340,14 +374,15 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 		}
 		r := w.Rows[i]
 		r.Perspective = m.Perspective
-		for j, section := range r.Sections {
-			r.Sections[j] = keyword(section, inquiries.SynthesisSections()...)
+		for _, section := range r.Sections {
+			if section = keyword(section, inquiries.SynthesisSections()...); !slices.Contains(inquiries.SynthesisSections(), section) {
+				return affair.Command{}, fmt.Errorf("%q is no section of the synthesis", section)
+			}
 		}
-		r.Sections = slices.DeleteFunc(r.Sections, func(s string) bool { return s == inquiries.SectionBasis }) // its content is what is asked for here
 		sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
 		var unaddressed []string
 		for _, gap := range r.Unaddressed {
-			if isNone(gap) || strings.TrimSpace(gap) == "" || sections[inquiries.SectionLimits] == "" { // a result without that section names none
+			if inquiries.IsNone(gap) || strings.TrimSpace(gap) == "" || sections[inquiries.SectionLimits] == "" { // a result without that section names none
 				continue
 			}
 			gap = inquiries.Whole(sections[inquiries.SectionLimits], exact(sections[inquiries.SectionLimits], gap))
@@ -355,15 +390,12 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 				unaddressed = append(unaddressed, gap)
 			}
 		}
-		due := v.Row(m)
-		for _, section := range due.Sections { // what the rows of the synthesis show, nobody has to remember
-			if !slices.Contains(r.Sections, section) {
-				r.Sections = append(r.Sections, section)
+		due := v.Row(m) // what the rows of the synthesis show, nobody has to remember
+		r.Sections, r.Survived, r.Unaddressed = due.Sections, due.Survived, unaddressed
+		for _, limit := range due.Unaddressed {
+			if !inquiries.Names(unaddressed, limit) {
+				r.Unaddressed = append(r.Unaddressed, limit)
 			}
-		}
-		r.Survived = r.Survived || due.Survived
-		if r.Unaddressed = unaddressed; len(unaddressed) == 0 {
-			r.Unaddressed = due.Unaddressed
 		}
 		for _, gap := range r.Unaddressed {
 			if !slices.Contains(w.Gaps, gap) {
