@@ -670,6 +670,10 @@ func (s *stricter) based(b protocol.InquiryBasis) {
 	for _, src := range b.Sources {
 		says := func(text string) bool { return s.v.Says(text, src.Words) }
 		switch {
+		case b.Kind == protocol.BasisFusion && s.v.Member(src.Perspective) == nil:
+			s.say("F62", "%.80q is joined from no perspective", b.Claim)
+		case b.Kind == protocol.BasisInput && len(s.v.Inputs) == 0:
+			s.say("F59", "the human added nothing on which %.80q could rest", b.Claim)
 		case src.Words == "" || slices.ContainsFunc(s.v.Evidence(b.Kind, src.Perspective), says):
 		case (b.Kind == protocol.BasisAgreement || b.Kind == protocol.BasisDivergence) && slices.ContainsFunc(s.v.dialogueOf(src.Perspective, ""), says):
 			s.say("F64", "%.80q is no %s, by the report of %q", src.Words, b.Kind, src.Perspective)

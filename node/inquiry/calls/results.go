@@ -68,7 +68,7 @@ func detectionWords(v inquiries.Inquiry) string {
 	}
 	return text + `
 The kinds of tension:
-- contradiction: two perspectives conclude differently on one thing; quote the words of both
+- contradiction: two perspectives conclude differently on one thing; quote the words in which both differ
 - horizon-intersection: what one says that it cannot see is what another one contributes; quote the limit of the one and the contribution of the other
 - uncorroborated-high-stakes: a claim of great consequence that no other one confirms; quote it, say why the stakes are high, and name as second peer the perspective that can best validate it
 - emergent: a tension that fits none of these; quote it, and say why the named kinds do not fit
@@ -149,7 +149,7 @@ func named(v inquiries.Inquiry, name string) string {
 }
 
 func synthesisWords(v inquiries.Inquiry) string {
-	text := lead("join what the perspectives found into one answer. Only what they found, what the peers reported and what the human added is in it: no new analysis. Where you join sources beyond what one of them says, mark it as your own joining.", v) + brief(v) + results(v) + dialogues(v)
+	text := lead("join what the perspectives found into one answer. Only what they found, what the peers reported and what the human added is in it: no new analysis. Where you join sources beyond what one of them says, mark it as your own joining. Figures and paths are those of the sources.", v) + brief(v) + results(v) + dialogues(v)
 	for _, input := range within(maxInputs, v.Inputs...) {
 		text += "\nThe human added:\n" + quote(input)
 	}
