@@ -66,6 +66,14 @@ func TestStrictly(t *testing.T) {
 	joins := func(lines, old, text string) violation {
 		return violation{lines, inquiries.Synthesize, instead(old, text)}
 	}
+	claims := func(what string) violation {
+		return violation{"F61 F59 F62", inquiries.Synthesize, func(q *asking) {
+			planted(q, protocol.Synthesize, q.synthesis(q.value()), func(w *protocol.InquirySynthesis) {
+				w.Basis[0].Claim = "It keeps " + what + "."
+				w.Text = strings.Replace(w.Text, "Operations keeps stores/first.", w.Basis[0].Claim, 1)
+			})
+		}}
+	}
 	divided := func(n int, do func(q *asking)) func(q *asking) {
 		return func(q *asking) { q.divided = true; after(n, do)(q) }
 	}
@@ -120,8 +128,8 @@ func TestStrictly(t *testing.T) {
 		joins("F60", "## Framed Analysis", "## Framed Analysis (sell the second)"), joins("F60", "(Shared Horizon)", "(both say sell)"), joins("F60", "### Integrated Assessment", "### Integrated Assessment: sell it"),
 		joins("F60", "### Convergence (Shared Horizon)\n\nThere are 2 stores.\n\n### Divergence (Horizon Conflicts)\n\nThey differ on cost.", "### Divergence\n\nThey differ on cost.\n\n### Convergence\n\nThere are 2 stores."),
 		joins("F61", "Operations says so.", "Operations shows that the second one should be sold at once."), joins("F61", "Operations says so.", "Operations says so.\n\n**Sell the second, says everybody who looked at it.**"),
-		joins("F61 F62", "\n\nThere are 2 stores.", "\n\nNobody says: There are 2 stores."), joins("F59 F62", "They differ on cost.", "They differ on cost, by 4711 a month."),
-		joins("F59 F62", "They differ on cost.", "They differ on stores/second."), joins("F61", "\"words\": \"keeps stores/first.\"", "\"words\": \"## Assessment\""),
+		joins("F61 F62", "\n\nThere are 2 stores.", "\n\nNobody says: There are 2 stores."), joins("F61", "\"words\": \"keeps stores/first.\"", "\"words\": \"## Assessment\""),
+		claims("4711 a month"), claims("stores/second"),
 		{"F64", inquiries.Outcomes, func(q *asking) {
 			q.step()
 			planted(q, protocol.Synthesize, q.synthesis(q.value()), func(w *protocol.InquirySynthesis) {

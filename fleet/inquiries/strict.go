@@ -536,9 +536,6 @@ func (s *stricter) synthesis(w protocol.InquirySynthesis) {
 			}
 		}
 	}
-	for _, one := range s.v.foreign(sections[SectionConvergence] + "\n" + sections[SectionDivergence] + "\n" + sections[SectionIntegrated]) {
-		s.all([]string{"F59", "F62"}, fmt.Sprintf("%q stands in no result, report or input, nor in the question: leave it out, or say it as it stands there", one))
-	}
 	for i, a := range w.Agreements {
 		if !clause(sections[SectionConvergence], a.Point) {
 			s.say("F63", "the point of an agreement says nothing by itself: %.80q", a.Point)
@@ -600,15 +597,15 @@ func (v Inquiry) Agreed(a protocol.InquiryAgreement) (all []protocol.InquiryAgre
 	return []protocol.InquiryAgreement{a}
 }
 
-// figures and paths are what a coordinator could have found by itself.
+// figures and paths show that a claim is of another thing than its quote.
 var (
 	figures = pattern.New(`[0-9](?:[.,']?[0-9])+`)
 	paths   = pattern.New(`[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]*[A-Za-z0-9_]`)
 )
 
-// foreign are the figures and paths of a text that stand in nothing that was asked, found, reported or
+// Foreign are the figures and paths of a claim that stand in nothing that was asked, found, reported or
 // added. A figure of one digit, such as a count of perspectives, is none.
-func (v Inquiry) foreign(text string) (all []string) {
+func (v Inquiry) Foreign(text string) (all []string) {
 	known := []string{v.Opening.Text, v.Opening.In, v.Brief.Intent, v.Brief.Deliverable, v.Brief.Scope, strings.Join(append(v.Inputs, v.Chosen...), "\n")}
 	for _, m := range v.Members {
 		known = append(known, m.Result, m.Agent.String(), strings.Join(v.dialogueOf(m.Perspective, ""), "\n"))
@@ -680,6 +677,9 @@ func (s *stricter) based(b protocol.InquiryBasis) {
 		default:
 			s.say("F61", "the quote %.80q says nothing by itself", src.Words)
 		}
+	}
+	if own := s.v.Foreign(b.Claim); len(own) > 0 && b.Kind != protocol.BasisFusion {
+		s.all([]string{"F61", "F59", "F62"}, fmt.Sprintf("%q of %.80q stands in no result, report or input, and is not marked as the coordinator's own", own[0], b.Claim))
 	}
 	if b.Kind != protocol.BasisFusion && !slices.ContainsFunc(b.Sources, func(src protocol.InquirySource) bool { return src.Words != "" }) {
 		s.say("F61", "%.80q quotes nothing", b.Claim)

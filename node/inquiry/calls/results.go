@@ -255,6 +255,9 @@ func based(v inquiries.Inquiry, b protocol.InquiryBasis) protocol.InquiryBasis {
 			}
 		}
 	}
+	if b.Kind != protocol.BasisInput && len(v.Foreign(b.Claim)) > 0 {
+		b.Kind = protocol.BasisFusion
+	}
 	quotes := 0
 	for j := range b.Sources {
 		s := &b.Sources[j]
