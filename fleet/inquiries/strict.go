@@ -537,7 +537,7 @@ func (s *stricter) synthesis(w protocol.InquirySynthesis) {
 		}
 	}
 	for i, a := range w.Agreements {
-		if !clause(sections[SectionConvergence], a.Point) {
+		if !s.v.Says(sections[SectionConvergence], a.Point) {
 			s.say("F63", "the point of an agreement says nothing by itself: %.80q", a.Point)
 		}
 		if is := s.v.Agreed(a); len(is) != 1 || is[0].Strength != a.Strength || slices.ContainsFunc(w.Agreements[:i], func(o protocol.InquiryAgreement) bool {

@@ -197,6 +197,9 @@ func readSynthesis(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 	w.Agreements = nil
 	for _, g := range agreements {
 		g.Point = inquiries.Whole(sections[inquiries.SectionConvergence], exact(sections[inquiries.SectionConvergence], g.Point))
+		if strings.Contains(sections[inquiries.SectionConvergence], g.Point) && !v.Says(sections[inquiries.SectionConvergence], g.Point) {
+			continue // it says nothing on which anybody could agree
+		}
 		g.Strength = keyword(g.Strength, "strong", "moderate", "weak", protocol.IndependentConvergence)
 		for j, p := range g.Perspectives {
 			g.Perspectives[j] = named(v, p)
