@@ -129,6 +129,7 @@ func TestStrictly(t *testing.T) {
 		joins("F60", "### Convergence (Shared Horizon)\n\nThere are 2 stores.\n\n### Divergence (Horizon Conflicts)\n\nThey differ on cost.", "### Divergence\n\nThey differ on cost.\n\n### Convergence\n\nThere are 2 stores."),
 		joins("F61", "Operations says so.", "Operations shows that the second one should be sold at once."), joins("F61", "Operations says so.", "Operations says so.\n\n**Sell the second, says everybody who looked at it.**"),
 		joins("F61 F62", "\n\nThere are 2 stores.", "\n\nNobody says: There are 2 stores."), joins("F61", "\"words\": \"keeps stores/first.\"", "\"words\": \"## Assessment\""),
+		joins("F60", "Operations says so.", "Operations says so.\n\n**Outlook**\n\nOperations says so."), joins("F60", "Operations says so.", "Operations says so.\n\n<h2>Operations</h2>"),
 		claims("4711 a month"), claims("stores/second"),
 		{"F64", inquiries.Outcomes, func(q *asking) {
 			q.step()

@@ -161,7 +161,7 @@ func strays(text string, title string, headings ...string) (faults []string) {
 			level, seen, last = depth, true, at
 		case !seen && head == "":
 			return append(faults, "words stand before its first section")
-		case seen && (depth > 0 && (level == 0 || depth <= level) || bold && level == 0):
+		case seen && (depth > 0 && (level == 0 || depth <= level) || bold && (level == 0 || last == len(headings)-1) || strings.HasPrefix(bare, "<h") && last == len(headings)-1):
 			faults = append(faults, fmt.Sprintf("%.80q is no section of it", bare))
 		}
 	}
