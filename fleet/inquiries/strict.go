@@ -263,11 +263,11 @@ const NoSession = "its program keeps no sessions, so for the dialogue it is give
 // told by this: older hosts count such texts.
 func SaysNothing(text string) bool {
 	bare := letterWords(strings.ToLower(visible(text)))
-	return placeholder(text) || holdsPlace(text) || bare == "" || slices.Contains(places, bare) || IsNone(text)
+	return placeholder(text) || holdsPlace(text) || bare == "" || slices.Contains(places, bare) || slices.Contains(nones, bare) && !slices.Contains([]string{"no", "nein", "нет", "không"}, bare) // these may be an answer
 }
 
 // places are texts in prose that only hold a place, without marks.
-var places = strings.Split("x|tba|tbc|tbd|to be announced|to be confirmed|to be decided|to be defined|to follow|to do|n a|na|nil|unknown|not known|unclear|pending|later|see above|see below|as above|as before|same as above|same as before|ditto|siehe oben|unbekannt|offen", "|")
+var places = strings.Split("x|tba|tbc|tbd|to be announced|to be confirmed|to be decided|to be defined|to follow|to do|n a|unknown|not known|see above|see below|as above|as before|same as above|same as before|ditto|siehe oben|unbekannt", "|")
 
 // visible is a text without signs that nobody sees.
 func visible(text string) string {

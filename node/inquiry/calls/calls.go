@@ -110,7 +110,7 @@ func Read(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, c 
 	case protocol.ActFramePreview:
 		return readPreview(a, inquiry, v, answer)
 	case protocol.ActFrameDetection:
-		return readDetection(a, inquiry, v, answer)
+		return readDetection(a, inquiry, v, s, answer)
 	case protocol.ActFrameTopic:
 		return a.Topic(inquiry, c.Tension), nil
 	case protocol.ActFrameExchange:

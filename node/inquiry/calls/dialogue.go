@@ -119,8 +119,8 @@ func readReport(a inquiries.Actor, inquiry protocol.ChannelID, c inquiries.Call,
 		return affair.Command{}, fmt.Errorf("the report: %s", strings.Join(faults, "; "))
 	}
 	for i, h := range headings {
-		none := inquiries.IsNone(sections[h])
-		switch missing := i%3 == 0 && none || !none && (i != 2 || sections[h] != "") && inquiries.SaysNothing(sections[h]) || slices.Contains(faults, fmt.Sprintf("%q is missing", h)); {
+		none := i%3 > 0 && inquiries.IsNone(sections[h])
+		switch missing := !none && (i != 2 || sections[h] != "") && inquiries.SaysNothing(sections[h]) || slices.Contains(faults, fmt.Sprintf("%q is missing", h)); {
 		case missing && i == 0:
 			sections[h] = Bare(answer)
 		case missing:

@@ -76,7 +76,7 @@ Quotes are copied exactly from the named section, ` + strings.Join(inquiries.Res
 ` + guards(v) + fmt.Sprintf(inJSON, `{"triggers": [{"kind": "contradiction", "peers": ["…", "…"], "topic": "one line", "why": "", "quotes": [{"perspective": "…", "section": "Assessment", "words": "…"}]}], "none": ""}`)
 }
 
-func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, answer string) (affair.Command, error) {
+func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquiry, s Surroundings, answer string) (affair.Command, error) {
 	var w struct {
 		Triggers []protocol.InquiryTrigger `json:"triggers"`
 		None     string                    `json:"none"`
@@ -97,6 +97,9 @@ func readDetection(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.In
 		}
 		for j := range t.Quotes {
 			t.Quotes[j] = placed(v, t.Quotes[j])
+		}
+		if s.Refused != "" && v.Leaks(*t) != "" { // it was asked for another one, and the two know the question
+			t.Topic = cutLine(v.Opening.Text)
 		}
 	}
 	var once []protocol.InquiryTrigger

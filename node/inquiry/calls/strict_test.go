@@ -38,6 +38,12 @@ func TestErrorsThatAreMended(t *testing.T) {
 	if err := w.answer(inquiries.Next(w.v)[0], answer); err != nil || !strings.Contains(w.result("Cost accounting"), strings.TrimSuffix(w.v.Preview.Results[0].Limits, "…")[:20]) {
 		t.Errorf("%v, the limits are %+v", err, w.v.Preview.Results)
 	}
+	w.until(inquiries.Detect)
+	w.around.Refused = "the topic says who is right"
+	if err := w.answer(inquiries.Next(w.v)[0], w.file("detection-leak")); err != nil || w.v.Detection.Triggers[0].Topic != asks {
+		t.Errorf("%v, the topics are %+v", err, w.v.Detection.Triggers)
+	}
+	w.around.Refused = ""
 	w.until(inquiries.Trace)
 	answer = `{"rows": [{"perspective": "Cost accounting", "sections": ["Divergence", "Divergence"], "survived": false}, {"perspective": "Reliability engineering", "sections": [], "survived": true}]}`
 	if err := w.answer(inquiries.Next(w.v)[0], answer); err != nil {
