@@ -179,7 +179,7 @@ func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 func (s *State) candidate(it *Item) *affair.Candidate {
 	c := &affair.Candidate{
 		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}, Hash: it.Hash},
-		Epoch: it.Host, Names: true,
+		Epoch: it.Host, Names: true, Sealed: it.Sealed && !s.Keys().Judge(&it.File).Refused(),
 	}
 	switch s.Signature(it) {
 	case protocol.SignatureValid:

@@ -111,6 +111,9 @@ func InquiryForm(act Act, body string) (w InquiryWords, plain bool) {
 		return w, false
 	}
 	w.FormHead, w.Text, _, _ = splitInquiry(spec.Heading, body) // parse has read it too
+	if e, ok := words.(interface{ WrittenIn() int }); ok {
+		w.Epoch = e.WrittenIn()
+	}
 	return w, NormalBody(spec.format(words)) == NormalBody(body)
 }
 

@@ -23,9 +23,10 @@ type Source interface {
 // Candidate is a message that may be a deed.
 type Candidate struct {
 	Deed
-	Void  error         // if not nil, why it is no deed, whatever it says: its signature
-	Epoch protocol.Name // the host on whose epoch Void and the Deed depend
-	Names bool          // they also depend on whom hosts declare
+	Sealed bool          // its host has signed it, whoever it says wrote it
+	Void   error         // if not nil, why it is no deed, whatever it says: its signature
+	Epoch  protocol.Name // the host on whose epoch Void and the Deed depend
+	Names  bool          // they also depend on whom hosts declare
 }
 
 // Fold is one affair, folded: its value, its void deeds, and marks. A mark is an earlier value. If

@@ -92,7 +92,7 @@ func (v Inquiry) rests(t protocol.InquiryTrigger) error {
 	said := map[string][]string{} // by perspective, the sections that are quoted
 	for _, p := range t.Peers {
 		if m := v.Member(p); m == nil || m.Result == "" {
-			return senseless("%q has no result", p)
+			return breach("F47", "%q has no result", p)
 		}
 	}
 	for _, q := range t.Quotes {

@@ -145,18 +145,18 @@ func (v Inquiry) dialogueOf(perspective, kind string) []string {
 // perspectives did not talk.
 func (v Inquiry) agrees(convergence string, a protocol.InquiryAgreement) error {
 	if !quoted(convergence, a.Point) {
-		return senseless("%.80q does not stand in the section on convergence", a.Point)
+		return breach("F63", "%.80q does not stand in the section on convergence", a.Point)
 	}
 	provenance := map[string]bool{}
 	for _, p := range a.Perspectives {
 		m := v.Member(p)
 		if m == nil || m.Result == "" || m.Dropped {
-			return senseless("%q has no result", p)
+			return breach("F63", "%q has no result", p)
 		}
 		provenance[m.Signal.Result] = true
 	}
 	if len(provenance) < 2 {
-		return senseless("agreement on %.80q is between results of one provenance", a.Point)
+		return breach("F63", "agreement on %.80q is between results of one provenance", a.Point)
 	}
 	talked := slices.ContainsFunc(v.Tensions, func(t *inquiry.Tension) bool {
 		return slices.Contains(a.Perspectives, t.Peers[0]) && slices.Contains(a.Perspectives, t.Peers[1])

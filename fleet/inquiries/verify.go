@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
@@ -67,6 +68,7 @@ type Proof struct {
 	Inquiry Inquiry
 	Faults  []inquiry.Fault
 	reached map[string]protocol.Path // the last deed of each stage
+	chairs  []protocol.Address       // those who have coordinated
 }
 
 // Result is what is proved of a line.
@@ -105,25 +107,39 @@ func (p Proof) Of(l Line) (r Result, shown protocol.Path) {
 // hosts do not write such deeds. `mail` is what else was written meanwhile, in the order of the record.
 func Verify(recordID string, deeds iter.Seq[*affair.Candidate], mail []Mail) Proof {
 	kind := Kind(recordID)
-	p := prover{Proof: Proof{reached: map[string]protocol.Path{}}, record: recordID, chairs: map[protocol.Name]bool{}, runs: map[run]*span{}, talks: map[string]*span{}}
+	p := prover{
+		Proof: Proof{reached: map[string]protocol.Path{}}, record: recordID, order: map[protocol.Path]int{}, said: map[words]bool{}, spoke: map[protocol.Name]int{},
+		excused: map[protocol.Path]bool{}, knew: map[protocol.Path]bool{}, moved: map[string]bool{},
+	}
 	for c := range deeds {
-		if c.Void != nil { // a stranger wrote it
-			continue
-		}
+		p.order[c.Message.Path] = len(p.order) + 1
 		next, err := kind.Step(p.Inquiry, c.Deed)
+		if c.Void != nil {
+			err = c.Void
+		}
+		if c.Act == protocol.ActFrameSignal && err == nil {
+			p.signals = append(p.signals, c.Deed)
+		}
+		said := words{c.Host, c.Author().Name, c.Act, c.Body}
 		var b *Breach
 		switch {
-		case errors.As(err, &b):
+		case err == nil:
+			p.flawed(c.Deed)
+			p.look(next, c.Deed)
+			p.Inquiry, p.said[said], p.spoke[c.Host] = next, true, len(p.order)
+			p.states = append(p.states, next)
+			p.places = append(p.places, c.Position)
+		case p.said[said] && c.Act != protocol.ActFrameExchange && c.Act != protocol.ActFrameReport: // its host stopped before it knew that it had said that
+			p.Faults = append(p.Faults, inquiry.Fault{At: c.Message.Path, Why: "it does not count: " + err.Error()})
+		case errors.As(err, &b) && !p.overtakenBy(c.Deed):
 			for _, line := range along(b.Line, p.Inquiry, c.Deed) {
 				p.breaks(line, c.Message.Path, b.Error())
 			}
 			p.flawed(c.Deed)
-		case err != nil:
-			p.voids = append(p.voids, void{c.Deed, p.Inquiry, err})
 		default:
-			p.flawed(c.Deed)
-			p.look(next, c.Deed)
-			p.Inquiry = next
+			d := void{Deed: c.Deed, sealed: c.Sealed, forged: c.Void != nil || c.Standing != affair.Signed, v: p.Inquiry, err: err}
+			d.overtaken = !d.forged && p.overtaken(d)
+			p.voids = append(p.voids, d)
 		}
 	}
 	p.judge()
@@ -137,36 +153,51 @@ func Verify(recordID string, deeds iter.Seq[*affair.Candidate], mail []Mail) Pro
 // prover reads an inquiry from its beginning to its end.
 type prover struct {
 	Proof
-	record string
-	chairs map[protocol.Name]bool // hosts that have coordinated
-	voids  []void
-	runs   map[run]*span
-	talks  map[string]*span // by tension
-	began  affair.Position
+	record  string
+	order   map[protocol.Path]int // of all deeds, whether they count or not
+	states  []Inquiry             // after each deed that counts
+	places  []affair.Position     // of those deeds
+	said    map[words]bool        // what has counted
+	spoke   map[protocol.Name]int // the last deed of each host that counts
+	signals []affair.Deed
+	voids   []void
+	began   affair.Position
+	turn    affair.Deed            // the last deed by which what comes next is void: an end at once, a second answer, a resume
+	missed  bool                   // whoever resumed did not know all that had been said before
+	excused map[protocol.Path]bool // void deeds that were overtaken, and those that followed from them
+	knew    map[protocol.Path]bool // void deeds whose author knew what had overtaken them
+	moved   map[string]bool        // perspectives whose members a host took for lost
+}
+
+// words is what somebody said.
+type words struct {
+	host protocol.Name
+	name string
+	act  protocol.Act
+	body string
 }
 
 // void is a deed that does not count, the inquiry as it was then, and why.
 type void struct {
 	affair.Deed
-	v   Inquiry
-	err error
+	sealed    bool // its host has signed it
+	forged    bool // in the name of somebody whom that host does not declare
+	overtaken bool
+	v         Inquiry
+	err       error
 }
 
-// run is one attempt of a member.
-type run struct {
-	perspective string
-	attempt     int
-}
-
-// span is a part of the record, from one deed to another; without an end it goes on.
-type span struct {
-	from, to affair.Position
-	agent    protocol.Address // of a run
-	cycle    int
-}
-
-func (s *span) has(p affair.Position) bool {
-	return s.from.Before(p) && (s.to.Path.IsZero() || p.Before(s.to))
+// at is the inquiry as it was at a place of the record.
+func (p *prover) at(pos affair.Position) (v Inquiry) {
+	if i, _ := slices.BinarySearchFunc(p.places, pos, func(a, b affair.Position) int {
+		if a.Before(b) {
+			return -1
+		}
+		return 1
+	}); i > 0 {
+		return p.states[i-1]
+	}
+	return v
 }
 
 func (p *prover) breaks(line string, at protocol.Path, why string) {
@@ -175,8 +206,28 @@ func (p *prover) breaks(line string, at protocol.Path, why string) {
 
 // flawed notes what a deed breaks although it may count.
 func (p *prover) flawed(d affair.Deed) {
-	for _, f := range p.Inquiry.strict(d.Message) {
+	v := p.Inquiry
+	for _, f := range v.strict(d.Message) {
 		p.breaks(f.line, d.Message.Path, f.why)
+		if w, err := protocol.AskInquiry.Parse(d.Body); f.line == "F67" && err == nil && w.Gate == protocol.GateBrief {
+			p.breaks("F4", d.Message.Path, f.why)
+		}
+	}
+	if w, err := protocol.Synthesize.Parse(d.Body); d.Act == protocol.ActFrameSynthesis && err == nil {
+		for _, b := range slices.Concat(w.Basis, w.Others) {
+			if b.Kind == protocol.BasisFusion && slices.ContainsFunc(b.Sources, func(src protocol.InquirySource) bool { return src.Perspective == "" }) {
+				p.breaks("F62", d.Message.Path, "it does not say what it joins: "+b.Claim)
+			}
+		}
+	}
+	because, _ := d.CausePath()
+	re, _ := d.AnsweredPath()
+	w, _ := protocol.InquiryForm(d.Act, d.Body)
+	if late := d.Timestamp.Sub(w.At); d.Message.Via != "" || d.Request != "" || d.Message.Human != "" || d.Hsig != "" || d.Ref != "" ||
+		d.Because != "" && because != v.Path || d.Re != "" && p.order[re] == 0 || !w.At.IsZero() && late.Abs() > time.Hour {
+		for _, line := range saysMore[d.Act] {
+			p.breaks(line, d.Message.Path, "the head of its file says more than who wrote it, when, and what it follows from")
+		}
 	}
 }
 
@@ -184,43 +235,120 @@ func (p *prover) flawed(d affair.Deed) {
 func along(line string, v Inquiry, d affair.Deed) []string {
 	all := []string{line}
 	gate := ""
-	if w, err := protocol.AskInquiry.Parse(d.Body); err == nil && d.Act == protocol.ActFrameGate {
-		gate = w.Gate
+	if d.Act == protocol.ActFrameGate {
+		w, err := protocol.AskInquiry.Parse(d.Body)
+		if gate = w.Gate; err != nil && line == "F67" { // its options are not those that it says
+			gate, _ = v.Due()
+			all = append(all, "F71")
+		}
 	}
+	t, p := talkOf(v, d)
 	switch {
 	case line == "F30": // what its prompt says is not known
 		all = append(all, "F13", "F33", "F34", "F35")
 	case line == "F31" || line == "F29" && d.Act == protocol.ActFrameTask:
 		all = append(all, "F1")
-	case line == "F71" && gate == protocol.GateBrief && v.Mode == "":
+	case slices.Contains(all, "F71") && gate == protocol.GateBrief && v.Mode == "":
 		all = append(all, "F6", "F7")
-	case line == "F71" && gate == protocol.GateBrief:
+	case slices.Contains(all, "F71") && gate == protocol.GateBrief:
 		all = append(all, "F6", "F9")
-	case line == "F71" && gate == protocol.GatePerspectives:
+	case slices.Contains(all, "F71") && gate == protocol.GatePerspectives:
 		all = append(all, "F15", "F16", "F17")
-	case line == "F71" && gate == protocol.GateRoute:
-		all = append(all, "F73")
-	case line == "F71" && gate == protocol.GateExtend:
-		all = append(all, "F76")
+	case slices.Contains(all, "F71") && gate != "":
+		all = append(all, gateLine(gate))
 	case line == "F17" && len(v.novel()) == 0:
 		all = append(all, "F19")
+	case line == "F27" && slices.ContainsFunc(v.Base, func(base string) bool { return !strings.Contains(d.Body, base) && v.Member(base) == nil }):
+		all = append(all, "F17")
 	case line == "F44" && v.State == Preview && d.Act == protocol.ActFramePreview:
 		all = append(all, "F41")
 	case line == "F5" && v.Opening.AcceptBrief && !v.asked():
 		all = append(all, "F10")
-	case line == "F52" && talkedEarly(v, d):
+	case line == "F52" && t != nil && t.Talked() && len(t.Messages) < inquiry.MaxMessages: // they had ended it before
 		all = append(all, "F53")
+	case line == "F56" && t != nil && t.Question(p) != "":
+		all = append(all, "F57")
 	case line == "F59" || line == "F61" && d.Act == protocol.ActFrameSynthesis:
 		all = append(all, "F62", "F64")
+		if w, err := protocol.Synthesize.Parse(d.Body); err == nil && len(v.Inputs) == 0 && slices.ContainsFunc(w.Basis, func(b protocol.InquiryBasis) bool { return b.Kind == protocol.BasisInput }) {
+			all = append(all, "F59")
+		}
 	}
-	return all
+	return append(all, skips(v, d)...)
 }
 
-// talkedEarly reports whether the pair of a dialogue had ended it before its third message.
-func talkedEarly(v Inquiry, d affair.Deed) bool {
-	w, err := protocol.ExchangeWords.Parse(d.Body)
-	t := v.tension(w.Tension)
-	return err == nil && t != nil && t.Talked() && len(t.Messages) < inquiry.MaxMessages
+// talkOf is the tension in which a deed speaks, and for or to which perspective.
+func talkOf(v Inquiry, d affair.Deed) (*inquiry.Tension, string) {
+	switch d.Act {
+	case protocol.ActFrameExchange:
+		w, _ := protocol.ExchangeWords.Parse(d.Body) // without words it is in no tension
+		return v.tension(w.Tension), w.Perspective
+	case protocol.ActFrameFollowUp:
+		w, _ := protocol.FollowUp.Parse(d.Body)
+		return v.tension(w.Tension), w.Perspective
+	}
+	return nil, ""
+}
+
+// runOf is the attempt of a member that a deed is about.
+func runOf(d affair.Deed) (perspective string, attempt int) {
+	switch d.Act {
+	case protocol.ActFrameStart:
+		w, _ := protocol.StartMember.Parse(d.Body) // without words it is about none
+		return w.Perspective, w.Attempt
+	case protocol.ActFrameTask:
+		w, _ := protocol.NoteTask.Parse(d.Body)
+		return w.Perspective, w.Attempt
+	case protocol.ActFrameSignal:
+		w, _ := protocol.SignalEnd.Parse(d.Body)
+		return w.Perspective, w.Attempt
+	}
+	return "", 0
+}
+
+// ofResults are acts of the coordinator that wait for all results.
+var ofResults = []protocol.Act{
+	protocol.ActFramePreview, protocol.ActFrameDetection, protocol.ActFrameTopic, protocol.ActFrameFollowUp, protocol.ActFrameOutcomes,
+	protocol.ActFrameSynthesis, protocol.ActFrameTrace, protocol.ActFrameShutdown, protocol.ActFrameTeamEnd, protocol.ActFrameFindings,
+}
+
+// skips are the lines of what a deed leaves out that comes too early.
+func skips(v Inquiry, d affair.Deed) (all []string) {
+	is := func(acts ...protocol.Act) bool { return slices.Contains(acts, d.Act) }
+	add := func(when bool, lines ...string) {
+		if when {
+			all = append(all, lines...)
+		}
+	}
+	if is(protocol.ActFrame, protocol.ActFrameAnswer, protocol.ActFrameEsc, protocol.ActFrameResume) {
+		return nil
+	}
+	gate, _ := v.Due()
+	if g := v.Open(); g != nil {
+		gate = g.Gate
+	}
+	perspective, attempt := runOf(d)
+	m := v.Member(perspective)
+	t, _ := talkOf(v, d)
+	starts := is(protocol.ActFrameStart, protocol.ActFrameTask)
+	add(gate != "" && !is(protocol.ActFrameSignal), gateLine(gate))
+	add(v.State == Established, "F25")
+	add(v.State == GateExtend && is(protocol.ActFrameBrief), "F10")
+	for _, o := range v.Standing() {
+		add(v.State == Spawn && !starts && o.Given.IsZero(), "F28")
+		add(v.State == Spawn && !starts && !o.Tasked, "F29")
+		add(v.State == Await && starts && o.Signal == nil && slices.Contains(d.To, o.Agent), "F37")
+	}
+	add(is(ofResults...) && (v.State == Spawn || v.State == Await || v.State == Collect), "F39", "F40")
+	add(is(protocol.ActFrameStart) && v.State == Spawn && v.Cycle > 1, "F76")
+	add(is(protocol.ActFrameStart) && m != nil && attempt > m.Attempt, "F41")
+	add(is(protocol.ActFrameExchange) && len(v.now()) == 0 && len(v.Detection.From) > 0, "F48")
+	add(t != nil && t.Topic.IsZero(), "F51")
+	add(is(protocol.ActFrameOutcomes) && v.State == Dialogue, "F55", "F56")
+	add(v.State == Synthesize && len(v.Inputs) > 0 && !is(protocol.ActFrameSynthesis), "F75")
+	add(v.State == Trace && !is(protocol.ActFrameTrace), "F78")
+	add((v.State == Shutdown || v.State == Withdrawn) && !v.End.wraps && is(protocol.ActFrameFindings, protocol.ActFrameTrace, protocol.ActFrameGate), "F81")
+	return all
 }
 
 // look notes a deed that counts: which stage it shows, and who was at work from when to when.
@@ -228,7 +356,13 @@ func (p *prover) look(after Inquiry, d affair.Deed) {
 	before := p.Inquiry
 	at := d.Message.Path
 	p.reached[string(d.Act)] = at
-	p.chairs[protocol.Name(after.Coordinator.Host)] = true
+	if !slices.Contains(p.chairs, after.Coordinator) {
+		p.chairs = append(p.chairs, after.Coordinator)
+	}
+	if after.State == Escaped && before.State != Escaped || !after.Contested.IsZero() && before.Contested.IsZero() || after.Epoch != before.Epoch {
+		re, _ := d.AnsweredPath()
+		p.turn, p.missed = d, d.Act == protocol.ActFrameResume && re != before.Last
+	}
 	switch d.Act {
 	case protocol.ActFrame:
 		p.opened(after, d)
@@ -250,31 +384,19 @@ func (p *prover) look(after Inquiry, d affair.Deed) {
 		}
 	case protocol.ActFrameStart:
 		w, _ := protocol.StartMember.Parse(d.Body) // it counts
-		m := after.Member(w.Perspective)
-		p.runs[run{w.Perspective, w.Attempt}] = &span{from: d.Position, agent: m.Agent, cycle: after.Cycle}
 		if len(w.Carries) > 0 {
 			p.reached[stageDeeper] = at
 		}
 		if before.State == Spawn && slices.ContainsFunc(before.Members, func(o *Member) bool { return o.Cycle == after.Cycle && o.Signal != nil }) {
 			p.breaks("F28", at, "another member had ended before this one was started")
 		}
-	case protocol.ActFrameSignal:
-		w, _ := protocol.SignalEnd.Parse(d.Body) // it counts
-		if s := p.runs[run{w.Perspective, w.Attempt}]; s != nil {
-			s.to = d.Position
-		}
-	case protocol.ActFrameTopic:
-		w, _ := protocol.SignalTopic.Parse(d.Body) // it counts
-		p.talks[w.Tension] = &span{from: d.Position}
-	case protocol.ActFrameOutcomes:
-		for _, t := range p.talks {
-			if t.to.Path.IsZero() {
-				t.to = d.Position
-			}
-		}
 	case protocol.ActFrameSynthesis:
 		if len(before.Inputs) > 0 {
 			p.reached[stageInput] = at
+		}
+	case protocol.ActFrameShutdown:
+		if before.End.Told {
+			p.breaks("F80", at, "the team was told to end already")
 		}
 	case protocol.ActFrameTeamEnd:
 		if !after.End.wraps {
@@ -309,27 +431,37 @@ func (p *prover) opened(after Inquiry, d affair.Deed) {
 // were overtaken.
 func (p *prover) judge() {
 	v := p.Inquiry
-	own := v.Hosts()
-	for h := range p.chairs {
-		own = append(own, h)
-	}
+	own := p.Hosts()
 	for _, d := range p.voids {
-		if !slices.Contains(own, d.Host) || d.Standing != affair.Signed || p.overtaken(d) {
+		if !slices.Contains(own, d.Host) || !d.sealed || d.overtaken {
 			p.Faults = append(p.Faults, inquiry.Fault{At: d.Message.Path, Why: "it does not count: " + d.err.Error()})
 			continue
 		}
-		for _, line := range d.lines() {
+		for _, line := range append(d.lines(), skips(d.v, d.Deed)...) {
 			p.breaks(line, d.Message.Path, d.err.Error())
 		}
 	}
+	for _, d := range p.signals {
+		w, _ := protocol.SignalEnd.Parse(d.Body) // it counts
+		_, lacks := Sections(w.Text, ResultSections()...)
+		switch {
+		case w.Exit != 0 && w.Outcome != protocol.SignalFailed, len(lacks) == 0,
+			slices.ContainsFunc(v.Members, func(m *Member) bool { return tells(w.Text, m.Result, v.Prompt(m.Perspective, m.Orientation)) > 0 }):
+			p.breaks("F42", d.Message.Path, "it says more of the run than how it ended")
+		}
+	}
 	if !v.Contested.IsZero() {
-		p.breaks(gateLine(v.Gate(v.Contested).Gate), v.Contested, "a human has answered it in two ways, and has taken neither back")
+		p.breaks(answerLines(v.Gate(v.Contested).Gate)[0], v.Contested, "a human has answered it in two ways, and has taken neither back")
 	}
 }
 
-// Hosts are the hosts that have a part in an inquiry.
-func (v Inquiry) Hosts() []protocol.Name {
-	all := []protocol.Name{protocol.Name(v.By.Host), protocol.Name(v.Coordinator.Host)}
+// Hosts are the hosts that have a part in an inquiry, or had one.
+func (p Proof) Hosts() []protocol.Name {
+	v := p.Inquiry
+	all := []protocol.Name{protocol.Name(v.By.Host)}
+	for _, a := range p.chairs {
+		all = append(all, protocol.Name(a.Host))
+	}
 	for _, d := range v.Deciders {
 		all = append(all, d.Host)
 	}
@@ -345,14 +477,13 @@ func (v Inquiry) Hosts() []protocol.Name {
 // overtaken reports whether a good host may have written a void deed, because it did not know yet
 // what another host had written.
 func (p *prover) overtaken(d void) bool {
-	w, _ := protocol.InquiryForm(d.Act, d.Body)
-	switch {
-	case d.v.State == Escaped, !d.v.Contested.IsZero() && d.Act != protocol.ActFrameAnswer:
-		return true
-	case w.Epoch > 0 && w.Epoch < d.v.Epoch && p.chairs[d.Host], d.Act == protocol.ActFrameResume && w.Epoch <= d.v.Epoch:
+	if p.overtakenBy(d.Deed) {
 		return true
 	}
+	w, _ := protocol.InquiryForm(d.Act, d.Body)
 	switch d.Act {
+	case protocol.ActFrameResume:
+		return w.Epoch <= d.v.Epoch
 	case protocol.ActFrameAnswer:
 		re, _ := d.AnsweredPath()
 		g := d.v.Gate(re)
@@ -363,6 +494,31 @@ func (p *prover) overtaken(d void) bool {
 		return err == nil && m != nil && m.Signal != nil && m.Attempt == w.Attempt && m.Signal.Result == w.Result
 	}
 	return false
+}
+
+// overtakenBy reports whether another deed came in between that makes this one void, or whether it
+// follows from a deed that was overtaken. An author who names what came in between knew it; but the
+// words of a peer were said before they are written.
+func (p *prover) overtakenBy(d affair.Deed) bool {
+	v := p.Inquiry
+	re, _ := d.AnsweredPath()
+	w, _ := protocol.InquiryForm(d.Act, d.Body)
+	perspective, attempt := runOf(d)
+	m := v.Member(perspective)
+	turned := v.State == Escaped || !v.Contested.IsZero() && d.Act != protocol.ActFrameAnswer ||
+		w.Epoch > 0 && w.Epoch < v.Epoch && slices.ContainsFunc(p.chairs, func(a protocol.Address) bool { return a.Host == d.Host.String() })
+	follows := p.excused[re] || p.missed && w.Epoch == v.Epoch && re == p.turn.Message.Path || m != nil && attempt > m.Attempt && p.moved[perspective]
+	if g, err := protocol.AskInquiry.Parse(d.Body); err == nil && d.Act == protocol.ActFrameGate && g.Gate == protocol.GateLost && v.Member(g.Perspective) != nil {
+		if p.spoke[protocol.Name(v.Member(g.Perspective).Agent.Host)] > p.order[re] { // it was not lost
+			follows, p.moved[g.Perspective] = true, true
+		}
+	}
+	if turned && d.Act != protocol.ActFrameExchange && (d.Host == p.turn.Host || re == p.turn.Message.Path || p.knew[re]) {
+		p.knew[d.Message.Path] = true
+		return false
+	}
+	p.excused[d.Message.Path] = turned || follows
+	return turned || follows
 }
 
 // gateLine is the line by which a gate is asked.
@@ -381,17 +537,17 @@ var ofMember = []protocol.Act{protocol.ActFrameSignal, protocol.ActFrameReveal}
 // None stands for all other states.
 var outOfTurn = map[protocol.Act]map[State][]string{
 	protocol.ActFrame:            {None: {"F1"}},
-	protocol.ActFrameBrief:       {None: {"F9"}},
+	protocol.ActFrameBrief:       {Opened: {"F3"}, None: {"F9"}},
 	protocol.ActFrameContext:     {None: {"F12"}},
 	protocol.ActFrameProposals:   {None: {"F14"}},
-	protocol.ActFrameEstablished: {GatePerspectives: {"F14"}, GateUnderMinimum: {"F21"}, None: {"F25"}},
-	protocol.ActFrameMap:         {GatePerspectives: {"F14"}, GateUnderMinimum: {"F21"}, GateZero: {"F24"}, None: {"F27"}},
-	protocol.ActFrameStart:       {GateMap: {"F26"}, GatePerspectives: {"F14"}, None: {"F28", "F27"}},
+	protocol.ActFrameEstablished: {None: {"F25"}},
+	protocol.ActFrameMap:         {None: {"F27"}},
+	protocol.ActFrameStart:       {None: {"F28", "F27"}},
 	protocol.ActFrameTask:        {None: {"F29"}},
 	protocol.ActFrameSignal:      {None: {"F42"}},
 	protocol.ActFrameReveal:      {None: {"F42"}},
-	protocol.ActFramePreview:     {Spawn: {"F39", "F40"}, Await: {"F39", "F40"}, Collect: {"F41", "F39"}, None: {"F44"}},
-	protocol.ActFrameDetection:   {Spawn: {"F39", "F40"}, Await: {"F39", "F40"}, Collect: {"F41"}, Preview: {"F44"}, None: {"F46"}},
+	protocol.ActFramePreview:     {Collect: {"F41"}, None: {"F44"}},
+	protocol.ActFrameDetection:   {Collect: {"F41"}, Preview: {"F44"}, None: {"F46", "F47"}},
 	protocol.ActFrameTopic:       {Synthesize: {"F48"}, None: {"F51"}},
 	protocol.ActFrameExchange:    {None: {"F52", "F54"}},
 	protocol.ActFrameReport:      {None: {"F55"}},
@@ -399,34 +555,53 @@ var outOfTurn = map[protocol.Act]map[State][]string{
 	// An answer that nobody asked for is as much as a question.
 	protocol.ActFrameFollowAnswer: {None: {"F56"}},
 	protocol.ActFrameOutcomes:     {None: {"F58"}},
-	protocol.ActFrameSynthesis:    {Await: {"F39", "F40"}, Dialogue: {"F58"}, Outcomes: {"F58"}, Present: {"F75"}, GateRoute: {"F75"}, None: {"F61", "F46"}},
+	protocol.ActFrameSynthesis:    {Dialogue: {"F58"}, Outcomes: {"F58"}, Present: {"F75"}, GateRoute: {"F75"}, None: {"F61", "F46"}},
 	protocol.ActFrameTrace:        {None: {"F78"}},
-	protocol.ActFrameShutdown:     {Trace: {"F78"}, GatePreserve: {"F80", "F79"}, Shutdown: {"F80"}, None: {"F43"}},
+	protocol.ActFrameShutdown:     {GatePreserve: {"F80"}, Shutdown: {"F80"}, None: {"F43"}},
 	protocol.ActFrameTeamEnd:      {None: {"F80"}},
 	protocol.ActFrameFindings:     {None: {"F80"}},
 	protocol.ActFrameEsc:          {None: {"F82"}},
 	protocol.ActFrameResume:       {None: {""}},
 }
 
+// inAnothersName are the lines that a host breaks by speaking for somebody of another host.
+var inAnothersName = map[protocol.Act][]string{
+	protocol.ActFrameExchange: {"F54"}, protocol.ActFrameReport: {"F55", "F54"}, protocol.ActFrameFollowAnswer: {"F56", "F54"},
+	protocol.ActFrameSignal: {"F42", "F36"}, protocol.ActFrameReveal: {"F42", "F36"}, protocol.ActFrameEsc: {"F82"},
+}
+
+// answerLines are those of an answer that does not count, and of what follows from one.
+func answerLines(gate string) []string {
+	if gate == protocol.GateBrief {
+		return []string{"F5", "F6", "F7"}
+	}
+	return []string{cmp.Or(gateLine(gate), "F71")}
+}
+
 // lines are the lines that a void deed breaks by coming when it does, or from whom.
 func (d void) lines() []string {
+	w, _ := protocol.AnswerInquiry.Parse(d.Body) // without words it answers no gate
 	switch {
+	case d.forged && inAnothersName[d.Act] != nil:
+		return inAnothersName[d.Act]
+	case d.forged && d.Act == protocol.ActFrameAnswer:
+		return answerLines(w.Gate)
+	case d.v.State == Escaped:
+		return []string{"F82", "F84"}
+	case d.Act == protocol.ActFrameSignal && writes(d.Deed, d.v.Coordinator):
+		return []string{"F36", "F40", "F41"}
 	case slices.Contains(ofMember, d.Act) && writes(d.Deed, d.v.Coordinator):
 		return []string{"F36"}
 	case d.v.State == Recommended:
 		return []string{"F25"}
 	case d.v.State == Withdrawn && d.Act == protocol.ActFrameFindings:
-		return []string{"F81", "F80"}
+		return []string{"F80"}
 	case d.v.State.Over():
 		return []string{"F84"}
 	case d.Act == protocol.ActFrameGate:
 		return d.gate()
 	case d.Act == protocol.ActFrameAnswer:
-		w, _ := protocol.AnswerInquiry.Parse(d.Body) // without words it answers no gate
-		if w.Gate == protocol.GateBrief {
-			return []string{"F5", "F6", "F7"}
-		}
-		return []string{cmp.Or(gateLine(w.Gate), "F71")}
+		return answerLines(w.Gate)
 	}
 	if lines := outOfTurn[d.Act][d.v.State]; lines != nil {
 		return lines
@@ -440,77 +615,110 @@ func (d void) gate() []string {
 	switch {
 	case err != nil:
 		return []string{"F67", "F71"}
-	case d.v.State == Synthesize && w.Gate == protocol.GateRoute && len(d.v.Inputs) > 0:
-		return []string{"F75", "F66"}
+	case w.Perspective != "" && w.Gate != protocol.GateLost && w.Gate != protocol.GateFailed:
+		return []string{"F67", cmp.Or(gateLine(w.Gate), "F71")}
 	case w.Gate == protocol.GateRoute:
 		return []string{"F66", "F73"}
 	}
 	return []string{cmp.Or(gateLine(w.Gate), "F71")}
 }
 
+// besides are the lines that mail to a member breaks, by the state in which it is written: that of a
+// coordinator, of another member and of anybody else. From the dialogues on only peers are asked about.
+var besides = map[State][3][]string{
+	Spawn: {{"F37"}, {"F42"}, {"F37"}}, Await: {{"F37"}, {"F42"}, {"F37"}}, Collect: {nil, {"F42"}, nil}, Preview: {nil, {"F42"}, nil}, Detect: {nil, {"F42"}, nil},
+	Dialogue: {{"F54", "F57"}, {"F52", "F54"}, {"F54"}}, Outcomes: {{"F54", "F57"}, {"F52", "F54"}, {"F54"}},
+	Synthesize: {{"F57"}, {"F52"}, nil}, Present: {{"F57"}, {"F52"}, nil}, GateRoute: {{"F57"}, {"F52"}, nil},
+}
+
 // beside looks at a message that is no deed: whether it tells a member what it is not to know, or
-// takes part in a dialogue.
+// takes part in a dialogue. An agent that was not made for the inquiry has other business too.
 func (p *prover) beside(m Mail) {
-	v := p.Inquiry
+	v := p.at(m.Position)
 	from := protocol.Address{Name: m.Author().Name, Host: m.Host.String()}
-	chair := p.chairs[m.Host] && (from.Name == from.Host || from.Name == v.Coordinator.Name)
-	to := func(a protocol.Address) bool {
-		return m.ToAll() || slices.ContainsFunc(m.To, func(o protocol.Address) bool {
-			return o.Name == a.Name && (o.Host == a.Host || o.Host == "" && from.Host == a.Host)
-		})
+	speaks := func(a protocol.Address, forIt bool) bool {
+		return a == from || forIt && from.Host == a.Host && from.Name == a.Host
 	}
-	for r, s := range p.runs {
-		if !s.has(m.Position) {
+	if v.Path.IsZero() || m.Act.HostWord() {
+		return
+	}
+	re, _ := m.AnsweredPath()
+	mentions := p.order[re] > 0 || strings.Contains(m.Body, v.Channel.String()[:8]) || strings.Contains(m.Body, strings.TrimSpace(v.Opening.Text))
+	for _, o := range v.Members {
+		if o.Given.IsZero() || v.State != Spawn && v.State != Await {
 			continue
 		}
-		if chair && to(s.agent) {
-			p.breaks("F37", m.Message.Path, "the coordinator wrote to "+s.agent.Shown()+", who works")
+		told := tells(m.Body, p.resultOf(o), v.Prompt(o.Perspective, o.Orientation))
+		if told > 1 || told == 1 && (m.Host.String() == o.Agent.Host || mentions) {
+			p.breaks("F42", m.Message.Path, "it tells what "+o.Perspective+" found, before all have signalled")
+			mentions = true
 		}
-		for o, other := range p.runs {
-			if o.perspective != r.perspective && other.cycle == s.cycle && from == other.agent && to(s.agent) {
-				p.breaks("F42", m.Message.Path, "a member wrote to "+s.agent.Shown()+", who works")
+	}
+	chair := slices.ContainsFunc(p.chairs, func(a protocol.Address) bool { return speaks(a, true) })
+	sender := slices.IndexFunc(v.Members, func(o *Member) bool { return speaks(o.Agent, o.Made) })
+	made := sender >= 0 && v.Members[sender].Made
+	who := 2
+	if chair {
+		who = 0
+	} else if sender >= 0 {
+		who = 1
+	}
+	talks := v.State != Spawn && besides[v.State][0] != nil && v.State != Await
+	for _, o := range v.Members {
+		peer := slices.ContainsFunc(v.now(), func(t *inquiry.Tension) bool { return slices.Contains(t.Peers[:], o.Perspective) })
+		to := slices.ContainsFunc(m.To, func(a protocol.Address) bool {
+			return a.Name == o.Agent.Name && (a.Host == o.Agent.Host || a.Host == "")
+		}) || m.ToAll() && (!o.Made || made)
+		working := chair && len(besides[v.State][2]) > 0
+		if o.Agent == from || !to || talks && !peer || !o.Made && !made && !mentions && !working {
+			continue
+		}
+		lines := besides[v.State][who]
+		if chair && v.State == Spawn && o.Given.IsZero() {
+			lines = []string{"F13"}
+		}
+		for _, line := range lines {
+			p.breaks(line, m.Message.Path, from.Shown()+" wrote to "+o.Agent.Shown()+" while the inquiry went on")
+		}
+	}
+	switch channel := m.Message.Path.Channel(); {
+	case channel == v.Channel && !m.Act.OfNodes():
+		p.breaks("F36", m.Message.Path, "it lies in the channel of the inquiry, and is none of its deeds")
+	case slices.ContainsFunc(p.Inquiry.Tensions, func(t *inquiry.Tension) bool { return channel == protocol.TensionChannel(p.record, v.Channel, t.ID) }):
+		p.breaks("F54", m.Message.Path, "it lies in a dialogue, and is none of its words")
+	}
+}
+
+// resultOf is what came of the attempt of a member; "" if nothing was told of it.
+func (p *prover) resultOf(m *Member) string {
+	last := p.Inquiry.Member(m.Perspective)
+	for _, a := range last.Earlier {
+		if a.Attempt == m.Attempt {
+			return a.Text
+		}
+	}
+	return last.Result
+}
+
+// tells is how many sentences of a result a text tells that are not from what the member was given:
+// five words of it, or all of a shorter one. A sentence that names a file may be of that file.
+func tells(text, result, given string) (n int) {
+	text, given = folded(text), folded(given)
+	for _, s := range Sentences(result) {
+		words := strings.Fields(folded(bare(s)))
+		for i := 0; i == 0 || i+5 <= len(words); i++ {
+			part := strings.Join(words[i:min(i+5, len(words))], " ")
+			if letters(part) >= 18 && strings.Contains(text, part) && !strings.Contains(given, part) && !strings.Contains(s, "/") {
+				n++
+				break
 			}
 		}
 	}
-	for r, s := range p.runs {
-		member := v.Member(r.perspective)
-		if member != nil && member.Attempt == r.attempt && m.Host.String() == s.agent.Host && s.from.Before(m.Position) && p.working(s.cycle, m.Position) && tells(m.Body, member.Result, v.Prompt(r.perspective, member.Orientation)) {
-			p.breaks("F42", m.Message.Path, "it tells what "+r.perspective+" found, before all have signalled")
-		}
-	}
-	for id, s := range p.talks {
-		t := v.tension(id)
-		one, other := v.Member(t.Peers[0]).Agent, v.Member(t.Peers[1]).Agent
-		switch {
-		case m.Message.Path.Channel() == protocol.TensionChannel(p.record, v.Channel, id):
-			p.breaks("F54", m.Message.Path, "it lies in a dialogue, and is none of its words")
-		case !s.has(m.Position):
-		case chair && (to(one) || to(other)):
-			p.breaks("F54", m.Message.Path, "the coordinator wrote to a peer of a dialogue")
-			p.breaks("F57", m.Message.Path, "the coordinator wrote to a peer of a dialogue")
-		case from == one && to(other), from == other && to(one):
-			p.breaks("F52", m.Message.Path, "the two of a dialogue talk besides it")
-		}
-	}
+	return n
 }
 
-// working reports whether somebody of a cycle had not signalled yet.
-func (p *prover) working(cycle int, at affair.Position) bool {
-	for _, s := range p.runs {
-		if s.cycle == cycle && (s.to.Path.IsZero() || at.Before(s.to)) {
-			return true
-		}
-	}
-	return false
-}
-
-// tells reports whether a text has a sentence of a result that is not from what the member was given.
-func tells(text, result, given string) bool {
-	return slices.ContainsFunc(Sentences(result), func(s string) bool {
-		s = bare(s)
-		return letters(s) >= 24 && strings.Contains(text, s) && !strings.Contains(given, s)
-	})
-}
+// folded is a text in one line and one case.
+func folded(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
 // source looks whether the question is from where the opening says (F2).
 func (p *prover) source(mail []Mail) {

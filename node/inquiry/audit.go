@@ -36,16 +36,21 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	if err != nil {
 		return doc, proof, err
 	}
-	mail, err := mailBeside(ctx, repository, state, found)
+	mail, extra, err := mailBeside(ctx, repository, state, found)
 	if err != nil {
 		return doc, proof, err
 	}
-	proved := inquiries.Verify(anchor.RecordID, state.DeedsOf(inquiries.KindName, found.Channel.String()), mail)
+	proved := inquiries.Verify(anchor.RecordID, func(yield func(*affair.Candidate) bool) {
+		for c := range state.DeedsOf(inquiries.KindName, found.Channel.String()) {
+			m := *c.Message
+			c.Message, m.Extra = &m, extra[m.Path]
+			if proof.Deeds++; !yield(c) {
+				return
+			}
+		}
+	}, mail)
 	v := proved.Inquiry
-	for range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
-		proof.Deeds++
-	}
-	proved.Faults = append(proved.Faults, holes(state, v)...)
+	proved.Faults = append(proved.Faults, holes(state, proved)...)
 	channels := []protocol.ChannelID{v.Channel}
 	for _, t := range v.Tensions {
 		channels = append(channels, protocol.TensionChannel(anchor.RecordID, v.Channel, t.ID))
@@ -69,31 +74,40 @@ func Audit(ctx context.Context, repository, id string) (doc control.FrameDocumen
 	return doc, proof, nil
 }
 
-// mailBeside are the messages of a record that are no deeds and may have to do with an inquiry: what
-// was written from its first member's start on, what lies in its dialogues, and what its question may
-// be from. Their order is that of the record.
-func mailBeside(ctx context.Context, dir string, state *fleet.State, v inquiries.Inquiry) (mail []inquiries.Mail, err error) {
-	wanted := map[protocol.Path]affair.Position{}
+// mailBeside are the messages of a record that are no deeds of an inquiry and may have to do with it:
+// what was written from its first member's start on, what lies in its dialogues, and what its question
+// may be from. Their order is that of the record. `extra` are the fields of its deeds that nobody
+// knows, which a host does not keep.
+func mailBeside(ctx context.Context, dir string, state *fleet.State, v inquiries.Inquiry) (mail []inquiries.Mail, extra map[protocol.Path][]protocol.Field, err error) {
+	wanted, deeds := map[protocol.Path]affair.Position{}, map[protocol.Path]bool{}
+	for c := range state.DeedsOf(inquiries.KindName, v.Channel.String()) {
+		deeds[c.Message.Path] = true
+	}
 	for it := range state.Ledger.All() {
 		spec, known := protocol.FindAct(it.Act)
 		source := it.Path.String() == v.Opening.Message || it.Author().Name == v.By.Name && it.Host.String() == v.By.Host && known && spec.Act.Mail()
-		meanwhile := it.Path.Time().After(v.Began.Add(-time.Minute)) && (v.End.At.IsZero() || it.Path.Time().Before(v.End.At.Add(time.Minute)))
-		if !strings.HasPrefix(string(it.Act), "frame-") && it.Type != protocol.TypeRead && (source && v.Opening.Message != "" || meanwhile) {
+		meanwhile := it.Place.After(v.Began.Add(-time.Minute)) && (v.End.At.IsZero() || it.Place.Before(v.End.At.Add(time.Minute)))
+		other := strings.HasPrefix(string(it.Act), "frame-") && state.Void(it) == nil // a deed that counts in another inquiry
+		if !deeds[it.Path] && !other && (source && v.Opening.Message != "" || meanwhile) {
 			wanted[it.Path] = affair.Position{Place: it.Place, Path: it.Path}
 		}
 	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
 	tip, err := tipOf(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	extra = map[protocol.Path][]protocol.Field{}
 	err = eachMessage(ctx, dir, tip, func(p protocol.Path, data []byte) {
-		if at, ok := wanted[p]; ok {
-			if m, err := protocol.Decode(p, data); err == nil {
-				mail = append(mail, inquiries.Mail{Message: m, Position: at})
-			}
+		at, ok := wanted[p]
+		if !ok && !deeds[p] {
+			return
+		}
+		switch m, err := protocol.Decode(p, data); {
+		case err != nil:
+		case deeds[p]:
+			extra[p] = m.Extra
+		case m.Type != protocol.TypeRead || m.Body != "":
+			mail = append(mail, inquiries.Mail{Message: m, Position: at})
 		}
 	})
 	slices.SortFunc(mail, func(a, b inquiries.Mail) int {
@@ -102,15 +116,15 @@ func mailBeside(ctx context.Context, dir string, state *fleet.State, v inquiries
 		}
 		return 1
 	})
-	return mail, err
+	return mail, extra, err
 }
 
 // holes are the places from the beginning of an inquiry on where the chain of one of its hosts
 // misses a message: with plain git somebody took one out, or put one in.
-func holes(state *fleet.State, v inquiries.Inquiry) (faults []inquiry.Fault) {
+func holes(state *fleet.State, proved inquiries.Proof) (faults []inquiry.Fault) {
 	for _, f := range state.Verify(time.Now()) {
 		it, ok := state.Ledger.Item(f.Path)
-		if f.Kind == fleet.FindingChain && ok && slices.Contains(v.Hosts(), it.Host) && !f.Path.Time().Before(v.Began.Truncate(time.Millisecond)) {
+		if f.Kind == fleet.FindingChain && ok && slices.Contains(proved.Hosts(), it.Host) && !f.Path.Time().Before(proved.Inquiry.Began.Truncate(time.Millisecond)) {
 			faults = append(faults, inquiry.Fault{At: f.Path, Why: f.Text, Breaks: true})
 		}
 	}
