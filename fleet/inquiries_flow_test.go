@@ -478,6 +478,13 @@ func goodFlows() []flow {
 				q.say(q.wide["b"], drafts[0])
 			})
 		})},
+		{"another agent speaks for a peer that was lost", "", inquiries.Dialogue, alone(func(q *asking) {
+			q.step()
+			v := q.value()
+			q.must("a", q.perform(v, inquiries.Call{Do: protocol.ActFrameGate, By: v.Coordinator, Gate: protocol.GateLost, Perspective: v.Tensions[0].Turn()}))
+			q.yes(inquiries.RunElsewhere)
+			q.until(inquiries.Synthesize)
+		})},
 		{"a host says the same twice", "", inquiries.Preview, alone(func(q *asking) {
 			v := q.value()
 			drafts, err := q.state.Decide(Do{q.perform(v, inquiries.Next(v)[0])}, q.at)

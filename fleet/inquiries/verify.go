@@ -108,7 +108,7 @@ func (p Proof) Of(l Line) (r Result, shown protocol.Path) {
 func Verify(recordID string, deeds iter.Seq[*affair.Candidate], mail []Mail) Proof {
 	kind := Kind(recordID)
 	p := prover{
-		Proof: Proof{reached: map[string]protocol.Path{}}, record: recordID, order: map[protocol.Path]int{}, said: map[words]bool{}, spoke: map[protocol.Name]int{},
+		Proof: Proof{reached: map[string]protocol.Path{}}, record: recordID, order: map[protocol.Path]int{}, said: map[string]bool{}, spoke: map[protocol.Name]int{},
 		excused: map[protocol.Path]bool{}, knew: map[protocol.Path]bool{}, moved: map[string]bool{},
 	}
 	for c := range deeds {
@@ -120,7 +120,7 @@ func Verify(recordID string, deeds iter.Seq[*affair.Candidate], mail []Mail) Pro
 		if c.Act == protocol.ActFrameSignal && err == nil {
 			p.signals = append(p.signals, c.Deed)
 		}
-		said := words{c.Host, c.Author().Name, c.Act, c.Body}
+		said := strings.Join([]string{c.Host.String(), c.Author().Name, string(c.Act), c.Body}, "\n")
 		var b *Breach
 		switch {
 		case err == nil:
@@ -157,7 +157,7 @@ type prover struct {
 	order   map[protocol.Path]int // of all deeds, whether they count or not
 	states  []Inquiry             // after each deed that counts
 	places  []affair.Position     // of those deeds
-	said    map[words]bool        // what has counted
+	said    map[string]bool       // what has counted
 	spoke   map[protocol.Name]int // the last deed of each host that counts
 	signals []affair.Deed
 	voids   []void
@@ -167,14 +167,6 @@ type prover struct {
 	excused map[protocol.Path]bool // void deeds that were overtaken, and those that followed from them
 	knew    map[protocol.Path]bool // void deeds whose author knew what had overtaken them
 	moved   map[string]bool        // perspectives whose members a host took for lost
-}
-
-// words is what somebody said.
-type words struct {
-	host protocol.Name
-	name string
-	act  protocol.Act
-	body string
 }
 
 // void is a deed that does not count, the inquiry as it was then, and why.
@@ -188,14 +180,11 @@ type void struct {
 }
 
 // at is the inquiry as it was at a place of the record.
-func (p *prover) at(pos affair.Position) (v Inquiry) {
-	if i, _ := slices.BinarySearchFunc(p.places, pos, func(a, b affair.Position) int {
-		if a.Before(b) {
-			return -1
+func (p *prover) at(place affair.Position) (v Inquiry) {
+	for i, at := range slices.Backward(p.places) {
+		if at.Before(place) {
+			return p.states[i]
 		}
-		return 1
-	}); i > 0 {
-		return p.states[i-1]
 	}
 	return v
 }
