@@ -612,9 +612,9 @@ func (d void) gate() []string {
 	return []string{cmp.Or(gateLine(w.Gate), "F71")}
 }
 
-// besides are the lines that mail to a member breaks, by the state in which it is written: that of a
+// breakable are the lines that mail to a member breaks, by the state in which it is written: that of a
 // coordinator, of another member and of anybody else. From the dialogues on only peers are asked about.
-var besides = map[State][3][]string{
+var breakable = map[State][3][]string{
 	Spawn: {{"F37"}, {"F42"}, {"F37"}}, Await: {{"F37"}, {"F42"}, {"F37"}}, Collect: {nil, {"F42"}, nil}, Preview: {nil, {"F42"}, nil}, Detect: {nil, {"F42"}, nil},
 	Dialogue: {{"F54", "F57"}, {"F52", "F54"}, {"F54"}}, Outcomes: {{"F54", "F57"}, {"F52", "F54"}, {"F54"}},
 	Synthesize: {{"F57"}, {"F52"}, nil}, Present: {{"F57"}, {"F52"}, nil}, GateRoute: {{"F57"}, {"F52"}, nil},
@@ -652,17 +652,17 @@ func (p *prover) beside(m Mail) {
 	} else if sender >= 0 {
 		who = 1
 	}
-	talks := v.State != Spawn && besides[v.State][0] != nil && v.State != Await
+	talks := v.State != Spawn && breakable[v.State][0] != nil && v.State != Await
 	for _, o := range v.Members {
 		peer := slices.ContainsFunc(v.now(), func(t *inquiry.Tension) bool { return slices.Contains(t.Peers[:], o.Perspective) })
 		to := slices.ContainsFunc(m.To, func(a protocol.Address) bool {
 			return a.Name == o.Agent.Name && (a.Host == o.Agent.Host || a.Host == "")
 		}) || m.ToAll() && (!o.Made || made)
-		working := chair && len(besides[v.State][2]) > 0
+		working := chair && len(breakable[v.State][2]) > 0
 		if o.Agent == from || !to || talks && !peer || !o.Made && !made && !mentions && !working {
 			continue
 		}
-		lines := besides[v.State][who]
+		lines := breakable[v.State][who]
 		if chair && v.State == Spawn && o.Given.IsZero() {
 			lines = []string{"F13"}
 		}

@@ -18,12 +18,12 @@ func limits() []Limit {
 		{"bus", 5242},
 		{"cmd", 24386},
 		{"configs", 3653},
-		{"fleet", 18741},
+		{"fleet", 18939},
 		{"gitsync", 17511},
 		{"internal", 7570},
 		{"internal/testkit", 3415},
-		{"node", 44363},
+		{"node", 44377},
 		{"node/control", 4777},
-		{"protocol", 8758},
+		{"protocol", 8761},
 	}
 }
