@@ -312,6 +312,10 @@ func TestAPartyOverThreeHosts(t *testing.T) {
 		}
 		return want
 	}
+	eventually(t, "whoever lost the task is told, once and everywhere", func() bool {
+		return !slices.ContainsFunc(all, func(n *Node) bool { return len(warnings(t, n, "both took it at once: ")) != 1 })
+	})
+	awaitSame(t, nil, all...)
 	now := same()
 	taken := now.Tasks[0].Taker.String()
 	if len(now.Members) != 3 || taken != "kit@right" && taken != "pulse@hub" || len(now.Proposals) != 1 || now.Rules.ConsensusMode != "majority" || len(now.Left) != 1 {
@@ -345,5 +349,53 @@ func TestAPartyOverThreeHosts(t *testing.T) {
 		if !strings.Contains(string(log), words) {
 			t.Errorf("git log -p does not say %q", words)
 		}
+	}
+}
+
+// warnings are what members of parties are told in their inbox, and to whom.
+func warnings(t *testing.T, n *Node, words string) (told []string) {
+	t.Helper()
+	for _, m := range everything(t, n) {
+		if m.Act == protocol.ActTell && strings.Contains(m.Body, words) {
+			told = append(told, strings.Join(m.To, " ")+": "+m.Body)
+		}
+	}
+	return told
+}
+
+// A member whose score falls below accept_threshold is told, once until it was above it again, and
+// so is one who is removed. It prevents: they find it out in a list, or never.
+func TestAPartyTellsWhomItLeavesBehind(t *testing.T) {
+	t.Parallel()
+	n, _ := runNode(t, initHome(t, nil))
+	nat := sit(t, n)
+	addInbox(t, n, "skills")
+	addInbox(t, n, "mawjs")
+	skills, mawjs := working(n, "skills", "mawjs"), working(n, "mawjs", "skills")
+	party := nat.organize("skills", skills.Topic, "mawjs").Organized
+	nat.answers("mawjs@"+n.cfg.Alias.String(), protocol.ActPartyAccept, "", time.Time{})
+	do(t, n, skills.Open(""))
+	for i, c := range []struct {
+		score float64
+		told  int
+	}{{0.5, 1}, {0.6, 1}, {1, 1}, {0.4, 2}} {
+		err := control.Sync.Ask(t.Context(), n, control.SyncRequest{Acting: control.Acting{As: "skills"}, Wait: within}, func(e control.SyncEvent) error {
+			p, err := protocol.ParsePath(e.Check)
+			if err == nil && e.Kind == control.SyncSent {
+				do(t, n, mawjs.Answer(p, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "P1"}, Score: protocol.NewScore(c.score), Decision: protocol.DecisionAccept, Evidence: "memory"}}, ""))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "mawjs is warned", func() bool { return len(warnings(t, n, "accept_threshold")) >= c.told })
+		if told := warnings(t, n, "accept_threshold"); len(told) != c.told {
+			t.Errorf("after result %d: %q", i, told)
+		}
+	}
+	nat.does("skills", control.PartyDeedRequest{Party: party, Deed: protocol.ActRemove, Whom: "mawjs", Reason: "no time"})
+	if told := warnings(t, n, "no member any more, by "); len(told) != 1 || !strings.HasPrefix(told[0], "mawjs") || !strings.Contains(told[0], "no time") {
+		t.Errorf("who was removed is told: %q", told)
 	}
 }

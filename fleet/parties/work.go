@@ -170,15 +170,8 @@ func (p Party) lease(d affair.Deed, said protocol.Reservation) (Party, error) {
 		return p, err
 	}
 	me := p.memberWho(d).Address()
-	for _, l := range p.Leases {
-		if l.Holder == me || !l.Ended.IsZero() || !d.Timestamp.Before(l.Until) {
-			continue
-		}
-		for _, thing := range said.Things {
-			if slices.ContainsFunc(l.Things, func(other string) bool { return overlaps(thing, other) }) {
-				return p, refusal.New(refusal.Forbidden, "", "%s has reserved %s until %s", l.Holder, thing, l.Until.Format(time.RFC3339))
-			}
-		}
+	if l, thing := p.reserved(me, said.Things, d.Timestamp); l != nil {
+		return p, refusal.New(refusal.Forbidden, "", "%s has reserved %s until %s", l.Holder, thing, l.Until.Format(time.RFC3339))
 	}
 	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease {
 		if l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things) {
@@ -188,6 +181,40 @@ func (p Party) lease(d affair.Deed, said protocol.Reservation) (Party, error) {
 	})
 	p.Leases = affair.Added(p.Leases, &party.Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, Time: d.Timestamp, Until: until, Reason: said.Reason})
 	return p, nil
+}
+
+// reserved is what keeps `me` from reserving things at a time: the reservation of another, and one
+// of the things.
+func (p Party) reserved(me protocol.Address, things []string, at time.Time) (*party.Lease, string) {
+	for _, l := range p.Leases {
+		if l.Holder == me || !l.Ended.IsZero() || !at.Before(l.Until) {
+			continue
+		}
+		for _, thing := range things {
+			if slices.ContainsFunc(l.Things, func(other string) bool { return overlaps(thing, other) }) {
+				return l, thing
+			}
+		}
+	}
+	return nil, ""
+}
+
+// Holder is who has the task or a thing that a message of `loser` takes or reserves, or who did the
+// task; zero if that is nobody.
+func (p Party) Holder(m *protocol.Message, loser protocol.Address) (holder protocol.Address) {
+	if took, err := protocol.TakeTask.Parse(m.Body); err == nil && m.Act == protocol.ActTake {
+		re, _ := m.AnsweredPath()
+		if t := p.Task(re, took.Item.Label); t != nil && t.Done != nil {
+			holder = t.Done.By
+		} else if t != nil {
+			holder = t.Taker
+		}
+	} else if r, err := protocol.Lease.Parse(m.Body); err == nil && m.Act == protocol.ActLease {
+		if l, _ := p.reserved(loser, r.Things, m.Timestamp); l != nil {
+			holder = l.Holder
+		}
+	}
+	return holder
 }
 
 // overlaps reports whether two things are the same, or one is a folder with the other in it.

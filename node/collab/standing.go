@@ -20,6 +20,7 @@ type Scores map[protocol.Slug]map[string][]Score
 // Score is one result of a sync-check.
 type Score struct {
 	Asker string
+	Path  protocol.Path // the message that answered
 	topic.Sample
 }
 
@@ -55,7 +56,7 @@ func (c *Collab) Scores(s *fleet.State) Scores {
 				if all[t.Slug] == nil {
 					all[t.Slug] = map[string][]Score{}
 				}
-				score := Score{t.Pair[1-i], topic.Sample{At: r.Time, Raw: raw}}
+				score := Score{t.Pair[1-i], r.Path, topic.Sample{At: r.Time, Raw: raw}}
 				all[t.Slug][by], all[""][by] = append(all[t.Slug][by], score), append(all[""][by], score)
 			}
 		}

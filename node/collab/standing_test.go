@@ -12,7 +12,7 @@ import (
 // two knew each other from nothing else.
 func TestTrustIsOfTheRelation(t *testing.T) {
 	score := func(asker string, day int, raw float64) Score {
-		return Score{asker, topic.Sample{At: time.Date(2026, 4, day, 0, 0, 0, 0, time.UTC), Raw: raw}}
+		return Score{Asker: asker, Sample: topic.Sample{At: time.Date(2026, 4, day, 0, 0, 0, 0, time.UTC), Raw: raw}}
 	}
 	design, ports, other := score("skills", 1, 0.9), score("skills", 2, 0.7), score("volt", 3, 0.1)
 	all := Scores{"": {"mawjs": {design, ports, other}}, "design": {"mawjs": {design}}, "ports": {"mawjs": {ports, other}}}

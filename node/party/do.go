@@ -265,6 +265,12 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	}
 	done.Messages = append(done.Messages, each.Of(paths, protocol.Path.String)...)
 	p.after(&done, f.channel, who.Me, paths)
+	if r.Deed == protocol.ActRemove && done.Plan.With[0] != (protocol.Address{Name: who.Me, Host: p.Host.String()}).String() {
+		text := fmt.Sprintf("[party:%s] %s is no member any more, by %s: %s", f.Name, done.Plan.With[0], f.Leader.Human, r.Reason)
+		if _, err := p.Send(ctx, by, control.SendRequest{As: who.Me, To: done.Plan.With, Channel: f.channel.String(), Act: protocol.ActTell, Re: paths[0].String(), Body: text}); err != nil {
+			done.Failed = append(done.Failed, "telling it: "+err.Error())
+		}
+	}
 	if r.Deed == protocol.ActLeave {
 		p.notice(ctx, by, who.Me, f, who.Me+" left "+f.Name)
 	}
@@ -366,6 +372,7 @@ func remove(me parties.Actor, f found, r control.PartyDeedRequest, done *control
 	if err != nil {
 		return affair.Command{}, err
 	}
+	done.Plan.With = []string{whom.String()}
 	done.Plan.Decides = protocol.Removal{Whom: whom, Reason: r.Reason}.Decides(f.Member(whom.Name, protocol.Name(whom.Host)).By)
 	me, err = f.leader(me, r.Deed)
 	return me.Remove(f.channel, whom, r.Reason), err

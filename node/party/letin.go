@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
@@ -19,12 +20,12 @@ import (
 )
 
 // Watch asks in the background, until it is stopped, this host's human about those who ask to take
-// part in a topic that an agent of this host announced (R31).
+// part in a topic that an agent of this host announced (R31). It also warns members of parties.
 func (p *Parties) Watch() (stop func()) {
 	return wait.Background(joins{p, topics.Kind(p.RecordID)}.watch)
 }
 
-// joins asks about those who want to take part in a topic.
+// joins asks about those who want to take part in a topic, and warns members of parties.
 type joins struct {
 	*Parties
 	topics *affair.Kind[topics.Topic]
@@ -33,8 +34,10 @@ type joins struct {
 func (p joins) watch(ctx context.Context) {
 	came := p.Messages.Follow(feed.MaxMessages, nil)
 	defer came.End()
-	for all, paths := true, []protocol.Path(nil); ; {
-		var in []protocol.ChannelID
+	hourly := time.NewTicker(time.Hour) // scores fall with time
+	defer hourly.Stop()
+	for all, warns, paths := true, true, []protocol.Path(nil); ; {
+		var in, contested []protocol.ChannelID
 		p.Folded(func(s *fleet.State) {
 			for _, path := range paths {
 				it, _ := s.Ledger.Item(path)
@@ -42,6 +45,8 @@ func (p joins) watch(ctx context.Context) {
 				case it == nil:
 				case it.Act == protocol.ActJoinRequest:
 					in = append(in, path.Channel())
+				case it.Act == protocol.ActTake, it.Act == protocol.ActLease, it.Act == protocol.ActSyncResult:
+					contested, warns = append(contested, path.Channel()), true
 				case it.Act == protocol.ActPartyAccept: // who asked before a party began can be invited now
 					all = true
 				}
@@ -58,11 +63,18 @@ func (p joins) watch(ctx context.Context) {
 				p.Log.Warn().Err(err).Stringer("channel", channel).Msg("nobody was asked whether somebody may take part in a topic")
 			}
 		}
+		if warns {
+			if err := p.warn(ctx, contested); err != nil && ctx.Err() == nil {
+				p.Log.Warn().Err(err).Msg("a member of a party was not warned")
+			}
+		}
 		select {
 		case <-came.Wake():
 			missed := 0
 			paths, missed = came.Drain()
-			all = missed > 0
+			all, warns = missed > 0, missed > 0
+		case <-hourly.C:
+			all, warns, paths = false, true, nil
 		case <-ctx.Done():
 			return
 		}
