@@ -16,13 +16,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5242},
-		{"cmd", 24386},
+		{"cmd", 24392},
 		{"configs", 3653},
-		{"fleet", 18939},
+		{"fleet", 18966},
 		{"gitsync", 17511},
 		{"internal", 7570},
 		{"internal/testkit", 3415},
-		{"node", 44377},
+		{"node", 44502},
 		{"node/control", 4777},
 		{"protocol", 8761},
 	}

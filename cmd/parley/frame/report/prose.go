@@ -62,14 +62,20 @@ type span struct {
 	from, to int
 }
 
-// spansIn finds words to be marked. Words that overlap words before them are not marked.
+// spansIn finds words to be marked. Words that overlap words before them are not marked again; what
+// stands behind them stands behind those.
 func spansIn(source string, marks []mark) (spans []span) {
 	for _, m := range marks {
 		words := strings.Trim(visible.Text(m.words), " \t\n*_`~#>-")
 		from := strings.Index(source, words)
 		to := from + len(words)
-		if words != "" && from >= 0 && !slices.ContainsFunc(spans, func(s span) bool { return from < s.to && s.from < to }) {
+		if words == "" || from < 0 {
+			continue
+		}
+		if i := slices.IndexFunc(spans, func(s span) bool { return from < s.to && s.from < to }); i < 0 {
 			spans = append(spans, span{m, from, to})
+		} else if m.id == "" {
+			spans[i].behind += m.behind
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
