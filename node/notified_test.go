@@ -80,7 +80,7 @@ func TestAGateRingsAgain(t *testing.T) {
 	})
 	stop()
 	ahead.Store(int64(31 * time.Minute))
-	n, stop = runNodeAt(t, home, now)
+	_, stop = runNodeAt(t, home, now)
 	rings("parley: still waits: asked by nat@oracle-world")
 	stop()
 	ahead.Store(int64(10 * time.Hour))

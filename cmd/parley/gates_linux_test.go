@@ -55,9 +55,9 @@ func TestGatesAreWalkedThrough(t *testing.T) {
 		p.Type("horse\n")
 	}
 	ended()
-	p, ended = h.at([]string{"PARLEY_AGENT=skills"}, "party", "organize", "one", "--with", "mawjs")
+	_, ended = h.at([]string{"PARLEY_AGENT=skills"}, "party", "organize", "one", "--with", "mawjs")
 	ended()
-	p, ended = h.at([]string{"PARLEY_AGENT=mawjs"}, "party", "organize", "two", "--with", "skills")
+	_, ended = h.at([]string{"PARLEY_AGENT=mawjs"}, "party", "organize", "two", "--with", "skills")
 	ended()
 	p, ended = h.at(nil, "frame", "Which of the two?", "--coordinator", "chair", "--agent", "lens", "--no-wait")
 	p.Shows("The passphrase of")
