@@ -27,11 +27,11 @@ func TestInquiryOfAnotherHostIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	tell := filepath.Join(st.dir, "tell.sh")
-	text := "#!/bin/sh\ncat >\"$1/given\"\nexec sh " + script + " \"$1\" <\"$1/given\"\n"
+	text := "#!/bin/sh\ncat >\"$1/given\"\nexec sh \"$2\" \"$1\" <\"$1/given\"\n"
 	if err := os.WriteFile(tell, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	addExec(t, left, "lens", tell+" "+st.dir)
+	addExec(t, left, "lens", tell+" "+st.dir+" "+script) // what it names, it sees behind its walls
 	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "left", "live").Agents) == 1 })
 	f := nat.frames("lens@left")
 	nat.toMembers(f)
