@@ -48,19 +48,22 @@ func (q *Inquiries) lookForLost(ctx context.Context) {
 			continue // the next look tries it again; else the member would be waited for forever
 		}
 		q.mu.Lock()
-		g.asked[runOf(v, m)] = true
+		g.asked[runOf(v, m)] = q.gone(m.Agent.Host, q.Now()) != ""
 		q.mu.Unlock()
 	}
 }
 
 // lostMember returns a member that does not answer, and about which nobody was asked yet. It returns
-// nil if there is none. It removes runs from `asked` with which nothing is wrong any more: if such a
-// host is lost again, somebody is asked again. The caller holds q.mu.
+// nil if there is none. It removes runs from `asked` whose lost hosts are back: if such a host is lost
+// again, somebody is asked again. Nobody is asked again about what failed, was waited for, and fails
+// once more: status and the inquiry say that. The caller holds q.mu.
 func (q *Inquiries) lostMember(v inquiries.Inquiry, asked map[string]bool) *inquiries.Member {
 	for _, m := range v.Members {
-		if why := q.fault(v, m); why == "" {
+		why := q.fault(v, m)
+		lost, was := asked[runOf(v, m)]
+		if why == "" && lost {
 			delete(asked, runOf(v, m))
-		} else if !asked[runOf(v, m)] {
+		} else if why != "" && !was {
 			return m
 		}
 	}
@@ -163,7 +166,11 @@ func (q *Inquiries) stands(s *fleet.State, v inquiries.Inquiry, id string) (why,
 		return "", ""
 	}
 	for _, m := range v.Members {
-		if why := q.fault(v, m); why != "" && (v.Coordinator.Host != q.Host.String() || g == nil || g.asked[runOf(v, m)]) { // else a human is asked in a moment
+		asked := v.Coordinator.Host != q.Host.String() || g == nil
+		if !asked {
+			_, asked = g.asked[runOf(v, m)]
+		}
+		if why := q.fault(v, m); why != "" && asked { // else a human is asked in a moment
 			return fmt.Sprintf("%s (%s) does not answer: %s", m.Perspective, m.Agent, why), resume
 		}
 	}

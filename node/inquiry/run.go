@@ -37,7 +37,7 @@ type going struct {
 	runs   sync.WaitGroup  // calls whose commands have not ended
 	calls  map[call]string // inFlight for calls that are being made; the round for calls that could not be made
 	failed map[call]error  // why calls could not be made
-	asked  map[string]bool // runs of members about which a human was asked
+	asked  map[string]bool // runs of members about which a human was asked: whether because the host was lost
 	told   bool            // status warns that the inquiry does not go on
 
 	epoch    int             // the newest epoch in which the coordinator made a call here
