@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 17511},
 		{"internal", 7570},
 		{"internal/testkit", 3415},
-		{"node", 44502},
+		{"node", 44509},
 		{"node/control", 4777},
 		{"protocol", 8761},
 	}
