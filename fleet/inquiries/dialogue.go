@@ -99,7 +99,7 @@ func (v Inquiry) rests(t protocol.InquiryTrigger) error {
 		if !slices.Contains(t.Peers, q.Perspective) {
 			return breach("F47", "it quotes %q, which is none of the two", q.Perspective)
 		}
-		sections, _ := Sections(v.Member(q.Perspective).Result, ResultSections()...)
+		sections := SectionTexts(v.Member(q.Perspective).Result)
 		if !quoted(sections[q.Section], q.Words) {
 			return breach("F47", "%.80q does not stand in the section %q of %q", q.Words, q.Section, q.Perspective)
 		}

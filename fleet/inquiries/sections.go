@@ -42,6 +42,12 @@ func Sections(text string, headings ...string) (sections map[string]string, faul
 	return sections, faults
 }
 
+// SectionTexts are the sections of a result.
+func SectionTexts(result string) map[string]string {
+	sections, _ := Sections(result, ResultSections()...)
+	return sections
+}
+
 // headingMark is what language models write before the words of a heading: marks of markdown, a
 // number.
 var headingMark = pattern.New(`^\s{0,3}(#{1,6}\s+)?(?:[0-9]{1,2}[.)]\s+)?(\*\*)?`)

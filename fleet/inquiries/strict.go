@@ -468,7 +468,7 @@ func (s *stricter) detection(w protocol.InquiryDetection) {
 			if m == nil {
 				continue
 			}
-			sections, _ := Sections(m.Result, ResultSections()...)
+			sections := SectionTexts(m.Result)
 			if !s.v.Says(sections[q.Section], q.Words) {
 				s.say("F47", "the quote %.80q of %q says nothing by itself", q.Words, q.Perspective)
 			}
@@ -745,7 +745,7 @@ func (s *stricter) trace(w protocol.InquiryTrace) {
 		if due.Survived != r.Survived {
 			s.say("F78", "the trace says otherwise than the synthesis whether it has what %q alone found", r.Perspective)
 		}
-		sections, _ := Sections(m.Result, ResultSections()...)
+		sections := SectionTexts(m.Result)
 		for _, gap := range r.Unaddressed {
 			if !clause(sections[SectionLimits], gap) {
 				s.say("F83", "the gap %.80q says nothing by itself", gap)
@@ -814,12 +814,6 @@ func (v Inquiry) Row(m *Member) protocol.InquiryTraceRow {
 		row.Unaddressed = slices.DeleteFunc(Sentences(limits), func(s string) bool { return !clause(limits, s) })
 	}
 	return row
-}
-
-// SectionTexts are the sections of a result.
-func SectionTexts(result string) map[string]string {
-	sections, _ := Sections(result, ResultSections()...)
-	return sections
 }
 
 // findings looks whether all of what the human preserved is kept.

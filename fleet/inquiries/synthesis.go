@@ -178,7 +178,7 @@ func (s *step) trace(w protocol.InquiryTrace) error {
 		if r.Perspective != m.Perspective {
 			return breach("F78", "it does not show %q", m.Perspective)
 		}
-		limits, _ := Sections(m.Result, ResultSections()...)
+		limits := SectionTexts(m.Result)
 		for _, gap := range r.Unaddressed {
 			if !quoted(limits[SectionLimits], gap) {
 				return breach("F83", "%.80q is no limit of %q", gap, r.Perspective)

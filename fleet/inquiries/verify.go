@@ -202,13 +202,6 @@ func (p *prover) flawed(d affair.Deed) {
 			p.breaks("F4", d.Message.Path, f.why)
 		}
 	}
-	if w, err := protocol.Synthesize.Parse(d.Body); d.Act == protocol.ActFrameSynthesis && err == nil {
-		for _, b := range slices.Concat(w.Basis, w.Others) {
-			if b.Kind == protocol.BasisFusion && slices.ContainsFunc(b.Sources, func(src protocol.InquirySource) bool { return src.Perspective == "" }) {
-				p.breaks("F62", d.Message.Path, "it does not say what it joins: "+b.Claim)
-			}
-		}
-	}
 	because, _ := d.CausePath()
 	re, _ := d.AnsweredPath()
 	w, _ := protocol.InquiryForm(d.Act, d.Body)

@@ -18,7 +18,7 @@ func limits() []Limit {
 		{"bus", 5242},
 		{"cmd", 24392},
 		{"configs", 3653},
-		{"fleet", 18966},
+		{"fleet", 18959},
 		{"gitsync", 17511},
 		{"internal", 7570},
 		{"internal/testkit", 3415},

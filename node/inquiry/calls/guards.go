@@ -45,7 +45,7 @@ func guards(v inquiries.Inquiry) (text string) {
 }
 
 func framing(m *inquiries.Member) string {
-	sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
+	sections := inquiries.SectionTexts(m.Result)
 	return sections[inquiries.SectionContribution]
 }
 

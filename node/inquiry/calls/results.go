@@ -131,7 +131,7 @@ func placed(v inquiries.Inquiry, q protocol.InquiryQuote) protocol.InquiryQuote 
 	if m == nil {
 		return q
 	}
-	sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
+	sections := inquiries.SectionTexts(m.Result)
 	for _, name := range append([]string{q.Section}, inquiries.ResultSections()...) {
 		if words := exact(sections[name], q.Words); strings.Contains(sections[name], words) && words != "" {
 			q.Section, q.Words = name, inquiries.Whole(sections[name], words)
@@ -388,7 +388,7 @@ func readTrace(a inquiries.Actor, inquiry protocol.ChannelID, v inquiries.Inquir
 				return affair.Command{}, fmt.Errorf("%q is no section of the synthesis", section)
 			}
 		}
-		sections, _ := inquiries.Sections(m.Result, inquiries.ResultSections()...)
+		sections := inquiries.SectionTexts(m.Result)
 		var unaddressed []string
 		for _, gap := range r.Unaddressed {
 			if inquiries.IsNone(gap) || strings.TrimSpace(gap) == "" || sections[inquiries.SectionLimits] == "" { // a result without that section names none
