@@ -20,54 +20,70 @@ type Due struct {
 const reexamined = 0.7
 
 // DueValidations are the agreements about which `me` should ask the other participant, each for one
-// reason: a result that contradicts it, a raw score below 70%, five sessions since it was accepted,
-// or, if `forward` is true, the end of a session. While an answer is waited for, nothing is asked
-// again. After that it is asked again only for another reason or, once it was answered, for a new
-// one: VALIDATE is for significant moments, not for each check (R29).
+// milestone that came since they were accepted: results begin to contradict them, the raw score falls
+// below 70%, there were five sessions or, if `forward` is true, a session ends. Each time that a
+// milestone comes is asked about once, whatever became of earlier questions: VALIDATE is for
+// significant moments, not for each check (R29).
 func (t Topic) DueValidations(me string, sessions topic.Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
-	var last *topic.Result
-	if scored := t.Scored(other); len(scored) > 0 {
-		last = scored[len(scored)-1]
-	}
+	results := t.Scored(other)
 	var due []Due
 	for _, it := range t.agreements(nil) {
 		s := it.Stand(other)
-		if s.Phase != topic.Accepted || it.Waits(other, now) {
+		if s.Phase != topic.Accepted {
 			continue
 		}
-		if m := milestone(it, s, last, sessions, now, forward); m != "" {
+		if m := milestone(it, s, results, sessions, now, forward); m != "" {
 			due = append(due, Due{it, m})
 		}
 	}
 	return due
 }
 
-// milestone is the first reason to ask about the item for which it was not asked in vain; "" if
-// there is none.
-func milestone(it *topic.Item, s topic.Stand, last *topic.Result, sessions topic.Sessions, now time.Time, forward bool) protocol.Milestone {
-	fresh := func(m protocol.Milestone) bool {
-		return !slices.ContainsFunc(it.Validations, func(v *topic.Validation) bool { return v.Of == s.Who && v.Milestone == m && v.Answer.IsZero() })
+// milestone is the first milestone of an item that came and was not asked about since; "" if there is
+// none. While an answer is waited for, it is also the answer on what had come when it was asked for.
+func milestone(it *topic.Item, s topic.Stand, results []*topic.Result, sessions topic.Sessions, now time.Time, forward bool) protocol.Milestone {
+	low := func(r *topic.Result) bool { raw, _ := r.Raw.Value(); return raw < reexamined }
+	contradicts := func(r *topic.Result) bool {
+		return slices.ContainsFunc(r.Rows, func(row topic.Row) bool { return row.Item == it.Path && row.Flag == topic.Contradiction })
 	}
-	if last != nil && last.Time.After(s.Decided) {
-		for _, row := range last.Rows {
-			if row.Item == it.Path && row.Flag == topic.Contradiction && fresh(protocol.MilestoneContradiction) {
-				return protocol.MilestoneContradiction
-			}
-		}
-		if raw, _ := last.Raw.Value(); raw < reexamined && fresh(protocol.MilestoneScore) {
-			return protocol.MilestoneScore
-		}
+	var fifth, end time.Time
+	if n := sessions.After(s.Decided); n >= topic.Enough {
+		fifth = sessions[len(sessions)-n+topic.Enough-1]
 	}
-	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-	switch {
-	case sessions.After(s.Decided) >= topic.Enough && fresh(protocol.MilestoneSessions):
-		return protocol.MilestoneSessions
-	case forward && day(s.Decided) != day(now) && fresh(protocol.MilestoneForward):
-		return protocol.MilestoneForward
+	if today := day(now); forward && !today.Equal(day(s.Decided)) {
+		end = today
+	}
+	for _, m := range []struct {
+		is   protocol.Milestone
+		came time.Time
+	}{
+		{protocol.MilestoneContradiction, since(results, s.Decided, contradicts)}, {protocol.MilestoneScore, since(results, s.Decided, low)},
+		{protocol.MilestoneSessions, fifth}, {protocol.MilestoneForward, end},
+	} {
+		asked := func(v *topic.Validation) bool {
+			return v.Of == s.Who && v.Answer.IsZero() && !v.Time.Before(m.came) && (v.Milestone == m.is || v.Waits(s.Who, now))
+		}
+		if !m.came.IsZero() && !slices.ContainsFunc(it.Validations, asked) {
+			return m.is
+		}
 	}
 	return ""
 }
+
+// since is the time of the first of the last results without a break, after a decision, that are so;
+// zero if the last one is not.
+func since(results []*topic.Result, decided time.Time, so func(*topic.Result) bool) (at time.Time) {
+	for _, r := range slices.Backward(results) {
+		if !r.Time.After(decided) || !so(r) {
+			break
+		}
+		at = r.Time
+	}
+	return at
+}
+
+func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
 // validate asks the other participant.
 func (t Topic) validate(d affair.Deed, w protocol.Validation) (Topic, error) {
@@ -80,7 +96,10 @@ func (t Topic) validate(d affair.Deed, w protocol.Validation) (Topic, error) {
 	switch {
 	case it.Sort != topic.Agreement || it.Stand(other).Phase != topic.Accepted:
 		return t, refusal.New(refusal.Senseless, "", "%s has not accepted %s", other, it.Label)
-	case it.Waits(other, d.Timestamp):
+	case slices.ContainsFunc(it.Validations, func(v *topic.Validation) bool {
+		again := w.Milestone == "" || v.Milestone == w.Milestone && day(v.Time).Equal(day(d.Timestamp))
+		return again && v.Waits(other, d.Timestamp)
+	}):
 		return t, refusal.New(refusal.Forbidden, "wait for the answer", "%s is asked already whether %s still holds", other, it.Label)
 	}
 	next := *it

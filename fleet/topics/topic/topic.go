@@ -190,12 +190,6 @@ func (it *Item) Asked(who string) bool {
 	return slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Of == who && v.Answer.IsZero() })
 }
 
-// Waits reports whether an answer to such a question is waited for at that time. One that stays
-// unanswered keeps nobody from asking again.
-func (it *Item) Waits(who string, at time.Time) bool {
-	return slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Of == who && v.Answer.IsZero() && at.Before(v.AnswerBy) })
-}
-
 // Validation is a question to one participant whether what it accepted still holds (seed,
 // "Silent Revoke Detection"). It does not change.
 type Validation struct {
@@ -208,6 +202,11 @@ type Validation struct {
 	Answer    protocol.Path      `json:"answer"`             // the message with the answer; "" if there is none
 	Holds     bool               `json:"holds"`              // the agreement still holds
 	Stale     bool               `json:"stale"`              // no answer came in time: the agreement should be revoked or accepted anew
+}
+
+// Waits reports whether an answer of `who` to the question is waited for at that time.
+func (v *Validation) Waits(who string, at time.Time) bool {
+	return v.Of == who && v.Answer.IsZero() && at.Before(v.AnswerBy)
 }
 
 // At is the question at the time `now`.
