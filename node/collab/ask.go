@@ -88,14 +88,11 @@ func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.Topics
 				b = c.with(s, me, other)
 				pairs[two] = b
 			}
-			v := c.summary(s, f.channel, f.topic, me, b)
+			show := c.summary
 			if r.Items {
-				v.Items = itemsOf(f.topic)
-				for _, cp := range f.topic.Checkpoints {
-					v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
-				}
+				show = c.withItems
 			}
-			list.Topics = append(list.Topics, v)
+			list.Topics = append(list.Topics, show(s, f.channel, f.topic, me, b))
 		}
 		if !r.Fleet {
 			for _, f := range c.of(s, list.Me, r.With, r.Closed) {

@@ -20,7 +20,9 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	b := notebook.Book{Me: me}
 	c.ahead(context.Background()) // all of it is written, whoever has asked
 	c.Folded(func(s *fleet.State) {
-		isChanged := func(f found) bool { return changed == nil || slices.Contains(changed, f.channel) }
+		isChanged := func(f found) bool {
+			return changed == nil || slices.Contains(changed, f.channel) || slices.Contains(changed, c.talkOf(f.topic))
+		}
 		type work struct {
 			all, mine []found // `mine` are those with which `me` has anything to do
 			touched   bool
@@ -60,6 +62,11 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 		}
 		b.Parties = c.partyFiles(s, me, changed)
 	})
+	for _, p := range b.Partners {
+		for _, t := range p.Topics {
+			c.quote(t.Exchanges)
+		}
+	}
 	b.Partners = notebook.Sorted(b.Partners)
 	return b
 }
@@ -74,12 +81,8 @@ func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
 
 func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.Topic {
 	t := f.topic
-	v := notebook.Topic{Topic: c.summary(s, f.channel, t, me, b), State: t.Sidecar()}
-	v.Items = itemsOf(t)
-	for _, cp := range t.Checkpoints {
-		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
-	}
-	v.History = t.History(t.Other(me), b.decay)
+	v := notebook.Topic{Topic: c.withItems(s, f.channel, t, me, b), State: t.Sidecar(), History: t.History(t.Other(me), b.decay)}
+	v.Exchanges = c.exchanges(s, t)
 	for _, past := range t.Past {
 		term := notebook.Term{Opened: past.Opened.String(), Over: t.Since}
 		if closed, over := past.ClosedBy(me); over {
@@ -120,16 +123,21 @@ func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequ
 }
 
 // Page answers control.PageOfTopic.
-func (c *Collab) Page(_ context.Context, by control.Caller, r control.TopicRequest) (v control.TopicPage, err error) {
+func (c *Collab) Page(_ context.Context, by control.Caller, r control.TopicRequest) (control.TopicPage, error) {
 	who, err := c.Viewing(by, r.Viewing)
 	if err != nil {
 		return control.TopicPage{}, err
 	}
+	var t notebook.Topic
 	c.Folded(func(s *fleet.State) {
 		var f found
 		if f, err = c.find(s, who.Me, r.With, r.Topic); err == nil {
-			v.Text = c.kept(s, f, who.Me, c.with(s, who.Me, f.topic.Other(who.Me))).Page()
+			t = c.kept(s, f, who.Me, c.with(s, who.Me, f.topic.Other(who.Me)))
 		}
 	})
-	return v, err
+	if err != nil {
+		return control.TopicPage{}, err
+	}
+	c.quote(t.Exchanges)
+	return control.TopicPage{Text: t.Page()}, nil
 }

@@ -89,7 +89,8 @@ func (c *Collab) concerns(s *fleet.State, p parties.Party, channel protocol.Chan
 }
 
 // Concerned are those whose files change because of what happens in a channel: the two participants
-// of a topic, and everybody of this host who is or was in a party that it concerns.
+// of a topic, also if they write to each other besides it, and everybody of this host who is or was
+// in a party that it concerns.
 func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 	c.Folded(func(s *fleet.State) {
 		if s.HasAffair(c.kind.Name, channel.String()) {
@@ -97,6 +98,12 @@ func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 				names = append(names, t.Pair[:]...)
 			}
 		} else if !s.HasAffair(parties.KindName, channel.String()) {
+			for _, t := range c.all(s) {
+				if c.talkOf(t) == channel {
+					names = append(names, t.Pair[:]...)
+					break
+				}
+			}
 			return
 		}
 		for p := range c.allParties(s) {

@@ -2,6 +2,7 @@ package collab
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -63,16 +64,22 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 }
 
 func (c *Collab) whole(s *fleet.State, channel protocol.ChannelID, t topics.Topic, me string, b between) control.Topic {
-	v := c.summary(s, channel, t, me, b)
-	v.Items = itemsOf(t)
+	v := c.withItems(s, channel, t, me, b)
 	for _, check := range t.Checks {
 		v.Checks = append(v.Checks, checkOf(s, check))
 	}
+	v.Void = Void(s, channel, c.kind.Deeds())
+	v.Exchanges = c.exchanges(s, t)
+	return v
+}
+
+// withItems is a topic with what was agreed, asked and summed up in it.
+func (c *Collab) withItems(s *fleet.State, channel protocol.ChannelID, t topics.Topic, me string, b between) control.Topic {
+	v := c.summary(s, channel, t, me, b)
+	v.Items = itemsOf(t)
 	for _, cp := range t.Checkpoints {
 		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
 	}
-	v.Void = Void(s, channel, c.kind.Deeds())
-	v.Exchanges = exchanges(s, t)
 	return v
 }
 
@@ -115,10 +122,11 @@ func checkOf(s *fleet.State, check *topic.Check) control.TopicCheck {
 }
 
 // maxVoid and maxExchanges bound what is shown besides deeds that count. These are the
-// last ones.
+// last ones. maxLine bounds the first line of each message, in bytes.
 const (
 	maxVoid      = 20
 	maxExchanges = 10
+	maxLine      = 200
 	maxLooked    = 2000 // how many messages are looked through for them
 )
 
@@ -145,24 +153,56 @@ func Void(s *fleet.State, channel protocol.ChannelID, deeds []protocol.Act) (lis
 	return list
 }
 
+// talkOf is the channel in which the two of a topic write to each other besides it.
+func (c *Collab) talkOf(t topics.Topic) protocol.ChannelID {
+	return protocol.DeriveChannel(c.RecordID, t.Pair[:]...)
+}
+
 // exchanges are the last messages that the two of a topic have written to each other since it was
-// opened, besides their deeds.
-func exchanges(s *fleet.State, t topics.Topic) []topic.Word {
+// opened, besides their deeds. Their texts are in the record, see quote.
+func (c *Collab) exchanges(s *fleet.State, t topics.Topic) []topic.Word {
 	list := []topic.Word{}
-	channel, err := s.Between(fleet.Who{Name: t.Pair[0]}, t.Pair[1])
-	if err != nil {
-		return list
-	}
 	looked := 0
-	for it := range s.Ledger.ChannelBackward(channel) {
+	for it := range s.Ledger.ChannelBackward(c.talkOf(t)) {
 		if it.Timestamp.Before(t.Since) || len(list) == maxExchanges || looked == maxLooked {
 			break
 		}
 		looked++
-		if it.Type == protocol.TypeText && slices.Contains(t.Pair[:], it.Author().Name) {
+		if it.Type == protocol.TypeText && slices.Contains(t.Pair[:], it.Author().Name) && !slices.Contains(c.kind.Deeds(), it.Act) && s.Signature(it) != protocol.SignatureRefused {
 			list = append(list, topic.Word{By: it.Author().Name, Time: it.Timestamp, Path: it.Path})
 		}
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// quote gives exchanges the first lines of their messages, which it reads from the record.
+func (c *Collab) quote(talk []topic.Word) {
+	for i := range talk {
+		var it *fleet.Item
+		there, verified := false, false
+		c.Folded(func(s *fleet.State) {
+			if it, there = s.Ledger.Item(talk[i].Path); there {
+				verified = s.Signature(it) == protocol.SignatureValid
+			}
+		})
+		if !there {
+			continue
+		}
+		m, err := c.Load(it)
+		if err != nil { // its file is damaged, which the record's own check says
+			continue
+		}
+		text, _, more := strings.Cut(strings.TrimSpace(m.Body), "\n")
+		if len(text) > maxLine {
+			text, more = strings.ToValidUTF8(text[:maxLine], ""), true
+		}
+		if more {
+			text += " …"
+		}
+		if !verified {
+			text += " (unverified)"
+		}
+		talk[i].Text = text
+	}
 }

@@ -109,7 +109,7 @@ func (p Partner) Context() Sheet {
 
 // Sheet is the sheet of a topic.
 func (t Topic) Sheet() Sheet {
-	var agreements, pending, lessons, dissents, checkpoints []string
+	var agreements, pending, lessons, dissents, checkpoints, talk []string
 	for _, it := range t.Items {
 		switch it.Sort {
 		case topic.Agreement:
@@ -132,6 +132,9 @@ func (t Topic) Sheet() Sheet {
 	}
 	for _, cp := range t.Checkpoints {
 		checkpoints = append(checkpoints, checkpoint(cp)...)
+	}
+	for _, w := range t.Exchanges {
+		talk = append(talk, fmt.Sprintf("- %s, %s: %s (%s)", inLine(w.By), stamp(w.Time), inLine(w.Text), w.Path.Short()))
 	}
 	head := []string{
 		"**Created**: " + stamp(t.Since),
@@ -156,6 +159,7 @@ func (t Topic) Sheet() Sheet {
 		{Name: "lessons", Heading: "Teach-backs", Lines: orNone(lessons, "(none yet)"), Do: "To say it: " + do + "--teach \"…\""},
 		{Name: "dissents", Heading: "Disagreements", Lines: orNone(dissents, "(none)"), Do: "To put one on record: " + do + "--disagree \"…\""},
 		{Name: "checkpoints", Heading: "Checkpoints", Lines: orNone(checkpoints, "(none yet)"), Do: "To save one: " + do + "--checkpoint"},
+		{Name: "talk", Heading: "Talk", Lines: orNone(talk, "(none yet)"), Do: "To write: parley hey " + visible.Shell(t.With) + " \"…\""},
 	}}
 }
 
