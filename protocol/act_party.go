@@ -97,19 +97,22 @@ const (
 )
 
 // Wish is what an agent of a party asks its human for, because an agent may not do it alone: to
-// invite somebody, or to tell something to agents of other hosts (R64).
+// invite somebody, or to tell something to agents of other hosts (R64). In the channel of a topic,
+// an agent asks for the latter too.
 type Wish struct {
 	FormHead
 	For  string // one of the constants above
 	Whom Address
 	Text string // what a broadcast says
+	On   []Name // of a broadcast: the hosts whose agents are told; empty: all
+	Cost string // of a broadcast: what it may cost
 }
 
-// AskHuman is the act by which an agent of a party asks its human.
-var AskHuman = formAct(deed(ActWish, "PARTY WISH", "Asks the author's human for what an agent of a party does not do alone."),
+// AskHuman is the act by which an agent of a party, or of a topic, asks its human.
+var AskHuman = formAct(deed(ActWish, "PARTY WISH", "Asks the author's human for what an agent of a party or a topic does not do alone."),
 	Wish{FormHead: exampleHead, For: WishInvite, Whom: Address{Name: "mawui", Host: "white"}}, func(w *Wish) []part {
 		return []part{
-			flatPart("FOR", &w.For), addressPart("WHOM", &w.Whom), textPart("TEXT", &w.Text), noteLine(""), noteLine("Accept, reject, or defer."),
+			flatPart("FOR", &w.For), addressPart("WHOM", &w.Whom), textPart("TEXT", &w.Text), partOf("ON", &w.On, splitNames, joinNames), flatPart("COST", &w.Cost), noteLine(""), noteLine("Accept, reject, or defer."),
 			check(func() bool { return w.For == WishInvite || w.For == WishBroadcast }, "nobody asks a human for that"),
 			check(func() bool { return w.For != WishInvite || w.Whom.Name != "" }, "it does not say whom to invite"),
 			check(func() bool { return w.For != WishBroadcast || w.Text != "" }, "it does not say what to tell"),

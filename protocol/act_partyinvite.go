@@ -104,19 +104,24 @@ func parseInvitation(body string) (Invitation, error) {
 		return Invitation{}, errors.New("it does not say whom it invites, as AGENT@HOST")
 	}
 	i.Whom = whom
-	deciders, err := splitAddresses(f.flat("DECIDES"))
-	if err != nil {
-		return Invitation{}, err
-	}
-	for _, d := range deciders {
-		name, err := ParseName(d.Name)
-		if err != nil || d.Host != "" { // nobody could answer such a gate, and it would wait for ever
-			return Invitation{}, fmt.Errorf("%.80q is no human of the host of %s", d, whom)
-		}
-		i.Deciders = append(i.Deciders, name)
+	if i.Deciders, err = splitNames(f.flat("DECIDES")); err != nil { // nobody could answer such a gate, and it would wait for ever
+		return Invitation{}, fmt.Errorf("it names nobody of the host of %s: %w", whom, err)
 	}
 	i.AnswerBy, err = f.instant("ANSWER-BY")
 	return i, err
+}
+
+// splitNames reads what joinNames writes.
+func splitNames(text string) (names []Name, err error) {
+	list, err := splitAddresses(text)
+	for _, a := range list {
+		name, wrong := ParseName(a.Name)
+		if wrong != nil || a.Host != "" {
+			return nil, fmt.Errorf("%.80q is no name", a)
+		}
+		names = append(names, name)
+	}
+	return names, err
 }
 
 func joinNames(names []Name) string {

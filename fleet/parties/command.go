@@ -112,9 +112,13 @@ func (a Actor) Invite(channel protocol.ChannelID, whom protocol.Address, decider
 	})
 }
 
-// Wish asks humans of this host for something that an agent may not do alone.
+// Wish asks humans of this host for something that an agent may not do alone. In the channel of a
+// topic, w.Topic is its name.
 func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, humans []protocol.Name) affair.Command {
-	return a.command(channel, func(_ Party, head protocol.FormHead) (deed, error) {
+	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
+		if p.Organized.IsZero() {
+			head.Topic = w.Topic
+		}
 		w.FormHead = head
 		d := deed{act: protocol.ActWish, body: protocol.AskHuman.Format(w)}
 		for _, name := range humans {

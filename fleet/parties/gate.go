@@ -35,6 +35,7 @@ type Gate struct {
 	Deciders []protocol.Name
 	Whom     protocol.Address // the agent that it is about
 	Text     string           // of a broadcast or a join: what is to be said
+	On       []protocol.Name  // of a broadcast: the hosts whose agents are told; empty: all
 	At       time.Time
 	Because  protocol.Path // of an invite by an agent: the message by which its human agreed to it
 	AnswerBy time.Time     // the gate does not expire before; zero: it never does
@@ -350,10 +351,19 @@ func (p Party) inviter(d affair.Deed) affair.Origin {
 	return from
 }
 
-// wish notes what an agent asks its human for.
+// wish notes what an agent asks its human for. Where there is no party, it is in the channel of a
+// topic, of which the agent wants to tell others.
 func (p Party) wish(d affair.Deed, w protocol.Wish) (Party, error) {
-	g := &Gate{Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, At: d.Timestamp, From: d.Origin()}
+	g := &Gate{
+		Path: d.Message.Path, Hash: d.Hash, For: ForBroadcast, By: d.Author().Name, Host: d.Host, Whom: w.Whom, Text: w.Text, On: w.On, At: d.Timestamp, From: d.Origin(),
+	}
+	if p.Organized.IsZero() {
+		p.Name = w.Topic
+	}
 	if w.For == protocol.WishInvite {
+		if p.Organized.IsZero() {
+			return p, refusal.New(refusal.Unknown, "organize one first", "there is no party in this channel")
+		}
 		g.For = ForWish
 		if p.Member(w.Whom.Name, protocol.Name(w.Whom.Host)) != nil || p.Invited(w.Whom) != nil {
 			return p, refusal.New(refusal.Forbidden, "", "%s is a member or invited already", w.Whom)

@@ -24,7 +24,7 @@ import (
 
 // Party is one party. It does not change.
 type Party struct {
-	Organized protocol.Path // the message that began it; zero if there is no party
+	Organized protocol.Path // the message that began it; zero if there is none: then the channel is a topic's, with wishes to tell others of it
 	Name      string
 	Slug      protocol.Slug
 	Team      string // a tag; empty: none
@@ -91,14 +91,15 @@ func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 	if d.Act == protocol.ActOrganize {
 		return p.organize(recordID, d)
 	}
-	if p.Organized.IsZero() {
-		return p, refusal.New(refusal.Unknown, "organize one first", "there is no party in this channel")
-	}
-	switch d.Act {
-	case protocol.ActPartyAccept, protocol.ActPartyReject, protocol.ActPartyDefer:
+	answers := d.Act == protocol.ActPartyAccept || d.Act == protocol.ActPartyReject || d.Act == protocol.ActPartyDefer
+	switch none := p.Organized.IsZero(); {
+	case answers && (!none || len(p.Gates) > 0):
 		return affair.Said(p, d, words(d.Act), Party.answer)
-	}
-	if !p.Begun() {
+	case none && d.Act == protocol.ActWish:
+		return affair.Said(p, d, protocol.AskHuman, Party.wish)
+	case none:
+		return p, refusal.New(refusal.Unknown, "organize one first", "there is no party in this channel")
+	case !p.Begun():
 		return p, refusal.New(refusal.Forbidden, "the human decides it: parley gates", "%q has not begun: %s has not agreed to it", p.Name, p.Leader.Human)
 	}
 	switch d.Act {

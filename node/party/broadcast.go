@@ -56,57 +56,81 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me collab.Act
 		v.Skipped = "it was to be quiet"
 	case f.Rules.BroadcastScope == protocol.ScopeNone:
 		v.Skipped = noScope
-	case v.Tier == tierFleet && a.cross && !a.Consent && me.Human == "":
-		v.Gate, v.Skipped = p.wishToTell(ctx, by, me, f, a)
-	case v.Tier == tierFleet && a.cross && !a.Consent:
-		v.Skipped = "you did not agree that agents of other hosts are told"
+	case v.Tier == tierFleet && a.cross && me.Human != "" && !a.Consent:
+		v.Skipped = noConsent
 	}
 	if v.Skipped != "" {
 		return v
 	}
-	p.tellOthers(ctx, by, me.Me, f, a, v)
-	return v
-}
-
-// wishToTell asks the human of an agent whether agents of other hosts are told. It returns the gate
-// at which they decide, "" for none, and why nobody is told yet.
-func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me collab.Acting, f found, a announcing) (gate, why string) {
-	var humans []protocol.Name
-	var err error
-	p.Folded(func(s *fleet.State) { humans, err = humansOf(s, p.Host), p.mayAsk(s, me.Me) })
-	agreed := "agents of other hosts are told when " + p.Human.String() + " agrees: parley gates"
-	for _, g := range f.Gates {
-		if g.For == parties.ForBroadcast && g.By == me.Me && g.Host == p.Host && g.Text == a.what && g.Waits() {
-			return g.Path.Short(), agreed // that is asked already
-		}
-	}
-	if err != nil {
-		return "", "the human could not be asked: " + err.Error()
-	}
-	actor := parties.Actor{Record: p.RecordID, Me: me.Me, Host: p.Host}
-	paths, err := p.Do(ctx, by, actor.Wish(f.channel, protocol.Wish{For: protocol.WishBroadcast, Text: a.what}, humans))
-	if err != nil {
-		return "", "the human could not be asked: " + err.Error()
-	}
-	return paths[0].Short(), agreed
-}
-
-func (p *Parties) tellOthers(ctx context.Context, by control.Caller, me string, f found, a announcing, v *control.Announcement) {
-	self := protocol.Address{Name: me, Host: p.Host.String()}
-	apart := append(a.apart[:len(a.apart):len(a.apart)], self)
+	self := protocol.Address{Name: me.Me, Host: p.Host.String()}
 	p.Folded(func(s *fleet.State) {
 		if v.Tier == tierTeam {
 			v.Text = teamMark(f) + a.what
 			v.To = p.reachable(s, p.teamOf(s, f), self)
 		} else {
 			v.Text = broadcastMark + a.what
-			v.To = p.everybody(s, f.channel)
+			v.To = p.everybody(s)
 		}
-		v.To = slices.DeleteFunc(v.To, func(one control.ToldOne) bool {
-			return slices.ContainsFunc(apart, func(a protocol.Address) bool { return a.String() == one.Who })
-		})
+		v.To = without(v.To, func(one protocol.Address) bool { return one == self || slices.Contains(a.apart, one) })
 	})
-	_ = p.say(ctx, by, control.SendRequest{As: me, Channel: f.channel.String()}, v) // v says why nobody was told
+	if v.Tier == tierFleet && me.Human == "" && p.asksFirst(a.cross, v.To) {
+		p.wishToTell(ctx, by, me.Me, f.channel, protocol.Wish{Text: a.what}, v)
+		return v
+	}
+	_ = p.say(ctx, by, control.SendRequest{As: me.Me, Channel: f.channel.String()}, v) // v says why nobody was told
+	return v
+}
+
+// without returns a list without those for whom `apart` is true.
+func without(list []control.ToldOne, apart func(protocol.Address) bool) []control.ToldOne {
+	return slices.DeleteFunc(list, func(one control.ToldOne) bool {
+		a, _ := protocol.ParseAddress(one.Who)
+		return apart(a)
+	})
+}
+
+// asksFirst reports whether an agent's announcement is for its human to agree to: anybody is told,
+// and what it is about concerns other hosts, as `cross` says, or somebody there is told (R28, R64).
+func (p *Parties) asksFirst(cross bool, list []control.ToldOne) bool {
+	return slices.ContainsFunc(list, func(one control.ToldOne) bool {
+		a, _ := protocol.ParseAddress(one.Who)
+		return told(one) && (cross || a.Host != p.Host.String())
+	})
+}
+
+// wishToTell asks the human of an agent whether those in v.To are told, some of whom are on other
+// hosts. It notes in `v` the gate at which they decide, and why nobody is told yet.
+func (p *Parties) wishToTell(ctx context.Context, by control.Caller, me string, channel protocol.ChannelID, w protocol.Wish, v *control.Announcement) {
+	runs := 0
+	for _, one := range v.To {
+		if a, _ := protocol.ParseAddress(one.Who); told(one) {
+			runs++
+			w.On = append(w.On, protocol.Name(a.Host))
+		}
+	}
+	slices.Sort(w.On)
+	w.On, w.For = slices.Compact(w.On), protocol.WishBroadcast
+	w.Cost = fmt.Sprintf("agents that may be run by it, once each, with their answers: %d", runs)
+	var humans []protocol.Name
+	var err error
+	var f found
+	p.Folded(func(s *fleet.State) { f, humans, err = p.in(s, channel), humansOf(s, p.Host), p.mayAsk(s, me) })
+	v.To, v.Skipped = []control.ToldOne{}, "agents of other hosts are told when "+p.Human.String()+" agrees: parley gates"
+	for _, g := range f.Gates {
+		if g.For == parties.ForBroadcast && g.By == me && g.Host == p.Host && g.Text == w.Text && g.Waits() {
+			v.Gate = g.Path.Short() // that is asked already
+			return
+		}
+	}
+	var paths []protocol.Path
+	if err == nil {
+		paths, err = p.Do(ctx, by, parties.Actor{Record: p.RecordID, Me: me, Host: p.Host}.Wish(channel, w, humans))
+	}
+	if err != nil {
+		v.Skipped = "the human could not be asked: " + err.Error()
+		return
+	}
+	v.Gate = paths[0].Short()
 }
 
 // say sends the announcement `v` as its author does in a channel, which `r` names. It notes in `v`
@@ -123,6 +147,7 @@ func (p *Parties) say(ctx context.Context, by control.Caller, r control.SendRequ
 
 // Why nobody is told.
 const (
+	noConsent    = "you did not agree that agents of other hosts are told"
 	noScope      = "by the party's rule broadcast_scope nobody is told"
 	nobodyToTell = "there is nobody to be told"
 )
@@ -145,7 +170,7 @@ func (p *Parties) teamOf(s *fleet.State, of found) (team []party.Member) {
 
 // everybody returns all agents of the fleet, and what will become of a message for each of them. An
 // agent that is hidden in any party is told nothing. It is asked while the state is read.
-func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []control.ToldOne {
+func (p *Parties) everybody(s *fleet.State) []control.ToldOne {
 	hidden := map[protocol.Address]bool{}
 	for _, f := range p.all(s) {
 		for _, m := range f.Members {
@@ -174,9 +199,12 @@ func (p *Parties) everybody(s *fleet.State, channel protocol.ChannelID) []contro
 func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelID) (told map[protocol.Path]*control.Announcement, failed []string) {
 	told = map[protocol.Path]*control.Announcement{}
 	var f found
+	var t topics.Topic
 	var wished []*parties.Gate
 	p.Folded(func(s *fleet.State) {
-		f = p.in(s, channel)
+		if f = p.in(s, channel); f.Organized.IsZero() {
+			t = fleet.Value(s, p.topics, channel.String(), p.Now())
+		}
 		for _, g := range f.Gates {
 			sent := func(it *fleet.Item) bool { return it.Act == protocol.ActBroadcast && it.Host == p.Host }
 			if g.For == parties.ForBroadcast && g.Host == p.Host && g.Outcome() == party.Accepted && !slices.ContainsFunc(s.Talk.Answers(g.Path), sent) {
@@ -187,7 +215,12 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 	for _, g := range wished {
 		v := &control.Announcement{Tier: tierFleet, Text: broadcastMark + g.Text, To: []control.ToldOne{}}
 		told[g.Path] = v
+		_, closed := t.ClosedBy(g.By)
 		switch { // what has changed since it was asked
+		case f.Organized.IsZero() && (closed || !slices.Contains(t.Pair[:], g.By)):
+			v.Skipped = g.By + " has no such topic open"
+		case f.Organized.IsZero():
+			v.Text = g.Text
 		case f.Over():
 			v.Skipped = "the party is over"
 		case f.Rules.BroadcastScope == protocol.ScopeNone:
@@ -199,12 +232,10 @@ func (p *Parties) carryBroadcasts(ctx context.Context, channel protocol.ChannelI
 			continue
 		}
 		p.Folded(func(s *fleet.State) {
-			for _, one := range p.everybody(s, channel) {
-				a, _ := protocol.ParseAddress(one.Who)
-				if one.Outcome != control.ToldSkipped && f.Member(a.Name, protocol.Name(a.Host)) == nil {
-					v.To = append(v.To, one)
-				}
-			}
+			v.To = without(p.everybody(s), func(a protocol.Address) bool {
+				host := protocol.Name(a.Host)
+				return len(g.On) > 0 && !slices.Contains(g.On, host) || f.Member(a.Name, host) != nil || isOfTopic(t, g.By, p.Host, a)
+			})
 		})
 		by := control.Caller{Kind: control.ByAgent, Name: protocol.Name(g.By)}
 		if err := p.say(ctx, by, control.SendRequest{As: g.By, Channel: channel.String(), Re: g.Path.String()}, v); err != nil {
@@ -222,6 +253,9 @@ func (p *Parties) Stats(context.Context, control.BroadcastStatsRequest) (use con
 	p.Folded(func(s *fleet.State) {
 		for _, kind := range []string{parties.KindName, topics.KindName} {
 			for _, name := range s.Affairs(kind) {
+				if kind == parties.KindName && s.HasAffair(topics.KindName, name) {
+					continue // a topic of which an agent wanted to tell others
+				}
 				var joined []time.Time // when somebody asked to be let in
 				for it := range s.Ledger.ChannelBackward(protocol.ChannelID(name)) {
 					switch {
@@ -245,8 +279,14 @@ func (p *Parties) Stats(context.Context, control.BroadcastStatsRequest) (use con
 	return use, nil
 }
 
+// isOfTopic reports whether somebody takes part in the topic of which `me`, of a host, tells others.
+func isOfTopic(t topics.Topic, me string, host protocol.Name, a protocol.Address) bool {
+	return slices.Contains(t.Pair[:], a.Name) && (a.Name != me || a.Host == host.String())
+}
+
 // BroadcastTopic answers control.BroadcastTopic. If one of the two participants is on another host,
-// a human of this host has to agree first. An agent cannot agree (R64).
+// the human who typed it has to agree. If an agent asks and anybody on another host would be told,
+// its human is asked at a gate (R28, R64).
 func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r control.BroadcastTopicRequest) (control.Announcement, error) {
 	v := control.Announcement{Tier: tierFleet, To: []control.ToldOne{}}
 	who, err := p.acts(by, r.Acting, true)
@@ -263,22 +303,20 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 	}
 	v.Text = fmt.Sprintf("📢 COLLABORATION BROADCAST | from: %s\nTopic: %s\nParticipants: %s, %s\nAnchor: %s\nJoin: parley work-with %s %s --join\nObserve: %s",
 		who.Me, t.Name, who.Me, t.With, anchor, visible.Shell(who.Me), visible.Shell(t.Name), observe)
-	switch {
-	case t.CrossHost && !r.Consent && who.Human == "":
-		return v, control.Errorf(control.KindRefused, "ask your human to type it: parley work-with "+visible.Shell(t.With)+" "+visible.Shell(t.Name)+" --broadcast",
-			"agents of other hosts are told of a topic only where a human agrees")
-	case t.CrossHost && !r.Consent:
-		v.Skipped = "you did not agree that agents of other hosts are told"
+	if t.CrossHost && who.Human != "" && !r.Consent {
+		v.Skipped = noConsent
 	}
 	if r.Try || v.Skipped != "" {
 		return v, nil
 	}
 	p.Folded(func(s *fleet.State) {
-		v.To = slices.DeleteFunc(p.everybody(s, t.Channel), func(one control.ToldOne) bool {
-			a, _ := protocol.ParseAddress(one.Who)
-			return a.Name == t.With || a.Name == who.Me && a.Host == p.Host.String()
-		})
+		of := fleet.Value(s, p.topics, t.Channel.String(), p.Now())
+		v.To = without(p.everybody(s), func(a protocol.Address) bool { return isOfTopic(of, who.Me, p.Host, a) })
 	})
+	if who.Human == "" && p.asksFirst(t.CrossHost, v.To) {
+		p.wishToTell(ctx, by, who.Me, t.Channel, protocol.Wish{FormHead: protocol.FormHead{Topic: t.Name}, Text: v.Text}, &v)
+		return v, nil
+	}
 	err = p.say(ctx, by, control.SendRequest{As: who.Me, Channel: t.Channel.String()}, &v)
 	return v, err
 }
@@ -296,10 +334,9 @@ func (p *Parties) notice(ctx context.Context, by control.Caller, speaker string,
 		if scope == protocol.ScopeTeam && f.Team != "" {
 			to = p.reachable(s, p.teamOf(s, f), protocol.Address{})
 		} else if scope == protocol.ScopeFleet {
-			to = p.everybody(s, f.channel)
+			to = p.everybody(s)
 		}
-		to = slices.DeleteFunc(to, func(one control.ToldOne) bool {
-			a, _ := protocol.ParseAddress(one.Who)
+		to = without(to, func(a protocol.Address) bool {
 			there := slices.ContainsFunc(f.Members, func(m party.Member) bool { return m.Host.String() == a.Host })
 			return !there || f.Member(a.Name, protocol.Name(a.Host)) != nil || a.Name == speaker && a.Host == p.Host.String()
 		})

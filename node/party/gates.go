@@ -22,7 +22,7 @@ func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.Gate
 		if host, joined := s.Keys().Host(p.Host); joined {
 			_, list.HasKey, _ = host.HumanKeyNow(p.Human.String())
 		}
-		for _, f := range p.all(s) {
+		for _, f := range p.asking(s) {
 			for _, g := range f.Gates {
 				v := p.gate(s, f, g)
 				named := r.ID == v.ID || r.ID == v.Path
@@ -96,7 +96,7 @@ const maxAsked = 20
 // while the state is read.
 func (p *Parties) mayAsk(s *fleet.State, me string) error {
 	waiting := 0
-	for _, f := range p.all(s) {
+	for _, f := range p.asking(s) {
 		for _, g := range f.Gates {
 			own := g.For == parties.ForOrganize || g.For == parties.ForWish || g.For == parties.ForAsking || g.For == parties.ForBroadcast
 			if own && g.By == me && g.Host == p.Host && g.Waits() {
@@ -114,7 +114,7 @@ func (p *Parties) mayAsk(s *fleet.State, me string) error {
 // read.
 func (p *Parties) Waiting(s *fleet.State) map[string]int {
 	waiting := map[string]int{}
-	for _, f := range p.all(s) {
+	for _, f := range p.asking(s) {
 		for _, g := range f.Gates {
 			if !g.Waits() {
 				continue

@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/psi"
@@ -77,6 +78,7 @@ type Parties struct {
 	Options
 	standing Standing
 	kind     *affair.Kind[parties.Party]
+	topics   *affair.Kind[topics.Topic]
 	policies *affair.Kind[policy.Policy]
 	current  *current
 	carrying sync.Mutex // held while carry does what humans agreed to: two that did it at once would tell it twice
@@ -84,7 +86,7 @@ type Parties struct {
 
 // New makes this part of a node.
 func New(o Options, s Standing) *Parties {
-	return &Parties{Options: o, standing: s, kind: parties.Kind(o.RecordID), policies: policy.Kind(o.RecordID), current: &current{file: o.Current}}
+	return &Parties{Options: o, standing: s, kind: parties.Kind(o.RecordID), topics: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), current: &current{file: o.Current}}
 }
 
 type found struct {
@@ -94,11 +96,15 @@ type found struct {
 
 // all returns the parties of the record, in the order in which they were organized. It is asked
 // while the state is read.
-func (p *Parties) all(s *fleet.State) (all []found) {
+func (p *Parties) all(s *fleet.State) []found {
+	return slices.DeleteFunc(p.asking(s), func(f found) bool { return f.Organized.IsZero() })
+}
+
+// asking returns whatever has gates: the parties of the record, and the topics of which agents want
+// to tell others. It is asked while the state is read.
+func (p *Parties) asking(s *fleet.State) (all []found) {
 	for _, name := range s.Affairs(parties.KindName) {
-		if v := fleet.Value(s, p.kind, name, p.Now()); !v.Organized.IsZero() {
-			all = append(all, found{protocol.ChannelID(name), v})
-		}
+		all = append(all, p.in(s, protocol.ChannelID(name)))
 	}
 	slices.SortFunc(all, func(a, b found) int {
 		return cmp.Or(a.Created.Compare(b.Created), a.Organized.Compare(b.Organized))

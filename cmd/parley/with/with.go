@@ -79,7 +79,7 @@ func actions() []action {
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
 		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
 		{flag: "join", help: "ask two others to take part in their topic", beside: "reason text persist", deed: protocol.ActJoinRequest},
-		{flag: "broadcast", help: "tell the fleet of a topic; of other hosts only if you agree", partner: true, run: runBroadcast},
+		{flag: "broadcast", help: "tell the fleet of a topic; other hosts only if a human agrees", partner: true, run: runBroadcast},
 		{flag: "recruit", help: "whom one could ask into a party (parley party recruit)", alone: true, run: runRecruit},
 		{flag: "close", help: "close my side of a topic; nothing is deleted", beside: "reason text persist", deed: protocol.ActClose},
 	}
