@@ -371,14 +371,20 @@ func TestAPartyTellsWhomItLeavesBehind(t *testing.T) {
 	nat := sit(t, n)
 	addInbox(t, n, "skills")
 	addInbox(t, n, "mawjs")
+	addInbox(t, n, "pulse")
 	skills, mawjs := working(n, "skills", "mawjs"), working(n, "mawjs", "skills")
-	party := nat.organize("skills", skills.Topic, "mawjs").Organized
+	party := nat.organize("skills", skills.Topic, "mawjs", "pulse").Organized
 	nat.answers("mawjs@"+n.cfg.Alias.String(), protocol.ActPartyAccept, "", time.Time{})
+	nat.answers("pulse@"+n.cfg.Alias.String(), protocol.ActPartyAccept, "", time.Time{})
 	do(t, n, skills.Open(""))
 	for i, c := range []struct {
 		score float64
 		told  int
-	}{{0.5, 1}, {0.6, 1}, {1, 1}, {0.4, 2}} {
+		by    string
+	}{{0.5, 1, "skills"}, {0.6, 1, "skills"}, {1, 1, "skills"}, {0.4, 2, "skills"}, {1, 2, "pulse"}, {0.4, 3, "pulse"}} {
+		if i == 4 { // who asks has left the party, and leads it
+			nat.does("skills", control.PartyDeedRequest{Party: party, Deed: protocol.ActLeave})
+		}
 		err := control.Sync.Ask(t.Context(), n, control.SyncRequest{Acting: control.Acting{As: "skills"}, Wait: within}, func(e control.SyncEvent) error {
 			p, err := protocol.ParsePath(e.Check)
 			if err == nil && e.Kind == control.SyncSent {
@@ -390,7 +396,7 @@ func TestAPartyTellsWhomItLeavesBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "mawjs is warned", func() bool { return len(warnings(t, n, "accept_threshold")) >= c.told })
-		if told := warnings(t, n, "accept_threshold"); len(told) != c.told {
+		if told := warnings(t, n, "accept_threshold"); len(told) != c.told || i != 4 && !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, "Talk with "+c.by+",") }) {
 			t.Errorf("after result %d: %q", i, told)
 		}
 	}

@@ -22,13 +22,13 @@ import (
 // Watch asks in the background, until it is stopped, this host's human about those who ask to take
 // part in a topic that an agent of this host announced (R31). It also warns members of parties.
 func (p *Parties) Watch() (stop func()) {
-	return wait.Background(joins{p, topics.Kind(p.RecordID)}.watch)
+	return wait.Background(joins{Parties: p}.watch)
 }
 
 // joins asks about those who want to take part in a topic, and warns members of parties.
 type joins struct {
 	*Parties
-	topics *affair.Kind[topics.Topic]
+	linked bool // the node runs for so long that a host which is not heard is gone
 }
 
 func (p joins) watch(ctx context.Context) {
@@ -74,7 +74,7 @@ func (p joins) watch(ctx context.Context) {
 			paths, missed = came.Drain()
 			all, warns = missed > 0, missed > 0
 		case <-hourly.C:
-			all, warns, paths = false, true, nil
+			all, warns, paths, p.linked = false, true, nil, true
 		case <-ctx.Done():
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
+	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -78,9 +79,9 @@ func (p joins) losers(s *fleet.State, f found) (list []warning) {
 	return list
 }
 
-// lagging are warned that their score is below the rule accept_threshold, by whoever asked for it last
-// if that is an agent of this host. They are warned once, until a score is above it again. It is asked
-// while the state is read.
+// lagging are warned that their score is below the rule accept_threshold, if an agent of this host is
+// the one who warns them. They are warned once, until a score is above it again. It is asked while the
+// state is read.
 func (p joins) lagging(s *fleet.State, f found, all collab.Scores) (list []warning) {
 	for _, m := range f.Members {
 		scores := all[f.Slug][m.Name]
@@ -95,11 +96,36 @@ func (p joins) lagging(s *fleet.State, f found, all collab.Scores) (list []warni
 				break
 			}
 		}
-		if by := f.Member(last.Asker, p.Host); by != nil && !warned {
+		if by := p.warner(s, f, m, last.Asker); by != nil && by.Host == p.Host && !warned {
 			text := fmt.Sprintf("[party:%s] your score is %s now, and below %s (accept_threshold) you are out of sync. Talk with %s, and ask where you differ: parley work-with %s %s --sync",
 				f.Name, v.Decayed, protocol.NewScore(f.Rules.AcceptThreshold), by.Name, visible.Shell(by.Name), visible.Shell(f.Name))
 			list = append(list, warning{f.channel, by.Name, m.Address(), last.Path, text})
 		}
 	}
 	return list
+}
+
+// warner is the member who warns another one: whoever asked for its last score, else the agent of the
+// leader, else whoever is a member for longest, the first of them who is there. It is nil if nobody is.
+// It is asked while the state is read.
+func (p joins) warner(s *fleet.State, f found, of party.Member, asker string) *party.Member {
+	rank := func(m party.Member) int {
+		switch {
+		case m.Name == asker:
+			return 0
+		case m.Name == f.Leader.Via && m.Host == f.Leader.Host:
+			return 1
+		}
+		return 2
+	}
+	members := slices.SortedStableFunc(slices.Values(f.Members), func(a, b party.Member) int { return rank(a) - rank(b) })
+	at := slices.IndexFunc(members, func(m party.Member) bool {
+		heard, live := p.Seen(m.Host)
+		dormant := p.linked && !live && p.Now().Sub(later(heard, m.Since)) >= dormantAfter
+		return m.Address() != of.Address() && s.People.CheckHosted(m.Address()) == nil && !dormant
+	})
+	if at < 0 {
+		return nil
+	}
+	return &members[at]
 }
