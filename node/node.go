@@ -353,7 +353,7 @@ func (n *Node) openServing(o Options) (err error) {
 func (n *Node) openAffairs() {
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,
-		Load: n.talk.Views.Load, Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
+		Show: n.talk.Views.Show, Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
 		Wrong: n.notices.Stands,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -42,6 +43,10 @@ func (a Actor) command(channel protocol.ChannelID, decide func(p Party, head pro
 
 func human(name string, host protocol.Name) protocol.Address {
 	return protocol.Address{Name: name, Host: host.String()}
+}
+
+func humans(names []protocol.Name, host protocol.Name) []protocol.Address {
+	return each.Of(names, func(name protocol.Name) protocol.Address { return human(name.String(), host) })
 }
 
 // Noticed are those who are told who came, went or changed the rules: the members without `but` on
@@ -104,27 +109,19 @@ func (a Actor) Invite(channel protocol.ChannelID, whom protocol.Address, decider
 		if window > 0 {
 			i.AnswerBy = head.At.Add(window)
 		}
-		to := []protocol.Address{whom}
-		for _, d := range deciders {
-			to = append(to, human(d.String(), protocol.Name(whom.Host)))
-		}
-		return deed{protocol.ActInvite, agreed, protocol.Invite.Format(i), to}, nil
+		return deed{protocol.ActInvite, agreed, protocol.Invite.Format(i), append([]protocol.Address{whom}, humans(deciders, protocol.Name(whom.Host))...)}, nil
 	})
 }
 
 // Wish asks humans of this host for something that an agent may not do alone. In the channel of a
 // topic, w.Topic is its name.
-func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, humans []protocol.Name) affair.Command {
+func (a Actor) Wish(channel protocol.ChannelID, w protocol.Wish, asked []protocol.Name) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		if p.Organized.IsZero() {
 			head.Topic = w.Topic
 		}
 		w.FormHead = head
-		d := deed{act: protocol.ActWish, body: protocol.AskHuman.Format(w)}
-		for _, name := range humans {
-			d.to = append(d.to, human(name.String(), a.Host))
-		}
-		return d, nil
+		return deed{act: protocol.ActWish, body: protocol.AskHuman.Format(w), to: humans(asked, a.Host)}, nil
 	})
 }
 
@@ -204,16 +201,14 @@ func (g *Gate) Title() string {
 
 // Join asks the leader to let the actor in. If no human had it done, it asks the humans of the
 // actor's host first.
-func (a Actor) Join(channel protocol.ChannelID, reason string, humans []protocol.Name) affair.Command {
+func (a Actor) Join(channel protocol.ChannelID, reason string, asked []protocol.Name) affair.Command {
 	return a.command(channel, func(p Party, head protocol.FormHead) (deed, error) {
 		d := deed{act: protocol.ActPartyJoin, body: protocol.JoinParty.Format(protocol.PartyJoin{FormHead: head, Reason: reason})}
 		if a.Human != "" {
 			d.to = p.withLeader(nil, "")
 			return d, nil
 		}
-		for _, name := range humans {
-			d.to = append(d.to, human(name.String(), a.Host))
-		}
+		d.to = humans(asked, a.Host)
 		return d, nil
 	})
 }

@@ -36,8 +36,8 @@ type Options struct {
 	// Do carries out a command in the way in which somebody has asked for it, and returns what was
 	// written. It returns an error too if that does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
-	// Load reads a message of the state from the record.
-	Load func(it *fleet.Item) (*protocol.Message, error)
+	// Show shows a message.
+	Show func(ctx context.Context, r control.ShowRequest) (control.Message, error)
 	// Messages are reported when they enter the state.
 	Messages *feed.Feeds[protocol.Path]
 	// Live reports whether a host is reachable at the moment.

@@ -1,6 +1,7 @@
 package collab
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -179,17 +180,7 @@ func (c *Collab) exchanges(s *fleet.State, t topics.Topic) []topic.Word {
 // quote gives exchanges the first lines of their messages, which it reads from the record.
 func (c *Collab) quote(talk []topic.Word) {
 	for i := range talk {
-		var it *fleet.Item
-		there, verified := false, false
-		c.Folded(func(s *fleet.State) {
-			if it, there = s.Ledger.Item(talk[i].Path); there {
-				verified = s.Signature(it) == protocol.SignatureValid
-			}
-		})
-		if !there {
-			continue
-		}
-		m, err := c.Load(it)
+		m, err := c.Show(context.Background(), control.ShowRequest{Path: talk[i].Path.String()})
 		if err != nil { // its file is damaged, which the record's own check says
 			continue
 		}
@@ -200,7 +191,7 @@ func (c *Collab) quote(talk []topic.Word) {
 		if more {
 			text += " …"
 		}
-		if !verified {
+		if m.Signature != protocol.SignatureValid {
 			text += " (unverified)"
 		}
 		talk[i].Text = text
