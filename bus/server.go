@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -138,10 +139,7 @@ func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
 
 // anyPort is `port` in the form of the server, which writes -1 for port 0.
 func anyPort(port int) int {
-	if port == 0 {
-		return server.RANDOM_PORT
-	}
-	return port
+	return cmp.Or(port, server.RANDOM_PORT)
 }
 
 func awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string) error {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // QuietHours are spans of the day in which an agent is left alone, by the local time of its host.
@@ -65,11 +67,7 @@ func (s QuietSpan) holds(minute int) bool {
 
 // Texts are the spans in the form that ParseQuiet reads.
 func (q QuietHours) Texts() []string {
-	var texts []string
-	for _, s := range q {
-		texts = append(texts, s.String())
-	}
-	return texts
+	return each.Of(q, QuietSpan.String)
 }
 
 // Hold reports whether a moment is in quiet hours, by the clock of its location.

@@ -1,6 +1,7 @@
 package inquiries
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,9 +48,7 @@ func (a Actor) command(in protocol.ChannelID, decide func(v Inquiry, head protoc
 		if len(d.body) > maxBody {
 			return nil, refusal.New(refusal.Senseless, "", "its words are longer than %d KiB", maxBody>>10)
 		}
-		if d.channel == "" {
-			d.channel = in
-		}
+		d.channel = cmp.Or(d.channel, in)
 		m := protocol.Message{From: a.Me, To: d.to, Act: d.act, Body: d.body}
 		if d.re.IsZero() { // otherwise a host whose clock is behind would write it before the deed from which it follows
 			d.re = v.Last
@@ -78,11 +78,7 @@ func reasons(flaws []flaw) string {
 }
 
 func (v Inquiry) humans() []protocol.Address {
-	var to []protocol.Address
-	for _, d := range v.Deciders {
-		to = append(to, d.Address())
-	}
-	return to
+	return each.Of(v.Deciders, Decider.Address)
 }
 
 // Open begins an inquiry at the time o.At, from which its channel is made.

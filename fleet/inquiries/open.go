@@ -1,6 +1,7 @@
 package inquiries
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -110,9 +111,7 @@ func (s *step) brief(b protocol.InquiryBrief) error {
 	s.Brief, s.Changes, s.State = b, "", BriefDraft
 	if s.Briefs++; s.Opening.AcceptBrief && s.asked() && s.Briefs == 1 {
 		s.Mode, s.State = s.Opening.Mode, Gather
-		if s.Mode == "" {
-			s.Mode = b.Mode
-		}
+		s.Mode = cmp.Or(s.Mode, b.Mode)
 	}
 	return nil
 }

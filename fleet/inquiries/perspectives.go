@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -131,10 +132,7 @@ func (s *step) choose(w protocol.InquiryAnswer) {
 }
 
 func (s *step) establish(w protocol.InquiryEstablished) error {
-	var names []string
-	for _, l := range w.Lenses {
-		names = append(names, l.Perspective)
-	}
+	names := each.Of(w.Lenses, func(l protocol.InquiryLens) string { return l.Perspective })
 	if !slices.Equal(names, s.Chosen) {
 		return breach("F25", "its trace is not of the chosen perspectives")
 	}

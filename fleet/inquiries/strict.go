@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -119,11 +120,7 @@ func (s *stricter) addressed() {
 	}
 	switch s.m.Act {
 	case protocol.ActFrameShutdown:
-		var team []protocol.Address
-		for _, m := range s.v.Members {
-			team = append(team, m.Agent)
-		}
-		only("F80", team...)
+		only("F80", each.Of(s.v.Members, func(m *Member) protocol.Address { return m.Agent })...)
 	case protocol.ActFrameExchange:
 		if w, err := protocol.ExchangeWords.Parse(s.m.Body); err == nil && s.v.tension(w.Tension) != nil {
 			only("F54", s.v.pair(s.v.tension(w.Tension), w.Perspective)...)
@@ -163,11 +160,7 @@ func (s *stricter) member(a protocol.Address) bool {
 }
 
 func names(all []protocol.Address) string {
-	var list []string
-	for _, a := range all {
-		list = append(list, a.Shown())
-	}
-	return strings.Join(list, " and ")
+	return strings.Join(each.Of(all, protocol.Address.Shown), " and ")
 }
 
 // words looks at what is said.
@@ -289,10 +282,7 @@ func (s *stricter) filled(line, what string, texts ...string) {
 }
 
 func (s *stricter) proposals(w protocol.InquiryProposals) {
-	var all []string
-	for _, p := range w.Perspectives {
-		all = append(all, p.Name)
-	}
+	all := each.Of(w.Perspectives, func(p protocol.InquiryPerspective) string { return p.Name })
 	for _, p := range w.Perspectives {
 		if several(p.Name, append(slices.Clone(s.v.Base), all...)) {
 			s.say("F16", "%q is no single perspective", p.Name)
@@ -642,10 +632,7 @@ func (v Inquiry) Foreign(text string) (all []string) {
 
 // BasisLine is how the section on the basis says what a claim rests on.
 func BasisLine(b protocol.InquiryBasis) string {
-	var from []string
-	for _, s := range b.Sources {
-		from = append(from, cmp.Or(s.Perspective, "the human"))
-	}
+	from := each.Of(b.Sources, func(s protocol.InquirySource) string { return cmp.Or(s.Perspective, "the human") })
 	return "- " + strings.TrimLeft(oneLine(b.Claim), "-*# ") + " (" + kindNames[b.Kind] + strings.Join(slices.Compact(from), ", ") + ")"
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -146,14 +147,9 @@ func (k *Ring) Bearer(key string) protocol.Name {
 }
 
 // Revocations is how many revocations of a key that the host `by` has said count.
-func (k *Ring) Revocations(by protocol.Name, of protocol.HostKey) (said int) {
+func (k *Ring) Revocations(by protocol.Name, of protocol.HostKey) int {
 	h := k.hosts[of.Host]
-	for _, r := range h.keys[h.keyAt(of.Key)].revoked {
-		if r.Host == by {
-			said++
-		}
-	}
-	return said
+	return each.Count(h.keys[h.keyAt(of.Key)].revoked, func(r revocation) bool { return r.Host == by })
 }
 
 // Claim is a key of a host for which somebody has to vouch.

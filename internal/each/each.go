@@ -19,3 +19,13 @@ func Find[T any](list []*T, is func(*T) bool) *T {
 	}
 	return nil
 }
+
+// Count is how many values of a list `is` returns true for.
+func Count[T any](list []T, is func(T) bool) (n int) {
+	for _, v := range list {
+		if is(v) {
+			n++
+		}
+	}
+	return n
+}

@@ -2,6 +2,7 @@
 package span
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -58,9 +59,7 @@ func Parse(text string) (time.Duration, error) {
 			return 0, wrong
 		}
 		days, rest = n, after
-		if rest == "" {
-			rest = "0s"
-		}
+		rest = cmp.Or(rest, "0s")
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil || days > 0 && d < 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
@@ -54,11 +55,7 @@ func (a *audit) run(ctx context.Context) error {
 	if err := a.files(ctx); err != nil && !damaged {
 		return err
 	}
-	for _, f := range a.found.Findings {
-		if f.Wrong {
-			a.found.Wrong++
-		}
-	}
+	a.found.Wrong += each.Count(a.found.Findings, func(f control.Finding) bool { return f.Wrong })
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/sessions"
@@ -55,11 +56,7 @@ func (b *Book) view(s *seat) control.Session {
 	if s.Muted.After(b.Now()) {
 		v.Muted = s.Muted
 	}
-	for _, h := range s.Handed {
-		if !h.At.IsZero() && !h.Shown {
-			v.Handed++
-		}
-	}
+	v.Handed += each.Count(s.Handed, func(h handed) bool { return !h.At.IsZero() && !h.Shown })
 	return v
 }
 

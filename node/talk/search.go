@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/protocol"
@@ -61,11 +62,7 @@ func addressOf(text string) protocol.Address {
 }
 
 func excerpt(words search.Matcher, text string) []control.Fragment {
-	var all []control.Fragment
-	for _, f := range words.Excerpt(text) {
-		all = append(all, control.Fragment{Text: f.Text, Hit: f.Hit})
-	}
-	return all
+	return each.Of(words.Excerpt(text), func(f search.Fragment) control.Fragment { return control.Fragment{Text: f.Text, Hit: f.Hit} })
 }
 
 // present returns the hits that the record still holds with the same bytes.

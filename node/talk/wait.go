@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
@@ -20,13 +21,7 @@ type waiter struct {
 
 // Wait answers control.Wait.
 func (w *waiter) Wait(ctx context.Context, by control.Caller, r control.WaitRequest) (control.Message, error) {
-	given := 0
-	for _, s := range []string{r.Re, r.From, r.To} {
-		if s != "" {
-			given++
-		}
-	}
-	if given != 1 || r.Within <= 0 {
+	if each.Count([]string{r.Re, r.From, r.To}, func(s string) bool { return s != "" }) != 1 || r.Within <= 0 {
 		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
 	}
 	who, err := w.Actors.Reader(by, r.As)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -61,14 +62,8 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
   parley agent add mawjs --session claude --dir ~/project`,
 		Args: cli.Between(0, 1, "the agent's name"),
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
-			doors := 0
 			r.Inbox = r.Inbox || strings.Join(r.Settings["session"], "") != "" && r.Exec == "" && r.Preset == ""
-			for _, given := range []bool{r.Exec != "", r.Preset != "", r.Inbox} {
-				if given {
-					doors++
-				}
-			}
-			if doors != 1 {
+			if each.Count([]bool{r.Exec != "", r.Preset != "", r.Inbox}, func(given bool) bool { return given }) != 1 {
 				return cli.UsageErrorf(cmd, "%s needs one of --exec 'CMD …', --preset PRESET and --inbox", cmd.CommandPath())
 			}
 			switch {

@@ -108,22 +108,14 @@ func (p *Program) CompleteParties(_ *cobra.Command, args []string, _ string) ([]
 
 func partyWords(ctx context.Context, client control.Service) []string {
 	list, _ := control.Parties.Ask(ctx, client, control.PartiesRequest{Fleet: true})
-	var words []string
-	for _, party := range list.Parties {
-		words = append(words, party.Short+"\t"+term.Line(party.Name))
-	}
-	return words
+	return each.Of(list.Parties, func(party control.Party) string { return party.Short + "\t" + term.Line(party.Name) })
 }
 
 // CompleteGates completes the first word with the gates that wait for this host's human.
 func (p *Program) CompleteGates(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return p.complete(args, func(ctx context.Context, client control.Service) []string {
 		list, _ := control.Gates.Ask(ctx, client, control.GatesRequest{})
-		var words []string
-		for _, g := range list.Gates {
-			words = append(words, g.ID+"\t"+term.Line(g.Title))
-		}
-		return words
+		return each.Of(list.Gates, func(g control.Gate) string { return g.ID + "\t" + term.Line(g.Title) })
 	})
 }
 

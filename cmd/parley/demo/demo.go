@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -163,10 +164,7 @@ func (d *demonstration) prepare(files []section) (err error) {
 
 // clear ends what runs in the background, and removes the folder.
 func (d *demonstration) clear() error {
-	var errs []error
-	for _, b := range d.behind {
-		errs = append(errs, b.stop())
-	}
+	errs := each.Of(d.behind, (*background).stop)
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -112,10 +113,7 @@ func between(text, from, to string) string {
 }
 
 func groups(pattern, text string) (all []string) {
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-		all = append(all, m[1])
-	}
-	return all
+	return each.Of(regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1), func(m []string) string { return m[1] })
 }
 
 func firstLine(result, heading string) string {

@@ -189,9 +189,7 @@ func (s *session) pick(ctx context.Context, in *bufio.Reader, gate string, q pro
 		if why == "" && (q.Multi || len(keys) == 1) {
 			return keys, true, nil
 		}
-		if why == "" {
-			why = "choose one"
-		}
+		why = cmp.Or(why, "choose one")
 		s.view.Out.Printf("%s\n", s.view.Out.Warn(why))
 	}
 }

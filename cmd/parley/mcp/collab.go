@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -134,9 +135,7 @@ func (s *server) workWith(ctx context.Context, c call, in workWithArguments) (an
 	if err != nil {
 		return answer{}, err
 	}
-	if in.Do == "" {
-		in.Do = "show"
-	}
+	in.Do = cmp.Or(in.Do, "show")
 	all := deeds()
 	takes, known := all[in.Do]
 	switch {
@@ -230,9 +229,7 @@ func (s *server) party(ctx context.Context, _ call, in partyArguments) (answer, 
 	if in.Hours < 0 || in.Hours > 24*365 {
 		return answer{}, control.Errorf(control.KindUsage, "", "cannot hold something for %d hours: hours is from 1 to %d", in.Hours, 24*365)
 	}
-	if in.Do == "" {
-		in.Do = "show"
-	}
+	in.Do = cmp.Or(in.Do, "show")
 	all := in.deeds()
 	d, known := all[in.Do]
 	if !known {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -181,10 +182,7 @@ func (s *server) search(ctx context.Context, _ call, in searchArguments) (answer
 	if len(found.Memories) > 0 {
 		var b strings.Builder
 		for _, m := range found.Memories {
-			text := excerpt(m.Excerpt)
-			if text == "" {
-				text = m.Subject
-			}
+			text := cmp.Or(excerpt(m.Excerpt), m.Subject)
 			fmt.Fprintf(&b, "%s by %s: %s\n", m.File, prompt.Name(m.From), prompt.Quote(text))
 		}
 		blocks = append(blocks, prompt.Block{Head: "Memories, which nobody signed; memory with do show shows one:\n", Body: b.String()})

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -165,10 +166,7 @@ func channelNameOf(ctx context.Context, client control.Service, id string, v cli
 }
 
 func nameOrID(c control.Channel) string {
-	if c.Name != "" {
-		return c.Name
-	}
-	return c.ID.String()
+	return cmp.Or(c.Name, c.ID.String())
 }
 
 func newChannelMembersCommand(p *cli.Program) *cobra.Command {

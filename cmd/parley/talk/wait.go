@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -32,13 +33,7 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
   parley wait --to nat --timeout 1h && parley inbox`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
-			given := 0
-			for _, flag := range []string{"re", "from", "to"} {
-				if cmd.Flags().Changed(flag) {
-					given++
-				}
-			}
-			if given != 1 {
+			if each.Count([]string{"re", "from", "to"}, cmd.Flags().Changed) != 1 {
 				return cli.UsageErrorf(cmd, "%s needs one of --re, --from and --to", cmd.CommandPath())
 			}
 			if r.Within <= 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/party"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -149,11 +150,7 @@ func runRecap(ctx context.Context, c *call) error {
 				ratify++
 			}
 			awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
-			for _, it := range t.Items {
-				if it.Sort == topic.Question && it.Resolved == nil {
-					open++
-				}
-			}
+			open += each.Count(t.Items, func(it control.TopicItem) bool { return it.Sort == topic.Question && it.Resolved == nil })
 			if t.Decayed.Below(topic.Resync) {
 				due++
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/party"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -93,10 +94,7 @@ type Action struct {
 
 // Actions are what the command can do.
 func Actions() (all []Action) {
-	for _, a := range actions() {
-		all = append(all, Action{a.flag, a.takes})
-	}
-	return all
+	return each.Of(actions(), func(a action) Action { return Action{a.flag, a.takes} })
 }
 
 // NewCommand is parley work-with.

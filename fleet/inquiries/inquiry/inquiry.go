@@ -6,6 +6,7 @@ package inquiry
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -36,10 +37,7 @@ const MaxMessages = 3
 
 // Topics are what a tension is about.
 func (t *Tension) Topics() (topics []string) {
-	for _, trigger := range t.Triggers {
-		topics = append(topics, trigger.Topic)
-	}
-	return topics
+	return each.Of(t.Triggers, func(trigger protocol.InquiryTrigger) string { return trigger.Topic })
 }
 
 // Talked reports whether a pair has said what it had to say.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -143,9 +144,5 @@ const shown = 7
 // Sparkline is what the last seven scores are worth now, the last one last. Earlier scores stay in
 // the history, and are only left out here.
 func Sparkline(history []Sample, now time.Time) []float64 {
-	var line []float64
-	for _, s := range history[max(0, len(history)-shown):] {
-		line = append(line, Lambda{Value: s.Lambda}.Decayed(s.Raw, s.At, now))
-	}
-	return line
+	return each.Of(history[max(0, len(history)-shown):], func(s Sample) float64 { return Lambda{Value: s.Lambda}.Decayed(s.Raw, s.At, now) })
 }

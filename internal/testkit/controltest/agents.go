@@ -1,6 +1,7 @@
 package controltest
 
 import (
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -44,10 +45,7 @@ func (s *suite) wantAgents(want ...string) {
 	s.Helper()
 	agents, err := control.Agents.Ask(s.ctx, s.service)
 	s.must(err)
-	var got []string
-	for _, a := range agents {
-		got = append(got, a.Name.String())
-	}
+	got := each.Of(agents, func(a control.Agent) string { return a.Name.String() })
 	s.equal("agents by name", want, got)
 }
 

@@ -3,6 +3,7 @@ package controltest
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -44,10 +45,7 @@ func testChannels(s *suite) {
 	s.equal("found as lists show it", sprint.ID, short.ID)
 	all, err := control.Channels.Ask(s.ctx, s.service)
 	s.must(err)
-	var names []string
-	for _, c := range all {
-		names = append(names, c.Name)
-	}
+	names := each.Of(all, func(c control.Channel) string { return c.Name })
 	s.equal("channels: named ones by name, then the others", []string{"sprint", "週次 tests", ""}, names)
 }
 
@@ -106,11 +104,7 @@ func (s *suite) subjects(r control.MemoriesRequest) []string {
 	s.Helper()
 	all, err := control.Memories.Ask(s.ctx, s.service, r)
 	s.must(err)
-	got := []string{}
-	for _, m := range all {
-		got = append(got, m.Subject)
-	}
-	return got
+	return each.Of(all, func(m control.Memory) string { return m.Subject })
 }
 
 func testMemories(s *suite) {

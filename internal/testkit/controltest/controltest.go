@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -170,9 +171,5 @@ func (s *suite) bodies(r control.InboxRequest) []string {
 	s.Helper()
 	mail, err := control.Inbox.Ask(s.ctx, s.service, r)
 	s.must(err)
-	texts := []string{}
-	for _, m := range mail {
-		texts = append(texts, m.Body)
-	}
-	return texts
+	return each.Of(mail, func(m control.Message) string { return m.Body })
 }

@@ -3,6 +3,7 @@ package controltest
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -67,10 +68,7 @@ func testThread(s *suite) {
 	for _, of := range []control.Message{root, first, deep, aside} {
 		tree, err := control.Thread.Ask(s.ctx, s.service, control.ThreadRequest{Path: of.Path.String()})
 		s.must(err)
-		var got []string
-		for _, m := range tree {
-			got = append(got, "...."[:m.Depth]+m.Body)
-		}
+		got := each.Of(tree, func(m control.ThreadMessage) string { return "...."[:m.Depth] + m.Body })
 		s.equal("thread of "+of.Body, []string{"root", ".first", "..deep", ".aside"}, got)
 	}
 	replies, err := control.Replies.Ask(s.ctx, s.service, control.ThreadRequest{Path: root.Path.String()})

@@ -15,6 +15,7 @@
 package fakemodel
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -273,9 +274,7 @@ func decide(s shown) answer {
 	if at < 0 {
 		return answer{text: fmt.Sprintf("NOTOOL %s among %d", name, len(s.tools))}
 	}
-	if args == "" {
-		args = "{}"
-	}
+	args = cmp.Or(args, "{}")
 	if !json.Valid([]byte(args)) { // it was shown within a JSON text
 		args = strings.ReplaceAll(args, `\"`, `"`)
 	}

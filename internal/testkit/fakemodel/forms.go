@@ -3,6 +3,8 @@ package fakemodel
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // object is a JSON object.
@@ -195,8 +197,5 @@ var responses = form{
 
 // typed makes events of their data, which says what type they have.
 func typed(steps ...object) (events []event) {
-	for _, step := range steps {
-		events = append(events, event{step["type"].(string), step})
-	}
-	return events
+	return each.Of(steps, func(step object) event { return event{step["type"].(string), step} })
 }

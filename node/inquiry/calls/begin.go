@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -189,10 +190,7 @@ func mapWords(v inquiries.Inquiry, s Surroundings) string {
 		text += "- " + names([]string{p}) + "\n"
 	}
 	text += "\nThe agents:\n"
-	var agents []string
-	for _, c := range s.Agents {
-		agents = append(agents, fmt.Sprintf("- %s: %s", c.Agent, cutLine(c.About)))
-	}
+	agents := each.Of(s.Agents, func(c Candidate) string { return fmt.Sprintf("- %s: %s", c.Agent, cutLine(c.About)) })
 	return text + quote(listed(maxListed, agents)) + "\nName for each perspective only agents whose focus is that perspective's; none is a good answer. Several only where each would be the better one for somebody who weighs things differently, and say how in \"why\". Where one is the better one however one weighs, name it alone: a human is not asked then.\n" +
 		fmt.Sprintf(inJSON, `{"fits": [{"perspective": "…", "agents": [{"agent": "name@host", "why": "in one line"}]}]}`)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -36,10 +37,7 @@ func dialogues(v inquiries.Inquiry) string {
 }
 
 func topics(t *inquiry.Tension) string {
-	var all []string
-	for _, trigger := range t.Triggers {
-		all = append(all, trigger.Topic)
-	}
+	all := each.Of(t.Triggers, func(trigger protocol.InquiryTrigger) string { return trigger.Topic })
 	return strings.Join(all, "; ")
 }
 
@@ -70,10 +68,7 @@ func peerWords(v inquiries.Inquiry, c inquiries.Call, s Surroundings) string {
 	}
 	peer := v.Member(other)
 	text += fmt.Sprintf("You are now connected with %s, who looks at the question from the perspective %q. You are %s, with the perspective %q.\n\n%s\n\n%s\n", peer.Agent, other, m.Agent, m.Perspective, inquiries.TopicText(t), material)
-	var texts []string
-	for _, said := range t.Messages {
-		texts = append(texts, said.Text)
-	}
+	texts := each.Of(t.Messages, func(said inquiry.Said) string { return said.Text })
 	for i, said := range within(maxDialogues, texts...) {
 		who := "You said"
 		if t.Messages[i].Perspective != c.Perspective {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
@@ -127,7 +128,7 @@ type field struct {
 }
 
 // fieldsOf are the fields of a JSON object, in their order; nil if it is none.
-func fieldsOf(object []byte) (fields []field) {
+func fieldsOf(object json.RawMessage) (fields []field) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil
@@ -151,11 +152,7 @@ func formsOf(fields []field, headings []string) []form {
 		}
 		var list []json.RawMessage
 		if json.Unmarshal(f.value, &list) == nil {
-			var objects [][]field
-			for _, one := range list {
-				objects = append(objects, fieldsOf(one))
-			}
-			all = append(all, formOf(titled(objects), headings))
+			all = append(all, formOf(titled(each.Of(list, fieldsOf)), headings))
 		}
 	}
 	return all
@@ -176,10 +173,7 @@ func titled(list [][]field) (fields []field) {
 // whatever the language of the keys.
 func formOf(fields []field, headings []string) form {
 	f := form{sections: map[string]string{}}
-	var keys []string
-	for _, one := range fields {
-		keys = append(keys, one.key)
-	}
+	keys := each.Of(fields, func(one field) string { return one.key })
 	for i, h := range placedBy(keys, headings) {
 		f.take(h, prose(fields[i].value))
 	}
@@ -342,10 +336,7 @@ func headsIn(lines, headings []string) (heads []head) {
 // cutAt cuts lines into sections at their headings.
 func cutAt(lines []string, heads []head, headings []string) form {
 	f := form{sections: map[string]string{}}
-	var titles []string
-	for _, h := range heads {
-		titles = append(titles, h.title)
-	}
+	titles := each.Of(heads, func(h head) string { return h.title })
 	for i, name := range placedBy(titles, headings) {
 		end := len(lines)
 		if i+1 < len(heads) {

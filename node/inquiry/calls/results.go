@@ -7,16 +7,14 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // results are the results of all members, in the form of the coordinator's prompts.
 func results(v inquiries.Inquiry) string {
-	var texts []string
-	for _, m := range v.Standing() {
-		texts = append(texts, m.Result)
-	}
+	texts := each.Of(v.Standing(), func(m *inquiries.Member) string { return m.Result })
 	text := ""
 	for i, result := range within(maxResults, texts...) {
 		m := v.Standing()[i]

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/inquiries/inquiry"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -122,10 +123,7 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 		p.fields("", field{x.Category, x.Words})
 	}
 	if len(f.Remarks) > 0 {
-		var remarks []item
-		for _, r := range f.Remarks {
-			remarks = append(remarks, item{text: r})
-		}
+		remarks := each.Of(f.Remarks, func(r string) item { return item{text: r} })
 		p.chapter("remarks", "Worth a look")
 		p.items(remarks...)
 	}
@@ -226,10 +224,7 @@ func writeDialogue(p paper, f control.Frame, d *inquiry.Tension) {
 		}
 	}
 	said := func(heading string, all []inquiry.Said) {
-		var talk []field
-		for _, m := range all {
-			talk = append(talk, field{fmt.Sprintf(heading, m.Perspective), m.Text})
-		}
+		talk := each.Of(all, func(m inquiry.Said) field { return field{fmt.Sprintf(heading, m.Perspective), m.Text} })
 		p.fields("talk", talk...)
 	}
 	said("%s", d.Messages)
@@ -284,21 +279,13 @@ func writeDecisions(p paper, d control.FrameDocument) {
 }
 
 func writeProof(p paper, proof control.FrameProof) {
-	holds := 0
-	for _, l := range proof.Lines {
-		if l.Result == "holds" {
-			holds++
-		}
-	}
+	holds := each.Count(proof.Lines, func(l control.FrameLine) bool { return l.Result == "holds" })
 	if proof.Holds {
 		p.line("When this was written %d lines of the form were proved, and none is broken.", holds)
 		return
 	}
 	p.line("When this was written, lines of the form were BROKEN:")
-	var faults []item
-	for _, x := range proof.Faults {
-		faults = append(faults, item{name: fmt.Sprintf("%s at %s", x.Line, x.At), text: x.Why})
-	}
+	faults := each.Of(proof.Faults, func(x inquiry.Fault) item { return item{name: fmt.Sprintf("%s at %s", x.Line, x.At), text: x.Why} })
 	p.items(faults...)
 }
 
