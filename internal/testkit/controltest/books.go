@@ -11,9 +11,7 @@ import (
 func (s *suite) newChannel(r control.NewChannelRequest) control.Channel {
 	s.Helper()
 	r.As = s.human
-	c, err := control.NewChannel.Ask(s.ctx, s.service, r)
-	s.must(err)
-	return c
+	return ask(s, control.NewChannel, r)
 }
 
 func testChannels(s *suite) {
@@ -23,28 +21,23 @@ func testChannels(s *suite) {
 	if sprint.About != "what we do\n\nthis week" || sprint.CreatedBy != s.human || sprint.CreatedAt.IsZero() || tests.Parent != sprint.ID {
 		s.Errorf("made %+v and %+v", sprint, tests)
 	}
-	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
-	s.must(err)
+	m := ask(s, control.Send, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
 	if m.Channel != sprint.ID || m.ChannelName != "sprint" || m.Direct {
 		s.Errorf("sent to %s %q, want %s", m.Channel, m.ChannelName, sprint.ID)
 	}
 	s.equal("log by name", []string{"begin"}, s.logBodies(control.LogRequest{Channel: "sprint"}))
-	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
-	s.must(err)
+	shown := ask(s, control.Show, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
 	s.equal("found below the channel's name", m.Path, shown.Path)
-	c, err := control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: sprint.ID.String()})
-	s.must(err)
+	c := ask(s, control.ShowChannel, control.ChannelRequest{Channel: sprint.ID.String()})
 	if c.Messages != 1 || !c.Last.Equal(m.Timestamp) || len(c.Participants) != 2 || len(c.Children) != 1 || c.Children[0] != tests.ID {
 		s.Errorf("described as %+v", c)
 	}
 	if aside := s.hey("mawjs", "aside"); !aside.Direct || aside.ChannelName != "" {
 		s.Errorf("sent to %q, want the channel of the two", aside.ChannelName)
 	}
-	short, err := control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: strings.ToUpper(sprint.ID.String()[:8]) + "…"})
-	s.must(err)
+	short := ask(s, control.ShowChannel, control.ChannelRequest{Channel: strings.ToUpper(sprint.ID.String()[:8]) + "…"})
 	s.equal("found as lists show it", sprint.ID, short.ID)
-	all, err := control.Channels.Ask(s.ctx, s.service)
-	s.must(err)
+	all := ask(s, control.Channels.Verb, control.None{})
 	names := each.Of(all, func(c control.Channel) string { return c.Name })
 	s.equal("channels: named ones by name, then the others", []string{"sprint", "週次 tests", ""}, names)
 }
@@ -58,28 +51,20 @@ func testMembers(s *suite) {
 	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint", Members: []string{"mawjs", "volt", "mawjs"}})
 	s.equal("made with members", []string{"mawjs", "volt"}, sprint.Members)
 	toAll := func() []string {
-		m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprint", Body: "begin"})
-		s.must(err)
+		m := ask(s, control.Send, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprint", Body: "begin"})
 		return m.To
 	}
 	s.equal("to all", []string{"mawjs", "volt"}, toAll())
-	changed, err := control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neo"}, Remove: []string{"mawjs"}})
-	s.must(err)
+	changed := ask(s, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neo"}, Remove: []string{"mawjs"}})
 	s.equal("changed", []string{"volt", "neo"}, changed.Members)
 	s.equal("to all who are members now", []string{"volt", "neo"}, toAll())
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neoo"}})
-	s.wantKind("nobody is called that", err, control.KindNotFound)
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"mawjs"}})
-	s.wantKind("no member any more", err, control.KindNotFound)
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{protocol.All}})
-	s.wantKind("all", err, control.KindUsage)
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: "stranger", Channel: "sprint", Add: []string{"mawjs"}})
-	s.wantKind("by a stranger", err, control.KindRefused)
+	refused(s, "nobody is called that", control.KindNotFound, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neoo"}})
+	refused(s, "no member any more", control.KindNotFound, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"mawjs"}})
+	refused(s, "all", control.KindUsage, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{protocol.All}})
+	refused(s, "by a stranger", control.KindRefused, control.ChangeMembers, control.MembersRequest{As: "stranger", Channel: "sprint", Add: []string{"mawjs"}})
 	direct := s.hey("mawjs", "aside").Channel.String()
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: direct, Add: []string{"neo"}})
-	s.wantKind("of a channel that nobody made", err, control.KindRefused)
-	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"volt", "neo"}})
-	s.must(err)
+	refused(s, "of a channel that nobody made", control.KindRefused, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: direct, Add: []string{"neo"}})
+	ask(s, control.ChangeMembers, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"volt", "neo"}})
 	s.equal("to all without members", []string{protocol.All}, toAll())
 }
 
@@ -88,22 +73,17 @@ func testChannelRefusals(s *suite) {
 	for name, kind := range map[string]control.Kind{
 		"": control.KindUsage, "a\x1bb": control.KindUsage, strings.Repeat("x", 300): control.KindUsage, "SPRINT": control.KindRefused,
 	} {
-		_, err := control.NewChannel.Ask(s.ctx, s.service, control.NewChannelRequest{As: s.human, Name: name})
-		s.wantKind("channel "+name, err, kind)
+		refused(s, "channel "+name, kind, control.NewChannel, control.NewChannelRequest{As: s.human, Name: name})
 	}
-	_, err := control.NewChannel.Ask(s.ctx, s.service, control.NewChannelRequest{As: s.human, Name: "x", Parent: "nowhere"})
-	s.wantKind("without its parent", err, control.KindNotFound)
-	_, err = control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: "sprunt"})
-	s.wantKind("misspelt", err, control.KindNotFound)
-	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprunt", Body: "x"})
-	s.wantKind("sent to a misspelt one", err, control.KindNotFound)
+	refused(s, "without its parent", control.KindNotFound, control.NewChannel, control.NewChannelRequest{As: s.human, Name: "x", Parent: "nowhere"})
+	refused(s, "misspelt", control.KindNotFound, control.ShowChannel, control.ChannelRequest{Channel: "sprunt"})
+	refused(s, "sent to a misspelt one", control.KindNotFound, control.Send, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprunt", Body: "x"})
 }
 
 // subjects are the subjects of the memories that are listed.
 func (s *suite) subjects(r control.MemoriesRequest) []string {
 	s.Helper()
-	all, err := control.Memories.Ask(s.ctx, s.service, r)
-	s.must(err)
+	all := ask(s, control.Memories, r)
 	return each.Of(all, func(m control.Memory) string { return m.Subject })
 }
 
@@ -111,9 +91,7 @@ func testMemories(s *suite) {
 	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint"})
 	add := func(r control.AddMemoryRequest) control.Memory {
 		r.As = s.human
-		m, err := control.AddMemory.Ask(s.ctx, s.service, r)
-		s.must(err)
-		return m
+		return ask(s, control.AddMemory, r)
 	}
 	first := add(control.AddMemoryRequest{Subject: "language", Tags: []string{"tools"}, Body: "Go\n---\nand nothing else"})
 	add(control.AddMemoryRequest{Subject: "deadline", Scope: "sprint", Body: "Friday"})
@@ -128,11 +106,9 @@ func testMemories(s *suite) {
 	s.equal("inherited", []string{"language", "tools", "global"}, []string{second.Subject, second.Tags[0], second.Scope})
 	s.equal("what holds", []string{"deadline", "language"}, s.subjects(control.MemoriesRequest{}))
 	s.equal("with what held", []string{"language", "deadline", "language"}, s.subjects(control.MemoriesRequest{All: true}))
-	old, err := control.ShowMemory.Ask(s.ctx, s.service, control.MemoryRequest{File: first.File})
-	s.must(err)
+	old := ask(s, control.ShowMemory, control.MemoryRequest{File: first.File})
 	s.equal("superseded by", second.File, old.SupersededBy)
-	_, err = control.AddMemory.Ask(s.ctx, s.service, control.AddMemoryRequest{As: s.human, Supersedes: first.File, Body: "again"})
-	s.wantKind("superseded twice", err, control.KindRefused)
+	refused(s, "superseded twice", control.KindRefused, control.AddMemory, control.AddMemoryRequest{As: s.human, Supersedes: first.File, Body: "again"})
 }
 
 func testMemoryRefusals(s *suite) {
@@ -140,39 +116,30 @@ func testMemoryRefusals(s *suite) {
 		"without a text": {Subject: "x"}, "without a subject": {Body: "x"}, "subject of two lines": {Subject: "a\nb", Body: "x"},
 	} {
 		r.As = s.human
-		_, err := control.AddMemory.Ask(s.ctx, s.service, r)
-		s.wantKind(name, err, control.KindUsage)
+		refused(s, name, control.KindUsage, control.AddMemory, r)
 	}
-	_, err := control.AddMemory.Ask(s.ctx, s.service, control.AddMemoryRequest{As: s.human, Subject: "x", Scope: "nowhere", Body: "x"})
-	s.wantKind("for no channel", err, control.KindNotFound)
-	_, err = control.ShowMemory.Ask(s.ctx, s.service, control.MemoryRequest{File: "../../config.yaml"})
-	s.wantKind("no memory", err, control.KindNotFound)
+	refused(s, "for no channel", control.KindNotFound, control.AddMemory, control.AddMemoryRequest{As: s.human, Subject: "x", Scope: "nowhere", Body: "x"})
+	refused(s, "no memory", control.KindNotFound, control.ShowMemory, control.MemoryRequest{File: "../../config.yaml"})
 	s.equal("none", []string{}, s.subjects(control.MemoriesRequest{All: true}))
 }
 
 func testProfile(s *suite) {
 	const file = "---\nname: sage\ndescription: \"Knows.\"\nmetadata:\n  alias: Sage\n---\n\nYou know.\n"
-	_, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage"})
-	s.wantKind("none yet", err, control.KindNotFound)
-	p, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage", File: file})
-	s.must(err)
+	refused(s, "none yet", control.KindNotFound, control.ActorProfile, control.ProfileRequest{Name: "sage"})
+	p := ask(s, control.ActorProfile, control.ProfileRequest{Name: "sage", File: file})
 	want := control.Profile{Name: "sage", Path: "local/actors/sage.md", Description: "Knows.", Alias: "Sage", Body: "You know.", Hash: protocol.Hash([]byte(file)), State: control.ProfileAccepted}
 	s.equal("written", want, p)
-	p, err = control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage"})
-	s.must(err)
+	p = ask(s, control.ActorProfile, control.ProfileRequest{Name: "sage"})
 	s.equal("found", want, p)
 	for name, bad := range map[string]string{"no file": "hello", "another name": strings.Replace(file, "sage", "fool", 1)} {
-		_, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage", File: bad})
-		s.wantKind(name, err, control.KindUsage)
+		refused(s, name, control.KindUsage, control.ActorProfile, control.ProfileRequest{Name: "sage", File: bad})
 	}
-	_, err = control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "../x", File: file})
-	s.wantKind("bad name", err, control.KindUsage)
+	refused(s, "bad name", control.KindUsage, control.ActorProfile, control.ProfileRequest{Name: "../x", File: file})
 }
 
 func testUpgrade(s *suite) {
 	for _, check := range []bool{true, false} {
-		files, err := control.Upgrade.Ask(s.ctx, s.service, control.UpgradeRequest{Check: check})
-		s.must(err)
+		files := ask(s, control.Upgrade, control.UpgradeRequest{Check: check})
 		if len(files) < 3 {
 			s.Errorf("only %d files come with the program", len(files))
 		}

@@ -134,6 +134,21 @@ func (s *suite) must(err error) {
 	}
 }
 
+// ask is the answer to a request that must not fail.
+func ask[Q, A any](s *suite, v control.Verb[Q, A], r Q) A {
+	s.Helper()
+	answer, err := v.Ask(s.ctx, s.service, r)
+	s.must(err)
+	return answer
+}
+
+// refused checks that a request fails with an error of a kind.
+func refused[Q, A any](s *suite, what string, kind control.Kind, v control.Verb[Q, A], r Q) {
+	s.Helper()
+	_, err := v.Ask(s.ctx, s.service, r)
+	s.wantKind(what, err, kind)
+}
+
 // equal compares the expected value with the actual one.
 func (s *suite) equal(what string, want, got any) {
 	s.Helper()
@@ -154,22 +169,18 @@ func (s *suite) wantKind(what string, err error, kind control.Kind) {
 // inboxAgent adds an agent with the inbox door.
 func (s *suite) inboxAgent(name string) {
 	s.Helper()
-	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: name, Inbox: true, Settings: control.Given{"dir": {s.TempDir()}}})
-	s.must(err)
+	ask(s, control.AddAgent, control.AddAgentRequest{Name: name, Inbox: true, Settings: control.Given{"dir": {s.TempDir()}}})
 }
 
 // hey sends text from the human.
 func (s *suite) hey(to, text string) control.Message {
 	s.Helper()
-	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{to}, Body: text})
-	s.must(err)
-	return m
+	return ask(s, control.Send, control.SendRequest{As: s.human, To: []string{to}, Body: text})
 }
 
 // bodies are the texts in an inbox.
 func (s *suite) bodies(r control.InboxRequest) []string {
 	s.Helper()
-	mail, err := control.Inbox.Ask(s.ctx, s.service, r)
-	s.must(err)
+	mail := ask(s, control.Inbox, r)
 	return each.Of(mail, func(m control.Message) string { return m.Body })
 }

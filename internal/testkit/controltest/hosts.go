@@ -8,10 +8,8 @@ import (
 
 func testHosts(s *suite) {
 	s.inboxAgent("mawjs")
-	status, err := control.ShowStatus.Ask(s.ctx, s.service)
-	s.must(err)
-	hosts, err := control.Hosts.Ask(s.ctx, s.service, control.HostsRequest{})
-	s.must(err)
+	status := ask(s, control.ShowStatus.Verb, control.None{})
+	hosts := ask(s, control.Hosts, control.HostsRequest{})
 	if len(hosts) != 1 {
 		s.Fatalf("hosts %+v: want the one", hosts)
 	}
@@ -29,26 +27,18 @@ func testHosts(s *suite) {
 }
 
 func testHost(s *suite) {
-	status, err := control.ShowStatus.Ask(s.ctx, s.service)
-	s.must(err)
-	hosts, err := control.Hosts.Ask(s.ctx, s.service, control.HostsRequest{})
-	s.must(err)
-	h, err := control.ShowHost.Ask(s.ctx, s.service, control.HostRequest{Alias: status.Host.String()})
-	s.must(err)
+	status := ask(s, control.ShowStatus.Verb, control.None{})
+	hosts := ask(s, control.Hosts, control.HostsRequest{})
+	h := ask(s, control.ShowHost, control.HostRequest{Alias: status.Host.String()})
 	s.equal("its key", hosts[0].Key, h.Key)
-	_, err = control.ShowHost.Ask(s.ctx, s.service, control.HostRequest{Alias: "nobody"})
-	s.wantKind("a host that is not there", err, control.KindNotFound)
-	_, err = control.PingHost.Ask(s.ctx, s.service, control.PingRequest{Alias: "nobody"})
-	s.wantKind("a ping of it", err, control.KindNotFound)
-	_, err = control.PingHost.Ask(s.ctx, s.service, control.PingRequest{Alias: status.Host.String()})
-	s.wantKind("a ping of this host", err, control.KindUsage)
+	refused(s, "a host that is not there", control.KindNotFound, control.ShowHost, control.HostRequest{Alias: "nobody"})
+	refused(s, "a ping of it", control.KindNotFound, control.PingHost, control.PingRequest{Alias: "nobody"})
+	refused(s, "a ping of this host", control.KindUsage, control.PingHost, control.PingRequest{Alias: status.Host.String()})
 }
 
 func testFleetStatus(s *suite) {
-	status, err := control.ShowStatus.Ask(s.ctx, s.service)
-	s.must(err)
-	fleet, err := control.AskFleet.Ask(s.ctx, s.service, control.HostsRequest{})
-	s.must(err)
+	status := ask(s, control.ShowStatus.Verb, control.None{})
+	fleet := ask(s, control.AskFleet, control.HostsRequest{})
 	if fleet.Fleet != status.Fleet || fleet.Asked != status.Host || len(fleet.Hosts) != 1 {
 		s.Fatalf("fleet %+v: want this host alone", fleet)
 	}
@@ -59,13 +49,10 @@ func testFleetStatus(s *suite) {
 }
 
 func testHostCertificate(s *suite) {
-	status, err := control.ShowStatus.Ask(s.ctx, s.service)
-	s.must(err)
-	c, err := control.HostCertificate.Ask(s.ctx, s.service, control.HostRequest{Alias: status.Host.String()})
-	s.must(err)
+	status := ask(s, control.ShowStatus.Verb, control.None{})
+	c := ask(s, control.HostCertificate, control.HostRequest{Alias: status.Host.String()})
 	if c.Alias != status.Host || !strings.HasPrefix(c.PEM, "-----BEGIN CERTIFICATE-----\n") {
 		s.Errorf("certificate %+v: want that of this host", c)
 	}
-	_, err = control.HostCertificate.Ask(s.ctx, s.service, control.HostRequest{Alias: "nobody"})
-	s.wantKind("of a host that is not there", err, control.KindNotFound)
+	refused(s, "of a host that is not there", control.KindNotFound, control.HostCertificate, control.HostRequest{Alias: "nobody"})
 }

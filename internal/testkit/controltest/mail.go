@@ -18,19 +18,16 @@ func testInbox(s *suite) {
 	}
 	s.equal("inbox, oldest first", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	for range 2 {
-		m, err := control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "mawjs", Path: first.Path.String()})
-		s.must(err)
+		m := ask(s, control.Read, control.ReadRequest{As: "mawjs", Path: first.Path.String()})
 		if m.Body != "first" {
 			s.Errorf("read %q, want first", m.Body)
 		}
 	}
-	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: first.Path.String()})
-	s.must(err)
+	shown := ask(s, control.Show, control.ShowRequest{Path: first.Path.String()})
 	if shown.Stage != protocol.StageRead {
 		s.Errorf("stage after reading: %s, want read", shown.Stage)
 	}
-	_, err = control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: second.Path.String()})
-	s.must(err)
+	ask(s, control.Show, control.ShowRequest{Path: second.Path.String()})
 	s.equal("unread after read and show", []string{"second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	s.equal("all mail", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs", All: true}))
 	s.wantReceipts(1)
@@ -54,24 +51,20 @@ func (s *suite) wantReceipts(want int) {
 // This test is about a fault: the speaker was guessed from the agents that are served. So the first
 // inbox agent took over the human's inbox, and wrote the human's broadcasts.
 func testSpeaker(s *suite) {
-	_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
-	s.wantKind("to oneself", err, control.KindRefused)
+	refused(s, "to oneself", control.KindRefused, control.Send, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
 	s.wantSpeaker(s.human)
 	s.inboxAgent("mawjs")
 	s.wantSpeaker(s.human)
-	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
-	s.must(err)
+	m := ask(s, control.Send, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
 	if m.From != s.human {
 		s.Errorf("with one agent, a broadcast is from %q, want the human %q (R14)", m.From, s.human)
 	}
-	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "mawjs", To: []string{s.human}, Body: "a report"})
-	s.must(err)
+	ask(s, control.Send, control.SendRequest{As: "mawjs", To: []string{s.human}, Body: "a report"})
 	s.equal("the human's inbox", []string{"a report"}, s.bodies(control.InboxRequest{}))
 }
 
 func (s *suite) wantSpeaker(name string) {
-	status, err := control.ShowStatus.Ask(s.ctx, s.service)
-	s.must(err)
+	status := ask(s, control.ShowStatus.Verb, control.None{})
 	if status.Speaker.String() != name {
 		s.Errorf("the status names %q as who speaks, want %q (R14)", status.Speaker, name)
 	}
@@ -86,16 +79,14 @@ func testReply(s *suite) {
 		sent <- err
 	}()
 	for _, when := range []string{"while it comes", "once it is there"} {
-		reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: scratch.Patience()})
-		s.must(err)
+		reply := ask(s, control.Wait, control.WaitRequest{Re: question.Path.String(), Within: scratch.Patience()})
 		re, err := protocol.ParsePath(reply.Re)
 		if err != nil || re != question.Path || reply.Re != question.Path.String() || reply.Body != "ready" || reply.From != "mawjs" {
 			s.Errorf("%s: reply %+v, want mawjs to say ready to %s", when, reply, question.Path)
 		}
 	}
 	s.must(<-sent)
-	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: question.Path.String()})
-	s.must(err)
+	shown := ask(s, control.Show, control.ShowRequest{Path: question.Path.String()})
 	if shown.Stage != protocol.StageAnswered {
 		s.Errorf("stage of the question: %s, want answered", shown.Stage)
 	}
@@ -105,8 +96,7 @@ func testReply(s *suite) {
 func testNoAnswer(s *suite) {
 	s.inboxAgent("mawjs")
 	question := s.hey("mawjs", "anyone?")
-	_, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: time.Millisecond})
-	s.wantKind("wait", err, control.KindTimeout)
+	refused(s, "wait", control.KindTimeout, control.Wait, control.WaitRequest{Re: question.Path.String(), Within: time.Millisecond})
 }
 
 func testWaitCancelled(s *suite) {
@@ -130,8 +120,7 @@ func testTexts(s *suite) {
 	}
 	for _, text := range texts {
 		sent := s.hey("mawjs", text)
-		got, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: sent.Path.String()})
-		s.must(err)
+		got := ask(s, control.Show, control.ShowRequest{Path: sent.Path.String()})
 		if got.Body != text {
 			s.Errorf("a text of %d bytes came back as one of %d:\n%.200q\n%.200q", len(text), len(got.Body), text, got.Body)
 		}
@@ -141,8 +130,7 @@ func testTexts(s *suite) {
 func testBroadcast(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
-	_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
-	s.must(err)
+	ask(s, control.Send, control.SendRequest{As: s.human, To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
 	for _, name := range []string{"mawjs", "volt"} {
 		s.equal("inbox of "+name, []string{"all hands"}, s.bodies(control.InboxRequest{As: name}))
 	}

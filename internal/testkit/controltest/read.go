@@ -10,8 +10,7 @@ func (s *suite) shown(as string, messages ...control.Message) int {
 	for _, m := range messages {
 		r.Paths = append(r.Paths, m.Path)
 	}
-	marked, err := control.Shown.Ask(s.ctx, s.service, r)
-	s.must(err)
+	marked := ask(s, control.Shown, r)
 	return marked.Read
 }
 
@@ -26,8 +25,7 @@ func testShown(s *suite) {
 	s.equal("unread as before", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	s.equal("shown twice, and again", []int{1, 0}, []int{s.shown("mawjs", first, first), s.shown("mawjs", first)})
 	s.equal("unread", []string{"second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
-	m, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: first.Path.String()})
-	s.must(err)
+	m := ask(s, control.Show, control.ShowRequest{Path: first.Path.String()})
 	if m.Stage != protocol.StageRead {
 		s.Errorf("what was shown is %s, want read", m.Stage)
 	}
@@ -38,12 +36,10 @@ func testReadAll(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
 	s.hey("mawjs", "one")
-	two, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "volt", To: []string{"mawjs"}, Body: "two"})
-	s.must(err)
+	two := ask(s, control.Send, control.SendRequest{As: "volt", To: []string{"mawjs"}, Body: "two"})
 	s.hey("mawjs", "three")
 	marked := func(r control.ReadAllRequest) int {
-		m, err := control.ReadAll.Ask(s.ctx, s.service, r)
-		s.must(err)
+		m := ask(s, control.ReadAll, r)
 		return m.Read
 	}
 	s.equal("those from volt", 1, marked(control.ReadAllRequest{As: "mawjs", From: "volt"}))

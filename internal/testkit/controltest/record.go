@@ -13,8 +13,7 @@ func testFind(s *suite) {
 	s.inboxAgent("mawjs")
 	sent := s.hey("mawjs", "find me")
 	for _, path := range []string{sent.Path.String(), sent.Path.RepoPath(), sent.Path.Suffix()} {
-		m, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: path})
-		s.must(err)
+		m := ask(s, control.Show, control.ShowRequest{Path: path})
 		if m.Path != sent.Path {
 			s.Errorf("%s shows %s, want %s", path, m.Path, sent.Path)
 		}
@@ -24,16 +23,11 @@ func testFind(s *suite) {
 func testNotFound(s *suite) {
 	s.inboxAgent("mawjs")
 	const nowhere = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
-	_, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: nowhere})
-	s.wantKind("show", err, control.KindNotFound)
-	_, err = control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "mawjs", Path: nowhere})
-	s.wantKind("read", err, control.KindNotFound)
-	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: nowhere, Within: scratch.Patience()})
-	s.wantKind("wait", err, control.KindNotFound)
-	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
-	s.wantKind("reply", err, control.KindNotFound)
-	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"nobody"}, Body: "hello"})
-	s.wantKind("hey", err, control.KindNotFound)
+	refused(s, "show", control.KindNotFound, control.Show, control.ShowRequest{Path: nowhere})
+	refused(s, "read", control.KindNotFound, control.Read, control.ReadRequest{As: "mawjs", Path: nowhere})
+	refused(s, "wait", control.KindNotFound, control.Wait, control.WaitRequest{Re: nowhere, Within: scratch.Patience()})
+	refused(s, "reply", control.KindNotFound, control.Send, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
+	refused(s, "hey", control.KindNotFound, control.Send, control.SendRequest{As: s.human, To: []string{"nobody"}, Body: "hello"})
 }
 
 func testUsage(s *suite) {
@@ -45,11 +39,9 @@ func testUsage(s *suite) {
 		"cross, no host": {As: s.human, To: []string{"mawjs"}, Cross: true, Body: "hello"},
 		"to a bad name":  {As: s.human, To: []string{"a\x1bb"}, Body: "hello"},
 	} {
-		_, err := control.Send.Ask(s.ctx, s.service, r)
-		s.wantKind(name, err, control.KindUsage)
+		refused(s, name, control.KindUsage, control.Send, r)
 	}
-	_, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: "../../etc/passwd"})
-	s.wantKind("show", err, control.KindUsage)
+	refused(s, "show", control.KindUsage, control.Show, control.ShowRequest{Path: "../../etc/passwd"})
 }
 
 // logBodies are the texts of a log.
@@ -72,8 +64,7 @@ func testLog(s *suite) {
 		s.hey("mawjs", all[i])
 	}
 	other := s.hey("volt", "elsewhere")
-	_, err := control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "volt", Path: other.Path.String()})
-	s.must(err)
+	ask(s, control.Read, control.ReadRequest{As: "volt", Path: other.Path.String()})
 	all = append(all, "elsewhere")
 	s.equal("log, oldest first and without receipts", all, s.logBodies(control.LogRequest{}))
 	s.equal("the last two", all[4:], s.logBodies(control.LogRequest{Last: 2}))

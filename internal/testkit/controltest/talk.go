@@ -36,22 +36,17 @@ func testWaitNext(s *suite) {
 			}
 		}
 	}
-	_, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{To: s.human, Within: time.Millisecond})
-	s.wantKind("in vain", err, control.KindTimeout)
-	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{From: "nobody", Within: scratch.Patience()})
-	s.wantKind("for nobody", err, control.KindNotFound)
+	refused(s, "in vain", control.KindTimeout, control.Wait, control.WaitRequest{To: s.human, Within: time.Millisecond})
+	refused(s, "for nobody", control.KindNotFound, control.Wait, control.WaitRequest{From: "nobody", Within: scratch.Patience()})
 	for _, r := range []control.WaitRequest{{Within: scratch.Patience()}, {From: s.human}, {From: s.human, To: "mawjs", Within: scratch.Patience()}} {
-		_, err := control.Wait.Ask(s.ctx, s.service, r)
-		s.wantKind("without sense", err, control.KindUsage)
+		refused(s, "without sense", control.KindUsage, control.Wait, r)
 	}
 }
 
 // answer replies to a message.
 func (s *suite) answer(as string, to control.Message, text string) control.Message {
 	s.Helper()
-	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: as, Re: to.Path.String(), Act: protocol.ActReply, Body: text})
-	s.must(err)
-	return m
+	return ask(s, control.Send, control.SendRequest{As: as, Re: to.Path.String(), Act: protocol.ActReply, Body: text})
 }
 
 func testThread(s *suite) {
@@ -60,95 +55,75 @@ func testThread(s *suite) {
 	root := s.hey("mawjs", "root")
 	first := s.answer("mawjs", root, "first")
 	deep := s.answer(s.human, first, "deep")
-	aside, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "mawjs", To: []string{"volt", s.human}, Re: root.Path.String(), Body: "aside"})
-	s.must(err)
+	aside := ask(s, control.Send, control.SendRequest{As: "mawjs", To: []string{"volt", s.human}, Re: root.Path.String(), Body: "aside"})
 	if aside.Channel != root.Channel || aside.Act != protocol.ActReply {
 		s.Errorf("an answer to others is %s in %s, want a reply in %s", aside.Act, aside.Channel, root.Channel)
 	}
 	for _, of := range []control.Message{root, first, deep, aside} {
-		tree, err := control.Thread.Ask(s.ctx, s.service, control.ThreadRequest{Path: of.Path.String()})
-		s.must(err)
+		tree := ask(s, control.Thread, control.ThreadRequest{Path: of.Path.String()})
 		got := each.Of(tree, func(m control.ThreadMessage) string { return "...."[:m.Depth] + m.Body })
 		s.equal("thread of "+of.Body, []string{"root", ".first", "..deep", ".aside"}, got)
 	}
-	replies, err := control.Replies.Ask(s.ctx, s.service, control.ThreadRequest{Path: root.Path.String()})
-	s.must(err)
+	replies := ask(s, control.Replies, control.ThreadRequest{Path: root.Path.String()})
 	if len(replies) != 2 || replies[0].Body != "first" || replies[1].Body != "aside" {
 		s.Errorf("replies %+v", replies)
 	}
-	replies, err = control.Replies.Ask(s.ctx, s.service, control.ThreadRequest{Path: deep.Path.String()})
-	s.must(err)
+	replies = ask(s, control.Replies, control.ThreadRequest{Path: deep.Path.String()})
 	s.equal("replies of a leaf", []control.Message{}, replies)
-	_, err = control.Thread.Ask(s.ctx, s.service, control.ThreadRequest{Path: "0badcafe"})
-	s.wantKind("thread of nothing", err, control.KindNotFound)
+	refused(s, "thread of nothing", control.KindNotFound, control.Thread, control.ThreadRequest{Path: "0badcafe"})
 }
 
 func testAddressees(s *suite) {
 	for _, name := range []string{"mawjs", "volt", "words"} {
 		s.inboxAgent(name)
 	}
-	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"mawjs", "volt", "words"}, Body: "who?"})
-	s.must(err)
+	m := ask(s, control.Send, control.SendRequest{As: s.human, To: []string{"mawjs", "volt", "words"}, Body: "who?"})
 	s.equal("at first", []control.Addressee{{Name: "mawjs"}, {Name: "volt"}, {Name: "words"}}, m.Addressees)
-	_, err = control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "volt", Path: m.Path.String()})
-	s.must(err)
+	ask(s, control.Read, control.ReadRequest{As: "volt", Path: m.Path.String()})
 	s.answer("mawjs", m, "me")
-	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: m.Path.String()})
-	s.must(err)
+	shown := ask(s, control.Show, control.ShowRequest{Path: m.Path.String()})
 	s.equal("later", []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}, {Name: "words"}}, shown.Addressees)
 	s.wantReceipts(2)
-	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"stranger"}, Body: "hello"})
-	s.wantKind("to a stranger", err, control.KindNotFound)
-	m, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"stranger"}, Anyway: true, Body: "hello"})
-	s.must(err)
+	refused(s, "to a stranger", control.KindNotFound, control.Send, control.SendRequest{As: s.human, To: []string{"stranger"}, Body: "hello"})
+	m = ask(s, control.Send, control.SendRequest{As: s.human, To: []string{"stranger"}, Anyway: true, Body: "hello"})
 	s.equal("to a stranger on purpose", []string{"stranger"}, m.To)
 }
 
 func testPause(s *suite) {
-	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "echo", Exec: "cat", Settings: control.Given{"dir": {s.TempDir()}}})
-	s.must(err)
-	a, err := control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "echo", Paused: true})
-	s.must(err)
+	ask(s, control.AddAgent, control.AddAgentRequest{Name: "echo", Exec: "cat", Settings: control.Given{"dir": {s.TempDir()}}})
+	a := ask(s, control.PauseAgent, control.PauseRequest{Name: "echo", Paused: true})
 	if !a.Paused {
 		s.Errorf("agent %+v is not paused", a)
 	}
 	m := s.hey("echo", "are you there?")
-	agents, err := control.Agents.Ask(s.ctx, s.service)
-	s.must(err)
+	agents := ask(s, control.Agents.Verb, control.None{})
 	if len(agents) != 1 || agents[0].Queued != 1 || !agents[0].Paused {
 		s.Errorf("agents %+v: want one message waiting for a paused agent", agents)
 	}
 	if _, err := control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "echo"}); err != nil {
 		s.Fatal(err)
 	}
-	reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: m.Path.String(), Within: scratch.Patience()})
-	s.must(err)
+	reply := ask(s, control.Wait, control.WaitRequest{Re: m.Path.String(), Within: scratch.Patience()})
 	s.equal("the answer", "are you there?", reply.Body)
-	_, err = control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "nobody"})
-	s.wantKind("nobody", err, control.KindNotFound)
+	refused(s, "nobody", control.KindNotFound, control.PauseAgent, control.PauseRequest{Name: "nobody"})
 	s.inboxAgent("mawjs")
-	_, err = control.PauseAgent.Ask(s.ctx, s.service, control.PauseRequest{Name: "mawjs", Paused: true})
-	s.wantKind("inbox door", err, control.KindRefused)
+	refused(s, "inbox door", control.KindRefused, control.PauseAgent, control.PauseRequest{Name: "mawjs", Paused: true})
 }
 
 func testWake(s *suite) {
 	s.inboxAgent("mawjs")
 	s.hey("mawjs", "good morning")
-	woken, err := control.Wake.Ask(s.ctx, s.service, control.WakeRequest{})
-	s.must(err)
+	woken := ask(s, control.Wake, control.WakeRequest{})
 	if woken.Remote != "" || woken.RemoteError != "" || len(woken.Agents) != 1 || woken.Agents[0].Unread != 1 {
 		s.Errorf("woken %+v: want no remote, and one message unread", woken)
 	}
-	_, err = control.Wake.Ask(s.ctx, s.service, control.WakeRequest{Agent: "nobody"})
-	s.wantKind("nobody", err, control.KindNotFound)
+	refused(s, "nobody", control.KindNotFound, control.Wake, control.WakeRequest{Agent: "nobody"})
 }
 
 func testTalk(s *suite) {
 	s.inboxAgent("mawjs")
 	talk := func(to, channel string) control.Talk {
-		t, err := control.FindTalk.Ask(s.ctx, s.service, control.TalkRequest{As: s.human, To: to, Channel: channel})
-		s.must(err)
-		return t
+		return ask(s, control.FindTalk, control.TalkRequest{As: s.human, To: to, Channel: channel})
 	}
 	before := talk("mawjs", "")
 	m := s.hey("mawjs", "hello")
@@ -159,9 +134,7 @@ func testTalk(s *suite) {
 	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint"})
 	s.equal("in a channel", control.Talk{As: s.human, Channel: sprint.ID, Begun: true}, talk("mawjs", "sprint"))
 	for to, kind := range map[string]control.Kind{"mawsj": control.KindNotFound, "mawjs@nowhere": control.KindNotFound, s.human: control.KindRefused, "": control.KindUsage} {
-		_, err := control.FindTalk.Ask(s.ctx, s.service, control.TalkRequest{As: s.human, To: to})
-		s.wantKind("with "+to, err, kind)
+		refused(s, "with "+to, kind, control.FindTalk, control.TalkRequest{As: s.human, To: to})
 	}
-	_, err := control.FindTalk.Ask(s.ctx, s.service, control.TalkRequest{As: s.human, To: "mawjs", Channel: "nowhere"})
-	s.wantKind("in no channel", err, control.KindNotFound)
+	refused(s, "in no channel", control.KindNotFound, control.FindTalk, control.TalkRequest{As: s.human, To: "mawjs", Channel: "nowhere"})
 }
