@@ -119,14 +119,19 @@ func (k *Kind[V]) at(value any, now time.Time) any {
 	return k.At(value.(V), now)
 }
 
-// Said is the value after a deed with words of its own: `step` makes it of the value, the deed and
-// its words. A deed whose words cannot be read is void.
-func Said[V, W any](v V, d Deed, words protocol.WordAct[W], step func(V, Deed, W) (V, error)) (V, error) {
-	w, err := words.Parse(d.Body)
-	if err != nil {
-		return v, Malformed(err)
+// Step makes the value after a deed.
+type Step[V any] func(v V, d Deed) (V, error)
+
+// Said is the step of deeds with words of their own: `step` makes the value after a deed of the value
+// before, the deed and its words. A deed whose words cannot be read is void.
+func Said[V, W any](words protocol.WordAct[W], step func(V, Deed, W) (V, error)) Step[V] {
+	return func(v V, d Deed) (V, error) {
+		w, err := words.Parse(d.Body)
+		if err != nil {
+			return v, Malformed(err)
+		}
+		return step(v, d, w)
 	}
-	return step(v, d, w)
 }
 
 // Malformed is why a deed whose words cannot be read is void.

@@ -190,7 +190,7 @@ func (s *step) take() error {
 		return errors.New("no host has signed it, as all deeds of inquiries are")
 	}
 	if s.deed.Act == protocol.ActFrame {
-		return said(s, protocol.OpenInquiry, s.open)
+		return said(protocol.OpenInquiry, (*step).open)(s)
 	}
 	if s.Path.IsZero() {
 		return refusal.New(refusal.Unknown, "begin one: parley frame", "there is no inquiry in this channel")
@@ -198,82 +198,61 @@ func (s *step) take() error {
 	switch s.deed.Act {
 	case protocol.ActFrameSignal: // its run was paid for, so it is kept whenever it comes
 		s.undo = nil
-		return said(s, protocol.SignalEnd, s.signal)
+		return said(protocol.SignalEnd, (*step).signal)(s)
 	case protocol.ActFrameAnswer:
-		return said(s, protocol.AnswerInquiry, s.answer)
+		return said(protocol.AnswerInquiry, (*step).answer)(s)
 	}
 	if s.State.Over() {
 		return refusal.New(refusal.Forbidden, "begin another one", "the inquiry is over: %s", s.State)
 	}
 	switch s.deed.Act {
 	case protocol.ActFrameEsc:
-		return said(s, protocol.EscInquiry, s.esc)
+		return said(protocol.EscInquiry, (*step).esc)(s)
 	case protocol.ActFrameResume:
-		return said(s, protocol.ResumeInquiry, s.resume)
+		return said(protocol.ResumeInquiry, (*step).resume)(s)
 	}
 	if !s.Contested.IsZero() {
 		return refusal.New(refusal.Forbidden, "take back one of the answers", "a human has answered a gate in two ways")
 	}
 	s.undo = nil // after a deed that follows from a decision, the decision can no longer be undone
-	return s.advance()
+	return advances[s.deed.Act](s)
 }
 
-// advance takes a deed of the coordinator or of a member.
-func (s *step) advance() error {
-	switch s.deed.Act {
-	case protocol.ActFrameBrief:
-		return coordinated(s, protocol.DraftBrief, s.brief, Opened)
-	case protocol.ActFrameGate:
-		return coordinated(s, protocol.AskInquiry, s.ask)
-	case protocol.ActFrameContext:
-		return coordinated(s, protocol.GatherContext, s.gathered)
-	case protocol.ActFrameProposals:
-		return coordinated(s, protocol.ProposePerspectives, s.propose)
-	case protocol.ActFrameEstablished:
-		return coordinated(s, protocol.EstablishLens, s.establish, Established)
-	case protocol.ActFrameMap:
-		return coordinated(s, protocol.MapAgents, s.mapped, Map)
-	case protocol.ActFrameStart:
-		return coordinated(s, protocol.StartMember, s.start, Spawn, Await, Dialogue)
-	case protocol.ActFrameTask:
-		return coordinated(s, protocol.NoteTask, s.task, Spawn, Await)
-	case protocol.ActFrameReveal:
-		return said(s, protocol.RevealResult, s.reveal)
-	case protocol.ActFramePreview:
-		return coordinated(s, protocol.PreviewResults, s.preview, Preview)
-	case protocol.ActFrameDetection:
-		return coordinated(s, protocol.DetectTensions, s.detect, Detect)
-	case protocol.ActFrameTopic:
-		return coordinated(s, protocol.SignalTopic, s.topic)
-	case protocol.ActFrameExchange:
-		return said(s, protocol.ExchangeWords, s.exchange)
-	case protocol.ActFrameReport:
-		return said(s, protocol.ReportDialogue, s.report)
-	case protocol.ActFrameFollowUp:
-		return coordinated(s, protocol.FollowUp, s.followUp)
-	case protocol.ActFrameFollowAnswer:
-		return said(s, protocol.AnswerFollowUp, s.followAnswer)
-	case protocol.ActFrameOutcomes:
-		return coordinated(s, protocol.ShowOutcomes, s.outcomes, Outcomes)
-	case protocol.ActFrameSynthesis:
-		return coordinated(s, protocol.Synthesize, s.synthesize)
-	case protocol.ActFrameTrace:
-		return coordinated(s, protocol.ShowTrace, s.trace, Trace)
-	case protocol.ActFrameShutdown:
-		return coordinated(s, protocol.ShutDownTeam, s.shutDown, Shutdown)
-	case protocol.ActFrameTeamEnd:
-		return coordinated(s, protocol.EndTeam, s.endTeam, Shutdown)
-	}
-	return coordinated(s, protocol.KeepFindings, s.keep, Shutdown)
+// advances are the steps of the deeds of the coordinator and of members.
+var advances = map[protocol.Act]func(*step) error{
+	protocol.ActFrameBrief:        coordinated(protocol.DraftBrief, (*step).brief, Opened),
+	protocol.ActFrameGate:         coordinated(protocol.AskInquiry, (*step).ask),
+	protocol.ActFrameContext:      coordinated(protocol.GatherContext, (*step).gathered),
+	protocol.ActFrameProposals:    coordinated(protocol.ProposePerspectives, (*step).propose),
+	protocol.ActFrameEstablished:  coordinated(protocol.EstablishLens, (*step).establish, Established),
+	protocol.ActFrameMap:          coordinated(protocol.MapAgents, (*step).mapped, Map),
+	protocol.ActFrameStart:        coordinated(protocol.StartMember, (*step).start, Spawn, Await, Dialogue),
+	protocol.ActFrameTask:         coordinated(protocol.NoteTask, (*step).task, Spawn, Await),
+	protocol.ActFrameReveal:       said(protocol.RevealResult, (*step).reveal),
+	protocol.ActFramePreview:      coordinated(protocol.PreviewResults, (*step).preview, Preview),
+	protocol.ActFrameDetection:    coordinated(protocol.DetectTensions, (*step).detect, Detect),
+	protocol.ActFrameTopic:        coordinated(protocol.SignalTopic, (*step).topic),
+	protocol.ActFrameExchange:     said(protocol.ExchangeWords, (*step).exchange),
+	protocol.ActFrameReport:       said(protocol.ReportDialogue, (*step).report),
+	protocol.ActFrameFollowUp:     coordinated(protocol.FollowUp, (*step).followUp),
+	protocol.ActFrameFollowAnswer: said(protocol.AnswerFollowUp, (*step).followAnswer),
+	protocol.ActFrameOutcomes:     coordinated(protocol.ShowOutcomes, (*step).outcomes, Outcomes),
+	protocol.ActFrameSynthesis:    coordinated(protocol.Synthesize, (*step).synthesize),
+	protocol.ActFrameTrace:        coordinated(protocol.ShowTrace, (*step).trace, Trace),
+	protocol.ActFrameShutdown:     coordinated(protocol.ShutDownTeam, (*step).shutDown, Shutdown),
+	protocol.ActFrameTeamEnd:      coordinated(protocol.EndTeam, (*step).endTeam, Shutdown),
+	protocol.ActFrameFindings:     coordinated(protocol.KeepFindings, (*step).keep, Shutdown),
 }
 
 // said reads the words of a deed and calls `then` with them.
-func said[W any](s *step, act protocol.WordAct[W], then func(W) error) error {
-	w, err := act.Parse(s.deed.Body)
-	if err != nil {
-		return affair.Malformed(err)
+func said[W any](act protocol.WordAct[W], then func(*step, W) error) func(*step) error {
+	return func(s *step) error {
+		w, err := act.Parse(s.deed.Body)
+		if err != nil {
+			return affair.Malformed(err)
+		}
+		return then(s, w)
 	}
-	return then(w)
 }
 
 // epochOf finds the epoch in the words of the coordinator.
@@ -281,22 +260,24 @@ type epochOf interface{ WrittenIn() int }
 
 // coordinated reads the words of a deed that only the coordinator does, in its epoch, and calls
 // `then` with them. It is done in one of these states; if none is named, `then` says in which.
-func coordinated[W epochOf](s *step, act protocol.WordAct[W], then func(W) error, states ...State) error {
-	w, err := act.Parse(s.deed.Body)
-	switch {
-	case !writes(s.deed, s.Coordinator):
-		return refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", s.Coordinator, s.deed.Author().Name, s.deed.Host)
-	case err != nil:
-		return breaks(formLine(s.deed.Act), affair.Malformed(err))
-	case w.WrittenIn() != s.Epoch:
-		return refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), s.Epoch)
-	}
-	if len(states) > 0 {
-		if err := s.in(states...); err != nil {
-			return err
+func coordinated[W epochOf](act protocol.WordAct[W], then func(*step, W) error, states ...State) func(*step) error {
+	return func(s *step) error {
+		w, err := act.Parse(s.deed.Body)
+		switch {
+		case !writes(s.deed, s.Coordinator):
+			return refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", s.Coordinator, s.deed.Author().Name, s.deed.Host)
+		case err != nil:
+			return breaks(formLine(s.deed.Act), affair.Malformed(err))
+		case w.WrittenIn() != s.Epoch:
+			return refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), s.Epoch)
 		}
+		if len(states) > 0 {
+			if err := s.in(states...); err != nil {
+				return err
+			}
+		}
+		return then(s, w)
 	}
-	return then(w)
 }
 
 // writes reports whether a deed is an agent's: the agent's host wrote it, in the agent's name or in

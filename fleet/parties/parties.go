@@ -94,51 +94,45 @@ func (p Party) step(recordID string, d affair.Deed) (Party, error) {
 	answers := d.Act == protocol.ActPartyAccept || d.Act == protocol.ActPartyReject || d.Act == protocol.ActPartyDefer
 	switch none := p.Organized.IsZero(); {
 	case answers && (!none || len(p.Gates) > 0):
-		return affair.Said(p, d, words(d.Act), Party.answer)
+		return affair.Said(words(d.Act), Party.answer)(p, d)
 	case none && d.Act == protocol.ActWish:
-		return affair.Said(p, d, protocol.AskHuman, Party.wish)
+		return affair.Said(protocol.AskHuman, Party.wish)(p, d)
 	case none:
 		return p, refusal.New(refusal.Unknown, "organize one first", "there is no party in this channel")
 	case !p.Begun():
 		return p, refusal.New(refusal.Forbidden, "the human decides it: parley gates", "%q has not begun: %s has not agreed to it", p.Name, p.Leader.Human)
 	}
-	switch d.Act {
-	case protocol.ActPartyJoin:
-		return affair.Said(p, d, protocol.JoinParty, Party.join)
-	case protocol.ActRules:
-		return affair.Said(p, d, protocol.SetRules, Party.change)
-	case protocol.ActRemove:
-		return affair.Said(p, d, protocol.RemoveMember, Party.remove)
-	case protocol.ActVote: // the leader votes if it is theirs to settle
-		return affair.Said(p, d, protocol.VoteInParty, Party.vote)
+	if step := decided[d.Act]; step != nil {
+		return step(p, d)
 	}
-	me := p.memberWho(d)
-	if me == nil {
+	if p.memberWho(d) == nil {
 		return p, notMember(p, d.Author().Name)
 	}
-	switch d.Act {
-	case protocol.ActInvite:
-		return affair.Said(p, d, protocol.Invite, Party.invite)
-	case protocol.ActWish:
-		return affair.Said(p, d, protocol.AskHuman, Party.wish)
-	case protocol.ActLeave:
-		return affair.Said(p, d, protocol.LeaveParty, Party.leave)
-	case protocol.ActPresence:
-		return affair.Said(p, d, protocol.SayPresence, Party.present)
-	case protocol.ActPartyAgree:
-		return affair.Said(p, d, protocol.ProposeToParty, Party.propose)
-	case protocol.ActTask:
-		return affair.Said(p, d, protocol.AddTask, Party.addTask)
-	case protocol.ActTake:
-		return affair.Said(p, d, protocol.TakeTask, Party.take)
-	case protocol.ActDone:
-		return affair.Said(p, d, protocol.FinishTask, Party.endTask)
-	case protocol.ActGiveBack:
-		return affair.Said(p, d, protocol.GiveTaskBack, Party.endTask)
-	case protocol.ActLease:
-		return affair.Said(p, d, protocol.Lease, Party.lease)
-	}
-	return affair.Said(p, d, protocol.Release, Party.release)
+	return ofMembers[d.Act](p, d)
+}
+
+// decided are the steps of deeds that not only members do: they say themselves who may. The leader
+// votes if it is theirs to settle.
+var decided = map[protocol.Act]affair.Step[Party]{
+	protocol.ActPartyJoin: affair.Said(protocol.JoinParty, Party.join),
+	protocol.ActRules:     affair.Said(protocol.SetRules, Party.change),
+	protocol.ActRemove:    affair.Said(protocol.RemoveMember, Party.remove),
+	protocol.ActVote:      affair.Said(protocol.VoteInParty, Party.vote),
+}
+
+// ofMembers are the steps of what members do.
+var ofMembers = map[protocol.Act]affair.Step[Party]{
+	protocol.ActInvite:     affair.Said(protocol.Invite, Party.invite),
+	protocol.ActWish:       affair.Said(protocol.AskHuman, Party.wish),
+	protocol.ActLeave:      affair.Said(protocol.LeaveParty, Party.leave),
+	protocol.ActPresence:   affair.Said(protocol.SayPresence, Party.present),
+	protocol.ActPartyAgree: affair.Said(protocol.ProposeToParty, Party.propose),
+	protocol.ActTask:       affair.Said(protocol.AddTask, Party.addTask),
+	protocol.ActTake:       affair.Said(protocol.TakeTask, Party.take),
+	protocol.ActDone:       affair.Said(protocol.FinishTask, Party.endTask),
+	protocol.ActGiveBack:   affair.Said(protocol.GiveTaskBack, Party.endTask),
+	protocol.ActLease:      affair.Said(protocol.Lease, Party.lease),
+	protocol.ActRelease:    affair.Said(protocol.Release, Party.release),
 }
 
 func notMember(p Party, who string) error {

@@ -75,40 +75,32 @@ func (t Topic) step(recordID string, d affair.Deed) (Topic, error) {
 	case protocol.ActTopic:
 		return t.open(recordID, d)
 	case protocol.ActJoinRequest:
-		return affair.Said(t, d, protocol.RequestJoin, Topic.join)
+		return affair.Said(protocol.RequestJoin, Topic.join)(t, d)
 	}
 	if err := t.partOf(d.Author().Name); err != nil {
 		return t, err
 	}
-	switch d.Act {
-	case protocol.ActAgree:
-		return affair.Said(t, d, protocol.Agree, Topic.propose)
-	case protocol.ActAccept, protocol.ActReject, protocol.ActDefer, protocol.ActRevoke, protocol.ActReAccept:
-		return t.decide(d)
-	case protocol.ActValidate:
-		return affair.Said(t, d, protocol.Validate, Topic.validate)
-	case protocol.ActOpen:
-		return affair.Said(t, d, protocol.Ask, Topic.ask)
-	case protocol.ActResolve:
-		return affair.Said(t, d, protocol.Resolve, Topic.resolve)
-	case protocol.ActTeachBack:
-		return affair.Said(t, d, protocol.TeachBack, Topic.teach)
-	case protocol.ActDisagree:
-		return affair.Said(t, d, protocol.Disagree, Topic.disagree)
-	case protocol.ActSyncCheck:
-		return affair.Said(t, d, protocol.CheckSync, Topic.check)
-	case protocol.ActSyncResult:
-		return affair.Said(t, d, protocol.AnswerSync, Topic.result)
-	case protocol.ActCheckpoint:
-		return affair.Said(t, d, protocol.Sum, Topic.sum)
-	case protocol.ActRatified:
-		return affair.Said(t, d, protocol.Ratify, Topic.answerSum)
-	case protocol.ActAmendment:
-		return affair.Said(t, d, protocol.Amend, Topic.answerSum)
-	case protocol.ActRejected:
-		return affair.Said(t, d, protocol.RejectSum, Topic.answerSum)
+	if step := steps[d.Act]; step != nil {
+		return step(t, d)
 	}
-	return affair.Said(t, d, protocol.CloseTopic, Topic.close)
+	return t.decide(d)
+}
+
+// steps are those of what participants do. All other deeds decide on an item.
+var steps = map[protocol.Act]affair.Step[Topic]{
+	protocol.ActAgree:      affair.Said(protocol.Agree, Topic.propose),
+	protocol.ActValidate:   affair.Said(protocol.Validate, Topic.validate),
+	protocol.ActOpen:       affair.Said(protocol.Ask, Topic.ask),
+	protocol.ActResolve:    affair.Said(protocol.Resolve, Topic.resolve),
+	protocol.ActTeachBack:  affair.Said(protocol.TeachBack, Topic.teach),
+	protocol.ActDisagree:   affair.Said(protocol.Disagree, Topic.disagree),
+	protocol.ActSyncCheck:  affair.Said(protocol.CheckSync, Topic.check),
+	protocol.ActSyncResult: affair.Said(protocol.AnswerSync, Topic.result),
+	protocol.ActCheckpoint: affair.Said(protocol.Sum, Topic.sum),
+	protocol.ActRatified:   affair.Said(protocol.Ratify, Topic.answerSum),
+	protocol.ActAmendment:  affair.Said(protocol.Amend, Topic.answerSum),
+	protocol.ActRejected:   affair.Said(protocol.RejectSum, Topic.answerSum),
+	protocol.ActClose:      affair.Said(protocol.CloseTopic, Topic.close),
 }
 
 // partOf returns an error if `who` cannot do anything in the topic.
