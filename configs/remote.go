@@ -15,9 +15,8 @@ import (
 // own text. It returns an error for a file that Load refuses. It also does for one in which a
 // change of one line does not change the remote.
 func SetRemote(path, remote string) error {
-	return edit(path, "remote: "+quoted(remote), func(c *Config) error { c.Remote = remote; return nil }, func(data []byte) iter.Seq[[]byte] {
-		return slices.Values([][]byte{withRemote(data, remote)})
-	})
+	said := "remote: " + quoted(remote)
+	return edit(path, said, func(c *Config) error { c.Remote = remote; return nil }, func(data []byte) iter.Seq[[]byte] { return withRemote(data, said) })
 }
 
 // edit changes a config.yaml: `change` says what it is to mean, and the first of `texts` that means
@@ -53,23 +52,37 @@ func edit(path, said string, change func(*Config) error, texts func(data []byte)
 	return fmt.Errorf("cannot change %s, which is not written line by line: write  %s  into it", path, said)
 }
 
-// withRemote is the text of a config.yaml with another remote, in the line that had it or in a new
-// line.
-func withRemote(data []byte, remote string) []byte {
-	said := "remote: " + quoted(remote)
+// withRemote are the forms that a config.yaml with another remote can have: with it in the place of the
+// one that was there, or at the end.
+func withRemote(data []byte, said string) iter.Seq[[]byte] {
 	root, _ := document(data)
-	key, value := entry(root, "remote")
-	if key == nil {
-		text := string(data)
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		return []byte(text + said + "\n")
+	if key, value := entry(root, "remote"); key != nil {
+		return withValue(data, key, value, said)
 	}
+	text := string(data)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return slices.Values([][]byte{[]byte(text + said + "\n")})
+}
+
+// withValue are the forms that a config.yaml can have in which a key and its value are replaced. Where
+// the value ends in its line is tried out: behind it come only space and a comment, which stay.
+func withValue(data []byte, key, value *yaml.Node, said string) iter.Seq[[]byte] {
 	lines := strings.SplitAfter(string(data), "\n")
 	line := lines[key.Line-1]
-	lines[key.Line-1] = said + line[len("remote:")+scalarEnd(line[min(len(line), len("remote:")):], value):]
-	return []byte(strings.Join(lines, ""))
+	least := key.Column + len(key.Value) // behind the colon
+	if value.Line == key.Line {
+		least = max(least, value.Column-1+len(value.Value))
+	}
+	return func(yield func([]byte) bool) {
+		for end := min(least, len(line)); end <= len(line); end++ {
+			lines[key.Line-1] = line[:key.Column-1] + said + line[end:]
+			if !yield([]byte(strings.Join(lines, ""))) {
+				return
+			}
+		}
+	}
 }
 
 // entry is a key of a mapping and its value. Both are nil if the key is not there.
@@ -83,39 +96,4 @@ func entry(root *yaml.Node, name string) (key, value *yaml.Node) {
 		}
 	}
 	return nil, nil
-}
-
-// scalarEnd is the place in the rest of a line, behind its key, at which the value ends. Behind it
-// come only space, a comment and the end of the line.
-func scalarEnd(rest string, value *yaml.Node) int {
-	begin := len(rest) - len(strings.TrimLeft(rest, " \t"))
-	switch value.Style {
-	case yaml.DoubleQuotedStyle:
-		for i := begin + 1; i < len(rest); i++ {
-			switch rest[i] {
-			case '\\':
-				i++
-			case '"':
-				return i + 1
-			}
-		}
-	case yaml.SingleQuotedStyle:
-		for i := begin + 1; i < len(rest); i++ {
-			if rest[i] != '\'' {
-				continue
-			}
-			if i+1 == len(rest) || rest[i+1] != '\'' {
-				return i + 1
-			}
-			i++
-		}
-	}
-	end := len(strings.TrimRight(rest, "\r\n"))
-	if strings.HasPrefix(rest[begin:], "#") {
-		return max(0, begin-1) // the line has nothing but a comment
-	}
-	if comment := strings.Index(rest, " #"); comment >= 0 {
-		end = comment
-	}
-	return len(strings.TrimRight(rest[:end], " \t"))
 }
