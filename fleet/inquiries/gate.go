@@ -140,31 +140,18 @@ func (v Inquiry) Due() (gate, perspective string) {
 	if v.Open() != nil {
 		return "", ""
 	}
-	switch v.State {
-	case BriefDraft:
-		return protocol.GateBrief, ""
-	case GateZero:
-		return protocol.GateZero, ""
-	case GatePerspectives:
-		return protocol.GatePerspectives, ""
-	case GateUnderMinimum:
-		return protocol.GateUnderMinimum, ""
-	case GateMap:
-		return protocol.GateMap, ""
-	case Present:
-		return protocol.GateRoute, ""
-	case GateExtend:
-		return protocol.GateExtend, ""
-	case GatePreserve:
-		return protocol.GatePreserve, ""
-	case Await:
-		for _, m := range v.Members {
-			if m.Failed() && v.settled() {
-				return protocol.GateFailed, m.Perspective
-			}
+	for _, m := range v.Members {
+		if v.State == Await && m.Failed() && v.settled() {
+			return protocol.GateFailed, m.Perspective
 		}
 	}
-	return "", ""
+	return dueIn[v.State], ""
+}
+
+// dueIn are the gates that are asked in states.
+var dueIn = map[State]string{
+	BriefDraft: protocol.GateBrief, GateZero: protocol.GateZero, GatePerspectives: protocol.GatePerspectives, GateUnderMinimum: protocol.GateUnderMinimum,
+	GateMap: protocol.GateMap, Present: protocol.GateRoute, GateExtend: protocol.GateExtend, GatePreserve: protocol.GatePreserve,
 }
 
 // Questions are the questions of a gate as it has to be asked now. Their options are constants. If

@@ -184,19 +184,13 @@ func (p Party) hostOf(g *Gate) protocol.Name {
 // Title is what a gate is about, in one line.
 func (g *Gate) Title() string {
 	by, whom := protocol.Address{Name: g.By}.Shown(), g.Whom.Shown()
-	switch g.For {
-	case ForOrganize:
-		return by + " wants to organize a party"
-	case ForInvite:
-		return "invite of " + whom
-	case ForJoin:
-		return whom + " asks to be let in"
-	case ForWish:
-		return by + " wants to invite " + whom
-	case ForAsking:
-		return by + " wants to ask to be let in"
-	}
-	return by + " wants to tell agents of other hosts"
+	return cmp.Or(map[string]string{
+		ForOrganize: by + " wants to organize a party",
+		ForInvite:   "invite of " + whom,
+		ForJoin:     whom + " asks to be let in",
+		ForWish:     by + " wants to invite " + whom,
+		ForAsking:   by + " wants to ask to be let in",
+	}[g.For], by+" wants to tell agents of other hosts")
 }
 
 // Join asks the leader to let the actor in. If no human had it done, it asks the humans of the

@@ -67,7 +67,7 @@ func read(in []byte) (input, Event, error) {
 		return i, Event{}, fmt.Errorf("cannot read what the hook was given: the folder %.*q is not absolute", maxWord, i.Folder)
 	}
 	e := Event{
-		Kind: kindOf(i.Name), Name: i.Name, Session: i.Session, Folder: i.Folder, Turn: i.Turn, Source: i.Source, Again: i.Again,
+		Kind: kinds[i.Name], Name: i.Name, Session: i.Session, Folder: i.Folder, Turn: i.Turn, Source: i.Source, Again: i.Again,
 		Inner: i.Agent != "" || i.Name == "SubagentStart" || i.Name == "SubagentStop",
 	}
 	switch e.Kind {
@@ -79,25 +79,10 @@ func read(in []byte) (input, Event, error) {
 	return i, e, nil
 }
 
-// kindOf knows the events that matter, by the names that both programs give them.
-func kindOf(name string) Kind {
-	switch name {
-	case "SessionStart":
-		return Started
-	case "UserPromptSubmit":
-		return Prompted
-	case "PostToolBatch", "PostToolUse", "PostToolUseFailure":
-		return UsedTool
-	case "Stop", "StopFailure", "Interrupt":
-		return Stopped
-	case "PermissionRequest":
-		return Asks
-	case "SessionEnd":
-		return Ended
-	case "PreCompact":
-		return Compacts
-	}
-	return Other
+// kinds are the events that matter, by the names that both programs give them. All others are Other.
+var kinds = map[string]Kind{
+	"SessionStart": Started, "UserPromptSubmit": Prompted, "PostToolBatch": UsedTool, "PostToolUse": UsedTool, "PostToolUseFailure": UsedTool,
+	"Stop": Stopped, "StopFailure": Stopped, "Interrupt": Stopped, "PermissionRequest": Asks, "SessionEnd": Ended, "PreCompact": Compacts,
 }
 
 // IsWord reports whether a text is empty, or can be an id: visible ASCII characters without space.

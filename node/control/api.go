@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -26,23 +27,10 @@ const (
 
 // httpStatus is the HTTP status of an answer that is an error of the kind `k`.
 func (k Kind) httpStatus() int {
-	switch k {
-	case KindUsage:
-		return http.StatusBadRequest
-	case KindNotFound:
-		return http.StatusNotFound
-	case KindRefused:
-		return http.StatusForbidden
-	case KindConflict:
-		return http.StatusConflict
-	case KindUnavailable:
-		return http.StatusServiceUnavailable
-	case KindTimeout:
-		return http.StatusGatewayTimeout
-	case KindOldNode:
-		return http.StatusNotImplemented
-	}
-	return http.StatusInternalServerError
+	return cmp.Or(map[Kind]int{
+		KindUsage: http.StatusBadRequest, KindNotFound: http.StatusNotFound, KindRefused: http.StatusForbidden, KindConflict: http.StatusConflict,
+		KindUnavailable: http.StatusServiceUnavailable, KindTimeout: http.StatusGatewayTimeout, KindOldNode: http.StatusNotImplemented,
+	}[k], http.StatusInternalServerError)
 }
 
 // WriteJSON writes `v` as one line of JSON. Every list in it is an array and never null (R17). Text

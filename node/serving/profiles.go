@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,15 +155,10 @@ func (p *profiles) warnings(s *fleet.State, served []configs.Agent) (all []strin
 // profileText says how far a profile is believed, and what helps.
 func profileText(state control.ProfileState, name string) string {
 	accept := "parley agent profile accept " + name
-	switch state {
-	case control.ProfileUnaccepted:
-		return "not accepted here, so it is text of others: " + accept
-	case control.ProfileChanged:
-		return "accepted here; the record has another one: " + accept
-	case control.ProfileGone:
-		return "accepted here; the record has it no more: " + accept
-	case control.ProfileTwo:
-		return "several have that name: " + accept + " --path FILE"
-	}
-	return string(state)
+	return cmp.Or(map[control.ProfileState]string{
+		control.ProfileUnaccepted: "not accepted here, so it is text of others: " + accept,
+		control.ProfileChanged:    "accepted here; the record has another one: " + accept,
+		control.ProfileGone:       "accepted here; the record has it no more: " + accept,
+		control.ProfileTwo:        "several have that name: " + accept + " --path FILE",
+	}[state], string(state))
 }

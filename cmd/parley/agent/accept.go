@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -84,15 +85,10 @@ func runAccept(ctx context.Context, p *cli.Program, client control.Service, r co
 
 // stateText says how far a profile is believed.
 func stateText(profile control.Profile) string {
-	switch profile.State {
-	case control.ProfileAccepted:
-		return "yes"
-	case control.ProfileUnaccepted:
-		return "no: it is text of others; accept it: parley agent profile accept " + profile.Name
-	case control.ProfileChanged:
-		return "no: another one was accepted here, and still counts; accept this one: parley agent profile accept " + profile.Name
-	case control.ProfileGone:
-		return "yes; the record has it no more"
-	}
-	return string(profile.State)
+	return cmp.Or(map[control.ProfileState]string{
+		control.ProfileAccepted:   "yes",
+		control.ProfileUnaccepted: "no: it is text of others; accept it: parley agent profile accept " + profile.Name,
+		control.ProfileChanged:    "no: another one was accepted here, and still counts; accept this one: parley agent profile accept " + profile.Name,
+		control.ProfileGone:       "yes; the record has it no more",
+	}[profile.State], string(profile.State))
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -21,19 +22,13 @@ func ask(gate, question string) string {
 	case "keep":
 		return "What is to be preserved?"
 	case "onwards":
-		switch gate {
-		case protocol.GateZero:
-			return "No perspective was proposed. How is it to go on?"
-		case protocol.GateUnderMinimum:
-			return "One perspective alone makes no inquiry. How is it to go on?"
-		case protocol.GateLost:
-			return "This member does not answer: its host is lost, or what it runs fails there. How is it to go on?"
-		case protocol.GateFailed:
-			return "This member has no result. How is it to go on?"
-		case protocol.GateExtend:
-			return "What is to be extended?"
-		}
-		return "How would you like to proceed?"
+		return cmp.Or(map[string]string{
+			protocol.GateZero:         "No perspective was proposed. How is it to go on?",
+			protocol.GateUnderMinimum: "One perspective alone makes no inquiry. How is it to go on?",
+			protocol.GateLost:         "This member does not answer: its host is lost, or what it runs fails there. How is it to go on?",
+			protocol.GateFailed:       "This member has no result. How is it to go on?",
+			protocol.GateExtend:       "What is to be extended?",
+		}[gate], "How would you like to proceed?")
 	}
 	return "Who investigates " + strconv.Quote(question) + "?"
 }

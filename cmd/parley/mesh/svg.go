@@ -141,7 +141,7 @@ func (c *card) draw(b *strings.Builder) {
 	x, y := c.x+gap+glyph, c.y+c.h/2
 	fmt.Fprintf(b, `<g><title>%s</title><rect class="card" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="6"/>`, safe(tip), c.x, c.y, c.w, c.h)
 	if c.Type == typeAgent {
-		fmt.Fprintf(b, `<circle class="node off" cx="%.1f" cy="%.1f" r="%g"%s/><circle class="%s" cx="%.1f" cy="%.1f" r="3.5"/>`, x, y, glyph, border(c.Data.Trust), fill, x, y)
+		fmt.Fprintf(b, `<circle class="node off" cx="%.1f" cy="%.1f" r="%g"%s/><circle class="%s" cx="%.1f" cy="%.1f" r="3.5"/>`, x, y, glyph, border[c.Data.Trust], fill, x, y)
 	} else {
 		fmt.Fprintf(b, `<rect class="node %s" x="%.1f" y="%.1f" width="%g" height="%g"/>`, fill, x-glyph, y-glyph, 2*glyph, 2*glyph)
 	}
@@ -150,16 +150,8 @@ func (c *card) draw(b *strings.Builder) {
 }
 
 // border shows how far an agent is trusted.
-func border(t topic.Trust) string {
-	switch t {
-	case topic.TrustHigh:
-		return ` stroke-width="2.5"`
-	case topic.TrustInitial:
-		return ` stroke-dasharray="4 3"`
-	case topic.TrustUncalibrated:
-		return ` stroke-dasharray="1.5 2.5"`
-	}
-	return ""
+var border = map[topic.Trust]string{
+	topic.TrustHigh: ` stroke-width="2.5"`, topic.TrustInitial: ` stroke-dasharray="4 3"`, topic.TrustUncalibrated: ` stroke-dasharray="1.5 2.5"`,
 }
 
 // draw draws a line. Near the node that it comes to, it is level, and above it is what it says.
@@ -251,7 +243,7 @@ func (f *figure) legend() string {
 	}
 	for _, trust := range []topic.Trust{topic.TrustUncalibrated, topic.TrustInitial, topic.TrustHigh} {
 		if slices.ContainsFunc(f.nodes, func(n control.MeshNode) bool { return n.Data.Trust == trust }) {
-			add(fmt.Sprintf(`<circle class="node off" cx="%g" r="%g"%s/>`, glyph, glyph, border(trust)), 2*glyph, string(trust)+" trust")
+			add(fmt.Sprintf(`<circle class="node off" cx="%g" r="%g"%s/>`, glyph, glyph, border[trust]), 2*glyph, string(trust)+" trust")
 		}
 	}
 	f.h += edgeOfAll
