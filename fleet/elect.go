@@ -1,18 +1,12 @@
 package fleet
 
 import (
-	"slices"
-
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Several files can claim one path. One of them stands there, the same on every host. The others
 // are kept, because keys decide which one stands there, and keys can come later.
-
-func (l *Ledger) isRival(it *Item) bool {
-	return slices.ContainsFunc(l.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
-}
 
 // lose keeps a file whose path another has.
 func (l *Ledger) lose(it *Item) {

@@ -123,7 +123,7 @@ func (l *Ledger) Item(p protocol.Path) (*Item, bool) {
 // has reports whether the file is there already: it is `old`, which stands at its path, or a file
 // that has lost that path.
 func (l *Ledger) has(old, it *Item) bool {
-	return old != nil && (old.Hash == it.Hash || l.isRival(it))
+	return old != nil && (old.Hash == it.Hash || slices.ContainsFunc(l.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash }))
 }
 
 // take adds a file. It stands at its path, unless another file there is preferred.

@@ -48,10 +48,6 @@ func FormatHostWord(act Act, w HostWord) string {
 // exampleKey stands in the examples of words: a key that nobody has.
 const exampleKey = "UCFIRY65OQE7DFP5KLNS2PF2LVZMUZYJX4OZIEQ36N2IQANUB5XVZ45L"
 
-func wordHead(act Act, host Name) string {
-	return strings.ToUpper(string(act)) + " | host: " + host.String() + "\n"
-}
-
 // readWord reads the first line of a host's word, which names the host. It calls `take` for each
 // field of the lines below.
 func readWord(body string, take func(key, value string) error) (Name, error) {
@@ -101,7 +97,7 @@ func hostAct[W any](spec ActSpec, example W, lines func(words *W) (host *Name, a
 	}, func(w W) string {
 		var b strings.Builder
 		host, all := lines(&w)
-		b.WriteString(wordHead(spec.Act, *host))
+		b.WriteString(strings.ToUpper(string(spec.Act)) + " | host: " + host.String() + "\n")
 		for _, l := range all {
 			for _, value := range l.write() {
 				if value != "" {

@@ -271,15 +271,10 @@ func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 			next.Moot = true
 			return &next
 		})
-	case before == party.Accepted && m != nil && g.let(m):
+	case before == party.Accepted && m != nil && slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By }):
 		p = p.without(party.Departure{Member: *m, Time: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})
 	}
 	return p
-}
-
-// let reports whether the member came in by an answer at the gate.
-func (g *Gate) let(m *party.Member) bool {
-	return slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By })
 }
 
 // invite notes an invite. The human of the author had it done, or agreed to it before: when the

@@ -35,7 +35,7 @@ func (t Topic) add(it *topic.Item) Topic {
 		it.Label, it.Stated = t.Next(it.Sort), ""
 	}
 	hash := protocol.Hash([]byte(it.Path.String()))
-	for n := 4; t.labelled(it.Label) && n <= len(hash); n++ {
+	for n := 4; n <= len(hash) && slices.ContainsFunc(t.Items, func(o *topic.Item) bool { return o.Label == it.Label }); n++ {
 		it.Label = protocol.Label(firstOf(it.Label) + "-" + hash[:n])
 	}
 	t.Items = affair.Added(t.Items, it)
@@ -45,10 +45,6 @@ func (t Topic) add(it *topic.Item) Topic {
 func firstOf(l protocol.Label) string {
 	bare, _, _ := strings.Cut(l.String(), "-")
 	return bare
-}
-
-func (t Topic) labelled(l protocol.Label) bool {
-	return slices.ContainsFunc(t.Items, func(it *topic.Item) bool { return it.Label == l })
 }
 
 // Next is the label that the next item of a sort gets: its number in the order, or a later number

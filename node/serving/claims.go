@@ -358,7 +358,7 @@ func (c *claims) forget() {
 	c.mu.Unlock()
 	var over []work
 	c.Folded(func(s *fleet.State) {
-		over = slices.DeleteFunc(all, func(w work) bool { return c.open(s, w) })
+		over = slices.DeleteFunc(all, func(w work) bool { return c.Roster.Serves(w.agent) && c.unsaid(s, w) })
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -366,11 +366,6 @@ func (c *claims) forget() {
 		delete(c.works, w)
 	}
 	c.order = slices.DeleteFunc(c.order, func(w work) bool { return c.works[w] == nil })
-}
-
-// open reports whether work is still to be done, by any host. It is asked while the state is read.
-func (c *claims) open(s *fleet.State, w work) bool {
-	return c.Roster.Serves(w.agent) && c.unsaid(s, w)
 }
 
 // unsaid reports whether work is still to be done, and no host has said that it has claimed it. It

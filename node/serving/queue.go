@@ -104,11 +104,6 @@ func newQueue(t *tools, c *claims, who fleet.Who, a configs.Agent) *queue {
 // get would never stop.
 const receiptFetches = 2
 
-// receiptPatience is how long a message waits for the receipt that may say what it answers.
-func (q *queue) receiptPatience() time.Duration {
-	return max(holePatience, receiptFetches*q.Config.FetchInterval)
-}
-
 // isBusy reports whether the agent has said that it is busy in the party of the message.
 func (q *queue) isBusy(s *fleet.State, it *fleet.Item) bool {
 	return it.Act == protocol.ActTell && q.Busy(s, q.agent.Name.String(), it.Path.Channel())
@@ -153,7 +148,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		q.delay(t, forHole, holePatience)
 	}
 	if s.Talk.AwaitsReceipt(it, q.who) {
-		q.delay(t, forReceipt, q.receiptPatience())
+		q.delay(t, forReceipt, max(holePatience, receiptFetches*q.Config.FetchInterval))
 	}
 	q.put(s, t)
 	q.steps.queued(q.agent.Name, it.Path)

@@ -240,11 +240,6 @@ func ended(r control.RunChange, result door.Result) control.RunChange {
 	return r
 }
 
-// outside is the environment for a program of the agent that somebody else starts.
-func (rn *Runner) outside(a configs.Agent) []string {
-	return rn.environment(a, rn.Callers.Standing(a.Name))
-}
-
 // environment tells a command which agent it is, and how it can use parley.
 func (rn *Runner) environment(a configs.Agent, token string) []string {
 	return []string{

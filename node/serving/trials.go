@@ -71,7 +71,7 @@ func (t *trials) Open(_ context.Context, r control.OpenRequest) (control.Opening
 	}
 	o := control.Opening{
 		Agent: a.Name.String(), Channel: channel, ChannelName: name, Argv: argv, Dir: a.Dir, Context: about.Text,
-		Env: append(t.Runner.outside(a), "PARLEY_CHANNEL="+channel.String()),
+		Env: append(t.Runner.environment(a, t.Runner.Callers.Standing(a.Name)), "PARLEY_CHANNEL="+channel.String()),
 	}
 	for i, word := range argv {
 		if strings.Contains(word, configs.PlaceholderContext) {

@@ -37,7 +37,7 @@ func (b *inbox) Inbox(ctx context.Context, by control.Caller, r control.InboxReq
 		return nil, err
 	}
 	if ctx.Err() != nil && r.Claim { // the caller is gone, and was given nothing
-		b.Sessions.GiveBack(who.Name, pathsIn(box))
+		b.Sessions.GiveBack(who.Name, each.Of(box, func(f facts) protocol.Path { return f.item.Path }))
 		return nil, ctx.Err()
 	}
 	if len(box) > 0 && !r.All {
@@ -137,10 +137,6 @@ func (b *inbox) look(who fleet.Who, take func(protocol.Path) bool, r control.Inb
 		}
 	})
 	return box
-}
-
-func pathsIn(box []facts) []protocol.Path {
-	return each.Of(box, func(f facts) protocol.Path { return f.item.Path })
 }
 
 func nothingCame(ctx context.Context, r control.InboxRequest) error {
