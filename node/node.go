@@ -356,7 +356,7 @@ func (n *Node) openAffairs() {
 		Show: n.talk.Views.Show, Messages: &n.messages, Lend: n.serving.Lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
-		Wrong: n.notices.Stands,
+		Wrong: n.notices.Stands, Mail: n.mail,
 	})
 	n.parties = party.New(party.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.DoFor,

@@ -20,16 +20,12 @@ import (
 type way int
 
 const (
-	byBus way = iota // they are fsynced here, then acknowledged
-	byGit            // they are in a durable commit already
+	byBus   way = iota // they are fsynced here, then acknowledged
+	byGit              // they are in a durable commit already
+	byIssue            // this node read them in comments on an issue: they are fsynced here
 )
 
-func (w way) String() string {
-	if w == byGit {
-		return "git"
-	}
-	return "bus"
-}
+func (w way) String() string { return [...]string{"bus", "git", "issue"}[w] }
 
 // Receive is the only way in for what other hosts and plain git wrote. A message is known by its
 // path and its bytes. If it comes a second time, nothing happens. A file that is no message, or has
@@ -52,22 +48,33 @@ func (n *Node) traceEntry(p protocol.Path, by way) {
 // it is done before the state is locked.
 func (n *Node) receive(messages []gitsync.MessageFile, examined []fleet.Examined, by way) (count int) {
 	fresh, arrived := n.check(messages, examined, by)
-	if by == byBus && len(fresh) > 0 {
+	if by != byGit && len(fresh) > 0 {
 		n.storing.RLock()
 		defer n.storing.RUnlock()
 		if err := n.record.Append(context.Background(), fresh); err != nil {
-			n.log.Error().Err(err).Int("messages", len(fresh)).Msg("cannot store what other hosts said; git will bring it again")
+			n.log.Error().Err(err).Int("messages", len(fresh)).Msg("cannot store what others said; it will come again")
 			return 0
 		}
 	}
 	n.steps.Came(fresh, metrics.Way(by.String()))
 	n.takeIn(arrived)
-	if by == byBus {
+	switch by {
+	case byBus:
 		n.hearing.Tell(messages)
-	} else {
+	case byGit:
 		n.brought.Add(int64(len(fresh)))
 	}
 	return len(fresh)
+}
+
+// mail takes in a message of somebody who has no host, and signs nothing: it is unverified mail.
+func (n *Node) mail(m *protocol.Message) error {
+	data, err := protocol.Encode(m)
+	if err != nil {
+		return err
+	}
+	n.Receive([]gitsync.MessageFile{{Path: m.Path, Data: data}}, byIssue)
+	return nil
 }
 
 // check returns the files that are messages and that this node does not have yet.

@@ -44,6 +44,9 @@ type Options struct {
 	Live func(host protocol.Name) bool
 	// Lend frees the slot of an agent while it waits for another one's answer.
 	Lend func(agent protocol.Name) (takeBack func())
+	// Mail takes in unverified mail of somebody whom no host serves. What is there already is not
+	// taken in again.
+	Mail func(*protocol.Message) error
 	// Write writes the files of one agent, by the present record.
 	Write func(agent string) (notebook.Written, error)
 	// Prose is what people wrote about an agent and a partner outside the record.

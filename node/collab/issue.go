@@ -2,6 +2,8 @@ package collab
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/issues"
@@ -86,6 +89,7 @@ func (x *Posts) news(ctx context.Context, t topics.Topic, me string) (*control.I
 		}
 		w := control.IssueWord{By: comment.Author, Time: comment.At, URL: comment.URL, Text: comment.Body, Cut: comment.Cut, Scores: []control.SyncLine{}}
 		if said, err := protocol.AnswerSync.Parse(comment.Body); err == nil && len(said.Rows) <= protocol.MaxClaims {
+			w.Mail = x.takeIn(t, me, comment, said)
 			for _, row := range said.Rows {
 				claim := topic.ClaimOf{ItemRef: row.Claim}
 				w.Scores = append(w.Scores, control.SyncLine{
@@ -96,6 +100,55 @@ func (x *Posts) news(ctx context.Context, t topics.Topic, me string) (*control.I
 		v.Comments = append(v.Comments, w)
 	}
 	return v, protocol.Heard{Comments: n.Total, Seen: n.Newest(), Said: quote(v)}
+}
+
+// takeIn takes in what a comment answers to a sync-check of `me`, as unverified mail of the
+// participant whose login wrote it, and returns its path (R34). It does nothing with the words of
+// anybody else, of somebody whom a host serves, or without the heading of an answer. They are no
+// answer, and the path is "". A comment is the same mail whenever it is read, and on every host.
+func (x *Posts) takeIn(t topics.Topic, me string, comment issues.Comment, said protocol.SyncResult) (path string) {
+	other := t.Other(me)
+	check := checkBefore(t, me, comment.At)
+	served := false
+	x.Folded(func(s *fleet.State) { served = len(s.People.ServedOn(other)) > 0 })
+	if !strings.EqualFold(comment.Author, other) || served || check == nil || comment.Cut || !answerHeading.MatchString(comment.Body) {
+		return ""
+	}
+	at := comment.At.UTC()
+	if sent := check.Path.Time(); !at.After(sent) {
+		at = sent.Add(time.Millisecond)
+	}
+	sum := sha256.Sum256([]byte(comment.URL))
+	p := protocol.NewPath(check.Path.Channel(), at, binary.BigEndian.Uint32(sum[:4]))
+	if r := check.Result; r != nil && r.Path != p {
+		return "" // the first answer counts
+	}
+	said.FormHead = protocol.FormHead{From: other, Topic: t.Name, At: at}
+	err := x.Mail(&protocol.Message{
+		Path: p, From: other, To: []protocol.Address{{Name: me}}, Type: protocol.TypeText, Timestamp: at, Act: protocol.ActSyncResult, Re: check.Path.String(),
+		Body: protocol.NormalBody(protocol.AnswerSync.Format(said) + "\nThis was written on GitHub by @" + visible.Line(comment.Author) + ": " + visible.Line(comment.URL)),
+	})
+	x.Folded(func(s *fleet.State) {
+		if it, known := s.Ledger.Item(p); err == nil && known && s.Void(it) == nil {
+			path = p.String()
+		}
+	})
+	return path
+}
+
+// answerHeading is the heading of an answer to a sync-check on a line that nobody else is quoted in.
+var answerHeading = pattern.New(`(?mi)^[ \t*#` + "`" + `]*SYNC-RESULT\b`)
+
+// checkBefore is the sync-check of `me` that a comment of that time answers: the last one before it
+// or, if the clock of the host was ahead, the first one. GitHub states whole seconds. It is nil if
+// there is none.
+func checkBefore(t topics.Topic, me string, at time.Time) (last *topic.Check) {
+	for _, check := range t.Checks {
+		if check.By == me && (last == nil || check.Path.Time().Before(at.Add(time.Second))) {
+			last = check
+		}
+	}
+	return last
 }
 
 func (x *Posts) comments(ctx context.Context, t topics.Topic, v *control.IssueNews) (n issues.News, err error) {

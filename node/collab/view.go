@@ -55,6 +55,7 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 	if scored := t.Scored(other); len(scored) > 0 {
 		last := scored[len(scored)-1]
 		v.Raw, v.Decayed, v.LastSync, v.Mechanical = last.Raw, b.lambda.Worth(last.Raw, last.Time, now), last.Time, last.Mechanical
+		v.Unverified = !last.Signed
 		v.Status, v.Colour = topic.StatusOf(v.Raw), topic.ColourOf(v.Decayed)
 		v.Sparkline = topic.Sparkline(t.History(other, b.decay), now)
 	}

@@ -138,6 +138,7 @@ type Topic struct {
 	Decayed    protocol.Score `json:"decayed"`    // what that score is worth now
 	Colour     topic.Colour   `json:"colour"`     // of the decayed score; "" for none
 	Mechanical bool           `json:"mechanical"` // a program compared, and no agent answered
+	Unverified bool           `json:"unverified"` // the answer with that score is signed by no host
 	topic.Lambda
 	LastSync  time.Time `json:"last_sync,omitzero"` // time of the answer; UTC
 	Sparkline []float64 `json:"sparkline"`          // what the last seven answers are worth now
@@ -280,7 +281,8 @@ type IssueList struct {
 }
 
 // IssueNews is what was written on a topic's issue since its agent's last sync-check. All of it is
-// the word of others: nobody has verified the authors, and none of it is a deed.
+// the word of others, and nobody has verified the authors. None of it is a deed, except an answer to
+// a sync-check by the partner whom no host serves.
 type IssueNews struct {
 	With     string      `json:"with"`           // the partner in the topic
 	Topic    string      `json:"topic"`          // the name of the topic
@@ -300,7 +302,8 @@ type IssueWord struct {
 	URL    string     `json:"url"`           // its address
 	Text   string     `json:"text"`          // as it was written, at most 16 KiB
 	Cut    bool       `json:"cut"`           // there is more of it
-	Scores []SyncLine `json:"scores"`        // what it answers to a sync-check, if it has that form; it counts for nothing
+	Scores []SyncLine `json:"scores"`        // what it answers to a sync-check, if it has that form
+	Mail   string     `json:"mail"`          // the unverified mail as which that answer was taken in and counts; "" if it counts for nothing
 }
 
 // PersistRequest asks that somebody's deeds in a topic be told on its issue.
@@ -374,7 +377,7 @@ type SyncEvent struct {
 	Validate  []string     `json:"validate"`         // labels of items about which was asked whether they still hold
 	Took      Seconds      `json:"took"`             // how long it took since it was sent
 
-	Issue   *IssueNews    `json:"issue,omitempty"`   // of "sent": what is new on the topic's issue
+	Issue   *IssueNews    `json:"issue,omitempty"`   // of "late" or, without that, of "sent": what is new on the topic's issue
 	Comment *IssueComment `json:"comment,omitempty"` // of "sent": the comment on the issue, if there was to be one
 }
 

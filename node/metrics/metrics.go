@@ -15,9 +15,10 @@ type Way string
 
 // The ways of messages.
 const (
-	Own   Way = "own" // it was written here
-	ByBus Way = "bus" // another host said it on the bus
-	ByGit Way = "git" // a fetch brought it
+	Own     Way = "own"   // it was written here
+	ByBus   Way = "bus"   // another host said it on the bus
+	ByGit   Way = "git"   // a fetch brought it
+	ByIssue Way = "issue" // it was read in a comment on an issue
 )
 
 // Answered is the outcome of a run that gave an answer. Each other outcome is one word that says
@@ -50,7 +51,7 @@ type Metrics struct {
 func New(version string, s Source, failures ...string) *Metrics {
 	m := &Metrics{
 		source: s, outcomes: append([]string{Answered}, failures...), registry: prometheus.NewPedanticRegistry(), timed: newTimed(), agents: map[protocol.Name]bool{},
-		stored: counters("parley_messages_stored_total", "Messages and receipts that were stored here, by the way that they came: own, bus or git.", "way"),
+		stored: counters("parley_messages_stored_total", "Messages and receipts that were stored here, by the way that they came: own, bus, git or issue.", "way"),
 		heard:  counters("parley_messages_heard_total", "Messages and receipts that another host said it has stored, by that host.", "host"),
 		recorded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "parley_messages_recorded_total", Help: "Messages and receipts that were committed here."}),

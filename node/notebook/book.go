@@ -62,7 +62,7 @@ func (b Book) Registry() Sheet {
 				continue
 			}
 			rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |",
-				inCell(t.Name), inCell(t.With), day(t.Since), day(t.LastSync), percent(t.Raw), t.Status))
+				inCell(t.Name), inCell(t.With), day(t.Since), day(t.LastSync), score(t.Topic), t.Status))
 		}
 	}
 	slices.Sort(rows)
@@ -142,7 +142,7 @@ func (t Topic) Sheet() Sheet {
 		"**Anchor**: " + cmp.Or(inLine(t.AnchorURL), inLine(t.Anchor), none),
 		"**Record**: " + t.Opened.String(),
 		"**Last sync**: " + stamp(t.LastSync),
-		"**Score**: " + percent(t.Raw) + " raw, " + string(t.Status),
+		"**Score**: " + score(t.Topic) + " raw, " + string(t.Status),
 	}
 	for _, closed := range t.Closed {
 		line := "**Closed**: by " + inLine(closed.By) + " at " + stamp(closed.Time)
@@ -354,6 +354,14 @@ func orNone(lines []string, words string) []string {
 		return []string{words}
 	}
 	return lines
+}
+
+// score is the raw score of a topic, with a mark if no host signed the answer.
+func score(t control.Topic) string {
+	if t.Unverified {
+		return percent(t.Raw) + " (unverified)"
+	}
+	return percent(t.Raw)
 }
 
 func percent(raw protocol.Score) string {

@@ -87,7 +87,7 @@ func showNews(v cli.View, n *control.IssueNews) {
 	for _, w := range last {
 		v.Out.Printf("  @%s, %s, unverified: %s\n", term.Line(w.By), v.At(w.Time, cli.TimeForm), term.Line(w.URL))
 		if len(w.Scores) > 0 {
-			showSaid(v, w.Scores)
+			showSaid(v, w)
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(w.Text), "\n")
@@ -100,13 +100,17 @@ func showNews(v cli.View, n *control.IssueNews) {
 	}
 }
 
-// showSaid shows the scores that a comment gives for a check. They count for nothing: nobody knows
-// whose words they are.
-func showSaid(v cli.View, scores []control.SyncLine) {
-	for _, row := range scores {
+// showSaid shows the scores that a comment gives for a check, and whether they count. They do if the
+// partner was asked on the issue alone; then they are mail like any other that nobody has signed.
+func showSaid(v cli.View, w control.IssueWord) {
+	for _, row := range w.Scores {
 		v.Out.Printf("  > %s %s %s: %s\n", claim(row), row.Raw, term.Line(string(row.Decision)), cli.Dash(row.Evidence))
 	}
-	v.Out.Printf("%s\n", v.Out.Dim("  It scores nothing: who answers in the record is known, who comments is not."))
+	if w.Mail != "" {
+		v.Out.Printf("%s\n", v.Out.Dim("  It scores, as unverified mail: parley show "+w.Mail))
+		return
+	}
+	v.Out.Printf("%s\n", v.Out.Dim("  It scores nothing: it is no answer of a partner who was asked here."))
 }
 
 // news asks for what is new on the issues of topics. It returns nothing if no topic has an issue.

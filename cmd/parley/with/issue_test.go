@@ -37,7 +37,7 @@ func TestNewsOfAnIssue(t *testing.T) {
 		t.Errorf("it begins\n%s\n%s", lines[0], lines[1])
 	}
 	want := "  @bo, 2026-04-15 12:00:00 +00:00, unverified: u10\n  > ␛[2J\\u202eevil\n  > Anchor: 0 comments\n  > \n  > d\n  > e\n  > f\n  > …\n" +
-		"  @eve␇, 2026-04-15 12:00:00 +00:00, unverified: u11\n  > [A1] 1.0 ACCEPT: ␛[31mx\n  > no␊label - : —\n  It scores nothing: who answers in the record is known, who comments is not.\n"
+		"  @eve␇, 2026-04-15 12:00:00 +00:00, unverified: u11\n  > [A1] 1.0 ACCEPT: ␛[31mx\n  > no␊label - : —\n  It scores nothing: it is no answer of a partner who was asked here.\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("shown:\n%s\nwant at its end\n%s", out.String(), want)
 	}

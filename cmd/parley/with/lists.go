@@ -32,12 +32,20 @@ func runList(ctx context.Context, c *call) error {
 	for _, of := range list.Topics {
 		partners[of.With] = true
 		t.Rows = append(t.Rows, []string{
-			term.Line(of.With), term.Line(of.Name), cli.Dash(of.Anchor), cli.Percent(of.Raw), cli.Percent(of.Decayed), c.view.Age(of.LastSync)})
+			term.Line(of.With), term.Line(of.Name), cli.Dash(of.Anchor), raw(of), cli.Percent(of.Decayed), c.view.Age(of.LastSync)})
 	}
 	c.view.Table(t)
 	c.view.Out.Printf("\nTotal: %s with %s\n", cli.Count(len(list.Topics), "collaboration"), cli.Count(len(partners), "oracle"))
 	c.because(list.Me, list.Chosen)
 	return nil
+}
+
+// raw is the raw score of a topic in a list, with a mark if no host signed the answer.
+func raw(t control.Topic) string {
+	if t.Unverified {
+		return cli.Percent(t.Raw) + " (unverified)"
+	}
+	return cli.Percent(t.Raw)
 }
 
 func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error) {

@@ -140,6 +140,9 @@ func runRecap(ctx context.Context, c *call) error {
 		return err
 	}
 	news, err := c.news(ctx, list)
+	if err == nil && len(news) > 0 { // an answer in a comment counts by now
+		list, err = c.topics(ctx, true)
+	}
 	if err == nil && c.byAgent { // its session has begun; a person only looks
 		err = c.parties(ctx, protocol.PresenceActive, "")
 	}
@@ -243,7 +246,7 @@ func (c *call) fleetTable(list control.TopicList) {
 			cross++
 		}
 		who = append(who, topic.Me, topic.With)
-		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), cli.Dash(node), cli.Percent(topic.Raw), cli.Percent(topic.Decayed)})
+		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), cli.Dash(node), raw(topic), cli.Percent(topic.Decayed)})
 	}
 	slices.Sort(who)
 	c.view.Table(t)

@@ -103,6 +103,9 @@ func (c *call) topicTable(list []control.Topic, partner bool) {
 		if topic.Mechanical {
 			status += " (mechanical)"
 		}
+		if topic.Unverified {
+			status += " (unverified)"
+		}
 		row := []string{
 			term.Line(topic.Name), cli.Dash(topic.Anchor), c.view.Age(topic.LastSync), cli.Percent(topic.Raw), cli.Percent(topic.Decayed),
 			fmt.Sprintf("%.2f", topic.Lambda.Value), status,
@@ -194,6 +197,9 @@ func (c *call) score(t control.Topic) string {
 	}
 	if t.Mechanical {
 		text += "  mechanical"
+	}
+	if t.Unverified {
+		text += "  unverified: no host signed it"
 	}
 	return text
 }

@@ -134,7 +134,7 @@ func showSync(v cli.View, e control.SyncEvent) {
 		v.Out.Printf("%s%s ↔ %s: %q asked by way of %s\n", symbol(v, "📨"), term.Line(e.Via), with, topic, way(e))
 		showComment(v, e.Comment)
 		if e.Transport == control.ByIssue {
-			v.Out.Printf("%s\n", v.Out.Dim("  The next --sync reads the answer."))
+			v.Out.Printf("%s\n", v.Out.Dim("  The next --sync or --recap reads the answer."))
 		}
 	case control.SyncRefused:
 		v.Out.Printf("%s%s: no check of %q: %s\n", symbol(v, "⚠️"), with, topic, term.Line(e.Problem))
@@ -163,6 +163,9 @@ func showOutcome(v cli.View, e control.SyncEvent) {
 	how := ""
 	if r.Mechanical {
 		how = " (mechanical)"
+	}
+	if !r.Signed {
+		how += " (unverified)"
 	}
 	if r.Late {
 		how += " (late)"
