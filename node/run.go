@@ -72,6 +72,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.serving.Start()) // before the bus and the record, so that the last answers of agents are still stored and sent
 	down.push(n.collab.Start())
 	n.parties.Start(ctx)
+	down.push(n.parties.StartPosting())
 	down.push(n.parties.Watch())
 	down.push(n.inquiries.Start())
 	down.push(n.watchForHuman())

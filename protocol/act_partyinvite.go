@@ -19,10 +19,10 @@ const (
 // Invitation asks one agent into a party. It is a gate: only a human of the host that serves the
 // agent decides (R38; seed, "invite").
 type Invitation struct {
-	FormHead        // From is the agent that invites, Topic the party's name
-	Human    string // on whose behalf
-	Whom     Address
-	Deciders []Name // those who may decide, of that host; empty: any of its humans
+	FormHead         // From is the agent that invites, Topic the party's name
+	Human    string  // on whose behalf
+	Whom     Address // without a host: a partner whom no host serves, who is asked on the issue alone (R34)
+	Deciders []Name  // those who may decide, of that host; empty: any of its humans
 	Anchor   string
 	Rules    PartyRules
 	AnswerBy time.Time // UTC; the invitation does not expire before. Zero: it never expires (R25)
@@ -97,7 +97,7 @@ func parseInvitation(body string) (Invitation, error) {
 	}
 	i.Topic = cmp.Or(i.Topic, payload.Topic)
 	whom, err := ParseAddress(f.flat("INVITED"))
-	if err == nil {
+	if err == nil && (whom.Host != "" || i.Anchor == "") {
 		_, err = ParseName(whom.Host)
 	}
 	if err != nil {

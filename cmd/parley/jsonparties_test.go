@@ -133,7 +133,7 @@ func examplePartyDeed() control.PartyDeed {
 	gate := exampleGate()
 	return control.PartyDeed{
 		Me: "skills", Chosen: "only", Messages: []string{examplePath("b2c3d4e6").String()}, Party: exampleParty(), Gate: &gate, Failed: []string{"kit@black: no host is called \"black\""},
-		Announced: exampleAnnouncement(),
+		Announced: exampleAnnouncement(), Comments: []control.IssueComment{*exampleComment()},
 		Plan: control.PartyPlan{
 			Me: "skills", Leader: "nat", Party: examplePath("b2c3d4e5").String(), Act: "invite", Decides: "invite mawui@white to …", With: []string{"mawui@white"},
 			Anchor: "nat/maw-js#332", Consent: true, At: exampleTime(0),

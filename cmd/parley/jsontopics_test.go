@@ -40,7 +40,7 @@ func exampleTopic() control.Topic {
 			Closed: []topic.Word{exampleWord("mawjs", "It is built.", "b2c3d4ef")}, Joins: []topic.Word{exampleWord("volt", "I build the panes.", "b2c3d4f0")},
 		},
 		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Channel: examplePath("b2c3d4e5").Channel(), OpenedBy: "skills", Terms: 1,
-		AnchorURL: "https://github.com/nat/maw-js/issues/332", Status: topic.Synced, Raw: raw, Decayed: protocol.NewScore(0.9), Colour: topic.Green, Mechanical: true,
+		AnchorURL: "https://github.com/nat/maw-js/issues/332", Status: topic.Synced, Raw: raw, Decayed: protocol.NewScore(0.9), Colour: topic.Green, Mechanical: true, Unverified: true,
 		Lambda: lambda, LastSync: exampleTime(1), Sparkline: []float64{0.7, 0.9},
 		Items: []control.TopicItem{{
 			Item: topic.Item{
@@ -90,7 +90,7 @@ func exampleIssueNews() control.IssueNews {
 		Skipped: "gh is not installed (https://cli.github.com)",
 		Comments: []control.IssueWord{{
 			By: "octocat", Time: exampleTime(1), URL: "https://github.com/nat/maw-js/issues/332#issuecomment-9", Text: "- [A1] SCORE: 1.0 | ACCEPT | EVIDENCE: notes.md:12", Cut: true,
-			Scores: []control.SyncLine{exampleLine()},
+			Scores: []control.SyncLine{exampleLine()}, Mail: examplePath("b2c3d4f5").String(),
 		}},
 	}
 }

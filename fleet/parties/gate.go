@@ -33,7 +33,7 @@ type Gate struct {
 	Human    string        // of an invite: on whose behalf, as its words say
 	Host     protocol.Name
 	Deciders []protocol.Name
-	Whom     protocol.Address // the agent that it is about
+	Whom     protocol.Address // the agent that it is about; without a host if it is asked on the issue alone
 	Text     string           // of a broadcast or a join: what is to be said
 	On       []protocol.Name  // of a broadcast: the hosts whose agents are told; empty: all
 	At       time.Time
@@ -221,6 +221,8 @@ func (p Party) answer(d affair.Deed, said protocol.GateAnswer) (Party, error) {
 func (g *Gate) mayAnswer(d affair.Deed, said protocol.GateAnswer) error {
 	who := protocol.Name(d.Message.Human)
 	switch {
+	case g.Host == "": // whoever writes a comment is not known (R34)
+		return refusal.New(refusal.Forbidden, "", "no host serves %s, so nobody can decide for it: it comes in by a host that asks to join", g.Whom)
 	case d.Host != g.Host:
 		return refusal.New(refusal.Forbidden, "", "a human of %s decides it, and %s is another host", g.Host, d.Host)
 	case who == "" || d.Author().Name != who.String() || !d.Human:
@@ -264,7 +266,7 @@ func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 			Presence: protocol.PresenceActive, Since: d.Timestamp,
 		})
 		p.Gates = affair.Changed(p.Gates, func(o *Gate) *Gate {
-			if o.Whom != g.Whom || o.For == ForBroadcast || o.Outcome() == party.Accepted {
+			if o.Whom != g.Whom && o.Whom != (protocol.Address{Name: g.Whom.Name}) || o.For == ForBroadcast || o.Outcome() == party.Accepted {
 				return o
 			}
 			next := *o
@@ -285,6 +287,8 @@ func (p Party) invite(d affair.Deed, i protocol.Invitation) (Party, error) {
 		return p, refusal.New(refusal.Forbidden, "", "%s is a member of %q already", i.Whom, p.Name)
 	case p.Invited(i.Whom) != nil:
 		return p, refusal.New(refusal.Forbidden, "", "%s is invited already", i.Whom)
+	case i.Whom.Host == "" && p.Anchor == "":
+		return p, refusal.New(refusal.Senseless, "", "no host serves %s, and %q hangs on no issue", i.Whom, p.Name)
 	}
 	if err := p.mayInvite(d, i); err != nil {
 		return p, err

@@ -68,6 +68,12 @@ func onlyByIssue(t topics.Topic, b between) bool {
 	return b.host == "" && err == nil && a.URL() != ""
 }
 
+// ByIssue reports whether `me` works with somebody to whom an issue is the only way. It is asked
+// while the state is read.
+func (c *Collab) ByIssue(s *fleet.State, me, with string) bool {
+	return slices.ContainsFunc(c.of(s, me, with, false), func(f found) bool { return with != "" && onlyByIssue(f.topic, c.with(s, me, with)) })
+}
+
 // news is what is new on the issue of a topic for its participant `me`, and what a sync-check by
 // `me` says of it. It is nil if the topic has no issue.
 func (x *Posts) news(ctx context.Context, t topics.Topic, me string) (*control.IssueNews, protocol.Heard) {

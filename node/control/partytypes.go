@@ -241,14 +241,15 @@ type PartyPlan struct {
 
 // PartyDeed is what was done in a party.
 type PartyDeed struct {
-	Me        string        `json:"me"`                  // the one for whom it was done
-	Chosen    string        `json:"chosen,omitempty"`    // why for that one, if nobody was named
-	Messages  []string      `json:"messages"`            // what was written
-	Party     Party         `json:"party"`               // as it is now
-	Gate      *Gate         `json:"gate,omitempty"`      // what now waits for a human, of what was asked
-	Failed    []string      `json:"failed"`              // if several things were asked: those that were not done, and why
-	Announced *Announcement `json:"announced,omitempty"` // who was told, if somebody was to be told
-	Plan      PartyPlan     `json:"plan"`                // what was signed, or is to be signed
+	Me        string         `json:"me"`                  // the one for whom it was done
+	Chosen    string         `json:"chosen,omitempty"`    // why for that one, if nobody was named
+	Messages  []string       `json:"messages"`            // what was written
+	Party     Party          `json:"party"`               // as it is now
+	Gate      *Gate          `json:"gate,omitempty"`      // what now waits for a human, of what was asked
+	Failed    []string       `json:"failed"`              // if several things were asked: those that were not done, and why
+	Announced *Announcement  `json:"announced,omitempty"` // who was told, if somebody was to be told
+	Comments  []IssueComment `json:"comments,omitempty"`  // on the party's issue: invites of those who have only that
+	Plan      PartyPlan      `json:"plan"`                // what was signed, or is to be signed
 }
 
 // UsePartyRequest makes a party the current one of the agent for which it is asked.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
@@ -70,7 +71,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	p.Folded(func(s *fleet.State) {
 		for _, name := range r.With {
 			var one protocol.Address
-			if one, err = agentCalled(s, name); err != nil {
+			if one, err = invitee(s, p.standing, who.Me, name, o.Anchor); err != nil {
 				return
 			}
 			if one.Name == who.Me && one.Host == p.Host.String() {
@@ -135,6 +136,7 @@ func (p *Parties) Organize(ctx context.Context, by control.Caller, r control.Org
 	}
 	_, failed := p.carry(ctx, channel)
 	done.Failed = append(done.Failed, failed...)
+	done.Comments = postInvites(ctx, p, channel, time.Time{})
 	p.after(&done, channel, who.Me, paths)
 	if done.Gate != nil {
 		return done, nil // nobody is told of a party to which a human has not agreed
@@ -244,6 +246,10 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 	if err != nil {
 		return done, writing.Problem("do that in the party", err)
 	}
+	if done.Gate != nil {
+		done.Comments = postInvites(ctx, p, f.channel, time.Time{})
+		return done, nil
+	}
 	if done.Plan.Decides != "" {
 		if err := p.Signed(protocol.HumanDecision{Act: done.Plan.Act, Reason: done.Plan.Decides}, r.Hsig); err != nil {
 			return done, err
@@ -254,7 +260,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 			done.Failed = append(done.Failed, "final checkpoint: "+err.Error())
 		}
 	}
-	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && who.Human != "" {
+	if whom, none := protocol.ParseAddress(strings.Join(done.Plan.With, "")); r.Introduce && none == nil && whom.Host != "" && who.Human != "" {
 		if err := p.introduce(ctx, by, who, f, whom); err != nil {
 			return done, writing.Problem("introduce "+who.Me, err)
 		}
@@ -275,6 +281,7 @@ func (p *Parties) Deed(ctx context.Context, by control.Caller, r control.PartyDe
 		p.notice(ctx, by, who.Me, f, who.Me+" left "+f.Name)
 	}
 	if r.Deed == protocol.ActInvite && done.Gate != nil && done.Gate.For == parties.ForInvite {
+		done.Comments = postInvites(ctx, p, f.channel, paths[0].Time())
 		whom, _ := protocol.ParseAddress(done.Gate.Whom)
 		what := fmt.Sprintf("invite:%s to %s", whom.Name, f.Name)
 		done.Announced = p.announce(ctx, by, who, f, announcing{Announcing: r.Announcing, what: what, apart: []protocol.Address{whom}, cross: p.crosses(f, []protocol.Address{whom})})
@@ -348,9 +355,14 @@ func (p *Parties) invite(s *fleet.State, me parties.Actor, f found, r control.Pa
 	if err := needs(r.Deed, "whom", r.Whom); err != nil {
 		return affair.Command{}, err
 	}
-	whom, err := agentCalled(s, r.Whom)
+	whom, err := invitee(s, p.standing, me.Me, r.Whom, f.Anchor)
 	if err != nil {
 		return affair.Command{}, err
+	}
+	if g := f.Invited(whom); whom.Host == "" && g != nil { // it is on the issue, or is told there now
+		v := p.gate(s, f, g)
+		done.Gate = &v
+		return affair.Command{}, nil
 	}
 	done.Plan.With = []string{whom.String()}
 	if me.Human == "" {

@@ -142,6 +142,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	}
 	var actor parties.Actor
 	var decision protocol.HumanDecision
+	invites := false // what is asked leads to invites
 	p.Folded(func(s *fleet.State) {
 		f := p.in(s, path.Channel())
 		g := f.Gate(path)
@@ -153,6 +154,7 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 			err = control.Errorf(control.KindRefused, "run it there", "a human of %s decides it, and this is %s", g.Host, p.Host)
 			return
 		}
+		invites = g.For == parties.ForOrganize || g.For == parties.ForWish
 		decision = protocol.HumanDecision{Gate: g.Path, GateHash: g.Hash, Act: r.Act, Reason: r.Reason, Until: r.Until, TakesBack: r.TakesBack, Saw: protocol.SightOf(asker(s, g), r.Seen)}
 		actor = p.actor(s, p.Human.String(), p.Human.String(), r.Hsig)
 	})
@@ -171,6 +173,9 @@ func (p *Parties) Answer(ctx context.Context, by control.Caller, r control.Answe
 	told, failed := p.carry(ctx, path.Channel())
 	if len(failed) > 0 {
 		p.Log.Warn().Strs("failed", failed).Msg("what a human agreed to was not done")
+	}
+	if invites && r.Act == protocol.ActPartyAccept {
+		postInvites(ctx, p, path.Channel(), path.Time())
 	}
 	var v control.Gate
 	var f found

@@ -63,9 +63,26 @@ func agentCalled(s *fleet.State, text string) (protocol.Address, error) {
 	return protocol.Address{}, control.Errorf(control.KindRefused, "be specific: parley party invite "+fit[0].String(), "several agents match %q:%s", text, list.String())
 }
 
+// invitee is whom a text names: an agent, or a partner of `me` who has only an issue. Such a partner
+// is asked on the issue of the party, `anchor` (R34). It is asked while the state is read.
+func invitee(s *fleet.State, known Standing, me, text, anchor string) (protocol.Address, error) {
+	whom := protocol.Address{Name: strings.TrimSpace(text)}
+	if !known.ByIssue(s, me, whom.Name) {
+		return agentCalled(s, text)
+	}
+	if a, err := protocol.ParseAnchor(anchor, ""); err != nil || a.URL() == "" {
+		return whom, control.Errorf(control.KindRefused, "begin the party on the issue: parley party organize NAME --anchor owner/repo#332",
+			"cannot invite %s: no host serves it, and the party hangs on no issue where it could be asked", whom.Name)
+	}
+	return whom, nil
+}
+
 // window is how long an invite stays open. As for any decision, that depends on whether it goes to
-// another host (R25).
+// another host. On an issue it never ends (R25).
 func (p *Parties) window(s *fleet.State, whom protocol.Address) time.Duration {
+	if whom.Host == "" {
+		return 0
+	}
 	now := fleet.Value(s, p.policies, policy.KindName, time.Time{})
 	if whom.Host == p.Host.String() {
 		return now.Window(policy.KeyWindowSameHost)

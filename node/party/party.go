@@ -69,6 +69,8 @@ type Standing interface {
 	Acting(by control.Caller, a control.Acting, self bool) (collab.Acting, error)
 	Viewing(by control.Caller, v control.Viewing) (collab.Acting, error)
 	SumUp(ctx context.Context, by control.Caller, me string, slug protocol.Slug, partners []string) error
+	// ByIssue reports whether somebody is a partner of `me` to whom an issue is the only way.
+	ByIssue(s *fleet.State, me, with string) bool
 	Topic(ctx context.Context, by control.Caller, r control.TopicRequest) (control.Topic, error)
 	Contacts(agent string) map[string]psi.Contact
 }

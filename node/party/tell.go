@@ -128,12 +128,7 @@ func (p *Parties) persist(ctx context.Context, f found, me, human, text, message
 		return v
 	}
 	v.Messages = append(v.Messages, message)
-	body := visible.Text(text)
-	fence := "```"
-	for strings.Contains(body, fence) {
-		fence += "`"
-	}
-	comment := "**Party broadcast**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + fence + "text\n" + body + "\n" + fence + "\n\n**From**: " + me + ", host " + p.Host.String() +
+	comment := "**Party broadcast**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + fenced(visible.Text(text)) + "\n\n**From**: " + me + ", host " + p.Host.String() +
 		"; kept in the record as " + message + "\n" + protocol.Rule6(me, human) + "\n"
 	if v.URL, v.Again, err = p.Post(ctx, f.Anchor, comment, path); err != nil {
 		v.Skipped = err.Error()

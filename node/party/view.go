@@ -181,7 +181,7 @@ func (p *Parties) gate(s *fleet.State, f found, g *parties.Gate) control.Gate {
 		v.Title += " into a party that is archived since " + f.EndedAt().UTC().Format(time.DateOnly) + ": to accept opens it again"
 	}
 	v.Here = g.Host == p.Host && (len(g.Deciders) == 0 || slices.Contains(g.Deciders, p.Human))
-	v.NoKey = g.Waits() && !hasKey(s, g)
+	v.NoKey = g.Waits() && g.Host != "" && !hasKey(s, g)
 	if a := g.Verdict(); a != nil {
 		v.Reason, v.DecidedBy, v.Decided, v.Answer, v.Until = a.Reason, a.By, a.At, a.Path.String(), a.Until
 		v.Seen = a.Seen

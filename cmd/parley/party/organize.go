@@ -103,6 +103,7 @@ func (s *session) organized(done control.PartyDeed) {
 	for _, failed := range done.Failed {
 		out.Printf("%s\n", out.Warn("not invited: "+term.Line(failed)))
 	}
+	s.comments(done.Comments)
 	s.announced(done.Announced, true)
 	s.because(done.Me, done.Chosen)
 	who := "parley who"
@@ -136,7 +137,8 @@ func NewInviteCommand(p *cli.Program) *cobra.Command {
 		Use:   "invite AGENT",
 		Short: "Invite an agent into your party",
 		Long: `Invite an agent into your party. Two humans decide: you, by typing this, and one
-of the host that serves the agent. Silence is no answer: an invite waits.
+of the host that serves the agent. Silence is no answer: an invite waits. A
+partner who has only an issue is asked in a comment on the party's issue.
 
 An agent that invites asks its human first.`,
 		Example: `  parley party invite white-wormhole
@@ -153,6 +155,7 @@ An agent that invites asks its human first.`,
 			if done.Gate != nil {
 				s.waits(done.Gate)
 			}
+			s.comments(done.Comments)
 			s.announced(done.Announced, false)
 			s.because(done.Me, done.Chosen)
 		})

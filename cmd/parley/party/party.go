@@ -107,6 +107,10 @@ func (s *session) because(me, chosen string) {
 func (s *session) line(format string, args ...any) { s.view.Say(fmt.Sprintf(format, args...)) }
 
 func (s *session) waits(g *control.Gate) {
+	if g.Host == "" {
+		s.line("⏳ %s: no host serves it, so it is asked on the issue, and a comment lets nobody in; with a host of its own it asks: parley party join", term.Line(g.Title))
+		return
+	}
 	s.line("⏳ %s: waits for %s at %s", term.Line(g.Title), cmp.Or(cli.Names(g.Deciders), "a human"), g.Host)
 	if g.NoKey {
 		s.line("   nobody there has a key of their own yet, which a gate needs: parley gates key add")

@@ -63,6 +63,12 @@ func showTold(v cli.View, to []control.ToldOne) {
 	}
 }
 
+func (s *session) comments(all []control.IssueComment) {
+	for _, c := range all {
+		s.comment(c)
+	}
+}
+
 func (s *session) comment(c control.IssueComment) {
 	switch {
 	case c.Skipped != "":

@@ -283,6 +283,9 @@ func (s *session) gateLine(g control.Gate) {
 }
 
 func decider(g control.Gate) string {
+	if g.Host == "" {
+		return "a host of its own; it has only the issue"
+	}
 	if len(g.Deciders) == 0 {
 		return "a human of " + g.Host.String()
 	}
