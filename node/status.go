@@ -25,7 +25,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	r := n.record.Status()
 	s := control.Status{
 		Version: n.version, API: control.API, Fleet: n.cfg.Fleet, Host: n.cfg.Alias, Human: n.cfg.Human,
-		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
+		Home: n.home.Dir, PID: os.Getpid(), Since: n.started, Unwatched: !n.callers.Watches(),
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
 			Courier: r.Place, Pusher: n.presence.Pusher(r.Place),

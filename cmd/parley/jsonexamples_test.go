@@ -458,7 +458,7 @@ func exampleLink() control.LinkStatus {
 func exampleStatus() control.Status {
 	return control.Status{
 		Version: "0.1.0", API: control.API, Fleet: "team", Host: "laptop", Human: "nat", Speaker: "nat", Home: "/home/nat/.local/share/parley", PID: 4242,
-		Since: exampleTime(0), Refused: 1, Gates: 2, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
+		Since: exampleTime(0), Unwatched: true, Refused: 1, Gates: 2, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
 		Record: control.RecordStatus{
 			ID: exampleCommit, Tip: exampleCommit, Messages: 19676, Remote: "git@git.example.org:team/record.git", RemoteError: "cannot push main: permission denied",
 			Trouble: &control.Trouble{

@@ -15,6 +15,15 @@ var ErrLeft = errors.New("nothing was typed")
 // Typed reads a line that a person types behind a prompt. `in` reads from the terminal. If `ctx` ends
 // first, the error is that of `ctx`, and the goroutine that reads ends with the next key.
 func Typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.Writer, prompt string) (string, error) {
+	return typed(ctx, terminal, in, screen, prompt, (*term.Terminal).ReadLine)
+}
+
+// Hidden is Typed for a line that the terminal does not show.
+func Hidden(ctx context.Context, terminal io.ReadWriter, prompt string) (string, error) {
+	return typed(ctx, terminal, bufio.NewReader(terminal), terminal, "", func(keyboard *term.Terminal) (string, error) { return keyboard.ReadPassword(prompt) })
+}
+
+func typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.Writer, prompt string, ask func(*term.Terminal) (string, error)) (string, error) {
 	file, ok := terminal.(interface{ Fd() uintptr })
 	if !ok {
 		return "", errors.New("it is no terminal")
@@ -35,7 +44,7 @@ func Typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.
 	var line string
 	read := make(chan struct{})
 	go func() {
-		line, err = keyboard.ReadLine()
+		line, err = ask(keyboard)
 		close(read)
 	}()
 	select {

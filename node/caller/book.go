@@ -156,6 +156,9 @@ func (b *Book) loosen(root process.ID) {
 	}
 }
 
+// Watches reports whether what agent programs start is told apart from what their user types.
+func (b *Book) Watches() bool { return b.o.Program != nil }
+
 // Standing is a token for an agent that the node does not start. It counts as long as the agent is
 // served.
 func (b *Book) Standing(agent protocol.Name) string {

@@ -316,26 +316,27 @@ var Stop = NewQuestion[None](VerbSpec{
 
 // Status is how a node is doing.
 type Status struct {
-	Version  string        `json:"version"`        // of the node's program
-	API      int           `json:"api"`            // version of the requests that it understands
-	Fleet    protocol.Name `json:"fleet"`          // name of the fleet
-	Host     protocol.Name `json:"host"`           // alias of this host
-	Human    protocol.Name `json:"human"`          // the human who decides here
-	Speaker  protocol.Name `json:"speaker"`        // who acts if a request does not say it (R14)
-	Home     string        `json:"home"`           // the folder of the node
-	PID      int           `json:"pid"`            // number of its process
-	Since    time.Time     `json:"since,omitzero"` // since when the node runs
-	Record   RecordStatus  `json:"record"`         // the record of this host
-	Bus      BusStatus     `json:"bus"`            // the bus of this host
-	Hosts    []HostStatus  `json:"hosts"`          // the hosts of the fleet, by alias
-	Agents   []Agent       `json:"agents"`         // agents that are served here, by name
-	Passed   []string      `json:"passed"`         // names of variables of the node's environment that commands of agents without env get, beside those that every command gets
-	Commands CommandStatus `json:"commands"`       // commands of agents that run here
-	Metrics  string        `json:"metrics"`        // the URL at which Prometheus reads how the node is doing; "" for none
-	Refused  int           `json:"refused"`        // messages that were refused since the start
-	Gates    int           `json:"gates"`          // how many gates wait for the human's decision (parley gates)
-	Flags    []Flag        `json:"flags"`          // files of the record that count for nothing
-	Warned   []string      `json:"warnings"`       // what an operator should know, one sentence each
+	Version   string        `json:"version"`        // of the node's program
+	API       int           `json:"api"`            // version of the requests that it understands
+	Fleet     protocol.Name `json:"fleet"`          // name of the fleet
+	Host      protocol.Name `json:"host"`           // alias of this host
+	Human     protocol.Name `json:"human"`          // the human who decides here
+	Speaker   protocol.Name `json:"speaker"`        // who acts if a request does not say it (R14)
+	Home      string        `json:"home"`           // the folder of the node
+	PID       int           `json:"pid"`            // number of its process
+	Since     time.Time     `json:"since,omitzero"` // since when the node runs
+	Unwatched bool          `json:"unwatched"`      // what an agent program starts acts as its user (up --unwatched)
+	Record    RecordStatus  `json:"record"`         // the record of this host
+	Bus       BusStatus     `json:"bus"`            // the bus of this host
+	Hosts     []HostStatus  `json:"hosts"`          // the hosts of the fleet, by alias
+	Agents    []Agent       `json:"agents"`         // agents that are served here, by name
+	Passed    []string      `json:"passed"`         // names of variables of the node's environment that commands of agents without env get, beside those that every command gets
+	Commands  CommandStatus `json:"commands"`       // commands of agents that run here
+	Metrics   string        `json:"metrics"`        // the URL at which Prometheus reads how the node is doing; "" for none
+	Refused   int           `json:"refused"`        // messages that were refused since the start
+	Gates     int           `json:"gates"`          // how many gates wait for the human's decision (parley gates)
+	Flags     []Flag        `json:"flags"`          // files of the record that count for nothing
+	Warned    []string      `json:"warnings"`       // what an operator should know, one sentence each
 }
 
 // CommandStatus says how many commands of agents run on this host.

@@ -10,7 +10,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Confirm asks a question. Anything but y or yes is a no, and so is Ctrl-C.
+// Confirm asks a question. Anything but y or yes is a no, and so are Esc and Ctrl-C.
 func (p *Program) Confirm(ctx context.Context, question string) bool {
 	answer, _ := p.Ask(ctx, question) // somebody who closes the input says no
 	answer = strings.ToLower(answer)
@@ -18,12 +18,27 @@ func (p *Program) Confirm(ctx context.Context, question string) bool {
 }
 
 // Ask asks a question, and returns the line that is typed. Two questions in a run need a terminal:
-// from a pipe, the first one takes the answer to the second too.
+// from a pipe, the first one takes the answer to the second too. At a terminal, Esc is
+// term.ErrLeft.
 func (p *Program) Ask(ctx context.Context, question string) (string, error) {
-	p.Err.Printf("%s", strings.Join(term.Wrap(question, p.Err.Width), "\n"))
-	line, err := Line(ctx, bufio.NewReader(p.Stdin))
+	return p.asked(ctx, p.Stdin, p.Err.Writer, question)
+}
+
+// asked asks a question on a screen, and returns the line that is typed at `in`.
+func (p *Program) asked(ctx context.Context, in io.Reader, screen io.Writer, question string) (string, error) {
+	lines := term.Wrap(question, p.Err.Width)
+	last := len(lines) - 1
+	for _, line := range lines[:last] {
+		_, _ = io.WriteString(screen, line+"\n") // whoever reads no question gives no answer either
+	}
+	if term.IsTerminal(in) {
+		line, err := term.Typed(ctx, in, bufio.NewReader(in), screen, lines[last])
+		return strings.TrimSpace(line), err
+	}
+	_, _ = io.WriteString(screen, lines[last])
+	line, err := Line(ctx, bufio.NewReader(in))
 	if ctx.Err() != nil {
-		p.Err.Printf("\n")
+		_, _ = io.WriteString(screen, "\n")
 	}
 	return strings.TrimSpace(line), err
 }
@@ -73,21 +88,9 @@ func (p *Program) phrase(ctx context.Context, doing, about, want string) (string
 			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
 	}
 	defer tty.Close()
-	typed := make(chan string, 1)
-	go func() { // ends with a line, with the terminal, or with the program
-		line, _ := bufio.NewReader(tty).ReadString('\n') // somebody who closes it has typed nothing
-		typed <- strings.TrimSpace(line)
-	}()
-	question := about + "\nIt cannot be undone. Type  " + want + "  to do it: "
-	if _, err := io.WriteString(tty, strings.Join(term.Wrap(question, p.Err.Width), "\n")); err != nil {
-		return "", err
-	}
-	select {
-	case line := <-typed:
-		if line == want {
-			return line, nil
-		}
-	case <-ctx.Done():
+	line, _ := p.asked(ctx, tty, tty, about+"\nIt cannot be undone. Type  "+want+"  to do it: ") // somebody who leaves or closes it has typed nothing
+	if line == want {
+		return line, nil
 	}
 	p.Err.Printf("nothing was changed\n")
 	return "", ErrSaid

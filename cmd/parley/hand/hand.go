@@ -15,9 +15,9 @@ import (
 	"github.com/nats-io/nkeys"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
-	"golang.org/x/term"
 )
 
 // Keys are the keys of the humans of one home.
@@ -295,7 +295,8 @@ func (s *Signer) Saw(a protocol.Asker, hsig string) (string, error) {
 }
 
 // passphrase asks for a passphrase at the controlling terminal. The terminal does not show what is
-// typed. An agent that calls is refused before: a person would type their passphrase in vain.
+// typed, and Esc leaves. An agent that calls is refused before: a person would type their passphrase in
+// vain.
 func passphrase(ctx context.Context, p *cli.Program, question string) (string, error) {
 	if err := p.ForPerson("ask for a passphrase"); err != nil {
 		return "", err
@@ -305,51 +306,26 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask for a passphrase: this command has no terminal")
 	}
 	defer tty.Close()
-	if _, err := io.WriteString(tty, question); err != nil {
+	var words string
+	if term.IsTerminal(tty) {
+		words, err = term.Hidden(ctx, tty, question)
+	} else if _, err = io.WriteString(tty, question); err == nil {
+		words, err = cli.Line(ctx, bufio.NewReader(tty))
+		if words = strings.TrimRight(words, "\r\n"); words != "" {
+			err = nil
+		}
+		_, _ = io.WriteString(tty, "\n")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, term.ErrLeft):
+		p.Err.Printf("nothing was decided\n")
+		return "", cli.ErrSaid
+	case err != nil:
 		return "", fmt.Errorf("cannot ask for a passphrase: %w", err)
 	}
-	typed := make(chan typing, 1)
-	shown := func() {}
-	if f, ok := tty.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
-		fd := int(f.Fd())
-		before, err := term.GetState(fd)
-		if err != nil {
-			return "", fmt.Errorf("cannot ask for a passphrase: %w", err)
-		}
-		shown = func() {
-			_ = term.Restore(fd, before) // else the terminal would not show what is typed at the next prompt either
-			_, _ = io.WriteString(tty, "\n")
-		}
-		go func() { // ends with a line, with the terminal, or with the program
-			words, err := term.ReadPassword(fd)
-			typed <- typing{string(words), err}
-		}()
-	} else {
-		go func() { // ends in the same way
-			line, err := bufio.NewReader(tty).ReadString('\n')
-			if line != "" {
-				err = nil
-			}
-			typed <- typing{strings.TrimRight(line, "\r\n"), err}
-		}()
-	}
-	select {
-	case t := <-typed:
-		shown()
-		if t.err != nil {
-			return "", fmt.Errorf("cannot ask for a passphrase: %w", t.err)
-		}
-		return t.words, nil
-	case <-ctx.Done():
-		shown()
-		return "", ctx.Err()
-	}
-}
-
-// typing is what was typed, or the error.
-type typing struct {
-	words string
-	err   error
+	return words, nil
 }
 
 // Shown checks the message that asks a human something. The node gives its file in base64, with its

@@ -29,8 +29,8 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
-	if s, err := control.ShowStatus.Ask(ctx, client); err == nil {
-		return runsAlready(v, s)
+	if already, err := startedBy(ctx, client, v); already {
+		return err
 	}
 	file, err := cli.OpenLog(home)
 	if err != nil {
@@ -69,15 +69,42 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 				return nil
 			}
 		case err := <-ended:
-			if s, err := control.ShowStatus.Ask(ctx, client); err == nil { // somebody else was faster
-				bar.End()
-				return runsAlready(v, s)
+			bar.End()
+			if already, err := startedBy(ctx, client, v); already { // somebody else was faster
+				return err
 			}
 			return whyNotUp(home, begin, err, bar, v)
 		case <-ctx.Done():
 			interrupt(up.Process)
 			<-ended
 			return control.Errorf(control.KindFailed, "parley up -d", "interrupted: the node was stopped before it was ready")
+		}
+	}
+}
+
+// startedBy reports whether another command has started the node of the home. It waits until that
+// node answers, which takes long if it reads a long record.
+func startedBy(ctx context.Context, client control.Service, v cli.View) (already bool, err error) {
+	bar := v.Progress("waiting for the node, which another command has started")
+	defer bar.End()
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	for {
+		s, err := control.ShowStatus.Ask(ctx, client)
+		said := saidMeanwhile(err)
+		switch {
+		case err == nil:
+			bar.End()
+			return true, runsAlready(v, s)
+		case said == "":
+			return already, err
+		}
+		already = true
+		bar.Say(said)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return true, ctx.Err()
 		}
 	}
 }

@@ -38,8 +38,8 @@ func NewRestartCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restart",
 		Short: "Stop the node, and start it again in the background",
-		Long: `Stop the node as parley stop does, and start it as parley up -d does. If no node
-is running, it is only started. Where a service starts the node, restart the
+		Long: `Stop the node as parley stop does, and start it as parley up -d does, with
+--unwatched if it ran so. If no node is running, it is only started. Where a service starts the node, restart the
 service instead.`,
 		Example: `  parley restart`,
 		Args:    cli.Exactly(0, "nothing"),
@@ -51,10 +51,11 @@ service instead.`,
 				return err // a node that could not start again goes on
 			}
 			client := p.Connect(home.Socket())
+			s, _ := control.ShowStatus.Ask(cmd.Context(), client) // if none runs, it is started as usual
 			if err := runStop(cmd.Context(), home.Socket(), client, v); err != nil && !cli.NoNodeRuns(err) {
 				return err
 			}
-			return runDetached(cmd.Context(), home, false, p.Unwatched, client, v)
+			return runDetached(cmd.Context(), home, false, s.Unwatched || p.Unwatched, client, v)
 		}),
 	}
 }

@@ -38,7 +38,7 @@ left alone. "parley start" does that too.
 
 What an agent program such as Claude Code starts may read, and decide nothing,
 unless the program is a session that the node knows (parley install). With
---unwatched it acts as you, as what you type does.
+--unwatched it acts as you, as what you type does, until the node is stopped.
 
 A home knows its machine and its folder. A copy of it, by hand or from a backup,
 does not start: beside the first one it would do everything twice. With --moved

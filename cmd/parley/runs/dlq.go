@@ -128,8 +128,12 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 			if len(dead) > 1 {
 				retry += " --agent " + term.Shell(d.Agent)
 			}
+			then := "have it tried again"
+			if strings.Contains(d.Problem, "cannot start ") {
+				then = "have it tried again, once the program is installed"
+			}
 			if d.Dropped == nil {
-				v.Next(retry, "have it tried again")
+				v.Next(retry, then)
 			}
 		}
 	})

@@ -1,7 +1,10 @@
 package talk
 
 import (
+	"strings"
+
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -23,6 +26,10 @@ text of the reply alone and everything else goes to standard error.`,
   git diff | parley hey reviewer -`,
 		Args: cli.AtLeast(2, "an agent and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.Contains(args[0], ",") {
+				return control.Errorf(control.KindUsage, "parley send --to "+term.Shell(args[0])+" TEXT says it to each of them; parley broadcast TEXT to all",
+					"cannot say that to %q: hey speaks to one", term.Line(args[0]))
+			}
 			return sendText(p, cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey}, args[1:])
 		},
 	}
