@@ -56,6 +56,8 @@ func TestWrongUsage(t *testing.T) {
 			want: "parley: --wait: \"soon\" is not a length of time: write it with its unit, such as 30s, 5m, 2h or 7d\nhint: parley hey --help\n",
 		},
 		{line: []string{"hye", "mawjs"}, want: "parley: parley has no command \"hye\"; the nearest is hey\nhint: parley hey --help\n"},
+		{line: []string{"verify"}, want: "parley: parley has no command \"verify\"; there is parley record verify\nhint: parley record verify --help\n"},
+		{line: []string{"hey", "a,b", "hi"}, want: "parley: cannot say that to \"a,b\": hey speaks to one\nhint: parley send --to 'a,b' TEXT says it to each of them; parley broadcast TEXT to all\n"},
 		{line: []string{"xyzzy"}, want: "parley: parley has no command \"xyzzy\"\nhint: parley --help\n"},
 		{line: []string{"inbox", "mawjs"}, want: "parley: parley inbox takes no words, but \"mawjs\" was given\nhint: parley inbox --help\n"},
 		{line: []string{"show", "a", "b"}, want: "parley: parley show takes only the path of a message, but \"b\" was given too\nhint: parley show --help\n"},

@@ -92,7 +92,21 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// UnknownCommand returns an error for words that are no command. It names the nearest command.
+// below are the commands of that name beneath others.
+func below(commands []*cobra.Command, name string) (found []*cobra.Command) {
+	for _, cmd := range commands {
+		for _, sub := range cmd.Commands() {
+			if sub.Name() == name && sub.Short != "" {
+				found = append(found, sub)
+			}
+		}
+		found = append(found, below(cmd.Commands(), name)...)
+	}
+	return found
+}
+
+// UnknownCommand returns an error for words that are no command. It names the command
+// of that name in a group, or the nearest command.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -105,6 +119,9 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	if !cmd.HasParent() {
 		names = slices.AppendSeq(names, maps.Keys(cmd.Annotations)) // see Today
+	}
+	if deeper := below(cmd.Commands(), args[0]); len(deeper) == 1 {
+		return control.Errorf(control.KindUsage, deeper[0].CommandPath()+" --help", "%s has no command %q; there is %s", cmd.CommandPath(), args[0], deeper[0].CommandPath())
 	}
 	if near := configs.Nearest(args[0], names); near != "" {
 		if now, moved := cmd.Annotations[near]; moved && !cmd.HasParent() {

@@ -320,7 +320,7 @@ func passphrase(ctx context.Context, p *cli.Program, question string) (string, e
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, term.ErrLeft):
-		p.Err.Printf("nothing was decided\n")
+		p.Err.Printf("nothing was done\n")
 		return "", cli.ErrSaid
 	case err != nil:
 		return "", fmt.Errorf("cannot ask for a passphrase: %w", err)

@@ -130,7 +130,7 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 			}
 			then := "have it tried again"
 			if strings.Contains(d.Problem, "cannot start ") {
-				then = "have it tried again, once the program is installed"
+				then = "once the program is installed"
 			}
 			if d.Dropped == nil {
 				v.Next(retry, then)

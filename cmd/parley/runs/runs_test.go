@@ -121,6 +121,17 @@ func TestTheNextStepOfADeadLetterNamesItsAgent(t *testing.T) {
 	}
 }
 
+// It prevents: whoever installs a missing program has to write the message again.
+func TestADeadLetterOfAMissingProgramSaysWhatToDoThen(t *testing.T) {
+	r := newRun(t)
+	m := clitest.Message("translate this")
+	clitest.On(r, control.DeadLetters, []control.DeadLetter{{Message: m, Agent: "volt", Time: m.Timestamp, Problem: "volt: cannot start calc: it is in no folder of the node's PATH"}})
+	r.AtTerminal(80)
+	if r.Do("dlq", "show", "b2c3d4e5"); !strings.Contains(r.Out.String(), "next: parley agent dlq retry b2c3d4e5   once the program is installed\n") {
+		t.Errorf("printed:\n%s", r.Out.String())
+	}
+}
+
 // A message that another host has claimed and does not work on is listed as that, and not as tried.
 func TestAbandonedClaimsForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
