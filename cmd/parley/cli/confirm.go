@@ -32,7 +32,10 @@ func (p *Program) asked(ctx context.Context, in io.Reader, screen io.Writer, que
 		_, _ = io.WriteString(screen, line+"\n") // whoever reads no question gives no answer either
 	}
 	if term.IsTerminal(in) {
-		line, err := term.Typed(ctx, in, bufio.NewReader(in), screen, lines[last])
+		if p.typedAt != in {
+			p.typedAt, p.typed = in, bufio.NewReader(in)
+		}
+		line, err := term.Typed(ctx, in, p.typed, screen, lines[last])
 		return strings.TrimSpace(line), err
 	}
 	_, _ = io.WriteString(screen, lines[last])
