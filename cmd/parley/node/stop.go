@@ -39,8 +39,8 @@ func NewRestartCommand(p *cli.Program) *cobra.Command {
 		Use:   "restart",
 		Short: "Stop the node, and start it again in the background",
 		Long: `Stop the node as parley stop does, and start it as parley up -d does, with
---unwatched if it ran so. If no node is running, it is only started. Where a service starts the node, restart the
-service instead.`,
+--unwatched if it ran so. If no node is running, it is only started. Where a
+service starts the node, restart the service instead.`,
 		Example: `  parley restart`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
