@@ -5,8 +5,10 @@ package secrets
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Found is a secret in a text: what it is, where it stands in bytes, and in which line, from 1 on.
@@ -23,43 +25,63 @@ const leastDistinct = 8
 // leastBehind is how many bytes every form has behind its prefix, but that of private keys.
 const leastBehind = 16
 
-// Any reports whether a text has what a secret begins with. It is quick, and most texts have none.
+// start is how a secret begins.
+type start struct {
+	rule   *rule
+	prefix string
+}
+
+// starts are all starts, by their first byte.
+var starts = sync.OnceValue(func() (by [256][]start) {
+	for i := range rules {
+		for _, prefix := range rules[i].prefixes {
+			by[prefix[0]] = append(by[prefix[0]], start{&rules[i], prefix})
+		}
+	}
+	return by
+})
+
+// Any reports whether there is a secret in a text.
 func Any(text string) bool {
-	return slices.ContainsFunc(rules, func(r rule) bool {
-		return slices.ContainsFunc(r.prefixes, func(prefix string) bool { return strings.Contains(text, prefix) })
-	})
+	for range each(text) {
+		return true
+	}
+	return false
 }
 
 // Find returns the secrets in a text, in their order.
-func Find(text string) []Found {
-	var all []Found
-	for _, r := range rules {
-		for _, prefix := range r.prefixes {
-			for at := 0; ; {
-				i := strings.Index(text[at:], prefix)
-				if i < 0 {
-					break
+func Find(text string) []Found { return slices.Collect(each(text)) }
+
+// each goes through a text once. What looks like the start of a secret is rare, and only there is the
+// form of the secret looked at.
+func each(text string) iter.Seq[Found] {
+	return func(yield func(Found) bool) {
+		by := starts()
+		for at := 0; at < len(text); at++ {
+			longest := Found{}
+			for _, s := range by[text[at]] {
+				if !strings.HasPrefix(text[at:], s.prefix) {
+					continue
 				}
-				begin := at + i
-				at = begin + len(prefix)
-				if n := r.length(text, begin, prefix); n > 0 {
-					all = append(all, Found{Kind: r.kind, Begin: begin, End: begin + n, Line: 1 + strings.Count(text[:begin], "\n")})
-					at = max(at, begin+n)
+				if n := s.length(text, at); n > longest.End-longest.Begin { // two rules may fit the same words
+					longest = Found{Kind: s.rule.kind, Begin: at, End: at + n}
 				}
 			}
+			if longest.End == 0 {
+				continue
+			}
+			longest.Line = 1 + strings.Count(text[:at], "\n")
+			if !yield(longest) {
+				return
+			}
+			at = longest.End - 1
 		}
 	}
-	slices.SortFunc(all, func(a, b Found) int { return a.Begin - b.Begin })
-	end := 0
-	return slices.DeleteFunc(all, func(f Found) bool { // two rules may fit the same words
-		within := f.Begin < end
-		end = max(end, f.End)
-		return within
-	})
 }
 
 // length is how long the secret is that begins there; 0 if there is none.
-func (r rule) length(text string, begin int, prefix string) int {
+func (s start) length(text string, begin int) int {
+	prefix := s.prefix
 	behind := text[begin+len(prefix):]
 	switch {
 	case begin > 0 && isWord(text[begin-1]) && isWord(prefix[0]): // in the middle of a word
@@ -67,7 +89,7 @@ func (r rule) length(text string, begin int, prefix string) int {
 	case !strings.HasSuffix(prefix, " ") && (len(behind) < leastBehind || strings.ContainsAny(behind[:leastBehind], " \n\t\"'")): // too short; most words end here
 		return 0
 	}
-	m := r.form.Regexp().FindStringIndex(text[begin:])
+	m := s.rule.form.Regexp().FindStringIndex(text[begin:])
 	if m == nil || distinct(text[begin+len(prefix):begin+m[1]]) < leastDistinct || strings.HasSuffix(text[begin:begin+m[1]], "EXAMPLE") {
 		return 0
 	}
