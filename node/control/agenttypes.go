@@ -104,7 +104,7 @@ type AgentPresence struct {
 
 // AddAgent begins to serve an agent here and tells the fleet.
 var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
-	Name: "add-agent", Access: Operates,
+	Name: "add-agent", Access: Operates, Local: true,
 	Doc: "Begins to serve an agent here and tells the fleet. `settings` has lists of texts by the names of the flags of `agent add`.",
 })
 
@@ -144,7 +144,7 @@ type Setting struct {
 // SetAgent changes how an agent is served here. Its mail goes on. Commands that run end as they
 // began.
 var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{
-	Name: "set-agent", Access: Operates,
+	Name: "set-agent", Access: Operates, Local: true,
 	Doc: "Changes how an agent is served here. `settings` has lists of texts by the names of the flags of `agent set`.",
 })
 
@@ -219,7 +219,7 @@ type PauseRequest struct {
 
 // TestAgent runs an agent's command once and keeps nothing of it.
 var TestAgent = NewVerb[TestRequest, TestResult](VerbSpec{
-	Name: "test-agent", Access: Operates, Long: true,
+	Name: "test-agent", Access: Operates, Local: true, Long: true,
 	Doc: "Runs an agent's command once and keeps nothing of it.",
 })
 
@@ -326,7 +326,7 @@ type PromptPart struct {
 
 // Open returns what an agent's own interactive program needs to run.
 var Open = NewVerb[OpenRequest, Opening](VerbSpec{
-	Name: "open", Access: Operates, Doing: "open an agent",
+	Name: "open", Access: Operates, Local: true, Doing: "open an agent",
 	Doc: "Returns what an agent's own interactive program needs to run.",
 })
 

@@ -28,7 +28,7 @@ const (
 // httpStatus is the HTTP status of an answer that is an error of the kind `k`.
 func (k Kind) httpStatus() int {
 	return cmp.Or(map[Kind]int{
-		KindUsage: http.StatusBadRequest, KindNotFound: http.StatusNotFound, KindRefused: http.StatusForbidden, KindConflict: http.StatusConflict,
+		KindUsage: http.StatusBadRequest, KindNotFound: http.StatusNotFound, KindRefused: http.StatusForbidden, KindSecret: http.StatusForbidden, KindConflict: http.StatusConflict,
 		KindUnavailable: http.StatusServiceUnavailable, KindTimeout: http.StatusGatewayTimeout, KindOldNode: http.StatusNotImplemented,
 	}[k], http.StatusInternalServerError)
 }

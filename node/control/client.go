@@ -27,6 +27,7 @@ type Client struct {
 	agent   string // the caller that the environment names; "" for nobody
 	token   string // the token by which the node knows it
 	thread  string // the session of an agent program for which it asks
+	secrets Handling
 	conns   *conns
 }
 
@@ -112,6 +113,9 @@ func lines(v VerbSpec, body io.Reader, yield func(answer any) error, cut func(er
 
 func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadCloser, error) {
 	data, err := json.Marshal(request)
+	if err == nil && c.secrets == MaskSecrets && v.Access != Reads && !v.Local {
+		data, err = masked(data)
+	}
 	if err != nil {
 		return nil, AsError(fmt.Errorf("cannot write the request %s: %w", v.Name, err))
 	}
@@ -133,7 +137,7 @@ func (c *Client) written(verb string, body []byte) []byte {
 	out := make([]byte, 0, usualHead+len(body))
 	out = fmt.Appendf(out, "POST %s%s HTTP/1.1\r\nHost: parley\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s: %d\r\n",
 		pathPrefix, verb, typeJSON, len(body), headerAPI, API)
-	for _, known := range [...]struct{ header, by string }{{headerAgent, c.agent}, {headerToken, c.token}, {headerThread, c.thread}} {
+	for _, known := range [...]struct{ header, by string }{{headerAgent, c.agent}, {headerToken, c.token}, {headerThread, c.thread}, {headerSecrets, string(c.secrets)}} {
 		if known.by != "" {
 			out = fmt.Appendf(out, "%s: %s\r\n", known.header, url.QueryEscape(known.by)) // its value may contain anything
 		}

@@ -14,6 +14,7 @@ const (
 	KindUsage       Kind = "usage"       // the request makes no sense as it stands
 	KindNotFound    Kind = "not-found"   // what it names does not exist
 	KindRefused     Kind = "refused"     // a rule forbids it
+	KindSecret      Kind = "secret"      // what was said looks like a secret
 	KindConflict    Kind = "conflict"    // it exists already, or somebody else holds it
 	KindUnavailable Kind = "unavailable" // no node is running, or it is draining
 	KindTimeout     Kind = "timeout"     // nothing came in time

@@ -86,7 +86,7 @@ type HumanKeyEnd struct {
 
 // TryNotifications runs the commands of the setting notify with a text that says it is a test.
 var TryNotifications = NewVerb[TryNotificationsRequest, []TriedNotification](VerbSpec{
-	Name: "try-notifications", Access: Operates, Long: true, Doing: "try the notifications",
+	Name: "try-notifications", Access: Operates, Local: true, Long: true, Doing: "try the notifications",
 	Doc: "Runs the commands by which the human is told what happens, with a text that says it is a test.",
 })
 
@@ -95,7 +95,7 @@ type TryNotificationsRequest struct{}
 
 // ChangeNotifications changes by what the human is told what happens.
 var ChangeNotifications = NewVerb[ChangeNotificationsRequest, TriedNotification](VerbSpec{
-	Name: "change-notifications", Access: Operates, Long: true,
+	Name: "change-notifications", Access: Operates, Local: true, Long: true,
 	Doc: "Adds a way by which the human is told what happens and tries it, or removes one; config.yaml keeps that.",
 })
 

@@ -210,7 +210,10 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
-	if err := permit(caller, v, v.need(request)); err != nil {
+	if err = permit(caller, v, v.need(request)); err == nil {
+		err = keepsOut(caller, v, Handling(headerOf(r, headerSecrets)), body)
+	}
+	if err != nil {
 		h.info.Refused(name, caller, err)
 		return err
 	}

@@ -24,6 +24,9 @@ type VerbSpec struct {
 	// AnyAPI verbs may be asked of an older node by a newer command. With them, an operator finds
 	// out about such a node and replaces it.
 	AnyAPI bool
+	// Local verbs bring nothing that a request says into the record, so it may say secrets: the
+	// environment of an agent, the address of a notification.
+	Local bool
 
 	// Set by NewVerb, NewQuestion and NewStream.
 

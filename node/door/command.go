@@ -18,7 +18,7 @@ const (
 	maxStderr        = 4 << 10
 	// maxSecret is how much more is looked at, so that the cut does not hide the beginning of a
 	// secret.
-	maxSecret = 1 << 10
+	maxSecret = 4 << 10
 )
 
 // Command is what to run and how. Only Argv is needed.
@@ -140,6 +140,9 @@ type Result struct {
 	// keeper.
 	Left    bool
 	Elapsed time.Duration
+	// Secrets is how many secrets were masked in what is shown of it: tokens and private keys of
+	// known forms.
+	Secrets int
 }
 
 // Problem is the failure in one sentence for people; "" if there is none.

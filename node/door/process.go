@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/secrets"
 	"github.com/parleyfleet/parley/internal/size"
 )
 
@@ -191,14 +192,23 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 		text, strange, cut = answerText(data[:min(len(data), shown)], more, f.MaxOutput)
 		return text, strange, cut || more
 	}
+	masked := 0
+	hiding := func(own func(string) string) func(string) string {
+		return func(text string) string {
+			text, n := secrets.Mask(own(text))
+			masked += n
+			return text
+		}
+	}
 	said := func(t tail) string {
-		text := redact.Said(string(t.data))
+		text := hiding(redact.Said)(string(t.data))
 		if t.more {
 			text = text[min(len(text), maxSecret):]
 		}
 		return endText([]byte(text), t.more, maxStderr)
 	}
-	text, strange, cut := answer(redact.Own)
+	text, strange, cut := answer(hiding(redact.Own))
+	answered := masked
 	r := Result{
 		Output:    text,
 		Stderr:    said(p.stderr),
@@ -228,8 +238,10 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 			r.Limit = f.nearLimit(r.Stderr, r.Printed)
 		}
 	}
+	r.Secrets = answered
 	if r.Failure != None {
-		r.Output, _, _ = answer(redact.Said)
+		r.Secrets = masked
+		r.Output, _, _ = answer(hiding(redact.Said))
 	}
 	return r
 }

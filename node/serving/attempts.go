@@ -151,7 +151,7 @@ const shownErrors = 10
 
 // printed is what a failed command had printed, for the sender: the answer so far, and its last
 // errors if they are more than the line that the problem quotes.
-func printed(r door.Result) string {
+func printed(agent, host protocol.Name, r door.Result) string {
 	var parts []string
 	if out := strings.TrimSpace(r.Output); out != "" {
 		parts = append(parts, "It had printed:\n"+out)
@@ -162,6 +162,9 @@ func printed(r door.Result) string {
 	}
 	if r.Left {
 		parts = append(parts, "Its keeper was ended: what it has started may still run, so it was not tried again.")
+	}
+	if note := masked(r.Secrets, agent, host); note != "" {
+		parts = append(parts, note+".")
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -3,6 +3,7 @@ package serving
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (rn *Runner) Member(ctx context.Context, a configs.Agent, m inquiry.MemberR
 	c.Env = m.Place.Env(slices.Concat(env, a.Env.Values()))
 	run := rn.Callers.BeginAlone(a.Name, memberTime)
 	c.Run, c.Began = run.ID, run.Began
-	result := door.Run(ctx, c)
+	result := rn.behindDoor(ctx, a, c)
 	run.End(result.Left)
 	if result.Left {
 		rn.Notices.KeeperLost(a.Name)
@@ -207,7 +208,27 @@ func (rn *Runner) runAs(ctx context.Context, a configs.Agent, c door.Command) do
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}
 	}
-	return door.Run(ctx, c)
+	return rn.behindDoor(ctx, a, c)
+}
+
+// behindDoor runs a command, and warns of secrets that it printed.
+func (rn *Runner) behindDoor(ctx context.Context, a configs.Agent, c door.Command) door.Result {
+	result := door.Run(ctx, c)
+	if note := masked(result.Secrets, a.Name, rn.Host); note != "" {
+		rn.Notices.News(note + ": what " + a.Name.String() + " prints goes to others; see what gives it secrets, such as env in its settings")
+	}
+	return result
+}
+
+// masked says how many secrets were masked in what an agent printed; "" if none was.
+func masked(secrets int, agent, host protocol.Name) string {
+	switch secrets {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 secret was masked by %s@%s", agent, host)
+	}
+	return fmt.Sprintf("%d secrets were masked by %s@%s", secrets, agent, host)
 }
 
 // outlast does what is needed for a run, and tries again while the system is short of something.

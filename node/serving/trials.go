@@ -38,7 +38,7 @@ func (t *trials) Test(ctx context.Context, r control.TestRequest) (control.TestR
 		return control.TestResult{}, ctx.Err()
 	}
 	return control.TestResult{
-		Agent: a.Name.String(), Command: a.Tiers[0].Exec, Input: given.Text, Answer: answerOf(a.Name, result), Problem: result.Problem(),
+		Agent: a.Name.String(), Command: a.Tiers[0].Exec, Input: given.Text, Answer: answerOf(a.Name, t.Host, result), Problem: result.Problem(),
 		Stderr: result.Stderr, Elapsed: control.Seconds(result.Elapsed),
 	}, nil
 }

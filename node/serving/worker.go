@@ -169,23 +169,26 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.Runner.again(j, attempt, next, result)
 		return
 	case result.Failure != door.None:
-		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(result)})
+		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(j.agent.Name, w.Host, result)})
 		return
 	}
-	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: answerOf(j.agent.Name, result), ByAgent: true}
+	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: answerOf(j.agent.Name, w.Host, result), ByAgent: true}
 	if w.keep(ctx, j, answer) {
 		w.note(run, runlog.Entry{Step: runlog.Done})
 	}
 }
 
 // answerOf is what a command has answered. It says what of it a message could not hold.
-func answerOf(agent protocol.Name, r door.Result) string {
+func answerOf(agent, host protocol.Name, r door.Result) string {
 	text := r.Output
 	if r.Strange > 0 {
 		text += fmt.Sprintf("\n\n[marked by parley: not all that %s printed is text (UTF-8); bytes for which \uFFFD stands: %d]", agent, r.Strange)
 	}
 	if r.Truncated {
 		text += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", agent, len(r.Output))
+	}
+	if note := masked(r.Secrets, agent, host); note != "" {
+		text += "\n\n[marked by parley: " + note + "]"
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -19,6 +20,37 @@ import (
 func (p *Program) JSONFlag(cmd *cobra.Command, usage string) *cobra.Command {
 	cmd.Flags().BoolVar(&p.JSON, "json", false, usage)
 	return cmd
+}
+
+// SecretFlags gives a command that says something, and those below it, the flags for what looks like a
+// token or a private key in it.
+func (p *Program) SecretFlags(cmd *cobra.Command) {
+	cmd.PersistentFlags().BoolVar(&p.mask, "mask", false, "put its kind in the place of a token or private key: [secret: github token]")
+	cmd.PersistentFlags().BoolVar(&p.secretOK, "secret-ok", false, "store what looks like a token or private key: for a person at a terminal")
+}
+
+// handled is a client that does with secrets what the flags say.
+func (p *Program) handled(node control.Service) (control.Service, error) {
+	client, connects := node.(*control.Client)
+	switch {
+	case p.secretOK && p.mask:
+		return nil, control.Errorf(control.KindUsage, "", "--mask and --secret-ok contradict each other")
+	case p.secretOK:
+		if err := p.ForPerson("store a secret"); err != nil {
+			return nil, err
+		}
+		tty, err := p.Terminal()
+		if err != nil {
+			return nil, control.Errorf(control.KindRefused, "run it at a terminal, or replace the secret: --mask", "cannot store a secret: nobody is there to answer for it, since this command has no terminal")
+		}
+		tty.Close()
+		if connects {
+			return client.Handling(control.AllowSecrets), nil
+		}
+	case p.mask && connects:
+		return client.Handling(control.MaskSecrets), nil
+	}
+	return node, nil
 }
 
 // AsFlag gives a command the flag --as. If it is left out, the caller acts (R14).

@@ -19,7 +19,7 @@ func (p *Program) Client() (control.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Connect(socket), nil
+	return p.handled(p.Connect(socket))
 }
 
 // Socket is the socket of the node that is asked.

@@ -36,8 +36,10 @@ type Program struct {
 	typedAt io.Reader     // the terminal at which the last question was asked
 	typed   *bufio.Reader // what was typed there, also ahead of the next question
 
-	home string // --home
-	JSON bool   // --json, in the commands that have it
+	home     string // --home
+	JSON     bool   // --json, in the commands that have it
+	mask     bool   // --mask
+	secretOK bool   // --secret-ok
 }
 
 // New is a run of parley in its real surroundings, with these streams and environment.

@@ -86,6 +86,7 @@ type memoryArguments struct {
 	Text    string   `json:"text,omitempty" jsonschema:"add, supersede: what is to be remembered"`
 	Scope   string   `json:"scope,omitempty" jsonschema:"global, or the channel that it is for"`
 	Tags    []string `json:"tags,omitempty" jsonschema:"words to find it by"`
+	masking
 }
 
 func (s *server) memory(ctx context.Context, _ call, in memoryArguments) (answer, error) {
@@ -115,6 +116,7 @@ type workWithArguments struct {
 	Reason  string `json:"reason,omitempty" jsonschema:"why: reject, defer, revoke, reject-checkpoint"`
 	Until   string `json:"until,omitempty" jsonschema:"defer: until which date"`
 	Wait    int    `json:"wait,omitempty" jsonschema:"sync: seconds to wait for the results, at most 3600; usually 60"`
+	masking
 }
 
 // deeds are what can be done with topics here, as parley work-with calls it, and which argument is
@@ -186,6 +188,7 @@ type partyArguments struct {
 	State  string   `json:"state,omitempty" jsonschema:"presence: active, busy, compacted, hidden or away"`
 	Reason string   `json:"reason,omitempty" jsonschema:"why: reject, lease, join, leave; presence: a note"`
 	Hours  int      `json:"hours,omitempty" jsonschema:"task-take, lease: how long it is yours; usually 2"`
+	masking
 }
 
 // partyDeed is a thing to do in a party: the command, its words, and its flags.

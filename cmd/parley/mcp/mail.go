@@ -25,6 +25,7 @@ type heyArguments struct {
 	Wait    int    `json:"wait,omitempty" jsonschema:"seconds to wait for the answer, at most 3600"`
 	FYI     bool   `json:"fyi,omitempty" jsonschema:"a note: nobody is to answer"`
 	Request string `json:"request,omitempty" jsonschema:"an id of your own: said again within a day, nothing is sent twice"`
+	masking
 }
 
 func (s *server) hey(ctx context.Context, c call, in heyArguments) (answer, error) {
@@ -43,6 +44,7 @@ type replyArguments struct {
 	Text    string `json:"text" jsonschema:"what you answer"`
 	FYI     bool   `json:"fyi,omitempty" jsonschema:"a note: nobody is to answer"`
 	Request string `json:"request,omitempty" jsonschema:"an id of your own: said again within a day, nothing is sent twice"`
+	masking
 }
 
 func (s *server) reply(ctx context.Context, c call, in replyArguments) (answer, error) {

@@ -73,9 +73,17 @@ func add[In any](s *server, m *mcp.Server, name string, reads bool, description 
 	tool.InputSchema = schemaOf[In]()
 	mcp.AddTool(m, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		one := s.within(ctx, r)
+		if node, connects := one.node.(*control.Client); connects && masks(in) {
+			masking := *one
+			masking.node = node.Handling(control.MaskSecrets)
+			one = &masking
+		}
 		done, err := run(one, ctx, call{r, one}, in)
 		if err != nil {
 			e := s.program.Explain(err)
+			if e.Kind == control.KindSecret {
+				e.Hint = "say where the secret is kept, and not the secret; or call again with mask: true, which puts its kind in its place"
+			}
 			if strings.HasSuffix(e.Hint, "--help") { // that of the command, which is no help here
 				e.Hint = "see the description of " + name
 			}
@@ -88,6 +96,18 @@ func add[In any](s *server, m *mcp.Server, name string, reads bool, description 
 		}
 		return &mcp.CallToolResult{Content: said(done.Text)}, done, nil
 	})
+}
+
+// masking is the argument of tools that say something.
+type masking struct {
+	Mask bool `json:"mask,omitempty" jsonschema:"put its kind in the place of each token or private key in what you say; without it they are refused"`
+}
+
+func (m masking) masks() bool { return m.Mask }
+
+func masks(in any) bool {
+	m, says := in.(interface{ masks() bool })
+	return says && m.masks()
 }
 
 // schemaOf is the schema of arguments. A list is never null: some programs know no such lists.

@@ -86,6 +86,11 @@ colours).`
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
 		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p),
 		node.NewRestartCommand(p), newUpdateCommand(p), newUninstallCommand(p))
+	for _, name := range []string{"hey", "reply", "wormhole", "broadcast", "send", "chat", "memory", "channel", "work-with", "party", "gates", "frame"} {
+		if cmd, _, err := root.Find([]string{name}); err == nil {
+			p.SecretFlags(cmd)
+		}
+	}
 	root.Annotations = OlderNames()
 	setHelp(root, shown)
 	root.AddCommand(demo.NewAgentCommand(p), session.NewHookCommand(p))
