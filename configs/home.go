@@ -88,6 +88,9 @@ func (h Home) Members() string { return filepath.Join(h.Dir, "members") }
 // Prompts is the folder of the prompts that agents' commands were given.
 func (h Home) Prompts() string { return filepath.Join(h.Dir, "prompts") }
 
+// Redacted is the file that says for which redacted texts this host has cleared what it keeps.
+func (h Home) Redacted() string { return filepath.Join(h.Dir, "redacted") }
+
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 
@@ -188,10 +191,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 22)
+	ours := make([]string, 0, 23)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -51,7 +51,10 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 	s.Talk = &Talk{recordID: anchor.RecordID, ledger: s.Ledger, ring: s.Keys, people: s.People, run: s.Run, readHolds: s.readHolds,
 		judged: func() int { judged, _ := s.keys.Turns(); return judged }, conversations: newConversations()}
 	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)
-	s.Memories = shelf.NewMemories(s.Channels)
+	s.Memories = shelf.NewMemories(s.Channels, func(m protocol.Memory) (string, bool) {
+		r, hidden := s.RedactedMemory(m)
+		return r.String(), hidden
+	})
 	s.Profiles = shelf.NewProfiles()
 	return s
 }

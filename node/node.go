@@ -20,6 +20,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/redactions"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
@@ -507,6 +508,7 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
 		Meet:   n.meet,
 		Gates:  func(s *fleet.State, it *fleet.Item) *control.GateChange { return gateChange(n, s, it) },
+		Signed: n.hosts.Humans.Signed, ForgetPrompts: func() error { return n.serving.ForgetPrompts() }, Cleared: n.home.Redacted(),
 	})
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
 		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,
@@ -551,7 +553,7 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 // kinds are the affairs that a node folds. The affair of runs of agents is not among them: fleet
 // itself adds it.
 func (o Options) kinds(recordID string) []affair.Any {
-	return append([]affair.Any{topics.Kind(recordID), parties.Kind(recordID), inquiryrules.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
+	return append([]affair.Any{topics.Kind(recordID), parties.Kind(recordID), inquiryrules.Kind(recordID), policy.Kind(recordID), redactions.Kind(recordID)}, o.affairs...)
 }
 
 // anchorOf is where the history of the record's keys begins, as the record's first commit says. A

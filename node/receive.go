@@ -194,6 +194,9 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	if it.Act == protocol.ActPolicy {
 		n.presence.AnnounceSoon() // this host may lack what it names
 	}
+	if it.Act == protocol.ActRedact {
+		n.talk.Redactor.Came()
+	}
 	record.WarnOfKey(n.state, it, n.notices)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {

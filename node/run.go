@@ -56,6 +56,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.freezer.Start())
 	recordFailed := n.runRecord(&down)
 	n.startIndex(&down)
+	down.push(n.talk.Redactor.Start())
 	if err := n.startBus(ctx, &down); err != nil {
 		return err
 	}

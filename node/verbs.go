@@ -83,6 +83,7 @@ func (n *Node) bindings() []control.Binding {
 		control.CountRecord.By(n.recordView.RecordStats),
 		control.Export.By(n.recordView.Export),
 		control.Withhold.By(n.withholding.Withhold),
+		control.Redact.For(n.talk.Redactor.Redact),
 		control.Admit.By(n.recordView.Admit),
 		control.List.By(n.hosts.Directory.List),
 		control.Hosts.By(n.hosts.Directory.Hosts),

@@ -94,7 +94,7 @@ func Acts() []ActSpec {
 		Ask.ActSpec, Resolve.ActSpec, TeachBack.ActSpec, Disagree.ActSpec,
 		CheckSync.ActSpec, AnswerSync.ActSpec,
 		Sum.ActSpec, Ratify.ActSpec, Amend.ActSpec, RejectSum.ActSpec,
-		SetPolicy.ActSpec,
+		SetPolicy.ActSpec, Redact.ActSpec,
 		Organize.ActSpec, Invite.ActSpec, JoinParty.ActSpec, AskHuman.ActSpec, AcceptGate.ActSpec, RejectGate.ActSpec, DeferGate.ActSpec,
 		LeaveParty.ActSpec, RemoveMember.ActSpec, SetRules.ActSpec, SayPresence.ActSpec, ProposeToParty.ActSpec, VoteInParty.ActSpec,
 		AddTask.ActSpec, TakeTask.ActSpec, FinishTask.ActSpec, GiveTaskBack.ActSpec, Lease.ActSpec, Release.ActSpec,

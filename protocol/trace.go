@@ -37,6 +37,7 @@ const (
 	TraceStopped  = "stopped"  // the agent is not run, because agents have answered each other too often
 	TraceWaits    = "waits"    // it waits for the agent at the time of asking; By says for what
 	TraceWoken    = "woken"    // the program of a session of the agent took the bell for it
+	TraceHides    = "hides"    // the message is a redaction, and the host hides the text
 	TraceAtWork   = "at-work"  // the agent works on it at the time of asking
 )
 

@@ -79,7 +79,7 @@ func TestMemoriesThatHold(t *testing.T) {
 	other := memoryAt(4, "ffffffff", "")
 	all := []protocol.Memory{first, older, newer, tied, greater, other}
 	for _, order := range permutations(len(all)) {
-		s := NewMemories(emptyChannels())
+		s := NewMemories(emptyChannels(), func(protocol.Memory) (string, bool) { return "", false })
 		for _, i := range order {
 			s.Set(all[i])
 		}
@@ -98,7 +98,7 @@ func TestMemoriesThatHold(t *testing.T) {
 }
 
 func TestMemoryFilters(t *testing.T) {
-	s := NewMemories(emptyChannels())
+	s := NewMemories(emptyChannels(), func(protocol.Memory) (string, bool) { return "", false })
 	s.channels.Set(channelOf("sprint"), protocol.ChannelFile{Name: "sprint"})
 	set := func(minute int, hex string, change func(*protocol.Memory)) {
 		m := memoryAt(minute, hex, "")
@@ -127,7 +127,7 @@ func TestMemoryFilters(t *testing.T) {
 }
 
 func TestRemembered(t *testing.T) {
-	s := NewMemories(emptyChannels())
+	s := NewMemories(emptyChannels(), func(protocol.Memory) (string, bool) { return "", false })
 	old := memoryAt(1, "aaaaaaaa", "")
 	old.Tags, old.Subject = []string{"tools"}, "which tools"
 	s.Set(old)

@@ -15,14 +15,26 @@ import (
 // Memories are the memories of a record.
 type Memories struct {
 	channels *Channels
+	hidden   func(protocol.Memory) (instead string, yes bool)
 	files    map[string]protocol.Memory
 }
 
 // NewMemories are the memories of a record before its first one. `channels` are the channels that a
-// memory can have as its scope.
-func NewMemories(channels *Channels) *Memories {
-	return &Memories{channels, map[string]protocol.Memory{}}
+// memory can have as its scope. `hidden` says what stands in place of the text of a memory that is
+// redacted.
+func NewMemories(channels *Channels, hidden func(protocol.Memory) (instead string, yes bool)) *Memories {
+	return &Memories{channels, hidden, map[string]protocol.Memory{}}
 }
+
+// shown is a memory as it is told: without its words if it is redacted.
+func (a *Memories) shown(m protocol.Memory) protocol.Memory {
+	if instead, yes := a.hidden(m); yes {
+		m.Subject, m.Tags, m.Body = redactedSubject, nil, instead
+	}
+	return m
+}
+
+const redactedSubject = "redacted"
 
 // Set takes in a memory of the record.
 func (a *Memories) Set(m protocol.Memory) { a.files[m.File] = m }
@@ -53,6 +65,7 @@ func (a *Memories) List(f MemoryFilter) []Memory {
 	by := a.superseded()
 	var all []Memory
 	for file, m := range a.files {
+		m = a.shown(m)
 		m.Scope = a.channels.spelling(m.Scope)
 		if (f.All || by[file] == "") && f.matches(m) && (m.Scope == "" || a.channels.Exists(m.Scope)) {
 			all = append(all, Memory{m, by[file]})
@@ -77,7 +90,7 @@ func (a *Memories) ScopeProblem(file string) string {
 // In is the memory in `file`.
 func (a *Memories) In(file string) (Memory, bool) {
 	m, ok := a.files[file]
-	return Memory{m, a.superseded()[file]}, ok
+	return Memory{a.shown(m), a.superseded()[file]}, ok
 }
 
 // superseded gives, for each file that no longer holds, the memory that has taken its place.

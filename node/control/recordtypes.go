@@ -143,6 +143,39 @@ type WithheldFile struct {
 	Everywhere bool          `json:"everywhere"`    // this host wrote it, and asks all hosts to withhold it
 }
 
+// Redact hides the text of a message or a memory on every host (R75).
+var Redact = NewVerb[RedactRequest, Redacted](VerbSpec{
+	Name: "redact", Access: Operates, Doing: "redact",
+	Doc: "Hides the text of a message or a memory from all who look at it, on every host; git keeps it. For the human of the host that wrote it, or one with whom the record began.",
+})
+
+// RedactRequest asks for a text to be hidden. If it is hidden already, nothing is written.
+type RedactRequest struct {
+	ID     string `json:"id"` // of a message, or of a memory
+	Reason string `json:"reason"`
+	Hsig   string `json:"hsig,omitempty"` // the signature of the human's own key, base64url; needed if they have one
+	Try    bool   `json:"try,omitempty"`  // nothing is done: the answer says what would be
+}
+
+// Redacted is a text that is hidden, and which hosts hide it.
+type Redacted struct {
+	File    string         `json:"file"`    // from the top of the record
+	Decides string         `json:"decides"` // what the human's own key signs
+	By      string         `json:"by,omitempty"`
+	Host    protocol.Name  `json:"host,omitempty"`
+	Time    time.Time      `json:"time,omitzero"`
+	Reason  string         `json:"reason"`
+	Path    protocol.Path  `json:"path,omitzero"` // the message that says so; absent: nothing does yet
+	Hosts   []RedactedHost `json:"hosts"`         // of the fleet, without those that are out
+}
+
+// RedactedHost is what is known of a host and a text that is redacted.
+type RedactedHost struct {
+	Host  protocol.Name `json:"host"`
+	Hides bool          `json:"hides"`         // its node says that it hides the text
+	Why   string        `json:"why,omitempty"` // why that is not known
+}
+
 // Admit has the node take in a commit of the remote that brings more than it would take in.
 var Admit = NewVerb[AdmitRequest, None](VerbSpec{
 	Name: "admit", Access: Operates, Doing: "let in what the remote holds", Long: true,

@@ -13,7 +13,7 @@ func Verbs() []VerbSpec {
 		Parties, ShowParty, Organize, DoInParty, UseParty, TellParty, SayPresence, Recruits, BroadcastStats, BroadcastTopic, ShowMesh, Gates, AnswerGate,
 		OpenFrame, Frames, ShowFrame, AnswerFrame, EscFrame, ResumeFrame,
 		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications, ChangeNotifications,
-		Upgrade, Verify, VerifyProgress, CountRecord, Export, Withhold, Admit,
+		Upgrade, Verify, VerifyProgress, CountRecord, Export, Withhold, Redact, Admit,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
 	)
 }

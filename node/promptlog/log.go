@@ -106,6 +106,23 @@ func (l *Log) Close() error {
 	return err
 }
 
+// Forget removes all prompts that are kept, because a text in them was redacted.
+func (l *Log) Forget() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	if l.out != nil {
+		errs = append(errs, l.out.Close())
+		l.out = nil
+	}
+	files, err := l.files()
+	errs = append(errs, err)
+	for _, number := range files {
+		errs = append(errs, os.Remove(l.file(number)))
+	}
+	return errors.Join(errs...)
+}
+
 // Keep keeps what a command is about to be given. It fills in the parts and the time of `g`. If it
 // returns no error, Find finds the prompt from then on.
 func (l *Log) Keep(g Given, p prompt.Prompt) error {

@@ -252,6 +252,34 @@ func (x *Index) written() (begin, end int64) {
 	return x.first, x.size
 }
 
+// Forget takes the words of some messages out of the index. Their lines stay, so that they are not
+// indexed again.
+func (x *Index) Forget(ctx context.Context, gone func(path string) bool) error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	blank := map[int64][]byte{} // lines by their places
+	err := x.each(ctx, func(at int64, line []byte) error {
+		e, ok := readEntry(line)
+		path, _, _ := strings.Cut(string(e.id), " ")
+		if !ok || !gone(path) {
+			return nil
+		}
+		rest := slices.Clone(line[checksumLength:])
+		copy(rest[len(rest)-len(e.words):], bytes.Repeat([]byte(" "), len(e.words)))
+		blank[at] = fmt.Appendf(nil, "%0*x%s", checksumLength, crc32.ChecksumIEEE(rest), rest)
+		return nil
+	})
+	for at, line := range blank {
+		if err == nil {
+			_, err = x.file.WriteAt(line, at)
+		}
+	}
+	if err == nil && len(blank) > 0 {
+		err = x.file.Sync()
+	}
+	return err
+}
+
 const checksumLength = 8 // hexadecimal digits
 
 // line makes the line of a document: a checksum of the rest; when, the id, the channel, who, and the

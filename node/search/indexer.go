@@ -117,6 +117,15 @@ func (x *Indexer) Add(it *fleet.Item) {
 	}
 }
 
+// Forget takes the words of some messages out of the index, if there is one.
+func (x *Indexer) Forget(ctx context.Context, gone func(path string) bool) error {
+	index := x.now()
+	if index == nil {
+		return ErrNoIndex
+	}
+	return index.Forget(ctx, gone)
+}
+
 // Search finds what has been indexed. `broken` says that the index broke, and will be made anew.
 func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken bool, err error) {
 	index := x.now()

@@ -138,6 +138,9 @@ func New(o Options) (sv *Serving, err error) {
 // Close undoes New.
 func (sv *Serving) Close() error { return errors.Join(sv.runs.Close(), sv.given.Close()) }
 
+// ForgetPrompts removes the prompts that are kept.
+func (sv *Serving) ForgetPrompts() error { return sv.given.Forget() }
+
 // Bindings are the verbs, each with the function that answers it.
 func (sv *Serving) Bindings() []control.Binding {
 	dead := &deadLetters{Options: sv.Options, claims: sv.claims}

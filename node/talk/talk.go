@@ -50,6 +50,10 @@ type Options struct {
 	// yet. It returns its address if another host has it.
 	Meet  func(ctx context.Context, name string) (address string, err error)
 	Gates func(*fleet.State, *fleet.Item) *control.GateChange // what a message asks a human, or answers
+
+	Signed        func(d protocol.HumanDecision, sig string) error // whether a decision of this host's human is signed as it must be
+	ForgetPrompts func() error                                     // removes the prompts that are kept
+	Cleared       string                                           // the file that says for which redacted texts that was done
 }
 
 // Talk is the parts of a node with which people and agents of its host talk, and look at what was said.
@@ -64,6 +68,7 @@ type Talk struct {
 	Shelves  *shelves
 	Finder   *finder
 	Tracer   *tracer
+	Redactor *redactor
 }
 
 type tools struct {
@@ -75,8 +80,10 @@ type tools struct {
 func New(o Options) *Talk {
 	t := &tools{&o, &Views{&o}}
 	indexer := search.NewIndexer(search.IndexerOptions{Dir: o.Words, RecordID: o.Record.ID(), Folded: o.Folded, Load: t.views.loadAt, Log: o.Log})
+	out, trace := &outbox{tools: t}, &tracer{t}
 	return &Talk{
-		Indexer: indexer, Views: t.views, Outbox: &outbox{tools: t}, Inbox: &inbox{t}, Waiter: &waiter{t}, Logbook: &logbook{t},
-		Narrator: &narrator{t}, Shelves: &shelves{tools: t}, Finder: &finder{t, indexer}, Tracer: &tracer{t},
+		Indexer: indexer, Views: t.views, Outbox: out, Inbox: &inbox{t}, Waiter: &waiter{t}, Logbook: &logbook{t},
+		Narrator: &narrator{t}, Shelves: &shelves{tools: t}, Finder: &finder{t, indexer}, Tracer: trace,
+		Redactor: &redactor{tools: t, tracer: trace, outbox: out, indexer: indexer, came: make(chan struct{}, 1)},
 	}
 }

@@ -140,12 +140,16 @@ func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 	return traces
 }
 
-// waits are steps of a message for which sessions of this host wait for something.
+// waits are steps of a message for which sessions of this host wait for something, and whether this
+// host hides what it redacts.
 func (t *tracer) waits(p protocol.Path) (steps []protocol.TraceStep) {
 	var f facts
 	t.Folded(func(s *fleet.State) {
 		if it, there := s.Ledger.Item(p); there {
 			f = factsOf(s, it)
+			if hides(s, it) {
+				steps = append(steps, protocol.TraceStep{Step: protocol.TraceHides})
+			}
 		}
 	})
 	for i, host := range f.at {
@@ -297,7 +301,7 @@ var traceOrder = []string{
 	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
 	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, protocol.TraceWoken, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
 	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, protocol.TraceAtWork,
-	protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
+	protocol.TraceHides, protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
 }
 
 // traceAt is the place of a step among the steps of its message. What led to the message comes

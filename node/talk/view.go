@@ -50,16 +50,28 @@ func factsOf(s *fleet.State, it *fleet.Item) facts {
 // path was decided before a host's key was known, its own bytes are among those that lost.
 func (vs *Views) Load(it *fleet.Item) (*protocol.Message, error) { return vs.loadAt(it.Path, it.Hash) }
 
-// loadAt is load for a caller that keeps no item.
+// loadAt is load for a caller that keeps no item. It is the one place where the text of a message is
+// read for somebody, so a text that is redacted is hidden here (R75).
 func (vs *Views) loadAt(p protocol.Path, hash string) (*protocol.Message, error) {
 	data, err := vs.fileAt(p, hash)
 	if err != nil {
 		return nil, err
 	}
-	return protocol.Decode(p, data)
+	m, err := protocol.Decode(p, data)
+	if err == nil {
+		vs.Folded(func(s *fleet.State) {
+			if it, there := s.Ledger.Item(p); there {
+				if r, hidden := s.Redacted(it); hidden {
+					m.Body = r.String()
+				}
+			}
+		})
+	}
+	return m, err
 }
 
-// File is the file of a message of the state.
+// File is the file of a message of the state, with its text even if it is redacted: it is for what
+// people and programs have signed.
 func (vs *Views) File(it *fleet.Item) ([]byte, error) { return vs.fileAt(it.Path, it.Hash) }
 
 func (vs *Views) fileAt(p protocol.Path, hash string) ([]byte, error) {

@@ -10,7 +10,7 @@ import (
 func NewCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:     "record",
-		Short:   "Verify, count, export, rebuild the record; withhold, admit files",
+		Short:   "Verify, count, export, rebuild the record; withhold, redact, admit",
 		Example: `  parley record verify`,
-	}, newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newAdmitCommand(p))
+	}, newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newRedactCommand(p), newAdmitCommand(p))
 }

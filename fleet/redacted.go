@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/redactions"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Redacted is the redaction that hides the text of a message: that of the host that wrote it, or of
+// a human with whom the record was begun who signed with their own key (R75). Of several, it is the
+// first one. Words of hosts, deeds, receipts and whatever else a program reads are never hidden.
+func (s *State) Redacted(it *Item) (redactions.Redaction, bool) {
+	if it.Type != protocol.TypeText || !it.Act.FreeText() {
+		return redactions.Redaction{}, false
+	}
+	return s.redaction(it.Path.RepoPath(), func(host protocol.Name) bool { return host == it.Host })
+}
+
+// RedactedMemory is Redacted for a memory. It was written by a host that declared its author.
+func (s *State) RedactedMemory(m protocol.Memory) (redactions.Redaction, bool) {
+	return s.redaction(protocol.MemoryPath(m.File), func(host protocol.Name) bool { return s.Keys().Declared(host, m.From) != nil })
+}
+
+func (s *State) redaction(file string, wrote func(host protocol.Name) bool) (redactions.Redaction, bool) {
+	if !s.HasAffair(redactions.KindName, file) { // as for nearly all files
+		return redactions.Redaction{}, false
+	}
+	all := Value(s, redactions.Kind(s.anchor.RecordID), file, time.Time{})
+	i := slices.IndexFunc(all, func(r redactions.Redaction) bool {
+		return wrote(r.Host) || r.Own && s.founds(r.Host, r.By)
+	})
+	if i < 0 {
+		return redactions.Redaction{}, false
+	}
+	return all[i], true
+}
+
+// founds reports whether the record was begun on a host with that human.
+func (s *State) founds(host protocol.Name, human string) bool {
+	founder, humans := s.Keys().Founder()
+	return host == founder && slices.Contains(humans, protocol.Name(human))
+}
+
+// MayRedact returns a *Refusal if a human of a host may not redact a text. `it` is nil for a memory.
+func (s *State) MayRedact(it *Item, m protocol.Memory, host protocol.Name, human string, own bool) error {
+	what, wrote := protocol.MemoryPath(m.File), s.Keys().Declared(host, m.From) != nil
+	if it != nil {
+		what, wrote = it.Path.String(), it.Host == host
+	}
+	founder, _ := s.Keys().Founder()
+	switch {
+	case it != nil && (it.Type != protocol.TypeText || !it.Act.FreeText()):
+		return refusal.New(refusal.Forbidden, "change the secret; a commit that only this host has can be held back: parley record withhold",
+			"cannot redact %s: it is %s, and what programs read or humans decided stays as it was signed; only talk and memories can be hidden", it.Path, it.Act)
+	case wrote || own && s.founds(host, human):
+		return nil
+	case s.founds(host, human):
+		return refusal.New(refusal.Forbidden, "make one: parley gates key add", "cannot redact %s: this host did not write it, and so your own key has to sign it", what)
+	}
+	return refusal.New(refusal.Forbidden, "run it on the host that wrote it, or on "+founder.String()+", which began the record",
+		"cannot redact %s: this host did not write it", what)
+}
+
+// Redactions are the files whose texts are hidden, sorted.
+func (s *State) Redactions() (files []string) {
+	for _, file := range s.Affairs(redactions.KindName) {
+		if _, hidden := s.RedactionOf(file); hidden {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// RedactionOf is the redaction that hides the text of a file of the record.
+func (s *State) RedactionOf(file string) (r redactions.Redaction, hidden bool) {
+	if name, is := protocol.ParseMemoryPath(file); is {
+		if m, ok := s.Memories.In(name); ok {
+			return s.RedactedMemory(m.Memory)
+		}
+	} else if p, err := protocol.ParsePath(file); err == nil {
+		if it, ok := s.Ledger.Item(p); ok && p.RepoPath() == file {
+			return s.Redacted(it)
+		}
+	}
+	return r, false
+}
+
+// Shown is a file of the record as it may be shown: without its text if that is redacted. Without
+// its text, a message has no signature.
+func (s *State) Shown(file string, data []byte) []byte {
+	r, hidden := s.RedactionOf(file)
+	if !hidden {
+		return data
+	}
+	var err error
+	if name, is := protocol.ParseMemoryPath(file); is {
+		m, _ := s.Memories.In(name)
+		data, err = protocol.EncodeMemory(m.Memory)
+	} else {
+		p, _ := protocol.ParsePath(file)
+		var m *protocol.Message
+		if m, err = protocol.Decode(p, data); err == nil {
+			m.Body, m.Sig, m.Hsig = r.String(), "", ""
+			data, err = protocol.Encode(m)
+		}
+	}
+	if err != nil { // another program wrote it in a form that is not written here
+		return []byte(r.String() + "\n")
+	}
+	return data
+}
