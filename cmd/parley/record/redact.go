@@ -54,6 +54,7 @@ func showRedacted(v cli.View, done control.Redacted) {
 		}
 		v.Out.Printf("  %s  %s\n", h.Host, state)
 	}
-	v.Out.Printf("beyond it: git's history and every clone; what was posted elsewhere, such as\n" +
-		"comments at GitHub; what programs and people were shown before\n")
+	v.Out.Printf("beyond it: git's history and every clone; messages that quote it, which are\n" +
+		"redacted one by one; what was posted elsewhere, such as comments at GitHub; what\n" +
+		"programs and people were shown before\n")
 }
