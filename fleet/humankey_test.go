@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/redactions"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -38,7 +39,7 @@ func newDecisions(t *testing.T) *decisions {
 }
 
 func (d *decisions) empty() *State {
-	return New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: d.a.public(d), Humans: []protocol.Name{"nat"}}}, policy.Kind(testRecord), parties.Kind(testRecord), inquiries.Kind(testRecord))
+	return New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: d.a.public(d), Humans: []protocol.Name{"nat"}}}, policy.Kind(testRecord), parties.Kind(testRecord), inquiries.Kind(testRecord), redactions.Kind(testRecord))
 }
 
 // say has a host write a draft.
