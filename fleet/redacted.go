@@ -9,28 +9,31 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Redacted is the redaction that hides the text of a message: that of the host that wrote it, or of
+// Redactions say which texts of the record are hidden.
+type Redactions struct{ state *State }
+
+// Of is the redaction that hides the text of a message: that of the host that wrote it, or of
 // a human with whom the record was begun who signed with their own key (R75). Of several, it is the
 // first one. Words of hosts, deeds, receipts and whatever else a program reads are never hidden.
-func (s *State) Redacted(it *Item) (redactions.Redaction, bool) {
+func (rs Redactions) Of(it *Item) (redactions.Redaction, bool) {
 	if it.Type != protocol.TypeText || !it.Act.FreeText() {
 		return redactions.Redaction{}, false
 	}
-	return s.redaction(it.Path.RepoPath(), func(host protocol.Name) bool { return host == it.Host })
+	return rs.find(it.Path.RepoPath(), func(host protocol.Name) bool { return host == it.Host })
 }
 
-// RedactedMemory is Redacted for a memory. It was written by a host that declared its author.
-func (s *State) RedactedMemory(m protocol.Memory) (redactions.Redaction, bool) {
-	return s.redaction(protocol.MemoryPath(m.File), func(host protocol.Name) bool { return s.Keys().Declared(host, m.From) != nil })
+// OfMemory is Of for a memory. It was written by a host that declared its author.
+func (rs Redactions) OfMemory(m protocol.Memory) (redactions.Redaction, bool) {
+	return rs.find(protocol.MemoryPath(m.File), func(host protocol.Name) bool { return rs.state.Keys().Declared(host, m.From) != nil })
 }
 
-func (s *State) redaction(file string, wrote func(host protocol.Name) bool) (redactions.Redaction, bool) {
-	if !s.HasAffair(redactions.KindName, file) { // as for nearly all files
+func (rs Redactions) find(file string, wrote func(host protocol.Name) bool) (redactions.Redaction, bool) {
+	if !rs.state.HasAffair(redactions.KindName, file) { // as for nearly all files
 		return redactions.Redaction{}, false
 	}
-	all := Value(s, redactions.Kind(s.anchor.RecordID), file, time.Time{})
+	all := Value(rs.state, redactions.Kind(rs.state.anchor.RecordID), file, time.Time{})
 	i := slices.IndexFunc(all, func(r redactions.Redaction) bool {
-		return wrote(r.Host) || r.Own && s.founds(r.Host, r.By)
+		return wrote(r.Host) || r.Own && rs.founds(r.Host, r.By)
 	})
 	if i < 0 {
 		return redactions.Redaction{}, false
@@ -39,50 +42,50 @@ func (s *State) redaction(file string, wrote func(host protocol.Name) bool) (red
 }
 
 // founds reports whether the record was begun on a host with that human.
-func (s *State) founds(host protocol.Name, human string) bool {
-	founder, humans := s.Keys().Founder()
+func (rs Redactions) founds(host protocol.Name, human string) bool {
+	founder, humans := rs.state.Keys().Founder()
 	return host == founder && slices.Contains(humans, protocol.Name(human))
 }
 
-// MayRedact returns a *Refusal if a human of a host may not redact a text. `it` is nil for a memory.
-func (s *State) MayRedact(it *Item, m protocol.Memory, host protocol.Name, human string, own bool) error {
-	what, wrote := protocol.MemoryPath(m.File), s.Keys().Declared(host, m.From) != nil
+// May returns a *Refusal if a human of a host may not redact a text. `it` is nil for a memory.
+func (rs Redactions) May(it *Item, m protocol.Memory, host protocol.Name, human string, own bool) error {
+	what, wrote := protocol.MemoryPath(m.File), rs.state.Keys().Declared(host, m.From) != nil
 	if it != nil {
 		what, wrote = it.Path.String(), it.Host == host
 	}
-	founder, _ := s.Keys().Founder()
+	founder, _ := rs.state.Keys().Founder()
 	switch {
 	case it != nil && (it.Type != protocol.TypeText || !it.Act.FreeText()):
 		return refusal.New(refusal.Forbidden, "change the secret; a commit that only this host has can be held back: parley record withhold",
 			"cannot redact %s: it is %s, and what programs read or humans decided stays as it was signed; only talk and memories can be hidden", it.Path, it.Act)
-	case wrote || own && s.founds(host, human):
+	case wrote || own && rs.founds(host, human):
 		return nil
-	case s.founds(host, human):
+	case rs.founds(host, human):
 		return refusal.New(refusal.Forbidden, "make one: parley gates key add", "cannot redact %s: this host did not write it, and so your own key has to sign it", what)
 	}
 	return refusal.New(refusal.Forbidden, "run it on the host that wrote it, or on "+founder.String()+", which began the record",
 		"cannot redact %s: this host did not write it", what)
 }
 
-// Redactions are the files whose texts are hidden, sorted.
-func (s *State) Redactions() (files []string) {
-	for _, file := range s.Affairs(redactions.KindName) {
-		if _, hidden := s.RedactionOf(file); hidden {
+// Files are the files whose texts are hidden, sorted.
+func (rs Redactions) Files() (files []string) {
+	for _, file := range rs.state.Affairs(redactions.KindName) {
+		if _, hidden := rs.OfFile(file); hidden {
 			files = append(files, file)
 		}
 	}
 	return files
 }
 
-// RedactionOf is the redaction that hides the text of a file of the record.
-func (s *State) RedactionOf(file string) (r redactions.Redaction, hidden bool) {
+// OfFile is the redaction that hides the text of a file of the record.
+func (rs Redactions) OfFile(file string) (r redactions.Redaction, hidden bool) {
 	if name, is := protocol.ParseMemoryPath(file); is {
-		if m, ok := s.Memories.In(name); ok {
-			return s.RedactedMemory(m.Memory)
+		if m, ok := rs.state.Memories.In(name); ok {
+			return rs.OfMemory(m.Memory)
 		}
 	} else if p, err := protocol.ParsePath(file); err == nil {
-		if it, ok := s.Ledger.Item(p); ok && p.RepoPath() == file {
-			return s.Redacted(it)
+		if it, ok := rs.state.Ledger.Item(p); ok && p.RepoPath() == file {
+			return rs.Of(it)
 		}
 	}
 	return r, false
@@ -90,14 +93,14 @@ func (s *State) RedactionOf(file string) (r redactions.Redaction, hidden bool) {
 
 // Shown is a file of the record as it may be shown: without its text if that is redacted. Without
 // its text, a message has no signature.
-func (s *State) Shown(file string, data []byte) []byte {
-	r, hidden := s.RedactionOf(file)
+func (rs Redactions) Shown(file string, data []byte) []byte {
+	r, hidden := rs.OfFile(file)
 	if !hidden {
 		return data
 	}
 	var err error
 	if name, is := protocol.ParseMemoryPath(file); is {
-		m, _ := s.Memories.In(name)
+		m, _ := rs.state.Memories.In(name)
 		data, err = protocol.EncodeMemory(m.Memory)
 	} else {
 		p, _ := protocol.ParsePath(file)

@@ -38,7 +38,7 @@ func (d *decisions) talks(h *testHost, act protocol.Act, body string) string {
 
 func (d *decisions) hidden(what, file string, want string) {
 	d.Helper()
-	r, _ := d.state.RedactionOf(file)
+	r, _ := d.state.Redactions.OfFile(file)
 	by := ""
 	if r.By != "" {
 		by = r.By + "@" + r.Host.String()
@@ -99,7 +99,7 @@ func TestWhoMayRedactWhat(t *testing.T) {
 	if m, _ := d.state.Memories.In(memory.File); m.Body != "[redacted by zoe@b on 2026-05-23: a token]" || m.Subject == memory.Subject || m.Tags != nil {
 		t.Errorf("the memory is shown as %+v", m)
 	}
-	shown := d.state.Shown(file, []byte("the token"))
+	shown := d.state.Redactions.Shown(file, []byte("the token"))
 	if strings.Contains(string(shown), "token is") || !strings.Contains(string(shown), "[redacted by zoe@b") {
 		t.Errorf("its file is shown as %s", shown)
 	}
@@ -122,7 +122,7 @@ func TestRedactionsInAnyOrder(t *testing.T) {
 	}
 	d.redacts(d.a, "nat", file, file, ours, nil)
 	d.redacts(d.b, "zoe", file, file, nil, nil)
-	want, _ := d.state.RedactionOf(file)
+	want, _ := d.state.Redactions.OfFile(file)
 	if want.By != "nat" {
 		t.Fatalf("it is redacted by %+v", want)
 	}
@@ -131,9 +131,9 @@ func TestRedactionsInAnyOrder(t *testing.T) {
 		fold(t, s, d.files[:known])
 		for _, i := range order {
 			fold(t, s, d.files[known+i:known+i+1])
-			s.RedactionOf(file) // what was found then must not stay
+			s.Redactions.OfFile(file) // what was found then must not stay
 		}
-		if got, _ := s.RedactionOf(file); got != want {
+		if got, _ := s.Redactions.OfFile(file); got != want {
 			t.Errorf("in the order %v: %+v, want %+v", order, got, want)
 		}
 	}

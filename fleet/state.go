@@ -25,6 +25,8 @@ type State struct {
 	Memories *shelf.Memories
 	Profiles *shelf.Profiles
 
+	Redactions Redactions // which of their texts are hidden
+
 	affairs  affairs
 	dead     deadRuns
 	retries  int                          // how often a word came or went that has a message tried again
@@ -43,6 +45,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		affairs: newAffairs(kinds),
 		turned:  map[protocol.ChannelID]int{},
 	}
+	s.Redactions = Redactions{s}
 	s.Ledger = newLedger(s.system, kinds, func(f *keys.File) keys.Verdict { return s.Keys().Judge(f) }, s.touched,
 		func(host protocol.Name) { s.keys.Forked(host) })
 	s.keys = keys.New(anchor, files{s.Ledger})
@@ -52,7 +55,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		judged: func() int { judged, _ := s.keys.Turns(); return judged }, conversations: newConversations()}
 	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)
 	s.Memories = shelf.NewMemories(s.Channels, func(m protocol.Memory) (string, bool) {
-		r, hidden := s.RedactedMemory(m)
+		r, hidden := s.Redactions.OfMemory(m)
 		return r.String(), hidden
 	})
 	s.Profiles = shelf.NewProfiles()

@@ -133,7 +133,7 @@ func TestActsOfNodes(t *testing.T) {
 			of = append(of, string(spec.Act))
 		}
 	}
-	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy frame-open frame-brief frame-gate frame-answer frame-context frame-proposals frame-established " +
+	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy redact frame-open frame-brief frame-gate frame-answer frame-context frame-proposals frame-established " +
 		"frame-map frame-start frame-task frame-signal frame-reveal frame-preview frame-detection frame-topic frame-exchange frame-report frame-follow-up frame-follow-answer " +
 		"frame-outcomes frame-synthesis frame-trace frame-shutdown frame-team-end frame-findings frame-resume frame-esc host-join host-agents host-vouch host-rotate host-revoke host-withhold human-key human-revoke"
 	if got := strings.Join(of, " "); got != want {

@@ -55,7 +55,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/parties/party", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/inquiries", "fleet/inquiries/inquiry", "fleet/keys", "fleet/parties", "fleet/parties/party", "fleet/people", "fleet/policy", "fleet/redactions", "fleet/runs", "fleet/shelf", "fleet/topics", "fleet/topics/topic"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -94,6 +94,12 @@ func walls() []Wall {
 			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
 			Pure:   true,
 			Why:    "what is settled for the whole fleet is an affair of its own, which other affairs are given and never read",
+		},
+		{
+			Room:   "fleet/redactions",
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Pure:   true,
+			Why:    "who has redacted a file follows from the deeds about it; whether they may is asked of the state, which knows who wrote it",
 		},
 		{
 			Room:   "fleet/inquiries",

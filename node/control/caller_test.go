@@ -118,6 +118,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"export", `{}`, "o"},
 		{"admit", `{"commit":"b2c3d4e5"}`, "o"},
 		{"withhold", `{"files":["b2c3d4e5"]}`, "o"},
+		{"redact", `{"id":"b2c3d4e5","reason":"a token"}`, "o"},
 		{"rotate-key", `{"overlap":0}`, "o"},
 		{"rotate-key", `{"overlap":0,"try":true}`, "o"},
 		{"revoke-key", `{"host":"white"}`, "o"},

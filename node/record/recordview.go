@@ -111,7 +111,7 @@ func (rv *View) Export(ctx context.Context, r control.ExportRequest) (control.Ex
 			return nil
 		}
 		done.Files++
-		rv.Folded(func(s *fleet.State) { data = s.Shown(path, data) })
+		rv.Folded(func(s *fleet.State) { data = s.Redactions.Shown(path, data) })
 		name := filepath.FromSlash(path)
 		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			return err

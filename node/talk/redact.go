@@ -45,7 +45,7 @@ func hides(s *fleet.State, it *fleet.Item) bool {
 	if err != nil {
 		return false
 	}
-	_, hidden := s.RedactionOf(r.File)
+	_, hidden := s.Redactions.OfFile(r.File)
 	return hidden
 }
 
@@ -70,8 +70,8 @@ func (rd *redactor) Redact(ctx context.Context, by control.Caller, r control.Red
 		if h, joined := s.Keys().Host(rd.Config.Alias); joined {
 			_, own, _ = h.HumanKeyNow(who.Name)
 		}
-		if err = s.MayRedact(it, m.Memory, rd.Config.Alias, who.Name, own); err == nil {
-			standing, hidden = s.RedactionOf(file)
+		if err = s.Redactions.May(it, m.Memory, rd.Config.Alias, who.Name, own); err == nil {
+			standing, hidden = s.Redactions.OfFile(file)
 		}
 	})
 	if err != nil || r.Try && !hidden {
@@ -84,7 +84,7 @@ func (rd *redactor) Redact(ctx context.Context, by control.Caller, r control.Red
 		if _, err := rd.Decider.DoFor(ctx, by, redactions.Redact(rd.Record.ID(), who.Name, rd.Config.Alias, file, r.Reason, r.Hsig)); err != nil {
 			return done, err
 		}
-		rd.Folded(func(s *fleet.State) { standing, hidden = s.RedactionOf(file) })
+		rd.Folded(func(s *fleet.State) { standing, hidden = s.Redactions.OfFile(file) })
 	}
 	if !hidden {
 		return done, control.Errorf(control.KindFailed, "parley record verify", "cannot redact %s: the word is written, and does not count", file)
@@ -170,7 +170,7 @@ func (rd *redactor) clear(ctx context.Context) error {
 	defer rd.clearing.Unlock()
 	rd.clearing.Lock()
 	var files []string
-	rd.Folded(func(s *fleet.State) { files = s.Redactions() })
+	rd.Folded(func(s *fleet.State) { files = s.Redactions.Files() })
 	sum := sha256.Sum256([]byte(strings.Join(files, "\n")))
 	mark := hex.EncodeToString(sum[:]) + "\n"
 	if was, err := os.ReadFile(rd.Cleared); len(files) == 0 || err == nil && string(was) == mark {

@@ -61,7 +61,7 @@ func (vs *Views) loadAt(p protocol.Path, hash string) (*protocol.Message, error)
 	if err == nil {
 		vs.Folded(func(s *fleet.State) {
 			if it, there := s.Ledger.Item(p); there {
-				if r, hidden := s.Redacted(it); hidden {
+				if r, hidden := s.Redactions.Of(it); hidden {
 					m.Body = r.String()
 				}
 			}
