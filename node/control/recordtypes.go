@@ -159,19 +159,19 @@ type RedactRequest struct {
 
 // Redacted is a text that is hidden, and which hosts hide it.
 type Redacted struct {
-	File    string         `json:"file"`    // from the top of the record
-	Decides string         `json:"decides"` // what the human's own key signs
-	By      string         `json:"by,omitempty"`
-	Host    protocol.Name  `json:"host,omitempty"`
-	Time    time.Time      `json:"time,omitzero"`
-	Reason  string         `json:"reason"`
-	Path    protocol.Path  `json:"path,omitzero"` // the message that says so; absent: nothing does yet
-	Hosts   []RedactedHost `json:"hosts"`         // of the fleet, without those that are out
+	File    string         `json:"file"`           // from the top of the record
+	Decides string         `json:"decides"`        // what the human's own key signs
+	By      string         `json:"by,omitempty"`   // the human who redacted it; absent: nobody has yet
+	Host    protocol.Name  `json:"host,omitempty"` // of that human
+	Time    time.Time      `json:"time,omitzero"`  // when
+	Reason  string         `json:"reason"`         // which is shown in place of the text
+	Path    protocol.Path  `json:"path,omitzero"`  // the message that says so; absent: nothing does yet
+	Hosts   []RedactedHost `json:"hosts"`          // of the fleet, without those that are out
 }
 
 // RedactedHost is what is known of a host and a text that is redacted.
 type RedactedHost struct {
-	Host  protocol.Name `json:"host"`
+	Host  protocol.Name `json:"host"`          // by its alias
 	Hides bool          `json:"hides"`         // its node says that it hides the text
 	Why   string        `json:"why,omitempty"` // why that is not known
 }

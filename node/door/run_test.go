@@ -305,3 +305,18 @@ func TestCheckStart(t *testing.T) {
 		t.Errorf("in a folder that is gone: %v", err)
 	}
 }
+
+// Tokens of known forms are masked in an answer and in what a failure shows, counted once for each
+// place that is shown, and not found again where the bound of the output cuts one.
+func TestRunMasksSecrets(t *testing.T) {
+	const token = "ghp_" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+	got := runToEnd(t, newSwitchboard(t).command("spell", "a "+token+" and "+token))
+	if got.Output != "a [secret: github token] and [secret: github token]" || got.Secrets != 2 {
+		t.Errorf("%d secrets: %q", got.Secrets, got.Output)
+	}
+	c := newSwitchboard(t).command("spell", strings.Repeat("x", 1990)+" "+token+strings.Repeat(" y", maxSecret))
+	c.MaxOutput = 2000
+	if got := runToEnd(t, c); strings.Contains(got.Output, token[:6]) {
+		t.Errorf("cut: %q", got.Output)
+	}
+}

@@ -424,3 +424,37 @@ func TestWhenMessagesAreIndexed(t *testing.T) {
 		t.Error("what comes while messages are indexed is taken for a burst, or a burst is not")
 	}
 }
+
+// It prevents: a text that was redacted is found by its words, now, after a start, or in the file.
+func TestForgottenWords(t *testing.T) {
+	dir := t.TempDir()
+	x := open(t, dir, "r")
+	for n, body := range []string{"the zebra sleeps", "a zebra and a quagga", "the quagga runs"} {
+		x.Add(doc(n, body))
+	}
+	if got := numbers(t, x, Query{Words: "quagga"}); len(got) != 2 {
+		t.Fatalf("found %v", got)
+	}
+	gone := doc(1, "").Path.String()
+	for range 2 {
+		if err := x.Forget(t.Context(), func(path string) bool { return path == gone }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []*Index{x, open(t, dir, "r")} {
+		if diff := cmp.Diff([]int{2}, numbers(t, x, Query{Words: "quagga"})); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]int{0}, numbers(t, x, Query{Words: "zebra"})); diff != "" {
+			t.Error(diff)
+		}
+		known, err := x.Known() // it is as a whole, and holds the message still
+		if err != nil || !known.Has(doc(1, "").Path, doc(1, "").Hash) {
+			t.Errorf("known: %v, %v", known, err)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, fileName))
+	if err != nil || strings.Count(string(data), "quagga") != 1 {
+		t.Errorf("%v: the file has\n%s", err, data)
+	}
+}
