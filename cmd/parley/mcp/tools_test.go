@@ -70,6 +70,19 @@ func TestTools(t *testing.T) {
 		return err == nil && m.Stage.String() == "read"
 	})
 
+	// What looks like a secret is refused, with what to do; with mask, its kind is sent.
+	token := "ghp_" + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+	for tool, said := range map[string]arguments{
+		"hey": {"to": "volt", "text": token}, "reply": {"id": asked[0], "text": token}, "memory": {"do": "add", "subject": "key", "text": token},
+		"work_with": {"partner": "volt", "topic": "keys", "do": "agree", "text": "it is " + token},
+	} {
+		mawjs.fails(tool, said, "it looks like a GitHub token in line 1; nothing was stored\nwhat to do: say where the secret is kept", "mask: true")
+	}
+	masked := ids(t, mawjs.does("hey", arguments{"to": "volt", "text": "it is " + token, "mask": true, "fyi": true}))[0]
+	volt.does("read", arguments{"id": masked}, "it is [secret: github token]")
+	mawjs.does("memory", arguments{"do": "add", "subject": "key", "text": "it is " + token, "mask": true})
+	mawjs.does("search", arguments{"words": "github"}, "[secret: github token]")
+
 	// The same request sends nothing twice.
 	once := arguments{"to": "nat", "text": "once", "request": "r1"}
 	if a, b := ids(t, mawjs.does("hey", once)), ids(t, mawjs.does("hey", once)); a[0] != b[0] {

@@ -46,7 +46,7 @@ and what hosts say of their keys stays as it was signed.`,
 
 func showRedacted(v cli.View, done control.Redacted) {
 	v.Out.Printf("%s\n", v.Out.Bad("Rotate the secret now: git still holds it, and so does every clone."))
-	v.Out.Printf("%s is redacted by %s@%s: %s\n", term.Line(done.File), term.Line(done.By), done.Host, term.Line(done.Reason))
+	v.Out.Printf("%s\nis redacted by %s@%s: %s\n", term.Line(done.File), term.Line(done.By), done.Host, term.Line(done.Reason))
 	for _, h := range done.Hosts {
 		state := "hides the text"
 		if !h.Hides {
