@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -174,6 +175,9 @@ type Offences struct {
 	Refused   uint64    // letters, questions and answers whose signature or key does not prove their sender, or whose time is too far from ours
 	Last      string    // what was last refused, and why, in one line; "" if nothing was
 	At        time.Time // when something was last refused or could not be read; zero if nothing was
+	// Clocks are hosts whose letters were refused because of their time alone, each with its clock less
+	// ours, as the last of those letters said.
+	Clocks map[protocol.Name]time.Duration
 }
 
 type offences struct {
@@ -188,7 +192,19 @@ type offences struct {
 func (o *offences) Offences() Offences {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.is
+	is := o.is
+	is.Clocks = maps.Clone(o.is.Clocks)
+	return is
+}
+
+// noteClock notes how far the clock of a host is from ours. A key has proved that it is that host.
+func (o *offences) noteClock(host protocol.Name, off time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.is.Clocks == nil {
+		o.is.Clocks = map[protocol.Name]time.Duration{}
+	}
+	o.is.Clocks[host] = off
 }
 
 func (o *offences) countMalformed(msg *nats.Msg, err error) {

@@ -41,7 +41,14 @@ func (l *links) missing(down time.Time, linked bool) []Link {
 		return nil
 	}
 	whom, problem := toldMissing(targets, grouped(failed))
-	return []Link{{Peer: whom, Out: true, Since: down, Young: young, Problem: problem}}
+	link := Link{Peer: whom, Out: true, Since: down, Young: young, Problem: problem}
+	if link.Host = targets[0].hub.Alias; slices.ContainsFunc(targets, func(t target) bool { return t.hub.Alias != link.Host }) {
+		link.Host = ""
+	}
+	if len(failed) > 0 {
+		link.Cause = failed[0].Cause
+	}
+	return []Link{link}
 }
 
 // failure says why a host was not linked, at one address or several.

@@ -168,6 +168,7 @@ type Link struct {
 	Since   time.Time     // since when it is up, or down
 	Young   bool          // it has been down only for a short time, and may be coming up
 	Problem string        // why it is not up, as far as this is known, or what is wrong although it is up
+	Cause   Cause         // the kind of that reason, if there is one
 }
 
 func (o *Options) check() error {

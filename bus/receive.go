@@ -72,7 +72,9 @@ func (b *Bus) deliverLetter(in letterIn) {
 		return
 	}
 	if err = b.verify(l, in.subject.Sender); err == nil {
-		err = b.checkTime(l, letterWindow)
+		if err = b.checkTime(l, letterWindow); err != nil {
+			b.noteClock(l.Host, l.Time.Sub(b.opts.Now()))
+		}
 	}
 	if err != nil {
 		b.countRefused(in.msg, err)

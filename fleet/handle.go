@@ -30,8 +30,8 @@ type Limits struct {
 	WakesOn []protocol.Act
 }
 
-// wakes reports whether the agent's command is run for messages of the act.
-func (l Limits) wakes(act protocol.Act) bool {
+// Wakes reports whether the agent's command is run for messages of the act.
+func (l Limits) Wakes(act protocol.Act) bool {
 	if len(l.WakesOn) > 0 {
 		return slices.Contains(l.WakesOn, act)
 	}
@@ -57,7 +57,7 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 		return Ignore
 	case limits.Verified && !t.Vouched(it):
 		return Leave
-	case !it.Act.Mail() || !limits.wakes(it.Act):
+	case !it.Act.Mail() || !limits.Wakes(it.Act):
 		return Receipt
 	case t.answersOwn(it, who) && !limits.RunsReplies:
 		return Receipt

@@ -503,12 +503,14 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 	n.talk = talk.New(talk.Options{
 		Config: n.cfg, Words: n.home.SearchIndex(), Now: n.now, Log: n.log, Folded: n.folded, Record: opened, Decider: n.decider, Books: n.books, Live: n.live,
 		Asker: n.asker, Hosts: n.hosts.Directory, Actors: n.actors, Sessions: n.sessions, Messages: &n.messages, Happened: n.events, Trail: n.steps.Trail,
-		Worked: func(paths []protocol.Path) [][]protocol.TraceStep { return n.serving.Traces(paths) },
-		Lend:   func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
-		Owe:    func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
-		Meet:   n.meet,
-		Gates:  func(s *fleet.State, it *fleet.Item) *control.GateChange { return gateChange(n, s, it) },
-		Signed: n.hosts.Humans.Signed, ForgetPrompts: func() error { return n.serving.ForgetPrompts() }, Cleared: n.home.Redacted(),
+		Worked:  func(paths []protocol.Path) [][]protocol.TraceStep { return n.serving.Traces(paths) },
+		Hinders: func(p protocol.Path) []protocol.TraceStep { return hinders(n, p) },
+		Bus:     n.currentBus,
+		Lend:    func(agent protocol.Name) (takeBack func()) { return n.serving.Lend(agent) },
+		Owe:     func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
+		Meet:    n.meet,
+		Gates:   func(s *fleet.State, it *fleet.Item) *control.GateChange { return gateChange(n, s, it) },
+		Signed:  n.hosts.Humans.Signed, ForgetPrompts: func() error { return n.serving.ForgetPrompts() }, Cleared: n.home.Redacted(),
 	})
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
 		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,

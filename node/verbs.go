@@ -35,6 +35,7 @@ func (n *Node) bindings() []control.Binding {
 		control.NameSession.For(n.seats.Rename),
 		control.MuteSession.For(n.seats.Mute),
 		control.Trace.By(n.talk.Tracer.Trace),
+		control.Why.For(n.talk.Tracer.Why),
 		control.Channels.By(n.talk.Shelves.Channels),
 		control.ShowChannel.By(n.talk.Shelves.Channel),
 		control.NewChannel.For(n.talk.Shelves.NewChannel),

@@ -39,6 +39,7 @@ const (
 	TraceWoken    = "woken"    // the program of a session of the agent took the bell for it
 	TraceHides    = "hides"    // the message is a redaction, and the host hides the text
 	TraceAtWork   = "at-work"  // the agent works on it at the time of asking
+	TraceHinders  = "hinders"  // something else is in the way there at the time of asking; By is a word for it. Earlier versions tell none
 )
 
 // TraceStep is one step of a message on a host. Fields that do not fit the step are empty.
@@ -55,6 +56,7 @@ type TraceStep struct {
 	Ran     time.Duration `json:"ran,omitempty"` // nanoseconds
 	Bytes   int           `json:"bytes,omitempty"`
 	Next    time.Time     `json:"next,omitzero"`
+	Text    string        `json:"text,omitempty"` // of waits, at-work and hinders: what else there is to say; at most 512 bytes
 }
 
 // Waits is why a session of an agent program does not take up its mail, or does not go on with it.
@@ -141,6 +143,7 @@ func boundedTraces(traces []Trace) []Trace {
 			for _, word := range []*string{&s.Step, &s.By, &s.Tier, &s.Failure, (*string)(&s.Agent)} {
 				*word = shortText((*word)[:min(len(*word), maxTraceWord)])
 			}
+			s.Text = shortText(s.Text)
 		}
 		bounded[i] = Trace{t.Path, steps}
 	}

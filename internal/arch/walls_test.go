@@ -175,8 +175,14 @@ func walls() []Wall {
 			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",
 		},
 		{
+			Room:   "node/causes",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    "why an answer is missing and what is wrong with a host is said in one table, by nodes and by commands, also where no node runs",
+		},
+		{
 			Room:       "node/control",
-			Parley:     []string{"protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
+			Parley:     []string{"protocol", "node/causes", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{system}, // it asks the system which process is at the other end of its socket
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
@@ -228,7 +234,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "cmd",
-			Parley:     []string{"node/control", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
+			Parley:     []string{"node/control", "node/causes", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
 			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", "maragu.dev/gomponents", jsonEdit, tomlEdit, "github.com/yuin/goldmark"}, // nkeys and age are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},

@@ -33,6 +33,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"show-agent", `{"name":"mawjs"}`, "oanu"},
 		{"log", `{}`, "oanu"},
 		{"trace", `{"path":"b2c3d4e5"}`, "oanu"},
+		{"why", `{"of":"b2c3d4e5"}`, "oanu"},
 		{"events", `{}`, "oanu"},
 		{"channels", `{}`, "oanu"},
 		{"profile", `{"name":"sage"}`, "oanu"},

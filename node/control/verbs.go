@@ -3,7 +3,7 @@ package control
 // Verbs are all verbs of a node. No node answers a verb that is missing here.
 func Verbs() []VerbSpec {
 	return specs(
-		ShowStatus, Whoami, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
+		ShowStatus, Whoami, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Why, Search, Log, Events,
 		Agents, ShowAgent, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
 		TellSession, SessionGiven, SessionBells, Sessions, NameSession, MuteSession,
 		Sync,

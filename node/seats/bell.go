@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/internal/agentprogram"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -262,6 +263,24 @@ func (b *Book) Waits() map[string]protocol.Waits {
 		}
 	}
 	return waits
+}
+
+// Hinders is what keeps a session from hearing its mail, beside what it waits for; "" for nothing.
+// The time is until when it is muted, or when the last session ended.
+func (b *Book) Hinders(agent protocol.Name) (id causes.ID, at time.Time, program string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch s := b.find(agent); {
+	case s == nil:
+		return "", at, ""
+	case s.Holder == nil:
+		return causes.Gone, s.Left, s.Program
+	case !s.Holder.Hooks && !s.Holder.Told:
+		return causes.NoHooks, at, s.Program
+	case s.Muted.After(b.Now()):
+		return causes.Muted, s.Muted, s.Program
+	}
+	return "", at, ""
 }
 
 // turnsOf is about what status warns if mail has caused too many turns.

@@ -187,6 +187,7 @@ func (b *Book) take(by control.Caller, program agentprogram.Program, r control.S
 	} else if s.Holder != nil && s.Holder.process() == holds.process() { // it goes on under another id
 		holds.Holds, holds.Told, holds.Way = s.Holder.Holds, s.Holder.Told, s.Holder.Way
 	}
+	holds.Hooks = r.Event != control.SessionThere || s.Holder != nil && s.Holder.process() == holds.process() && s.Holder.Hooks
 	if holds.Ring = r.Ring; known {
 		holds.Ring = with(s.Holder.Ring, r.Ring)
 	}
@@ -205,6 +206,7 @@ func (b *Book) take(by control.Caller, program agentprogram.Program, r control.S
 
 // heard notes what an event says of the session that has the seat.
 func (s *seat) heard(r control.SessionEventRequest) {
+	s.Holder.Hooks = s.Holder.Hooks || r.Event != control.SessionThere
 	if r.Event != control.SessionStarted && r.Event != control.SessionThere && r.Event != control.SessionEnded { // these do not say it
 		s.Holder.Holds, s.Holder.Told = r.Holds, true
 	}

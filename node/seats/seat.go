@@ -49,6 +49,7 @@ type holder struct {
 	Ring  control.SessionBell `json:"ring,omitzero"`
 	Holds bool                `json:"holds,omitempty"` // the program would ask its human about each bell in its inbox
 	Told  bool                `json:"told,omitempty"`  // Holds is known: an event has said it
+	Hooks bool                `json:"hooks,omitempty"` // a hook of the program has told something: it runs them
 	Way   control.SessionWay  `json:"way,omitempty"`   // by which it has heard the bell last
 }
 

@@ -112,7 +112,9 @@ func (sv *Serving) Traces(paths []protocol.Path) [][]protocol.TraceStep {
 				}
 				step := protocol.TraceStep{Time: sv.Now().UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
 				if job.State == control.JobWaiting {
-					step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
+					step.Step, step.By, step.Next, step.Text = protocol.TraceWaits, string(job.Why), job.Next, w.waitsText(job)
+				} else {
+					step.Ran = sv.Now().Sub(job.Since)
 				}
 				traces[i] = append(traces[i], step)
 			}

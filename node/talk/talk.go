@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -44,8 +45,11 @@ type Options struct {
 	Trail    *trail.Trail
 
 	Worked func([]protocol.Path) [][]protocol.TraceStep // the steps that agents' work has taken here
-	Lend   func(agent protocol.Name) (takeBack func())  // lets others run while an agent waits
-	Owe    func(*fleet.State, *fleet.Item) []string     // the addressees whom no host serves any more
+	// Hinders is what else is in the way of a message here, as steps of its trace.
+	Hinders func(protocol.Path) []protocol.TraceStep
+	Bus     func() *bus.Bus                             // returns nil if there is none
+	Lend    func(agent protocol.Name) (takeBack func()) // lets others run while an agent waits
+	Owe     func(*fleet.State, *fleet.Item) []string    // the addressees whom no host serves any more
 	// Meet makes a session of an agent program known that is called so, if the record does not know it
 	// yet. It returns its address if another host has it.
 	Meet  func(ctx context.Context, name string) (address string, err error)

@@ -39,7 +39,13 @@ func (t *tracer) Trace(ctx context.Context, r control.TraceRequest) ([]control.T
 	if err != nil {
 		return nil, err
 	}
-	tree := t.tree(f.item)
+	return t.traced(ctx, f.item, r.Here).lines(), nil
+}
+
+// traced is a message with its steps, and with what was sent because of it. With `here`, other hosts
+// are not asked.
+func (t *tracer) traced(ctx context.Context, it *fleet.Item, here bool) *traced {
+	tree := t.tree(it)
 	of := map[protocol.Path]*traced{}
 	paths := []protocol.Path{}
 	tree.each(func(m *traced) {
@@ -55,13 +61,13 @@ func (t *tracer) Trace(ctx context.Context, r control.TraceRequest) ([]control.T
 	}
 	tell(t.Config.Alias, t.known(paths))
 	t.addPlace(tree)
-	if !r.Here {
+	if !here {
 		t.askAll(ctx, paths, tell, func(silent control.TraceStep) {
 			silent.Path = tree.it.Path
 			tree.steps = append(tree.steps, silent)
 		})
 	}
-	return tree.lines(), nil
+	return tree
 }
 
 // addPlace says how far the message has come in git here, if nobody noted when that happened.
@@ -135,7 +141,7 @@ func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 	traces := make([]protocol.Trace, len(paths))
 	worked := t.Worked(paths)
 	for i, p := range paths {
-		traces[i] = protocol.Trace{Path: p, Steps: append(append(t.Trail.Of(p), worked[i]...), t.waits(p)...)}
+		traces[i] = protocol.Trace{Path: p, Steps: slices.Concat(t.Trail.Of(p), worked[i], t.waits(p), t.Hinders(p))}
 	}
 	return traces
 }
@@ -197,7 +203,7 @@ func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 		}
 		m.steps = append(m.steps, control.TraceStep{
 			Time: s.Time, Host: host, Path: m.it.Path, Depth: m.depth, Step: s.Step, Agent: s.Agent.String(), By: s.By, Retry: s.Retry, Attempt: s.Attempt,
-			Tier: s.Tier, Failure: s.Failure, Exit: s.Exit, Ran: control.Seconds(s.Ran), Bytes: s.Bytes, Next: s.Next,
+			Tier: s.Tier, Failure: s.Failure, Exit: s.Exit, Ran: control.Seconds(s.Ran), Bytes: s.Bytes, Next: s.Next, Text: s.Text,
 		})
 	}
 }
@@ -301,7 +307,7 @@ var traceOrder = []string{
 	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
 	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, protocol.TraceWoken, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
 	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, protocol.TraceAtWork,
-	protocol.TraceHides, protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
+	protocol.TraceHides, protocol.TraceWaits, protocol.TraceHinders, control.TraceNotAsked, control.TraceNoAnswer,
 }
 
 // traceAt is the place of a step among the steps of its message. What led to the message comes

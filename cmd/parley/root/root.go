@@ -77,7 +77,7 @@ colours).`
 	shown := []*cobra.Command{
 		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin),
 		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p), talk.NewSearchCommand(p),
-		party.NewEverybodyCommand(p), node.NewStatusCommand(p), install.NewDoctorCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
+		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), install.NewDoctorCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
 	}
 	root.AddCommand(shown...)
 	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, New), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),

@@ -55,17 +55,21 @@ func runTrace(ctx context.Context, r control.TraceRequest, most int, client cont
 	steps, err := control.Trace.Ask(ctx, client, r)
 	done()
 	return v.Show(steps, err, func() {
-		lines := traceLines{v: v}
-		for _, s := range steps {
-			lines.host = max(lines.host, min(term.Width(hostOf(s)), 20))
-		}
-		tree := treeOf(steps)
-		for _, s := range tree.steps {
-			lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
-		}
-		tree.showSent(&lines, most)
+		showTrace(v, steps, most)
 		traceNext(v, steps)
 	})
+}
+
+func showTrace(v cli.View, steps []control.TraceStep, most int) {
+	lines := traceLines{v: v}
+	for _, s := range steps {
+		lines.host = max(lines.host, min(term.Width(hostOf(s)), 20))
+	}
+	tree := treeOf(steps)
+	for _, s := range tree.steps {
+		lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
+	}
+	tree.showSent(&lines, most)
 }
 
 // The forms of the times of a trace: for a terminal, and for programs.
@@ -174,6 +178,8 @@ func stepText(v cli.View, s control.TraceStep) string {
 		return strings.TrimSuffix(fmt.Sprintf("waits for %s: %s", s.Agent, waitsFor(v, s)), ": ")
 	case protocol.TraceAtWork:
 		return s.Agent + " is at it"
+	case protocol.TraceHinders:
+		return hindersText(s)
 	case protocol.TraceStopped:
 		return s.Agent + " is not run: agents have answered each other too often"
 	case protocol.TraceStarted:
@@ -267,6 +273,8 @@ func traceNext(v cli.View, steps []control.TraceStep) {
 	})
 	switch {
 	case has(control.TraceAnswered):
+	case !dead && !has(protocol.TraceStarted):
+		v.Next("parley why "+id, "what is in the way, and what helps")
 	case dead:
 		v.Next("parley agent dlq show "+id, "what the agent failed on")
 	case has(protocol.TraceStarted):
