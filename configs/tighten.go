@@ -20,7 +20,12 @@ type Opened struct {
 // Tighten closes everything in the home to other users, and returns what was open. So nobody can
 // read it even if the home itself is opened by mistake. A key that cannot be closed is an error. On
 // Windows it finds nothing, because inherited access lists close what lies in a user's profile.
-func (h Home) Tighten() ([]Opened, error) {
+func (h Home) Tighten() ([]Opened, error) { return h.open(true) }
+
+// Open is what Tighten would close.
+func (h Home) Open() ([]Opened, error) { return h.open(false) }
+
+func (h Home) open(mend bool) ([]Opened, error) {
 	var opened []Opened
 	folders := []string{h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Prompts(), filepath.Dir(h.AgentSocket())}
 	files := []string{h.Config(), h.Lock(), h.Log(), h.Log() + ".1", h.Runs(), h.Runs() + ".1"}
@@ -33,7 +38,7 @@ func (h Home) Tighten() ([]Opened, error) {
 	}
 	for _, path := range append(folders, files...) {
 		key := filepath.Dir(path) == h.Keys()
-		mode, err := closeToOthers(path)
+		mode, err := closeToOthers(path, mend)
 		if err != nil && key {
 			return opened, err
 		}
@@ -45,8 +50,9 @@ func (h Home) Tighten() ([]Opened, error) {
 }
 
 // closeToOthers takes away the rights of other users to a file or folder. If they had any, `had` is
-// the mode before. It does nothing to a link, which has no mode of its own.
-func closeToOthers(path string) (had fs.FileMode, err error) {
+// the mode before. It does nothing to a link, which has no mode of its own, and without `mend` to
+// nothing.
+func closeToOthers(path string, mend bool) (had fs.FileMode, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -57,6 +63,9 @@ func closeToOthers(path string) (had fs.FileMode, err error) {
 	mode := info.Mode().Perm()
 	if info.Mode()&fs.ModeSymlink != 0 || !othersMay(mode) {
 		return 0, nil
+	}
+	if !mend {
+		return mode, nil
 	}
 	const owners = 0o700
 	if err := os.Chmod(path, mode&owners); err != nil {

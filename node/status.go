@@ -12,8 +12,10 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
@@ -39,7 +41,8 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), writing.DiskHint(r.StoreError)
 	}
-	s.Warned, s.Metrics = n.warnings(), n.metricsAt
+	s.Causes, s.Metrics = n.warned(), n.metricsAt
+	s.Warned = textsOf(s.Causes)
 	n.folded(func(state *fleet.State) {
 		s.Speaker = n.actors.Speaker(by)
 		s.Record.Messages = state.Ledger.Len()
@@ -64,18 +67,37 @@ func (n *Node) Whoami(_ context.Context, by control.Caller) (control.Self, error
 }
 
 // warnings are what an operator should know, each in a sentence.
-func (n *Node) warnings() []string {
-	all := slices.Concat(n.halts.Damage(n.cfg.Remote != ""), n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings(), n.live.ClockWarnings())
+func (n *Node) warnings() []string { return textsOf(n.warned()) }
+
+// textsOf are warnings as sentences.
+func textsOf(all []causes.Found) []string {
+	return each.Of(all, func(w causes.Found) string { return cmp.Or(w.Reason, w.Verdict) })
+}
+
+// warned are the warnings of a status, as causes.
+func (n *Node) warned() (all []causes.Found) {
+	add := func(id causes.ID, texts ...string) {
+		for _, text := range texts {
+			f := causes.Of(id, causes.Facts{Here: n.cfg.Alias, Text: text})
+			if f.Reason = text; f.Verdict == text {
+				f.Reason = ""
+			}
+			all = append(all, f)
+		}
+	}
+	add(causes.RecordLost, n.halts.Damage(n.cfg.Remote != "")...)
+	add(causes.Warned, slices.Concat(n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings())...)
+	add(causes.ClocksDiffer, n.live.ClockWarnings()...)
 	if open := n.home.OpenToOthers(); open != "" {
-		all = append(all, open)
+		add(causes.HomeOpen, open)
 	}
 	cfg, err := configs.Load(n.home.Config())
 	cfg.Alias = cmp.Or(cfg.Alias, n.cfg.Alias)
 	switch {
 	case err != nil:
-		all = append(all, "the node could not be started again: "+err.Error())
+		add(causes.ConfigWrong, "the node could not be started again: "+err.Error())
 	case !reflect.DeepEqual(cfg, n.cfg):
-		all = append(all, "config.yaml says something else than when the node was started, and it goes on with that; start it anew: parley stop && parley up -d")
+		add(causes.ConfigChanged, "config.yaml says something else than when the node was started, and it goes on with that; start it anew: parley stop && parley up -d")
 	}
 	return all
 }

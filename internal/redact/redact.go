@@ -150,3 +150,34 @@ var password = pattern.New(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s:@]*:[^/\s@]+@`)
 func Said(text string) string {
 	return password.Regexp().ReplaceAllString(Own(text), "${1}"+Mark+"@")
 }
+
+var (
+	// keyBlock is a private key in PEM, and its like; it may be cut off, or be in one line of JSON.
+	keyBlock = pattern.New(`(?s)-----BEGIN [A-Z0-9 ]*(PRIVATE KEY|SEED|JWT)[A-Z0-9 ]*-----.*?(-----END [A-Z0-9 ]*-----|\z)`)
+	// named is a value behind a word that says that it is a secret, in YAML, JSON and headers; option is
+	// one on a command line.
+	named  = pattern.New(`(?im)([A-Za-z0-9_-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie)[A-Za-z0-9_-]*["']?\s*[:=]\s*["']?)((?:bearer|basic)\s+)?[^\s"',}\]]+`)
+	option = pattern.New(`(?i)(--?[a-z-]*(?:password|secret|token|key)[a-z-]*\s+["']?|\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}`)
+	// set is an environment variable with its value, as agents' settings have it.
+	set = pattern.New(`\b([A-Z][A-Z0-9_]{2,}=)("[^"\n]*"|'[^'\n]*'|[^\s"',\]]+)`)
+	// known are tokens of well-known services.
+	known = pattern.New(`\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|AGE-SECRET-KEY-1[A-Z0-9]+|ey[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_.-]{16,})`)
+	// inURL is all that stands before the host of a URL, and its query.
+	inURL = pattern.New(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s@"']+@|(://[^\s"'?#]+\?)[^\s"']+`)
+)
+
+// Everything returns a text that is to be given away, such as a log or settings, without all that may
+// let somebody in: it rather takes out too much.
+func Everything(text string) string {
+	text = keyBlock.Regexp().ReplaceAllLiteralString(Own(text), Mark)
+	text = known.Regexp().ReplaceAllLiteralString(text, Mark)
+	text = inURL.Regexp().ReplaceAllStringFunc(text, func(found string) string {
+		if strings.HasSuffix(found, "@") {
+			return found[:strings.Index(found, "://")+3] + Mark + "@"
+		}
+		return found[:strings.Index(found, "?")+1] + Mark
+	})
+	text = set.Regexp().ReplaceAllString(text, "${1}"+Mark)
+	text = named.Regexp().ReplaceAllString(text, "${1}"+Mark)
+	return option.Regexp().ReplaceAllString(text, "${1}"+Mark)
+}

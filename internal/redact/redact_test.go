@@ -106,3 +106,35 @@ func TestWhatProgramsPrint(t *testing.T) {
 		t.Errorf("said: %q", got)
 	}
 }
+
+// What is given away to somebody who helps has no secret of any kind. It prevents: a bundle with the
+// password of a remote, a token of an agent or a key.
+func TestEverythingThatLetsSomebodyIn(t *testing.T) {
+	for name, planted := range map[string]struct{ text, secret string }{
+		"a token of parley":     {"PARLEY_TOKEN is eyJhIjoiY2xhdWRlIiwibSI6IjQwOTMxMzE0In0.Tl5I5FfB2L8JZcJd6TaETo6N7I_qKiG6pbJP4mB2sSU", "Tl5I5FfB2L8JZcJd6TaETo6N7I"},
+		"a seed":                {"seed SUAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4", "SUAIBDPBAUTWCWBKIO6XHQNINK5FWJW4OHLXC3HQ2KFE4PEJUA44CNHTC4"},
+		"a password in a URL":   {"remote: https://nat:hunter22@example.org/x.git", "hunter22"},
+		"a token in a URL":      {"url: nats://s3cr3tuser@nats.example.org:4222", "s3cr3tuser"},
+		"a query":               {"webhook https://hooks.example.org/x?sig=abcdef123", "abcdef123"},
+		"a setting":             {"  password: hunter22", "hunter22"},
+		"a setting in JSON":     {`{"access_key":"hunter22","x":1}`, "hunter22"},
+		"a variable":            {"env: [ANTHROPIC_BASE=hunter22, HOME]", "hunter22"},
+		"a header":              {`Authorization: Bearer hunter22abc`, "hunter22abc"},
+		"an option":             {"exec: tool --api-token hunter22", "hunter22"},
+		"a token of GitHub":     {"ghp_0123456789abcdefghijABCDEFGHIJ012345", "0123456789abcdefghij"},
+		"a key of a model":      {"sk-ant-api03-0123456789abcdef0123", "0123456789abcdef0123"},
+		"a key of a cloud":      {"AKIAIOSFODNN7EXAMPLE", "IOSFODNN7EXAMPLE"},
+		"a private key":         {"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXktdjEA"},
+		"a private key in JSON": {`"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n"`, "MIIEvQIBADANBg"},
+		"credentials of NATS":   {"-----BEGIN USER NKEY SEED-----\nSUAxyz\n------END USER NKEY SEED------", "SUAxyz"},
+		"a key of age":          {"AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQ", "QQQQQQQQ"},
+	} {
+		if got := Everything("before " + planted.text + "\nafter"); strings.Contains(got, planted.secret) || !strings.HasPrefix(got, "before ") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	const plain = `{"level":"info","path":"adfe0356-0f71/190100000Z-b2c3d4e5.md","agent":"mawjs","message":"agent ran"}`
+	if got := Everything(plain); got != plain {
+		t.Errorf("a line of the log became %q", got)
+	}
+}

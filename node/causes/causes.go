@@ -106,7 +106,7 @@ func Of(id ID, f Facts) Found {
 	if i >= 0 {
 		c = table[i]
 	}
-	at := ""
+	at := "no known time"
 	if !f.At.IsZero() {
 		at = span.At(f.At)
 	}
@@ -116,7 +116,7 @@ func Of(id ID, f Facts) Found {
 		Verdict: strings.TrimRight(fill.Replace(c.verdict), ": "), Reason: strings.TrimRight(fill.Replace(c.reason), ": "), Command: cmp.Or(f.Do, fill.Replace(c.command)),
 	}
 	if f.Host != f.Here {
-		if found.Host = f.Host; c.there {
+		if found.Host = f.Host; c.there && f.Do == "" {
 			found.On = f.Host
 		}
 	}

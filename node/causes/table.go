@@ -45,11 +45,12 @@ const (
 	HomeBroken    ID = "home-broken"
 	ConfigWrong   ID = "config-wrong"
 	ConfigChanged ID = "config-changed"
+	ConfigRisky   ID = "config-risky"
 	KeyMissing    ID = "key-missing"
 	KeyOpen       ID = "key-open"
 	NoNode        ID = "no-node"
 	NodeSilent    ID = "node-silent"
-	StaleSocket   ID = "stale-socket"
+	Leftover      ID = "leftover"
 	Warned        ID = "warned"
 	NodeVersion   ID = "node-version"
 	FleetVersion  ID = "fleet-version"
@@ -66,6 +67,7 @@ const (
 	BusRefuses    ID = "bus-refuses"
 	HeldBack      ID = "held-back"
 	ByGit         ID = "by-git"
+	ClocksDiffer  ID = "clocks"
 	HostSilent    ID = "host-silent"
 	HostBehind    ID = "host-behind"
 	HostRemote    ID = "host-remote"
@@ -77,6 +79,7 @@ const (
 	Program       ID = "program"
 	HookMissing   ID = "hook-missing"
 	NotifyFails   ID = "notify"
+	NoMonitor     ID = "no-monitor"
 	Gates         ID = "gates"
 )
 
@@ -86,15 +89,15 @@ var table = []cause{
 	{HostOut, Hosts, Green, "host {host} is out of the fleet", "{agent} is on it; its key was revoked", "parley who", false},
 	{Nobody, Message, Green, "nobody in the fleet is called {agent} any more", "no host serves that name; after 10 minutes the message is a dead letter", "parley who", false},
 	{NoKey, Hosts, Green, "host {host} has no key in the record", "another program writes for it, and no node of parley runs {agent} there", "parley who", false},
-	{WakesNobody, Message, Green, "{agent} is not woken by a message of this kind ({text})", "it is read and not answered; what asks for work is a hey", "parley hey {agent} TEXT", false},
+	{Gate, Message, Green, "it waits for a human: {text}", "a gate is open for {agent}", "parley gates", true},
+	{WakesNobody, Message, Green, "{agent} is not woken by a message of this kind ({text})", "it is read, and nobody is run for it (wakes_on)", "parley agent show {agent}", true},
 	{Missing, Agents, Red, "{agent} cannot be run on {host}: its program is not there", "{text}", "parley agent show {agent}", true},
 	{SignedOut, Agents, Green, "the program of {agent} is not signed in on {host}", "sign in to it there as the user of the node; it said: {text}", "parley agent retry {id}", false},
 	{Hops, Message, Green, "{agent} is not run: agents have answered each other too often", "their conversation was stopped (max_hops); a word of yours begins it anew", "parley reply {id} TEXT", false},
 	{Canceled, Message, Green, "the work of {agent} was canceled", "{text}", "parley hey {agent} TEXT", false},
 	{Dead, Message, Green, "{agent} has given it up: it is a dead letter", "{text}", "parley agent retry {id}", false},
 	{DiskFull, Disk, Red, "host {host} stores no messages", "{text}", "parley doctor", true},
-	{Gate, Message, Green, "it waits for a human: {text}", "a gate is open for {agent}", "parley gates", true},
-	{Claimed, Agents, Yellow, "another host has claimed the work of {agent} and does not do it", "{text}", "parley agent retry {id} --agent {agent}", true},
+	{Claimed, Agents, Yellow, "another host has claimed the work of {agent} and does not do it", "{text}", "parley agent retry {id} --agent {agent}", false},
 	{Unverified, Message, Green, "{agent} takes no mail whose author nobody proves (accepts: verified)", "{text}", "parley agent set {agent} --accepts anyone", true},
 	{Paused, Agents, Yellow, "{agent} is paused on {host}", "somebody has paused it; its mail waits", "parley agent resume {agent}", true},
 	{"budget", Agents, Green, "{agent} is over budget on {host}", "agents have had it run as often as they may: {text}", "parley agent resume {agent}", true},
@@ -109,7 +112,7 @@ var table = []cause{
 	{"slots", Agents, Green, "{agent} is in line: host {host} runs as many commands as it may", "max_commands in config.yaml of that host; {text}", "parley agent queue", true},
 	{"busy", Agents, Green, "{agent} works on others first", "{text}", "parley agent queue {agent}", true},
 	{Running, Message, Green, "{agent} is at work on it", "{text}", "parley wait --re {id}", false},
-	{Gone, Sessions, Green, "no session of {agent} is open on {host}", "the last one ended at {at}; its mail waits for the next one", "parley agent open {agent}", true},
+	{Gone, Sessions, Green, "no session of {agent} is open on {host}", "its mail waits until one is there", "parley agent open {agent}", true},
 	{NoHooks, Sessions, Yellow, "the program of {agent} runs no hooks of parley's on {host}", "they are not installed, or its human has not trusted them ({text})", "parley doctor {text}", true},
 	{Human, Sessions, Green, "{agent} waits for its human on {host}", "its program has asked something since {at}: answer it there", "parley who", false},
 	{Muted, Sessions, Green, "{agent} is muted until {at}", "its mail waits for its next turn", "parley session mute 0s --as {agent}", true},
@@ -119,25 +122,26 @@ var table = []cause{
 	{Read, Message, Green, "{agent} has read it and not answered", "nothing runs for it any more, as far as is known", "parley reply {id} TEXT", false},
 	{Withheld, Message, Green, "it is withheld from the remote, and host {host} is reached by that alone", "the remote refuses what it says, or it is too large for it", "parley record withhold --help", false},
 	{KeyUnknown, Links, Red, "host {host} and this one do not know each other's key", "{text}", "parley fleet sync", true},
-	{ClockOff, Clock, Yellow, "the clock of {host} differs from this one's: {text}", "times look wrong, and from 36 hours on its letters are refused", "timedatectl", true},
+	{ClockOff, Clock, Yellow, "the clock of {host} is {text} this one's", "times look wrong, and from 36 hours on its letters are refused", "timedatectl", true},
 	{LinkDown, Links, Red, "the link to {host} is down", "{text}", "parley fleet probe {host}", false},
-	{RemoteFails, Remote, Red, "the remote is not to be used: {text}", "", "parley fleet sync", false},
+	{RemoteFails, Remote, Red, "the remote cannot be used", "{text}", "parley fleet sync", false},
 	{Away, Hosts, Yellow, "host {host} is away", "it was last seen at {at}; what waits is there when it is back", "parley fleet show {host}", false},
 	{Silent, Hosts, Green, "host {host} is there and did not say what it knows", "{text}", "parley fleet ping {host}", false},
 	{Waits, Message, Green, "{agent} has not read it yet", "it asks for its mail itself, and host {host} has it", "parley who", false},
 	{UnderWay, Message, Green, "it is on the way to {agent} on {host}", "{text}", "parley trace {id}", false},
 
-	{NoHome, Home, Red, "there is no node of yours at {text}", "", "parley install", false},
+	{NoHome, Home, Red, "there is no node of yours here", "", "parley install", false},
 	{HomeOpen, Home, Red, "other users of this machine can look into the home", "{text}", "parley doctor --fix", false},
 	{HomeBroken, Home, Red, "the home is not whole", "{text}", "parley init --help", false},
 	{ConfigWrong, Home, Red, "config.yaml cannot be used: the node could not be started again", "{text}", "parley config check", false},
-	{ConfigChanged, Home, Yellow, "the node runs with other settings than config.yaml has now", "{text}", "parley restart", false},
+	{ConfigRisky, Home, Yellow, "config.yaml: {text}", "", "parley config check", false},
+	{ConfigChanged, Home, Red, "the node runs with other settings than config.yaml has now", "{text}", "parley restart", false},
 	{KeyMissing, Keys, Red, "this host's key is not there", "{text}", "parley join --help", false},
 	{KeyOpen, Keys, Red, "a key is open to other users of this machine", "{text}; if somebody may have read it, take a new one", "parley doctor --fix", false},
-	{NoNode, Node, Yellow, "no node runs here", "only what lies on the disk was looked at", "parley up -d", false},
+	{NoNode, Node, Yellow, "no node runs here", "without one sessions hear nothing; only what lies on the disk was looked at", "parley up -d", false},
 	{NodeSilent, Node, Red, "the node does not answer", "{text}", "parley restart", false},
-	{StaleSocket, Node, Yellow, "a node that ended at once has left its socket", "{text}", "parley doctor --fix", false},
-	{Warned, Node, Yellow, "{text}", "", "parley logs", false},
+	{Leftover, Node, Yellow, "what ended at once has left: {text}", "nobody uses it, and git or a node may stumble over it", "parley doctor --fix", false},
+	{Warned, Node, Red, "{text}", "", "parley status", false},
 	{NodeVersion, Versions, Yellow, "the node is of version {text}", "a node goes on as it was started", "parley restart", false},
 	{FleetVersion, Versions, Yellow, "{host} is of version {text}", "hosts understand each other from one version to the next", "parley status --fleet", false},
 	{DiskLow, Disk, Yellow, "the disk of the home is almost full: {text} left", "a node that cannot store refuses messages", "parley record stats", false},
@@ -152,17 +156,19 @@ var table = []cause{
 	{NoLinks, Links, Yellow, "no host of the fleet takes links", "hosts meet through git alone, which is slow", "parley fleet listen ADDRESS:PORT", false},
 	{BusRefuses, Links, Red, "what came by the bus was refused", "{text}", "parley status", false},
 	{HeldBack, Keys, Yellow, "{text} wait for the key of their host", "the record has not brought it yet", "parley fleet sync", false},
+	{ClocksDiffer, Clock, Red, "{text}", "", "timedatectl", false},
 	{ByGit, Hosts, Yellow, "{host} writes, and can be reached by git alone", "the bus does not reach it", "parley fleet show {host}", false},
 	{HostSilent, Hosts, Red, "{host} does not answer", "{text}", "parley fleet ping {host}", false},
 	{HostBehind, Hosts, Yellow, "{host} lacks {text}", "it is asked for what it lacks, or fetches it", "parley fleet sync", true},
 	{HostRemote, Hosts, Red, "{host} cannot use the remote", "{text}", "parley status", true},
 	{HostLink, Hosts, Red, "a link of {host} is down", "{text}", "parley status", true},
 	{OverBudget, Agents, Yellow, "{agent} is over budget: {text} wait", "agents have had it run as often as they may", "parley agent resume {agent}", false},
-	{Failing, Agents, Yellow, "{agent} fails: {text}", "they are tried again", "parley agent queue {agent}", false},
-	{DeadLetters, Agents, Yellow, "{agent} has given up {text}", "their senders were told", "parley agent dlq list {agent}", false},
+	{Failing, Agents, Red, "{agent} fails: {text}", "they are tried again", "parley agent queue {agent}", false},
+	{DeadLetters, Agents, Red, "{agent} has given up {text}", "their senders were told", "parley agent dlq list {agent}", false},
 	{NoProfile, Agents, Yellow, "the profile of {agent} is not accepted here ({text})", "its prompts have it as text of others, or not at all", "parley agent accept {agent}", false},
 	{Program, Sessions, Yellow, "{agent}: {text}", "", "parley install {agent}", false},
 	{HookMissing, Sessions, Yellow, "{agent}: {text}", "", "parley doctor --fix", false},
+	{NoMonitor, Sessions, Yellow, "{agent}: {text}", "", "type /reload-plugins there", false},
 	{NotifyFails, Notices, Yellow, "{text}", "", "parley notify test", false},
 	{Gates, Notices, Yellow, "{text} for you to decide", "somebody waits for that", "parley gates", false},
 }

@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -337,6 +338,8 @@ type Status struct {
 	Gates     int           `json:"gates"`          // how many gates wait for the human's decision (parley gates)
 	Flags     []Flag        `json:"flags"`          // files of the record that count for nothing
 	Warned    []string      `json:"warnings"`       // what an operator should know, one sentence each
+	// Causes are the same warnings as doctor tells them. Nodes of earlier versions tell none.
+	Causes []causes.Found `json:"causes,omitempty"`
 }
 
 // CommandStatus says how many commands of agents run on this host.

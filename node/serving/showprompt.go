@@ -46,7 +46,7 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 		case kept:
 			return givenView(g), nil
 		case r.Attempt > 0:
-			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley trace "+visible.Shell(it.Path.Short()),
+			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley why "+visible.Shell(it.Path.Short()),
 				"what was given in attempt %d for %s is not kept: there was none, or it was let go", r.Attempt, it.Path.Short())
 		}
 	}

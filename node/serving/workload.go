@@ -129,7 +129,7 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		}
 	}
 	if len(ended) == 0 {
-		return nil, control.Errorf(control.KindNotFound, "parley trace "+visible.Shell(it.Path.Short())+" shows what came of it, parley agent queue what there is to do",
+		return nil, control.Errorf(control.KindNotFound, "parley why "+visible.Shell(it.Path.Short())+" shows what came of it, parley agent queue what there is to do",
 			"cannot cancel %s: %s", it.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil

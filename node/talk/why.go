@@ -136,6 +136,7 @@ type addressed struct {
 	host protocol.Name // where it is to act; "" if nobody knows, or several do
 	id   string        // of the message, as a person types it
 	read bool
+	left bool // that host has claimed the work, and has not done it
 	all  []causes.Found
 	seen map[string]bool // what is in all, by cause and agent
 }
@@ -152,7 +153,7 @@ func (a *addressed) first() causes.Found { return a.all[0] }
 
 // of begins with what the record says. It is asked while the state is read.
 func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
-	a.name, a.host, a.read, a.id, a.all, a.seen = name, "", false, "", nil, map[string]bool{}
+	*a = addressed{t: a.t, name: name, seen: map[string]bool{}}
 	if it == nil {
 		if served := s.People.ServedOn(name); len(served) == 1 {
 			a.host = served[0]
@@ -161,9 +162,11 @@ func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
 		a.id = it.Path.Short()
 		a.host = hostOf(s, it, name)
 		a.read = slices.ContainsFunc(s.Talk.Progress(it), func(p fleet.Progress) bool { return p.Name == name && p.Read })
+		claim := s.Run(it.Path, name).Claim
+		a.left = claim != nil && claim.Host == a.host && !a.read
 		a.answers(s, it)
 		if !it.Act.Wakes() && it.Act != protocol.ActReply {
-			a.add(causes.WakesNobody, causes.Facts{Text: string(it.Act)})
+			a.add(causes.WakesNobody, causes.Facts{Text: string(it.Act), Do: "parley hey " + name + " TEXT"})
 		}
 	}
 	if a.host != "" || len(s.People.ServedOn(name)) > 0 {
@@ -291,13 +294,15 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 		if off, some := b.Offences().Clocks[h.Alias]; some {
 			a.add(causes.ClockOff, causes.Facts{Text: offBy(off)})
 		}
-		for _, l := range b.Links() {
-			switch {
-			case l.Host != h.Alias || l.Up || l.Young || left:
-			case l.Cause == bus.CauseKey:
-				a.add(causes.KeyUnknown, causes.Facts{Text: l.Problem})
-			default:
-				a.add(causes.LinkDown, causes.Facts{Text: l.Problem})
+		links := b.Links()
+		alone := !slices.ContainsFunc(links, func(l bus.Link) bool { return l.Up }) // then any link leads to all
+		for _, l := range links {
+			id := causes.LinkDown
+			if l.Cause == bus.CauseKey {
+				id = causes.KeyUnknown
+			}
+			if (l.Host == h.Alias || alone) && !l.Up && !l.Young && !left {
+				a.add(id, causes.Facts{Host: cmp.Or(l.Host, h.Alias), Text: l.Problem})
 			}
 		}
 	}
@@ -310,6 +315,9 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 	if at.Trouble.Kind != gitsync.KindNone && (it == nil || a.t.Record.Place(it.Path) != gitsync.Pushed) {
 		a.add(causes.RemoteFails, causes.Facts{Host: a.t.Config.Alias, Text: at.Trouble.Text})
 	}
+	if a.left {
+		a.add(causes.Claimed, causes.Facts{Text: h.Alias.String() + " has claimed it and not answered"})
+	}
 	a.add(causes.Away, causes.Facts{At: h.LastSeen})
 }
 
@@ -318,5 +326,5 @@ func offBy(d time.Duration) string {
 	if d < 0 {
 		return span.Text(-d.Round(time.Second)) + " behind"
 	}
-	return span.Text(d.Round(time.Second)) + " ahead"
+	return span.Text(d.Round(time.Second)) + " ahead of"
 }

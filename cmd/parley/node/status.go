@@ -9,8 +9,10 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/doctor"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -51,7 +53,7 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	return v.Show(s, err, func() {
 		word := v.Out.Good("healthy")
-		if troubled(s) {
+		if causes.Worst(doctor.Standing(s)) == causes.Red {
 			word = v.Out.Bad("trouble")
 		}
 		v.Out.Printf("%s\n", word)
@@ -70,16 +72,6 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 			agent.Table(v, s.Agents)
 		}
 	})
-}
-
-// troubled reports whether something does not work that waits for a person, as far as the node knows.
-func troubled(s control.Status) bool {
-	r, b := s.Record, s.Bus
-	alone := slices.ContainsFunc(b.Peers, func(l control.LinkStatus) bool { return l.Problem != "" }) &&
-		!slices.ContainsFunc(b.Peers, func(l control.LinkStatus) bool { return l.Up })
-	return r.StoreError != "" || r.CommitError != "" || r.Trouble != nil || len(s.Warned) > 0 || alone || lately(b.Offended) ||
-		slices.ContainsFunc(b.Refused, func(one control.BusRefusal) bool { return lately(one.At) }) ||
-		slices.ContainsFunc(s.Agents, func(a control.Agent) bool { return a.Stalled != "" || a.Failing > 0 || a.Dead > 0 })
 }
 
 // showWarnings shows what the operator should know.
@@ -280,7 +272,7 @@ func busAddresses(b control.BusStatus) string {
 
 // unlinked says that no link can come about, and what would help; "" if one can.
 func unlinked(s control.Status) string {
-	if len(s.Hosts) < 2 || s.Bus.URL != "" || s.Bus.Links != "" || len(s.Bus.Peers) > 0 {
+	if !doctor.Unlinked(s) {
 		return ""
 	}
 	return ", and no host is known that takes links: hosts meet through git alone; on one that others reach: parley fleet listen ADDRESS:PORT"
@@ -343,15 +335,12 @@ func waitFor(n int, noun string) string {
 	return cli.Count(n, noun) + " wait"
 }
 
-// busLasts is how long status shows what went wrong on the bus and is over.
-const busLasts = time.Hour
-
 // showBusTroubles shows what goes wrong on the bus, and what went wrong a while ago.
 func showBusTroubles(v cli.View, b control.BusStatus, field func(name, value string)) {
 	if b.Dropped > 0 {
 		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", cli.Count(int(b.Dropped), "letter")))
 	}
-	if lately(b.Offended) {
+	if doctor.Lately(b.Offended) {
 		text := fmt.Sprintf("%s of hosts refused since start, %d unreadable", cli.Count(int(b.Letters), "letter"), b.Unreadable)
 		if b.Letter != "" {
 			text += "; refused last: " + b.Letter
@@ -367,7 +356,7 @@ func showBusTroubles(v cli.View, b control.BusStatus, field func(name, value str
 			cli.Count(b.Gaps, "message"), b.GapsLeft))
 	}
 	for _, r := range b.Refused {
-		if !lately(r.At) {
+		if !doctor.Lately(r.At) {
 			continue
 		}
 		from := "on the subjects of " + r.From.String()
@@ -377,5 +366,3 @@ func showBusTroubles(v cli.View, b control.BusStatus, field func(name, value str
 		v.Alarm(statusLabel, "refused", fmt.Sprintf("%s %s since start, the last: %s", cli.Count(r.Count, "message"), from, r.Last))
 	}
 }
-
-func lately(at time.Time) bool { return time.Since(at) < busLasts }

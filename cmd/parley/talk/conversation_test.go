@@ -152,7 +152,7 @@ func TestWaitCommand(t *testing.T) {
 		},
 		{
 			line: "wait --re b2c3d4e5 --timeout 5s", err: late, code: cli.ExitNothing, asked: `wait {"re":"b2c3d4e5","within":5000000000}; show {"path":"b2c3d4e5"}`,
-			say: "parley: nothing came within 5s as an answer to b2c3d4e5, which is stored so far; it may still come, into the inbox\nhint: to wait on: parley wait --re b2c3d4e5\n",
+			say: "parley: nothing came within 5s as an answer to b2c3d4e5, which is stored so far; it may still come, into the inbox\nhint: to wait on: parley wait --re b2c3d4e5; what is in the way: parley why b2c3d4e5\n",
 		},
 		{
 			line: "wait --re b2c3d4e5", reply: failed, code: cli.ExitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""),

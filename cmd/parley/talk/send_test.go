@@ -190,7 +190,7 @@ func TestWait(t *testing.T) {
 		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
 			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
-			say: state + "parley: nothing came within 10s as an answer to " + clitest.MessagePath + ", which is stored so far; it may still come, into the inbox\nhint: to wait on: parley wait --re " + clitest.MessagePath + "\n",
+			say: state + "parley: nothing came within 10s as an answer to " + clitest.MessagePath + ", which is stored so far; it may still come, into the inbox\nhint: to wait on: parley wait --re " + clitest.MessagePath + "; what is in the way: parley why " + clitest.MessagePath + "\n",
 		},
 		{
 			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
@@ -235,7 +235,7 @@ func TestWaitAsJSON(t *testing.T) {
 		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
 		{
 			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
-			say: `{"error":"nothing came within 1s as an answer to ` + clitest.MessagePath + `, which is stored so far; it may still come, into the inbox","kind":"timeout","hint":"to wait on: parley wait --re ` + clitest.MessagePath + `"}` + "\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + clitest.MessagePath + `, which is stored so far; it may still come, into the inbox","kind":"timeout","hint":"to wait on: parley wait --re ` + clitest.MessagePath + `; what is in the way: parley why ` + clitest.MessagePath + `"}` + "\n",
 		},
 	} {
 		r := newRun(t)

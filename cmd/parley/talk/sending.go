@@ -296,6 +296,7 @@ func awaitReply(ctx context.Context, r control.WaitRequest, as string, client co
 		if question, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: r.Re}); err == nil {
 			far = ", which is " + stages(question) + " so far"
 		}
+		hint += "; what is in the way: parley why " + cli.ShellWord(asked)
 		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s%s; it may still come, into the inbox", span.Text(r.Within), asked, far)
 	}
 	return reply, err
