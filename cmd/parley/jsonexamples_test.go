@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -105,7 +106,7 @@ func printedShapes() map[string][]shape {
 		"parley fleet rotate":         one(control.Rotation{Host: "laptop", Old: exampleOldKey, Key: exampleKey, Fingerprint: exampleFingerprint, Until: exampleTime(168), Path: examplePath("c0ffee00")}),
 		"parley fleet show":           {{value: known}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
 		"parley inbox":                one([]control.Message{exampleDirect()}),
-		"parley doctor":               one([]install.Obstacle{{Program: "claude", Problem: "the plugin of parley is switched off in /home/nat/.claude/settings.json", Do: "claude plugin enable parley@skills-dir"}}),
+		"parley doctor":               one([]causes.Found{exampleCause()}),
 		"parley install": {
 			{value: []install.ProgramInfo{{Name: "codex", Title: "Codex CLI", Path: "/usr/bin/codex", Version: "0.140.0", Lacks: []string{"wakes when idle"}, Installed: "no", Problem: "cannot change /home/nat/.codex/config.toml: line 2: a value is missing"}}},
 			{value: []install.ChangedFile{{Program: "claude", Path: "/home/nat/.claude/skills/parley/SKILL.md", State: "written"}}, when: "with a program"},
@@ -135,6 +136,10 @@ func printedShapes() map[string][]shape {
 			{Time: exampleTime(1), Host: "white", Path: message.Path, Step: control.TraceFailed, Agent: "mawjs", Attempt: 3, With: message.Path.String(), Text: "mawjs: the command ended with exit code 1"},
 			{Host: "green", Path: message.Path, Step: control.TraceNotAsked, By: "away"},
 			{Time: exampleTime(1), Host: "white", Path: message.Path, Depth: 1, Step: control.TraceSent, From: "mawjs", To: []string{"volt"}, Act: "hey"},
+		}),
+		"parley why": one(control.Reason{
+			Path: message.Path, From: "nat", To: []string{"mawjs"}, Causes: []causes.Found{exampleCause()},
+			Steps: []control.TraceStep{{Time: exampleTime(0), Host: "black", Path: message.Path, Step: control.TraceWritten, From: "nat", To: []string{"mawjs"}, Act: "hey"}},
 		}),
 		"parley prompt": one(control.Prompt{
 			Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", Base64: "WW91IGFyZSBtYXdqcy4g…", LeftOut: 12, Hash: "7f3a2b1c…", Time: exampleTime(0), Attempt: 2, Retry: 1, Tier: "opus",
@@ -459,10 +464,15 @@ func exampleLink() control.LinkStatus {
 	}
 }
 
+func exampleCause() causes.Found {
+	return causes.Of(causes.Paused, causes.Facts{Here: "laptop", Host: "white", Agent: "mawjs"})
+}
+
 func exampleStatus() control.Status {
 	return control.Status{
 		Version: "0.1.0", API: control.API, Fleet: "team", Host: "laptop", Human: "nat", Speaker: "nat", Home: "/home/nat/.local/share/parley", PID: 4242,
 		Since: exampleTime(0), Unwatched: true, Refused: 1, Gates: 2, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
+		Causes: []causes.Found{exampleCause()},
 		Record: control.RecordStatus{
 			ID: exampleCommit, Tip: exampleCommit, Messages: 19676, Remote: "git@git.example.org:team/record.git", RemoteError: "cannot push main: permission denied",
 			Trouble: &control.Trouble{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -110,10 +111,12 @@ func Of(id ID, f Facts) Found {
 	if !f.At.IsZero() {
 		at = span.At(f.At)
 	}
-	fill := strings.NewReplacer("{agent}", f.Agent, "{host}", cmp.Or(f.Host, f.Here).String(), "{id}", f.ID, "{text}", f.Text, "{at}", at)
+	host := cmp.Or(f.Host, f.Here).String()
+	fill := strings.NewReplacer("{agent}", f.Agent, "{host}", host, "{id}", f.ID, "{text}", f.Text, "{at}", at)
+	typed := strings.NewReplacer("{agent}", visible.Shell(f.Agent), "{host}", visible.Shell(host), "{id}", visible.Shell(f.ID), "{text}", visible.Shell(f.Text))
 	found := Found{
 		Cause: id, Area: c.area, Level: c.level, Agent: f.Agent,
-		Verdict: strings.TrimRight(fill.Replace(c.verdict), ": "), Reason: strings.TrimRight(fill.Replace(c.reason), ": "), Command: cmp.Or(f.Do, fill.Replace(c.command)),
+		Verdict: strings.TrimRight(fill.Replace(c.verdict), ": "), Reason: strings.TrimRight(fill.Replace(c.reason), ": "), Command: cmp.Or(f.Do, typed.Replace(c.command)),
 	}
 	if f.Host != f.Here {
 		if found.Host = f.Host; c.there && f.Do == "" {

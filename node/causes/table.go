@@ -127,7 +127,7 @@ var table = []cause{
 	{RemoteFails, Remote, Red, "the remote cannot be used", "{text}", "parley fleet sync", false},
 	{Away, Hosts, Yellow, "host {host} is away", "it was last seen at {at}; what waits is there when it is back", "parley fleet show {host}", false},
 	{Silent, Hosts, Green, "host {host} is there and did not say what it knows", "{text}", "parley fleet ping {host}", false},
-	{Waits, Message, Green, "{agent} has not read it yet", "it asks for its mail itself, and host {host} has it", "parley who", false},
+	{Waits, Message, Green, "{agent} has not read it yet", "it lies in its inbox until it asks for it", "parley who", false},
 	{UnderWay, Message, Green, "it is on the way to {agent} on {host}", "{text}", "parley trace {id}", false},
 
 	{NoHome, Home, Red, "there is no node of yours here", "", "parley install", false},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/agentprogram"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -89,5 +90,38 @@ func TestSpent(t *testing.T) {
 	f.wait(time.Hour)
 	if len(f.book.Waits()) > 0 {
 		t.Error("spent for more than an hour")
+	}
+}
+
+// What keeps a session from hearing its mail is told to the hosts of those who wait for it: that its
+// program runs no hooks of parley's, that it is muted, and that nobody has opened it.
+func TestHinders(t *testing.T) {
+	f := newFleet(t)
+	s := f.begin(t.TempDir(), "s-1")
+	name := s.by().Name
+	want := func(what string, want causes.ID) {
+		t.Helper()
+		if id, _, program := f.book.Hinders(name); id != want || id != "" && program == "" {
+			t.Errorf("%s: %q of %q, want %q", what, id, program, want)
+		}
+	}
+	want("its hook has told that it began", "")
+	seat := f.book.held()[0]
+	seat.Holder.Hooks, seat.Holder.Told = false, false // as if tools of parley alone had called
+	s.tell(control.SessionThere)
+	want("tools alone have called", causes.NoHooks)
+	s.tell(control.SessionPrompted)
+	want("a hook has told something", "")
+	if _, err := f.book.Mute(t.Context(), s.by(), control.MuteSessionRequest{For: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	want("muted", causes.Muted)
+	f.wait(2 * time.Hour)
+	want("no longer", "")
+	s.end()
+	f.look(true)
+	want("ended", causes.Gone)
+	if id, _, _ := f.book.Hinders("nobody"); id != "" {
+		t.Errorf("no session: %q", id)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/agentprogram"
 	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -166,7 +167,7 @@ func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
 		a.left = claim != nil && claim.Host == a.host && !a.read
 		a.answers(s, it)
 		if !it.Act.Wakes() && it.Act != protocol.ActReply {
-			a.add(causes.WakesNobody, causes.Facts{Text: string(it.Act), Do: "parley hey " + name + " TEXT"})
+			a.add(causes.WakesNobody, causes.Facts{Text: string(it.Act), Do: "parley hey " + visible.Shell(name) + " TEXT"})
 		}
 	}
 	if a.host != "" || len(s.People.ServedOn(name)) > 0 {
@@ -247,9 +248,6 @@ func (a *addressed) steps(m *traced) {
 
 // whereabouts are what this host knows of the host that is to act, and of the way there.
 func (a *addressed) whereabouts(it *fleet.Item, m *traced) {
-	if a.host == "" {
-		return
-	}
 	h, known := control.Host{}, false
 	for _, one := range a.t.Hosts.Known(true) {
 		if one.Alias == a.host {
@@ -260,6 +258,7 @@ func (a *addressed) whereabouts(it *fleet.Item, m *traced) {
 	there := h.State == control.HostHere || it != nil && slices.ContainsFunc(m.steps, func(s control.TraceStep) bool {
 		return s.Step == protocol.TraceCame && s.Host == a.host || s.Step == protocol.TraceHeard && s.By == a.host.String()
 	})
+	there = there || a.host == ""
 	if w := a.t.Live.WaitsOf(a.host, a.name); w != nil && !a.read {
 		a.add(causes.ID(w.For), causes.Facts{At: w.Time})
 	}
