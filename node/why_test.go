@@ -153,6 +153,7 @@ func TestWhyFromAfar(t *testing.T) {
 	wantWhy(t, hub, short(gate), causes.Gate)
 
 	// What the host of a session says of it, as the tests of node/seats plant it, and of its disk.
+	is(t, white, "nowhere", control.AgentIdle)
 	waits := say(t, hub, "nowhere", "and now?")
 	for id, text := range map[causes.ID]string{causes.Muted: "claude", causes.NoHooks: "codex", causes.DiskFull: "no space left on device", "halted": "record.git has lost a part of itself"} {
 		white.currentBus().Serve(protocol.AskTrace, func(context.Context, protocol.Name, []byte) ([]byte, error) {

@@ -155,11 +155,8 @@ func (a *addressed) first() causes.Found { return a.all[0] }
 // of begins with what the record says. It is asked while the state is read.
 func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
 	*a = addressed{t: a.t, name: name, seen: map[string]bool{}}
-	if it == nil {
-		if served := s.People.ServedOn(name); len(served) == 1 {
-			a.host = served[0]
-		}
-	} else {
+	served := s.People.ServedOn(name)
+	if it != nil {
 		a.id = it.Path.Short()
 		a.host = hostOf(s, it, name)
 		a.read = slices.ContainsFunc(s.Talk.Progress(it), func(p fleet.Progress) bool { return p.Name == name && p.Read })
@@ -170,7 +167,10 @@ func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
 			a.add(causes.WakesNobody, causes.Facts{Text: string(it.Act), Do: "parley hey " + visible.Shell(name) + " TEXT"})
 		}
 	}
-	if a.host != "" || len(s.People.ServedOn(name)) > 0 {
+	if a.host == "" && len(served) == 1 { // a human, or nothing was written
+		a.host = served[0]
+	}
+	if a.host != "" || len(served) > 0 {
 		return
 	}
 	if other := slices.IndexFunc(s.People.OtherPrograms(), func(h protocol.HostState) bool {
@@ -287,8 +287,6 @@ func (a *addressed) whereabouts(it *fleet.Item, m *traced) {
 // wayTo is why a host that is not on the bus does not get the message.
 func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 	at := a.t.Record.Status()
-	last, _ := a.t.Live.PresenceOf(h.Alias)
-	left := !last.Seen.IsZero() && !last.Live // it has said that it leaves
 	if b := a.t.Bus(); b != nil {
 		if off, some := b.Offences().Clocks[h.Alias]; some {
 			a.add(causes.ClockOff, causes.Facts{Text: offBy(off)})
@@ -300,7 +298,7 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 			if l.Cause == bus.CauseKey {
 				id = causes.KeyUnknown
 			}
-			if (l.Host == h.Alias || alone) && !l.Up && !l.Young && !left {
+			if (l.Host == h.Alias || alone) && !l.Up && !l.Young {
 				a.add(id, causes.Facts{Host: cmp.Or(l.Host, h.Alias), Text: l.Problem})
 			}
 		}

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -82,17 +81,13 @@ func ShowCause(v cli.View, f causes.Found, left string, short bool) {
 	if f.Reason != "" && !short {
 		wrapped(f.Reason, len(left)+2)
 	}
+	do, command := "do:", v.Command(f.Command)
+	if f.On != "" { // with the home that is usual there
+		do, command = "do on "+term.Line(f.On.String())+":", f.Command
+	}
 	if f.Command != "" {
-		v.Out.Printf("%s%s %s\n", strings.Repeat(" ", len(left)+2), v.Out.Dim(doOn(f)), term.Line(v.Command(f.Command)))
+		v.Out.Printf("%s%s %s\n", strings.Repeat(" ", len(left)+2), v.Out.Dim(do), term.Line(command))
 	}
-}
-
-// doOn stands before the command that helps.
-func doOn(f causes.Found) string {
-	if f.On != "" {
-		return fmt.Sprintf("do on %s:", term.Line(f.On.String()))
-	}
-	return "do:"
 }
 
 // hindersText is what a host says is in the way of a message.
