@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// busLasts is how long something that went wrong on the bus counts when it is over.
-	busLasts = time.Hour
+	// BusLasts is how long something that went wrong on the bus counts when it is over.
+	BusLasts = time.Hour
 	// pushLasts is how long something may wait for a remote that works.
 	pushLasts = 15 * time.Minute
 	// backupLasts is how long a record may be on one machine alone.
@@ -21,7 +21,7 @@ const (
 )
 
 // Lately reports whether what went wrong on the bus still counts.
-func Lately(at time.Time) bool { return time.Since(at) < busLasts }
+func Lately(at time.Time) bool { return time.Since(at) < BusLasts }
 
 // Standing is what is wrong with a node, as its status says. parley status has its first word from
 // it: trouble, if one is red.

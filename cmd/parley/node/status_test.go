@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/doctor"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -82,7 +83,7 @@ func TestAlarmsInColour(t *testing.T) {
 func TestStatusBeginsWithOneWord(t *testing.T) {
 	now := time.Now()
 	for name, s := range map[string]control.Status{
-		"healthy":       {Bus: control.BusStatus{Offended: now.Add(-2 * busLasts), Peers: []control.LinkStatus{{Peer: "a", Up: true}, {Peer: "b", Problem: "refused"}}}, Gates: 2},
+		"healthy":       {Bus: control.BusStatus{Offended: now.Add(-2 * doctor.BusLasts), Peers: []control.LinkStatus{{Peer: "a", Up: true}, {Peer: "b", Problem: "refused"}}}, Gates: 2},
 		"trouble store": {Record: control.RecordStatus{StoreError: "disk full"}}, "trouble commit": {Record: control.RecordStatus{CommitError: "no git"}},
 		"trouble remote": {Record: control.RecordStatus{Trouble: new(control.Trouble)}}, "trouble warned": {Warned: []string{"a clock is wrong"}},
 		"trouble alone":   {Bus: control.BusStatus{Peers: []control.LinkStatus{{Peer: "b", Problem: "refused"}}}},
@@ -143,8 +144,8 @@ func TestStatusSpeaksOfWhatIs(t *testing.T) {
 	s.Record.Trouble = nil
 	s.Record.Courier, s.Record.Pusher = 2, "black"
 	s.Bus = control.BusStatus{
-		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * busLasts), HeldDropped: 1, GapsLeft: 1,
-		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * busLasts)}},
+		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * doctor.BusLasts), HeldDropped: 1, GapsLeft: 1,
+		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * doctor.BusLasts)}},
 	}
 	clitest.On(r, control.ShowStatus.Verb, s)
 	if code := r.Do("status"); code != cli.ExitDone {
