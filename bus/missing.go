@@ -42,9 +42,6 @@ func (l *links) missing(down time.Time, linked bool) []Link {
 	}
 	whom, problem := toldMissing(targets, grouped(failed))
 	link := Link{Peer: whom, Out: true, Since: down, Young: young, Problem: problem}
-	if link.Host = targets[0].hub.Alias; slices.ContainsFunc(targets, func(t target) bool { return t.hub.Alias != link.Host }) {
-		link.Host = ""
-	}
 	if len(failed) > 0 {
 		link.Cause = failed[0].Cause
 	}
