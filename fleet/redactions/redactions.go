@@ -50,7 +50,7 @@ func Kind(recordID string) *affair.Kind[All] {
 }
 
 func (all All) step(d affair.Deed) (All, error) {
-	return affair.Said(all, d, protocol.Redact, func(all All, d affair.Deed, r protocol.Redaction) (All, error) {
+	return affair.Said(protocol.Redact, func(all All, d affair.Deed, r protocol.Redaction) (All, error) {
 		if d.Standing != affair.Signed || !d.Human || d.Message.Human != d.From {
 			return all, errors.New("it is not signed as the word of a human of its host")
 		}
@@ -58,7 +58,7 @@ func (all All) step(d affair.Deed) (All, error) {
 			return all, err
 		}
 		return affair.Added(all, Redaction{By: d.From, Host: d.Host, Own: d.Hand.Had, Reason: r.Reason, At: d.Timestamp, Path: d.Message.Path}), nil
-	})
+	})(all, d)
 }
 
 // Redact has a human of a host hide the text of a file. `hsig` is the signature of the human's own

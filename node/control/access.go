@@ -45,10 +45,13 @@ func (v VerbSpec) need(request any) need {
 	return n
 }
 
+// doing is what a refused request could not do.
+func (v VerbSpec) doing() string { return cmp.Or(v.Doing, strings.ReplaceAll(v.Name, "-", " ")) }
+
 // permit is the only place that decides whether a caller may make a request. The error says why
 // not.
 func permit(c Caller, v VerbSpec, n need) error {
-	doing := cmp.Or(v.Doing, strings.ReplaceAll(v.Name, "-", " "))
+	doing := v.doing()
 	own := n.as == "" || n.as == c.Name.String()
 	switch {
 	case c.Kind == Operator, n.access == Reads:
