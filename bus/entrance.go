@@ -32,6 +32,7 @@ type entrance struct {
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
 	carrying tally // the links that exist
+	streams  streams
 
 	mu       sync.Mutex         // guards the fields below
 	leafPort string             // leaf port of the server; "" until it is ready
@@ -61,6 +62,7 @@ func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error)
 		return nil, fmt.Errorf("cannot listen for links: %w", err)
 	}
 	e := &entrance{bus: b, asked: address, listener: l, knocking: map[string]int{}, inside: map[string]*inlink{}}
+	e.streams = streams{bus: b, kinds: b.opts.Streams, open: map[*inflow]string{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the links port", e.close)
 	return e, nil
@@ -104,15 +106,15 @@ func (e *entrance) knock(conn net.Conn) {
 		defer conn.Close()
 		stop := context.AfterFunc(e.ctx, func() { _ = conn.Close() })
 		defer stop()
-		secure, in := e.greet(conn)
+		goOn := e.greet(conn)
 		e.mu.Lock()
 		e.count--
 		if e.knocking[from]--; e.knocking[from] == 0 {
 			delete(e.knocking, from)
 		}
 		e.mu.Unlock()
-		if in != nil {
-			e.carry(secure, in)
+		if goOn != nil {
+			goOn()
 		}
 	})
 }
@@ -132,35 +134,39 @@ func origin(a net.Addr) string {
 	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
-// greet does the handshake with a host that has connected, and answers it. It returns the future
-// link; nil for none.
-func (e *entrance) greet(conn net.Conn) (*tls.Conn, *inlink) {
+// greet does the handshake with whoever has connected, and answers. It returns how to go on with a
+// connection that was let in; nil for none.
+func (e *entrance) greet(conn net.Conn) func() {
 	if conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
-		return nil, nil
+		return nil
 	}
 	config := e.bus.serverTLS()
-	config.NextProtos = []string{linkName}
+	config.NextProtos = e.streams.names()
 	config.ClientAuth = tls.RequireAnyClientCert
 	secure := tls.Server(conn, config)
 	var asks hello
 	err := secure.Handshake()
-	if err == nil {
+	kind := e.streams.kind(secure)
+	if err == nil && kind == nil {
 		err = readLine(secure, &asks)
 	}
 	if err != nil {
 		e.bus.opts.Log.Debug().Err(err).Stringer("address", conn.RemoteAddr()).Msg("a connection to the links port came to nothing")
-		return nil, nil
+		return nil
+	}
+	if kind != nil {
+		ctx, in := e.streams.enter(e.ctx, kind, secure)
+		if in == nil {
+			return nil
+		}
+		return func() { e.streams.serve(ctx, kind, secure, in) }
 	}
 	in, answer := e.judge(secure, asks)
-	if err := writeLine(secure, answer); err != nil || answer.Cause != "" || asks.Probe {
+	if err := writeLine(secure, answer); err != nil || answer.Cause != "" || asks.Probe || conn.SetDeadline(time.Time{}) != nil {
 		e.leave(in)
-		return nil, nil
+		return nil
 	}
-	if conn.SetDeadline(time.Time{}) != nil {
-		e.leave(in)
-		return nil, nil
-	}
-	return secure, in
+	return func() { e.carry(secure, in) }
 }
 
 // judge decides whether a link is allowed. If it is, the caller must call leave.

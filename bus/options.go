@@ -66,6 +66,8 @@ type Options struct {
 	QueueBytes int
 	// Services answer questions from the beginning; Serve adds others later.
 	Services map[protocol.Name]Service
+	// Streams are what the links port serves besides links.
+	Streams []Stream
 	// Discovery is what this host answers to anybody who looks for NATS services.
 	Discovery Discovery
 }

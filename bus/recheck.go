@@ -29,6 +29,7 @@ func (b *Bus) Recheck() {
 			b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
 			in.end()
 		}
+		b.entrance.streams.recheck()
 	}
 	b.recheckClients()
 }
