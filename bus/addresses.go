@@ -18,10 +18,7 @@ func (b *Bus) Addresses() Addresses {
 	if addr := b.server.Addr(); addr != nil {
 		a.Clients = asAsked(b.opts.Listen, addr.String())
 	}
-	if b.entrance != nil {
-		a.Links = b.entrance.address()
-		a.Advertised = Advertised(b.opts.Advertise, a.Links)
-	}
+	a.Links, a.Advertised = b.entrance.address()
 	return a
 }
 

@@ -30,7 +30,7 @@ type Bus struct {
 	inner    nkeys.KeyPair  // proves our own connection to our own server
 	server   *server.Server // nil if an existing system is used
 	tree     *tree
-	entrance *entrance // nil if no links are taken
+	entrance *entrance // nil if an existing system is used
 	dialler  *dialler  // nil if nobody is dialled
 	conn     *nats.Conn
 	inboxSub *nats.Subscription

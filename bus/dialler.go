@@ -64,7 +64,7 @@ func newDialler(b *Bus) (*dialler, error) {
 	}
 	b.teardown.push("end of the dialler", d.close)
 	d.work.Go(func() { d.door.serve(d.ctx, &d.work, d.serve) })
-	if b.takesLinks() && b.opts.Heard != nil {
+	if b.opts.Heard != nil {
 		d.work.Go(d.rejoinAlways)
 	}
 	return d, nil
@@ -131,7 +131,7 @@ func (d *dialler) serve(conn net.Conn) {
 
 // pass carries the bytes of a link to a hub, beginning with those that have come already.
 func (d *dialler) pass(ctx context.Context, conn net.Conn, hub *knocked) {
-	if !d.bus.takesLinks() {
+	if !hub.takes {
 		pass(ctx, conn, newUnmarked(hub.conn, io.MultiReader(bytes.NewReader(hub.greets), hub.conn)))
 		return
 	}
@@ -169,6 +169,9 @@ func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, e
 			d.linked(hub)
 			if alias, counts := d.bus.opts.Trusted(hub.key); !counts || alias != hub.host {
 				end() // its key was revoked after it was judged, when Recheck could not see the link yet
+			}
+			if hub.takes != d.bus.takesLinks() {
+				end() // the links port was opened meanwhile, when OpenLinks could not see the link yet
 			}
 			return hub, nil
 		}

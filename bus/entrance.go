@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -26,19 +27,20 @@ const (
 // That port is on the loopback and takes nobody else (guard). So strangers never reach the server.
 type entrance struct {
 	bus      *Bus
-	asked    string // the address as the operator wrote it
-	listener net.Listener
 	ctx      context.Context
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
 	carrying tally // the links that exist
 	streams  streams
 
-	mu       sync.Mutex         // guards the fields below
-	leafPort string             // leaf port of the server; "" until it is ready
-	knocking map[string]int     // number of connections by address
-	count    int                // sum of knocking
-	inside   map[string]*inlink // links by the address at which the server sees them
+	mu        sync.Mutex         // guards the fields below
+	asked     string             // the address as the operator wrote it
+	listener  net.Listener       // nil while no links are taken
+	advertise []string           // addresses at which others reach it, as the operator wrote them
+	leafPort  string             // leaf port of the server; "" until it is ready
+	knocking  map[string]int     // number of connections by address
+	count     int                // sum of knocking
+	inside    map[string]*inlink // links by the address at which the server sees them
 }
 
 // inlink is a link that another host dialled.
@@ -53,37 +55,85 @@ type inlink struct {
 	end     context.CancelFunc
 }
 
-func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error) {
-	if _, _, err := protocol.SplitHostPort(address); err != nil {
-		return nil, fmt.Errorf("cannot listen for links: %w", err)
-	}
-	l, err := (&net.ListenConfig{KeepAliveConfig: keepAlive}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen for links: %w", err)
-	}
-	e := &entrance{bus: b, asked: address, listener: l, knocking: map[string]int{}, inside: map[string]*inlink{}}
+func newEntrance(b *Bus) *entrance {
+	e := &entrance{bus: b, knocking: map[string]int{}, inside: map[string]*inlink{}}
 	e.streams = streams{bus: b, kinds: b.opts.Streams, open: map[*inflow]string{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the links port", e.close)
-	return e, nil
+	return e
 }
 
-func (e *entrance) address() string { return asAsked(e.asked, e.listener.Addr().String()) }
-
-// open begins to take links for the server, whose leaf port is `leafPort`.
-func (e *entrance) open(leafPort string) {
+// bind takes the port. Nobody is answered there before open.
+func (e *entrance) bind(ctx context.Context, address string, advertise []string) error {
+	if _, _, err := protocol.SplitHostPort(address); err != nil {
+		return fmt.Errorf("cannot listen for links: %w", err)
+	}
 	e.mu.Lock()
-	e.leafPort = leafPort
-	e.mu.Unlock()
-	e.work.Go(func() { acceptAll(e.ctx, e.listener, e.knock) }) // ends with e.ctx
+	defer e.mu.Unlock()
+	if e.listener != nil {
+		return fmt.Errorf("cannot listen for links at %s: this host takes them at %s already", address, e.listener.Addr())
+	}
+	if e.ctx.Err() != nil {
+		return ErrClosed
+	}
+	l, err := (&net.ListenConfig{KeepAliveConfig: keepAlive}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot listen for links: %w", err)
+	}
+	e.asked, e.listener, e.advertise = address, l, slices.Clone(advertise)
+	return nil
+}
+
+// address is where links are taken, "" for nowhere, and where others reach that.
+func (e *entrance) address() (bound string, advertised []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.listener == nil {
+		return "", nil
+	}
+	bound = asAsked(e.asked, e.listener.Addr().String())
+	return bound, Advertised(e.advertise, bound)
+}
+
+// open begins to take links for the server, if a port is bound and the server is ready.
+func (e *entrance) open() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l := e.listener; l != nil && e.leafPort != "" && e.ctx.Err() == nil {
+		e.work.Go(func() { acceptAll(e.ctx, l, e.knock) }) // ends with e.ctx
+	}
+}
+
+// OpenLinks has a bus that runs take links of other hosts, as if Config had said so at its start. It
+// does not last longer than the bus. An existing link to a hub is made anew, because that hub has to
+// know that there may be hosts behind this one.
+func (b *Bus) OpenLinks(ctx context.Context, address string, advertise []string) error {
+	if b.server == nil {
+		return errors.New("cannot listen for links: an existing NATS system is used")
+	}
+	if err := b.entrance.bind(ctx, address, advertise); err != nil {
+		return err
+	}
+	if b.dialler != nil {
+		b.dialler.drop()
+	}
+	b.entrance.open()
+	return nil
 }
 
 // close ends all links. Call it after the server was ended, so that the server's last words still
 // pass.
 func (e *entrance) close() error {
-	_ = e.listener.Close()
+	e.mu.Lock()
+	l := e.listener
+	e.mu.Unlock()
+	if l != nil {
+		_ = l.Close()
+	}
 	e.carrying.wait(lingerFor)
+	e.mu.Lock()
 	e.cancel()
+	e.mu.Unlock()
 	e.work.Wait()
 	return nil
 }

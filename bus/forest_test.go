@@ -74,7 +74,7 @@ func (f *forest) hubs(from *host) []Hub {
 		}
 		address := closedAddress
 		if b := f.at[h.alias]; b != nil && f.reach[[2]*host{from, h}] {
-			address = b.entrance.address()
+			address, _ = b.entrance.address()
 		}
 		key, err := h.opts.Key.PublicKey()
 		if err != nil {

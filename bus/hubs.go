@@ -44,9 +44,6 @@ func (d *dialler) targets(lonely bool) []target {
 }
 
 func (b *Bus) linkedHere() map[protocol.Name]bool {
-	if b.entrance == nil {
-		return nil
-	}
 	hosts := map[protocol.Name]bool{}
 	for _, in := range b.entrance.links() {
 		hosts[in.host] = true
@@ -61,15 +58,16 @@ func (b *Bus) hubs() []Hub {
 	return b.opts.Hubs()
 }
 
-func (b *Bus) takesLinks() bool { return b.entrance != nil }
+func (b *Bus) takesLinks() bool {
+	at, _ := b.entrance.address()
+	return at != ""
+}
 
 // isOwn reports whether this host takes links at an address, as far as that shows without looking
 // up names. If it misses that, the key shows it.
 func (b *Bus) isOwn(address string) bool {
-	if b.entrance == nil {
-		return false
-	}
-	return sameListener(address, b.entrance.address())
+	own, _ := b.entrance.address()
+	return own != "" && sameListener(address, own)
 }
 
 // sameListener reports whether the address `dialled` leads to the listener at `own` on this

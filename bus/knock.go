@@ -31,6 +31,7 @@ type knocked struct {
 	took    time.Duration // round trip time of the two lines
 	off     time.Duration // its clock minus ours
 	version string
+	takes   bool   // it was told that this host takes links
 	greets  []byte // what its server has said first; nil in a probe
 }
 
@@ -112,7 +113,8 @@ func (k *knocked) introduce(ctx context.Context, b *Bus, probe bool) error {
 		return err
 	}
 	began := time.Now()
-	asks := hello{Link: linkVersion, Version: b.opts.Discovery.Version, Time: b.opts.Now().UTC(), Takes: b.takesLinks(), Probe: probe}
+	k.takes = b.takesLinks()
+	asks := hello{Link: linkVersion, Version: b.opts.Discovery.Version, Time: b.opts.Now().UTC(), Takes: k.takes, Probe: probe}
 	if err := writeLine(k.conn, asks); err != nil {
 		return err
 	}

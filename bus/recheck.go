@@ -20,17 +20,15 @@ func (b *Bus) Recheck() {
 		b.recheckOut()
 		b.dialler.poke()
 	}
-	if b.entrance != nil {
-		for _, in := range b.entrance.links() {
-			alias, counts := b.opts.Trusted(in.key)
-			if counts && alias == in.host && in.carries == (in.takes && b.carries(in.host)) {
-				continue
-			}
-			b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
-			in.end()
+	for _, in := range b.entrance.links() {
+		alias, counts := b.opts.Trusted(in.key)
+		if counts && alias == in.host && in.carries == (in.takes && b.carries(in.host)) {
+			continue
 		}
-		b.entrance.streams.recheck()
+		b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
+		in.end()
 	}
+	b.entrance.streams.recheck()
 	b.recheckClients()
 }
 

@@ -50,19 +50,23 @@ func (b *Bus) startServer(ctx context.Context) error {
 		return fmt.Errorf("cannot make the embedded NATS server: %w", err)
 	}
 	guard.account = srv.GlobalAccount()
+	takes := opts.LeafNode.Port != 0
 	fatal := make(chan string, 1)
 	srv.SetLogger(&logger{log: quiet(b.opts.Log), fatal: fatal, leaf: b.links.poke}, true, false)
 	b.server = srv
 	b.teardown.push("stop of the embedded server", func() error { return stopServer(srv) })
 	srv.Start()
-	if err := awaitServer(ctx, srv, fatal); err != nil || b.entrance == nil {
+	if err := awaitServer(ctx, srv, fatal); err != nil || !takes {
 		return err
 	}
 	v, err := srv.Varz(nil)
 	if err != nil {
 		return fmt.Errorf("cannot ask the embedded NATS server for its ports: %w", err)
 	}
-	b.entrance.open(net.JoinHostPort(v.LeafNode.Host, strconv.Itoa(v.LeafNode.Port)))
+	b.entrance.mu.Lock()
+	b.entrance.leafPort = net.JoinHostPort(v.LeafNode.Host, strconv.Itoa(v.LeafNode.Port))
+	b.entrance.mu.Unlock()
+	b.entrance.open()
 	return nil
 }
 
@@ -72,8 +76,9 @@ func (b *Bus) startLinks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.entrance = newEntrance(b)
 	if links != "" {
-		if b.entrance, err = newEntrance(ctx, b, links); err != nil {
+		if err := b.entrance.bind(ctx, links, b.opts.Advertise); err != nil {
 			return err
 		}
 	}
@@ -129,7 +134,7 @@ func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
 	leaf.ReconnectInterval = leafRetry
 	// Without compression, no unknown peer can make us unpack anything.
 	leaf.Compression.Mode = server.CompressionOff
-	if b.entrance != nil {
+	if b.dialler != nil || b.takesLinks() { // who dials others may take links later (OpenLinks)
 		leaf.Host, leaf.Port = "127.0.0.1", server.RANDOM_PORT
 	}
 	if b.dialler != nil {
