@@ -44,3 +44,24 @@ func TestSetListenKeepsWhatPeopleWrote(t *testing.T) {
 		t.Error("a file that is not there was written")
 	}
 }
+
+func TestSetLinks(t *testing.T) {
+	const head = "fleet: demo\nalias: white\nhuman: nat\n"
+	for _, c := range []struct {
+		was, want string
+		advertise []string
+	}{
+		{"", "bus:\n  links: \"0.0.0.0:4223\"\n", nil},
+		{"bus:\n  listen: \"\"\n  links: \"\" # x\n  advertise: [] # y\n", "bus:\n  listen: \"\"\n  links: \"0.0.0.0:4223\" # x\n  advertise: [\"a.example:1\", \"b.example:2\"] # y\n", []string{"a.example:1", "b.example:2"}},
+		{"bus:\n  advertise:\n    - a.example:1\n  links: \"127.0.0.1:1\"\n", "bus:\n  advertise:\n    - a.example:1\n  links: \"0.0.0.0:4223\"\n", []string{"a.example:1"}},
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(head+c.was), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := SetLinks(path, "0.0.0.0:4223", c.advertise)
+		if got, _ := os.ReadFile(path); err != nil || string(got) != head+c.want {
+			t.Errorf("%v, and the file is\n%s", err, got)
+		}
+	}
+}

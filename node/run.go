@@ -243,8 +243,8 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		QueueBytes: n.queueBytes,
 	}
 	o.Heard = func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live }
-	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
-		o.Hubs = n.hosts.Hubs.List // without these there is never anybody to dial
+	if system.URL == "" {
+		o.Hubs = n.hosts.Hubs.List
 	}
 	b, err := bus.Start(ctx, o)
 	if err != nil {

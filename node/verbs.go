@@ -96,6 +96,7 @@ func (n *Node) bindings() []control.Binding {
 		control.RotateKey.By(n.hosts.Rotator.RotateKey),
 		control.RevokeKey.By(n.hosts.Revoker.RevokeKey),
 		control.RemoveHost.By(n.hosts.Remover.RemoveHost),
+		control.OpenLinks.By(n.hosts.Links.Open),
 		control.Stop.By(n.Stop),
 	}
 }

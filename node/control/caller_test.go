@@ -125,6 +125,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"revoke-key", `{"host":"white"}`, "o"},
 		{"revoke-key", `{"host":"white","try":true}`, "o"},
 		{"remove-host", `{"host":"white","try":true}`, "o"},
+		{"open-links", `{"address":"127.0.0.1:0"}`, "o"},
 		{"set-agent", `{"name":"x"}`, "o"},
 		{"talk", `{"to":"volt"}`, "oau"},
 		{"wait", `{"re":"b2c3d4e5"}`, "oau"},

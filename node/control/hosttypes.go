@@ -112,6 +112,26 @@ type HostRemoval struct {
 	Path    protocol.Path   `json:"path,omitempty"` // the message that says so; absent if it was only tried
 }
 
+// OpenLinks has a node that runs take links of other hosts, from now on and after its next starts. It
+// writes that into config.yaml, and the record tells the other hosts.
+var OpenLinks = NewVerb[OpenLinksRequest, OpenedLinks](VerbSpec{
+	Name: "open-links", Access: Operates, Doing: "set where this host listens",
+	Doc: "Has a node that runs take links of other hosts, from now on and after its next starts.",
+})
+
+// OpenLinksRequest says where links are to be taken.
+type OpenLinksRequest struct {
+	Address string `json:"address"` // host:port
+	// Advertise are the addresses, host:port, at which others reach it; none: those of the machine.
+	Advertise []string `json:"advertise,omitempty"`
+}
+
+// OpenedLinks is where a host takes links.
+type OpenedLinks struct {
+	Address    string   `json:"address"`    // the bound address, host:port
+	Advertised []string `json:"advertised"` // the addresses that other hosts are told
+}
+
 // ShowHost describes one host, without asking it.
 var ShowHost = NewVerb[HostRequest, Host](VerbSpec{
 	Name: "host", Access: Reads,

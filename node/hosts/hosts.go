@@ -68,6 +68,7 @@ type Hosts struct {
 	Rotator    *rotator
 	Revoker    *revoker
 	Remover    *remover
+	Links      *linkOpener
 	Humans     *humans
 	Policies   *policies
 }
@@ -82,6 +83,7 @@ func New(o Options) *Hosts {
 	h.Rotator = &rotator{Options: &o, own: h.Own}
 	h.Revoker = &revoker{&o, h.Own}
 	h.Remover = &remover{&o, h.Revoker}
+	h.Links = &linkOpener{Options: &o, own: h.Own}
 	h.Policies = &policies{&o, h.Humans}
 	return h
 }

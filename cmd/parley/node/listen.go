@@ -20,12 +20,12 @@ func NewListenCommand(p *cli.Program) *cobra.Command {
 		Long: `Show at which port NATS clients and other hosts reach this host, or set it:
 ADDRESS is address:port for NATS clients, and other hosts take the next port;
 0.0.0.0 means all addresses, and '' opens no port. In config.yaml nothing but
-bus.listen is changed. A node that runs goes on with what it was started with;
-start it anew then.`,
+bus.listen is changed. A node that runs and takes no links yet takes them at
+once; all else holds when it is started anew.`,
 		Example: `  parley fleet listen
-  parley fleet listen 192.0.2.7:4222 && parley stop && parley up -d`,
+  parley fleet listen 192.0.2.7:4222`,
 		Args: cli.Between(0, 1, "one address:port"),
-		RunE: p.AtHome(func(_ *cobra.Command, args []string, home configs.Home, v cli.View) error {
+		RunE: p.AtHome(func(cmd *cobra.Command, args []string, home configs.Home, v cli.View) error {
 			if len(args) > 0 {
 				if err := p.ForOperator("set where this host listens"); err != nil {
 					return err
@@ -44,9 +44,20 @@ start it anew then.`,
 			const label = len("clients:")
 			v.Labelled(label, "clients", cmp.Or(c.Bus.Listen, "no port"))
 			v.Labelled(label, "hosts", cmp.Or(c.Bus.LinksAddress(), "no port"))
-			if len(args) > 0 {
-				v.Next("parley stop && parley up -d", "a node that runs listens there once it is started anew")
+			if len(args) == 0 {
+				return nil
 			}
+			why := "a node that runs listens there once it is started anew"
+			if at := c.Bus.LinksAddress(); args[0] != "" && at != "" {
+				_, err := control.OpenLinks.Ask(cmd.Context(), p.Connect(home.Socket()), control.OpenLinksRequest{Address: at, Advertise: c.Bus.Advertise})
+				switch {
+				case err == nil:
+					why = "hosts can link already; NATS clients once it is started anew"
+				case !cli.NoNodeRuns(err) && control.AsError(err).Kind != control.KindConflict:
+					return err
+				}
+			}
+			v.Next("parley restart", why)
 			return nil
 		}),
 	}

@@ -1,0 +1,64 @@
+package hosts
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/writing"
+)
+
+// linkOpener has a host that runs take links.
+type linkOpener struct {
+	*Options
+	own *ownHost
+
+	mu sync.Mutex // held while a port is opened, so that there is one
+}
+
+// Open answers control.OpenLinks. If links are taken already, it only says where, and refuses another
+// address. The port that is bound is written into config.yaml, so that a port which the system has
+// chosen stays the same.
+func (l *linkOpener) Open(ctx context.Context, r control.OpenLinksRequest) (control.OpenedLinks, error) {
+	b := l.Bus()
+	if b == nil {
+		return control.OpenedLinks{}, writing.AsError(writing.ErrDraining)
+	}
+	if l.NatsBus.Load() != nil {
+		return control.OpenedLinks{}, control.Errorf(control.KindRefused, "see bus.url in "+l.Home.Config(), "cannot take links of other hosts: an existing NATS system joins them")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := b.Addresses(); at.Links != "" {
+		if at.Links == r.Address && (len(r.Advertise) == 0 || slices.Equal(at.Advertised, r.Advertise)) {
+			return control.OpenedLinks{Address: at.Links, Advertised: at.Advertised}, nil
+		}
+		return control.OpenedLinks{}, control.Errorf(control.KindConflict, "change it in "+l.Home.Config()+", then: parley restart",
+			"cannot take links at %s: this host takes them at %s already", r.Address, at.Links)
+	}
+	if err := b.OpenLinks(ctx, r.Address, r.Advertise); err != nil {
+		return control.OpenedLinks{}, control.Errorf(control.KindFailed, homes.ListenHint(err, "parley fleet listen "), "%v", err)
+	}
+	at := b.Addresses()
+	done := control.OpenedLinks{Address: at.Links, Advertised: at.Advertised}
+	if err := l.keep(at.Links, r.Advertise); err != nil {
+		return done, control.Errorf(control.KindFailed, "", "links are taken at %s until this node ends, and not after that: %v", at.Links, err)
+	}
+	if err := l.own.Publish(ctx); err != nil {
+		return done, writing.AsError(err)
+	}
+	l.Log.Info().Str("address", at.Links).Msg("links of other hosts are taken")
+	return done, nil
+}
+
+// keep has the next start take links there too.
+func (l *linkOpener) keep(address string, advertise []string) error {
+	c, err := configs.Load(l.Home.Config())
+	if err != nil || c.Bus.LinksAddress() == address && slices.Equal(c.Bus.Advertise, advertise) {
+		return err
+	}
+	return configs.SetLinks(l.Home.Config(), address, advertise)
+}
