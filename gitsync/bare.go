@@ -43,7 +43,7 @@ func isThere(opts Options, dir string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if len(entries) > 0 || opts.Remote == "" && hasJournal(opts.Dir) {
+	if len(entries) > 0 || !opts.isShared() && hasJournal(opts.Dir) {
 		return nil
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func (r *Record) withClaims(ctx context.Context, name string, do func(ctx contex
 		return ErrClosed
 	case !claimName.MatchString(name):
 		return fmt.Errorf("%q is no name of a claim", name)
-	case r.opts.Remote == "":
+	case !r.opts.isShared():
 		return ErrNoRemote
 	}
 	ctx, done := r.online.during(ctx)

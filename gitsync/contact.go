@@ -20,7 +20,7 @@ import (
 // contact is what is known of the remote: when it was reached, and what trouble there is
 // with it.
 type contact struct {
-	remote  string                     // as configured
+	remote  func() string              // as configured
 	dir     string                     // record.git
 	lacking func(said string) []string // the files that a text names, and that the remote lacks
 	now     func() time.Time
@@ -108,7 +108,7 @@ func (c *contact) logTrouble(t Trouble) {
 		c.log.Info().Msg("the remote can be used again")
 		return
 	}
-	c.log.Warn().Str("remote", redact.Remote(c.remote)).Str("kind", string(t.Kind)).Msg(t.Text)
+	c.log.Warn().Str("remote", redact.Remote(c.remote())).Str("kind", string(t.Kind)).Msg(t.Text)
 }
 
 // nextTry notes for Status that what failed is tried again after a pause.
@@ -159,7 +159,7 @@ func (c *contact) report(s *Status) {
 // the name of the remote, which says nothing about it.
 func (c *contact) kindOf(err error) (Kind, string) {
 	if unusable := new(UnusableError); errors.As(err, &unusable) {
-		return KindUnusable, strings.NewReplacer("URL", redact.Remote(c.remote), "COMMIT", unusable.Commit).Replace(advices[KindUnusable])
+		return KindUnusable, strings.NewReplacer("URL", redact.Remote(c.remote()), "COMMIT", unusable.Commit).Replace(advices[KindUnusable])
 	}
 	for _, known := range []struct {
 		err  error
@@ -180,8 +180,8 @@ func (c *contact) kindOf(err error) (Kind, string) {
 	pushing := strings.HasPrefix(text, "cannot push")
 	said := carrier.Output(err)
 	unnamed := said
-	address, _ := gitremote.Split(c.remote)
-	for _, name := range []string{c.remote, address, redact.Remote(c.remote)} {
+	address, _ := gitremote.Split(c.remote())
+	for _, name := range []string{c.remote(), address, redact.Remote(c.remote())} {
 		if name != "" {
 			text, unnamed = strings.ReplaceAll(text, name, ""), strings.ReplaceAll(unnamed, name, "")
 		}
@@ -191,5 +191,5 @@ func (c *contact) kindOf(err error) (Kind, string) {
 	if kind == KindContent && pushing {
 		files = cmp.Or(strings.Join(c.lacking(said), " "), files)
 	}
-	return kind, strings.NewReplacer("URL", redact.Remote(c.remote), "RECORD", visible.Shell(c.dir), "PATH", files).Replace(advice)
+	return kind, strings.NewReplacer("URL", redact.Remote(c.remote()), "RECORD", visible.Shell(c.dir), "PATH", files).Replace(advice)
 }

@@ -25,12 +25,12 @@ func (r *Record) SetPlace(place int) {
 
 // CanPush reports whether this node can be a courier: the remote was reached, and
 // the last fetch and the last push, if there was one, worked.
-func (r *Record) CanPush() bool { return r.opts.Remote != "" && r.contact.works() }
+func (r *Record) CanPush() bool { return r.opts.isShared() && r.contact.works() }
 
 // courier says what this node commits and pushes at once, and what it leaves to others for how
 // long.
 type courier struct {
-	shared       bool          // there is a remote
+	shared       func() bool   // there is a remote
 	peers        time.Duration // Options.Grace
 	pushInterval time.Duration
 
@@ -59,7 +59,7 @@ func (c *courier) patience() time.Duration {
 
 // grace is how long a message of a peer is left to others before it is committed here.
 func (c *courier) grace() time.Duration {
-	if !c.shared || c.at() == 1 {
+	if !c.shared() || c.at() == 1 {
 		return 0
 	}
 	return c.peers

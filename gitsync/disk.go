@@ -37,7 +37,7 @@ type disk struct {
 	progress  *progress
 	survey    surveyor
 	losses    *lossBook
-	shared    bool                        // there is a remote
+	shared    func() bool                 // there is a remote
 	reunite   func(context.Context) error // brings back what was lost, if it is there again
 	fetchAnew func()                      // asks the remote for what is lost
 	tell      *teller
@@ -118,7 +118,7 @@ func (d *disk) lookAgain(why string) error {
 	if why == "" {
 		why = d.broken()
 	}
-	if !d.shared {
+	if !d.shared() {
 		if err := d.losses.set(d.losses.now().and(lost)); err != nil {
 			d.log.Error().Err(err).Msg("the next start does not know what was lost")
 		}
@@ -181,7 +181,7 @@ func (d *disk) noteBroken(why string) {
 	} else {
 		d.log.Error().Msg("a part of main is not on the disk any more: " + why)
 	}
-	if d.shared {
+	if d.shared() {
 		d.fetchAnew()
 	}
 	d.tell.damaged(why)

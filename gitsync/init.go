@@ -117,17 +117,23 @@ func (f *founding) clear() error {
 
 // makeRepository writes an empty bare repository. It needs no git program.
 func (f *founding) makeRepository() error {
-	if err := f.clear(); err != nil {
-		return fmt.Errorf("cannot clear away an unfinished record: %w", err)
+	_, _, far := gitremote.Host(f.opts.Remote)
+	if began, err := carrier.RemoteOf(f.dir); !far || err != nil || began != f.opts.Remote { // else a first copy goes on where it was cut short
+		if err := f.clear(); err != nil {
+			return fmt.Errorf("cannot clear away an unfinished record: %w", err)
+		}
 	}
-	if _, err := makeBare(f.dir); err != nil {
+	_, err := makeBare(f.dir)
+	if err == nil && far {
+		err = carrier.SetRemote(f.dir, f.opts.Remote)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
 		return err
 	}
-	f.git = carrier.New(f.store, f.opts.Remote, f.opts.Builtin)
+	f.git = carrier.NewOver(f.opts.Dial, f.store, f.opts.Remote, f.opts.Builtin)
 	f.git.BePatient()
 	if f.opts.Ask {
 		f.git.MayAsk()
@@ -263,7 +269,11 @@ func (f *founding) adopt(ctx context.Context) (Found, error) {
 		return Found{}, err
 	}
 	for _, ref := range []string{carrier.MainRef, carrier.RemoteRef} {
-		if err := f.store.MoveRef(ref, objects.Zero, tip); err != nil {
+		before, _, err := f.store.Ref(ref) // of a call that was cut short
+		if err == nil {
+			err = f.store.MoveRef(ref, before, tip)
+		}
+		if err != nil {
 			return Found{}, err
 		}
 	}

@@ -53,7 +53,7 @@ func (m *mender) mend(h objects.Hash) error {
 	if typ, data, ok := firstPackOf(m.opts.Dir).find(h); ok {
 		return m.put(h, typ, data, "the second copy of the first commit")
 	}
-	if m.opts.Remote == "" {
+	if !m.opts.isShared() {
 		return errors.New("there is no copy: the journal has none and there is no remote")
 	}
 	typ, data, err := m.fromRemote(h)

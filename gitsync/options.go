@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -65,7 +66,14 @@ type Options struct {
 	Dir string
 	// Remote is the URL or path of the shared repository; "" means none.
 	Remote string
+	// Dial reaches other hosts. It is needed if Remote is another host (gitremote.Host).
+	Dial carrier.Dial
+	// Others are the hosts that have the record too. They are asked for what they have while the host
+	// that Remote names is away. nil: nobody else is asked.
+	Others func() []string
 	Author Author
+
+	shared *atomic.Pointer[string] // Remote, or the one that Share has set; copies of Options have it in common
 
 	FetchInterval time.Duration // time between looks at the remote; 0 means 10 s
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
@@ -225,7 +233,8 @@ func (o Options) withDefaults() (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Remote = remote
+	o.Remote, o.shared = remote, new(atomic.Pointer[string])
+	o.shared.Store(&remote)
 	o.FetchInterval = cmp.Or(max(o.FetchInterval, 0), defaultFetchInterval)
 	o.PushInterval = cmp.Or(max(o.PushInterval, 0), defaultPushInterval)
 	o.Grace = cmp.Or(max(o.Grace, 0), defaultGrace)
@@ -243,6 +252,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	return o, nil
 }
+
+// remote is the shared repository at the moment; "" means none.
+func (o *Options) remote() string { return *o.shared.Load() }
+
+// isShared reports whether there is a shared repository.
+func (o *Options) isShared() bool { return o.remote() != "" }
 
 func lowerHash(_ protocol.Path, a, b []byte) bool {
 	ha, hb := sha256.Sum256(a), sha256.Sum256(b)

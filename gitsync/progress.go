@@ -21,7 +21,7 @@ type progress struct {
 	journal *journal.Journal
 	tell    *teller
 	log     zerolog.Logger
-	shared  bool // there is a remote
+	shared  func() bool // there is a remote
 
 	withheld *withheld
 
@@ -100,7 +100,7 @@ func (g *progress) place(p protocol.Path) (Place, error) {
 			return Stored, err
 		}
 		return Absent, err
-	case unpushed || !g.shared:
+	case unpushed || !g.shared():
 		return Recorded, nil
 	}
 	return Pushed, nil

@@ -39,6 +39,7 @@ type Record struct {
 	mender  *mender
 
 	commitBell chan struct{} // there may be something to commit
+	sharedNow  chan struct{} // closed by Share
 
 	tell     *teller
 	progress *progress
@@ -87,16 +88,16 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		opts:       opts,
 		log:        opts.Log,
 		commitBell: make(chan struct{}, 1),
+		sharedNow:  make(chan struct{}),
 		updates:    &updates{waiting: map[string]*fileUpdate{}, own: map[string]objects.Hash{}},
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
-	shared := opts.Remote != ""
 	r.progress = &progress{
-		shared: shared, tell: r.tell, log: r.log,
+		shared: opts.isShared, tell: r.tell, log: r.log,
 		held: map[protocol.Path][]*heldMessage{}, unpushed: map[protocol.Path]time.Time{},
 	}
-	r.contact = &contact{remote: opts.Remote, dir: dir, lacking: func(said string) []string { return r.share.lacking(said) }, now: opts.Now, tell: r.tell, log: r.log}
-	r.courier = &courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
+	r.contact = &contact{remote: opts.remote, dir: dir, lacking: func(said string) []string { return r.share.lacking(said) }, now: opts.Now, tell: r.tell, log: r.log}
+	r.courier = &courier{shared: opts.isShared, peers: opts.Grace, pushInterval: opts.PushInterval}
 	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
 	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), tell: r.tell, log: r.log}
 	if err := isThere(opts, dir); err != nil {
@@ -133,7 +134,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
 	}
-	r.share.git = carrier.New(r.store, r.opts.Remote, r.opts.Builtin)
+	r.share.git = carrier.NewOver(r.opts.Dial, r.store, r.opts.Remote, r.opts.Builtin)
 	if r.opts.Patient {
 		r.share.git.BePatient()
 	}
@@ -202,7 +203,7 @@ func (r *Record) assemble() {
 		losses: r.losses, packs: r.packs, mender: r.mender, main: r.main, log: r.log,
 	}
 	r.disk = &disk{
-		store: r.store, progress: r.progress, survey: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
+		store: r.store, progress: r.progress, survey: survey, losses: r.losses, shared: r.opts.isShared, reunite: r.salvor.reunite,
 		fetchAnew: func() { ring(r.share.fetchBell) }, tell: r.tell, log: r.log,
 	}
 	r.main.disk = r.disk
@@ -347,7 +348,7 @@ func (r *Record) Status() Status {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	s := Status{
-		Remote:       redact.Remote(r.opts.Remote),
+		Remote:       redact.Remote(r.opts.remote()),
 		CommitError:  r.state.commitErr,
 		StoreError:   r.room.lacking(),
 		Place:        r.courier.at(),

@@ -16,7 +16,7 @@ func (g *progress) committed(tip, tree objects.Hash, added []MessageFile, files 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.tip, g.tree = tip, tree
-	if !g.shared {
+	if !g.shared() {
 		return
 	}
 	now := time.Now()
@@ -44,7 +44,7 @@ func (g *progress) recorded(messages []*heldMessage) {
 	}
 	g.pending = slices.DeleteFunc(g.pending, func(h *heldMessage) bool { return h.recorded })
 	g.mu.Unlock()
-	if !g.shared {
+	if !g.shared() {
 		g.release(messages)
 	}
 	g.tell.recorded(paths)

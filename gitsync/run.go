@@ -42,9 +42,11 @@ func (r *Record) Run(ctx context.Context) error {
 	defer stopTelling()
 	telling.Go(func() { r.tell.queue.run(tell) })
 	loops.Go(func() { r.commitLoop(ctx) })
-	if r.opts.Remote != "" {
-		loops.Go(func() { r.share.loop(ctx) })
-	}
+	loops.Go(func() {
+		if r.awaitShare(ctx) {
+			r.share.loop(ctx)
+		}
+	})
 	loops.Wait()
 	err := r.drain(context.WithoutCancel(ctx))
 	stopTelling()
@@ -194,7 +196,7 @@ func (r *Record) Fetch(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot fetch: %w", ErrClosed)
 	}
-	if r.opts.Remote == "" {
+	if !r.opts.isShared() {
 		return r.main.commit(ctx, false)
 	}
 	ctx, done := r.online.during(ctx)
@@ -216,7 +218,7 @@ func (r *Record) Sync(ctx context.Context) error {
 		return fmt.Errorf("cannot sync: %w", ErrClosed)
 	}
 	defer r.replaceDamaged()
-	if r.opts.Remote == "" {
+	if !r.opts.isShared() {
 		return r.main.commit(ctx, true)
 	}
 	online, done := r.online.during(ctx)

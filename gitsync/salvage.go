@@ -63,7 +63,7 @@ func (s *salvor) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !now.isEmpty() && s.opts.Remote != "" {
+	if !now.isEmpty() && s.opts.isShared() {
 		s.store.Hold()
 		err := s.mender.takeAll(ctx)
 		if err == nil {
@@ -344,7 +344,7 @@ func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash, whole fu
 		return c
 	}
 	c := firstOf(all, isWhole)
-	if c != objects.Zero && s.opts.Remote != "" {
+	if c != objects.Zero && s.opts.isShared() {
 		c, _ = v.Unbroken(c)
 	}
 	return c

@@ -13,7 +13,7 @@ import (
 // settle compares main with the remote's tip. A message that is in both is pushed, and the journal
 // lets go of it.
 func (g *progress) settle() error {
-	if !g.shared {
+	if !g.shared() {
 		return nil
 	}
 	g.mu.Lock()
@@ -91,7 +91,7 @@ type lag struct {
 func (g *progress) lag() lag {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return lag{g.shared && g.tip != g.remoteTip, len(g.unpushed), g.oldest, g.otherFiles}
+	return lag{g.shared() && g.tip != g.remoteTip, len(g.unpushed), g.oldest, g.otherFiles}
 }
 
 // count is how many messages the remote lacks. It is 1 if the remote lacks a commit with only other

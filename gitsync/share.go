@@ -36,6 +36,7 @@ type sharer struct {
 	admitted atomic.Pointer[objects.Hash]               // see Record.Admit
 
 	day      intake   // mu guards it
+	turn     int      // see fetchElsewhere; mu guards it
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
 
@@ -71,6 +72,7 @@ func (s *sharer) fetchOnce(ctx context.Context) error {
 		s.disk.suspect(err)
 		s.main.work.Unlock()
 		s.refs.clearWay()
+		s.fetchElsewhere(ctx)
 		return fmt.Errorf("cannot fetch main: %w", s.unpackable(ctx, err))
 	default:
 		if tip, _, err = s.store.Ref(carrier.FetchedRef); err != nil {
@@ -141,21 +143,26 @@ func (s *sharer) takeInRemote(tip objects.Hash) error {
 		}
 	}
 	if tip != objects.Zero {
-		for {
-			current, _ := s.progress.main()
-			err := s.main.reshape(tip, current)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, objects.ErrRefMoved) {
-				return err
-			}
-			if err := s.main.takeInMain(); err != nil {
-				return err
-			}
+		if err := s.shape(tip); err != nil {
+			return err
 		}
 	}
 	return s.remoteIs(tip)
+}
+
+// shape makes main out of main and another tip, whatever a program does to main meanwhile. The caller
+// holds work.
+func (s *sharer) shape(tip objects.Hash) error {
+	for {
+		current, _ := s.progress.main()
+		err := s.main.reshape(tip, current)
+		if err == nil || !errors.Is(err, objects.ErrRefMoved) {
+			return err
+		}
+		if err := s.main.takeInMain(); err != nil {
+			return err
+		}
+	}
 }
 
 // related returns an error for a tip that has no commit in common with the record.
@@ -209,10 +216,10 @@ func (s *sharer) pinRemote(tip objects.Hash) error {
 		}
 	}
 	known, err := carrier.RemoteOf(s.store.Dir())
-	if err != nil || known == carrier.Noted(s.opts.Remote) {
+	if err != nil || known == carrier.Noted(s.opts.remote()) {
 		return err
 	}
-	return carrier.SetRemote(s.store.Dir(), s.opts.Remote)
+	return carrier.SetRemote(s.store.Dir(), s.opts.remote())
 }
 
 // manyUnpushed is the number of messages that the remote lacks from which git takes longer to find

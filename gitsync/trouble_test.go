@@ -191,9 +191,9 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 	defer server.Close()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHome(t, "a", "")
-		h.Record.opts.Remote = server.URL + "/x.git"
-		h.contact.remote = h.Record.opts.Remote
-		h.share.git = carrier.New(h.store, h.Record.opts.Remote, false)
+		remote := server.URL + "/x.git"
+		h.Record.opts.shared.Store(&remote)
+		h.share.git = carrier.New(h.store, remote, false)
 		runFor(t, 10*time.Minute, h)
 		if s := h.Status(); s.Trouble.Kind != KindThrottled {
 			t.Errorf("status %+v", s.Trouble)
@@ -229,7 +229,7 @@ func TestTroubleOfRealRemotes(t *testing.T) {
 		filepath.Join(t.TempDir(), "nothing"):  KindNotFound,
 	} {
 		h := newHome(t, "a", "")
-		h.Record.opts.Remote, h.contact.remote = remote, remote
+		h.Record.opts.shared.Store(&remote)
 		for _, builtin := range []bool{false, true} {
 			h.share.git = carrier.New(h.store, remote, builtin)
 			err := h.share.fetch(t.Context())

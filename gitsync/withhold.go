@@ -113,7 +113,7 @@ func (r *Record) withhold(ctx context.Context, file string) (kept string, err er
 	switch p, isMessage := messagePath(file); {
 	case err != nil:
 		return "", err
-	case r.opts.Remote == "":
+	case !r.opts.isShared():
 		return "", errors.New("this record is pushed nowhere")
 	case pushed && remote != objects.Zero && (isMessage || there.Hash == e.Hash):
 		return "", ErrPushed

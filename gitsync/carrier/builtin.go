@@ -1,6 +1,7 @@
 package carrier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 type builtin struct {
 	remote string
 	store  *objects.Store
+	link   *linked // the other host that is the remote; nil if none is
 
 	mu             sync.Mutex    // guards the fields below
 	usual, timeout time.Duration // how long a run may usually take, and how long the next one may
@@ -93,7 +95,29 @@ func (b *builtin) connect(ctx context.Context, why service) (remoteSide, error) 
 	if folder := gitremote.Folder(b.remote); folder != "" {
 		return openLocalSide(folder, b.store)
 	}
-	return dialSide(ctx, b.remote, why, b.store)
+	if b.link == nil {
+		return dialSide(ctx, b.remote, why, b.store)
+	}
+	t, err := openTunnel(ctx, b.link.host, b.link.record, b.link.dial)
+	if err != nil {
+		return nil, err
+	}
+	side, err := dialSide(ctx, t.url, why, b.store)
+	if err != nil {
+		return nil, cmp.Or(t.close(), err)
+	}
+	return &tunnelSide{side, t}, nil
+}
+
+// tunnelSide is a remote at the other end of a tunnel.
+type tunnelSide struct {
+	remoteSide
+	tunnel *tunnel
+}
+
+func (s *tunnelSide) close() {
+	s.remoteSide.close()
+	_ = s.tunnel.close()
 }
 
 // Heads implements Carrier.

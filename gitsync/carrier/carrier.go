@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -84,10 +85,27 @@ var (
 // and `builtin` is false, because git knows the user's ssh configuration and credentials. Otherwise
 // it uses parley's own code.
 func New(store *objects.Store, remote string, builtin bool) Carrier {
-	if _, err := exec.LookPath("git"); err == nil && !builtin {
-		return newGitProgram(store.Dir(), remote, store)
+	return NewOver(nil, store, remote, builtin)
+}
+
+// NewOver is New for a remote that may be another host (gitremote.Host), which `dial` reaches.
+func NewOver(dial Dial, store *objects.Store, remote string, builtin bool) Carrier {
+	var link *linked
+	if host, record, ok := gitremote.Host(remote); ok {
+		link = &linked{host: host, record: record, dial: dial}
+		if dial == nil {
+			link.dial = func(context.Context, string, Request) (io.ReadWriteCloser, error) { return nil, errNoDial }
+		}
 	}
-	return newBuiltin(remote, store)
+	if _, err := exec.LookPath("git"); err == nil && !builtin {
+		g := newGitProgram(store.Dir(), remote, store)
+		g.link = link
+		g.pieces.Store(true)
+		return g
+	}
+	b := newBuiltin(remote, store)
+	b.link = link
+	return b
 }
 
 // Output is everything that the git program said, if an error is a failure of the git program.

@@ -37,10 +37,12 @@ type gitProgram struct {
 	at     string           // the remote in the form that git is given: others can see that in the list of processes
 	login  *gitremote.Login // the name and password for the remote; nil if the user's own configuration of git has them
 	store  *objects.Store   // of dir; nil if nothing is fetched
+	link   *linked          // the other host that is the remote; nil if none is
 
 	mu  sync.Mutex // guards env
 	env []string   // see environment; nil until it is known
 
+	pieces  atomic.Bool   // much may have to be fetched from another host
 	mayAsk  bool          // see MayAsk
 	usual   time.Duration // how long a run may usually take
 	timeout atomic.Int64  // how long the next run may take, in nanoseconds
@@ -85,12 +87,30 @@ func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	tooLong := fmt.Errorf("no answer within %s", span.Text(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
 	defer cancel()
-	out, err := g.exec(ctx, env, args...)
+	out, err := g.carry(ctx, env, args...)
 	switch {
 	case err == nil:
 		g.timeout.Store(int64(g.usual))
 	case errors.Is(context.Cause(ctx), tooLong):
 		g.timeout.Store(int64(min(2*limit, Patience)))
+	}
+	return out, err
+}
+
+// carry runs git, with a tunnel to the other host if the remote is one.
+func (g *gitProgram) carry(ctx context.Context, env []string, args ...string) (output, error) {
+	if g.link == nil {
+		return g.exec(ctx, env, args...)
+	}
+	t, err := openTunnel(ctx, g.link.host, g.link.record, g.link.dial)
+	if err != nil {
+		return output{}, err
+	}
+	args = append([]string{"-c", "protocol.git.allow=always", "-c", "core.gitProxy=none"}, args...)
+	out, err := g.exec(ctx, slices.Concat(env, t.environment(g.at)), args...)
+	failed := new(gitError)
+	if why := t.close(); why != nil && errors.As(err, &failed) {
+		failed.line, failed.err = why.Error(), errors.Join(failed.err, why) // git knows only that the connection has ended
 	}
 	return out, err
 }
@@ -191,7 +211,7 @@ func gitEnvironment(environ []string) []string {
 		"GIT_IMPLICIT_WORK_TREE": true, "GIT_GRAFT_FILE": true, "GIT_INDEX_FILE": true, "GIT_NO_REPLACE_OBJECTS": true,
 		"GIT_REPLACE_REF_BASE": true, "GIT_PREFIX": true, "GIT_SHALLOW_FILE": true, "GIT_COMMON_DIR": true,
 		"GIT_NAMESPACE": true, "GIT_QUARANTINE_PATH": true, "GIT_DEFAULT_HASH": true,
-		"LC_ALL": true, "LANGUAGE": true,
+		"GIT_PROXY_COMMAND": true, "GIT_PROTOCOL": true, "LC_ALL": true, "LANGUAGE": true,
 	}
 	var out []string
 	for _, pair := range environ {

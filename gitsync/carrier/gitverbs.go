@@ -52,7 +52,7 @@ func (g *gitProgram) MayAsk() { g.mayAsk = true }
 // program that the user has named for that. Whatever else the carrier does asks nobody.
 func (g *gitProgram) askFirst(ctx context.Context, args ...string) (output, error) {
 	env, err := g.environment(ctx)
-	if !g.mayAsk || err != nil {
+	if !g.mayAsk || g.link != nil || err != nil {
 		return g.run(ctx, args...)
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool { return pair == "GIT_ASKPASS=" })
@@ -80,8 +80,13 @@ var outOfMemory = []string{"out of memory", "cannot allocate memory", "mmap fail
 
 // FetchMain implements Carrier. It has git not hold large files in memory if it need not.
 func (g *gitProgram) FetchMain(ctx context.Context) error {
-	out, err := g.run(ctx, "-c", "core.bigFileThreshold=16m", "-c", "pack.threads=2", "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
-		"--no-write-fetch-head", "--end-of-options", g.at, "+"+MainRef+":"+FetchedRef)
+	if g.link != nil && g.pieces.Load() {
+		if err := g.fetchPieces(ctx); err != nil {
+			return err
+		}
+	}
+	out, err := g.fetch(ctx, MainRef)
+	g.pieces.Store(err != nil) // after a failure the other host may have gone on for long
 	var failed *gitError
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
@@ -96,6 +101,39 @@ func (g *gitProgram) FetchMain(ctx context.Context) error {
 		return errShallow
 	}
 	return g.confirmFetch(ctx)
+}
+
+// fetch brings one commit of the remote to FetchedRef.
+func (g *gitProgram) fetch(ctx context.Context, what string) (output, error) {
+	return g.run(ctx, "-c", "core.bigFileThreshold=16m", "-c", "pack.threads=2", "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
+		"--no-write-fetch-head", "--end-of-options", g.at, "+"+what+":"+FetchedRef)
+}
+
+// fetchPieces brings what another host has in pieces, up to the last one: a fetch that is cut short
+// brings nothing, and what earlier pieces have brought stays.
+func (g *gitProgram) fetchPieces(ctx context.Context) error {
+	have := ""
+	for _, ref := range []string{MainRef, FetchedRef} {
+		if h, ok, err := g.store.Ref(ref); err == nil && ok {
+			have = h.String()
+		}
+	}
+	all, err := g.link.points(ctx, have)
+	if err != nil {
+		return err
+	}
+	for _, point := range all {
+		if !plumbing.IsHash(point) {
+			return fmt.Errorf("%w: %s names %q, which is no commit", ErrRemote, g.link.host, OneLine(point))
+		}
+		if g.store.Has(plumbing.NewHash(point)) {
+			continue
+		}
+		if _, err := g.fetch(ctx, point); err != nil {
+			return fitting(g.remote, err)
+		}
+	}
+	return nil
 }
 
 // broughtMain reports whether git says that FetchedRef now names the remote's main, and no other

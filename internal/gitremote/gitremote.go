@@ -33,6 +33,8 @@ func Check(remote string) error {
 		return fmt.Errorf("%q begins with a dash, which git takes for an option", shown)
 	case helper.MatchString(remote):
 		return fmt.Errorf("%q has git run a program, git-remote-%s: give a URL or a path", shown, remote[:strings.Index(remote, "::")])
+	case strings.HasPrefix(remote, "parley://") && !hostName.MatchString(remote):
+		return fmt.Errorf("%q names no host of the fleet: write parley://HOST", shown)
 	case IsPath(remote) && !filepath.IsAbs(remote) && !strings.HasPrefix(remote, "/"):
 		return fmt.Errorf("%q is neither a git URL nor an absolute path", shown)
 	}
@@ -41,6 +43,22 @@ func Check(remote string) error {
 	}
 	return nil
 }
+
+// hostName is the form of a remote that is a host of the fleet.
+var hostName = pattern.New(`^parley://([a-z0-9][a-z0-9_-]{0,63})(/record)?$`)
+
+// Host is the host of the fleet that a remote names as parley://HOST: the repository that this host
+// keeps for the fleet or, with /record behind it, its own record.
+func Host(remote string) (host string, record, ok bool) {
+	m := hostName.Regexp().FindStringSubmatch(remote)
+	if m == nil {
+		return "", false, false
+	}
+	return m[1], m[2] != "", true
+}
+
+// OfHost is the remote that names a host's own record.
+func OfHost(host string) string { return "parley://" + host + "/record" }
 
 // IsPath tells a path from a URL and from host:path, as git does.
 func IsPath(remote string) bool {
