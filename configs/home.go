@@ -51,6 +51,12 @@ func (h Home) Humans() string { return filepath.Join(h.Dir, "humans") }
 // Record is the bare git repository of the record.
 func (h Home) Record() string { return filepath.Join(h.Dir, "record.git") }
 
+// Shared is the bare git repository through which a fleet shares its record, on the host that carries it.
+func (h Home) Shared() string { return filepath.Join(h.Dir, "shared.git") }
+
+// Carrier is the file that says how the host that carries the record is reached.
+func (h Home) Carrier() string { return filepath.Join(h.Dir, "carrier.json") }
+
 // Journal is the folder of messages that are stored and not yet safe in git.
 func (h Home) Journal() string { return filepath.Join(h.Dir, "journal") }
 
@@ -191,10 +197,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 23)
+	ours := make([]string, 0, 25)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Shared(), h.Carrier(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

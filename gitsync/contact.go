@@ -187,6 +187,9 @@ func (c *contact) kindOf(err error) (Kind, string) {
 		}
 	}
 	kind, advice := kindOfText(text, unnamed, pushing)
+	if host, _, ok := gitremote.Host(c.remote()); ok && kind == KindUnreachable {
+		advice = "start " + host + ", or share the record through a git repository: parley fleet remote set REPOSITORY"
+	}
 	files := "PATH"
 	if kind == KindContent && pushing {
 		files = cmp.Or(strings.Join(c.lacking(said), " "), files)

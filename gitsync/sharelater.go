@@ -18,6 +18,9 @@ func MakeShared(dir string) error {
 	return err
 }
 
+// Shared reports whether the record is shared through a remote.
+func (r *Record) Shared() bool { return r.opts.isShared() }
+
 // Share has a record without a remote be shared through an empty repository from now on. Its main is
 // there when Share returns. The next Open has to name the same remote.
 func (r *Record) Share(ctx context.Context, remote string) error {

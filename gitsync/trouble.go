@@ -121,7 +121,7 @@ var signs = []struct {
 	}, ""},
 	{KindHook, []string{"hook declined"}, ""},
 	{KindUntrusted, []string{
-		"host key verification failed", "knownhosts:", "known_hosts", "certificate", "x509:", "remote host identification has changed",
+		"another machine answers at this address", "host key verification failed", "knownhosts:", "known_hosts", "certificate", "x509:", "remote host identification has changed",
 	}, ""},
 	{KindAuthentication, []string{
 		"permission denied (", "could not read username", "could not read password", "authentication failed", "authentication required",
@@ -135,7 +135,7 @@ var signs = []struct {
 	{KindPermission, []string{"dubious ownership"}, "let git use a repository of another account: git config --global --add safe.directory URL"},
 	{KindPermission, []string{
 		"permission to ", "permission denied", "access denied", "error: 403", "authorization failed", "write access", "read only", "read-only",
-		"not allowed to", "insufficient permission", "forbidden",
+		"not allowed to", "does not accept this host's key", "nobody may push into", "insufficient permission", "forbidden",
 	}, ""},
 	{KindUnreachable, []string{
 		"could not resolve", "no such host", "name resolution", "connection refused", "couldn't connect", "failed to connect",

@@ -27,6 +27,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
+	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -177,6 +178,9 @@ type together struct {
 // care is what keeps the record whole, and the state that is folded from it.
 type care struct {
 	record      *gitsync.Record
+	carrying    *carry.Server // what other hosts are served of the record
+	dialler     *carry.Dialler
+	isCarrier   atomic.Bool // the fleet shares the record through this host
 	anchor      keys.Anchor
 	system      protocol.ChannelID // the channel where the hosts and their keys are told
 	writer      *writing.Writer
@@ -236,7 +240,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.openAffairs()
 	n.audits = &record.Audits{Record: n.record, Folded: n.folded, Now: n.now}
 	n.withholding = &record.Withholding{
-		Host: n.cfg.Alias, System: n.system, Record: n.record, Shared: n.cfg.Remote != "", Folded: n.folded, Views: n.talk.Views, Say: n.decider.Say, Log: n.log,
+		Host: n.cfg.Alias, System: n.system, Record: n.record, Shared: n.record.Shared, Folded: n.folded, Views: n.talk.Views, Say: n.decider.Say, Log: n.log,
 		Heeded: map[protocol.Path]bool{}, Logged: map[protocol.Path]string{},
 	}
 	n.recordView = &record.View{Dir: n.home.Record(), Record: n.record, Folded: n.folded}
@@ -416,9 +420,16 @@ func (n *Node) openAffairs() {
 func (n *Node) openRecord(ctx context.Context, o Options) error {
 	n.tidings = &record.Tidings{Events: n.events, Steps: &n.steps, Live: n.live, Lookout: n.lookout, Storing: &n.storing, Bus: n.currentBus, Notices: n.notices, Log: n.log,
 		Placed: func() { n.presence.TakePlace(); n.presence.Announce() }}
+	n.openCarrying()
+	remote, err := homes.RemoteOf(n.home, n.cfg)
+	if err != nil {
+		return err
+	}
 	opened, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
-		Remote:        n.cfg.Remote,
+		Remote:        remote,
+		Dial:          n.dialler.Dial,
+		Others:        n.otherHubs,
 		Builtin:       o.builtin,
 		Author:        homes.Author(n.cfg),
 		FetchInterval: n.cfg.FetchInterval,
@@ -516,7 +527,7 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,
 	})
 	n.losses = &record.Losses{
-		Record: opened, Shared: n.cfg.Remote != "", Anchor: n.anchor, Cache: n.cache, Folded: n.folded, Halts: &n.halts, Lookout: n.lookout,
+		Record: opened, Anchor: n.anchor, Cache: n.cache, Folded: n.folded, Halts: &n.halts, Lookout: n.lookout,
 		Events: n.events, Mended: n.goOn, Log: n.log,
 	}
 	return nil

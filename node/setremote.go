@@ -6,12 +6,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/writing"
@@ -69,7 +71,19 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	if err != nil {
 		return r, cannotSet("", err)
 	}
-	found, err := gitsync.Inspect(ctx, gitsync.Options{Dir: o.Home.Dir, Remote: o.Remote, Author: homes.Author(cfg), Log: o.Log, Now: o.Now}, id)
+	key, err := homes.HostKey(o.Home)
+	if err != nil {
+		return r, cannotSet("", err)
+	}
+	at, err := homes.RemoteOf(o.Home, cfg)
+	if err != nil {
+		return r, cannotSet("", err)
+	}
+	dial := (&carry.Dialler{Home: o.Home, Key: func() nkeys.KeyPair { return key.Pair }}).Dial
+	if n != nil {
+		dial = n.dialler.Dial
+	}
+	found, err := gitsync.Inspect(ctx, gitsync.Options{Dir: o.Home.Dir, Remote: at, Dial: dial, Author: homes.Author(cfg), Log: o.Log, Now: o.Now}, id)
 	if err != nil {
 		return r, refusedRemote(ctx, err)
 	}

@@ -85,7 +85,7 @@ func (n *Node) warned() (all []causes.Found) {
 			all = append(all, f)
 		}
 	}
-	add(causes.RecordLost, n.halts.Damage(n.cfg.Remote != "")...)
+	add(causes.RecordLost, n.halts.Damage(n.record.Shared())...)
 	add(causes.Warned, slices.Concat(n.hosts.Hubs.Unknown(), n.notices.Texts(), n.serving.Warnings())...)
 	add(causes.ClocksDiffer, n.live.ClockWarnings()...)
 	if open := n.home.OpenToOthers(); open != "" {

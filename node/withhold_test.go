@@ -54,7 +54,7 @@ func TestHeedLogsOnce(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		var log strings.Builder
 		w := *n.withholding
-		w.Shared, w.Heeded, w.Logged, w.Log = shared, map[protocol.Path]bool{}, map[protocol.Path]string{}, zerolog.New(&log)
+		w.Shared, w.Heeded, w.Logged, w.Log = func() bool { return shared }, map[protocol.Path]bool{}, map[protocol.Path]string{}, zerolog.New(&log)
 		w.Heed(t.Context())
 		w.Heed(t.Context())
 		want := 0

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 	"golang.org/x/text/unicode/norm"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/books"
+	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -39,8 +41,9 @@ type Options struct {
 	Alias   string
 	Human   string
 	Remote  string
-	Join    bool // the remote must hold a record already
-	Ask     bool // git may ask for the remote's password, by the program that the user has named for that
+	Carrier carry.Hint // how the host is reached that Remote names as parley://HOST
+	Join    bool       // the remote must hold a record already
+	Ask     bool       // git may ask for the remote's password, by the program that the user has named for that
 	// Adopt is called before a record is taken over that another program of the format has begun.
 	// It is told what that means, before anything is written. An error ends it. nil: only a record
 	// that parley can use as it is can be taken.
@@ -279,7 +282,7 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	if err := o.resume(&cfg); err != nil {
 		return Result{}, err
 	}
-	key, err := makeKey(o.Home)
+	key, err := MakeKey(o.Home)
 	if err != nil {
 		return Result{}, err
 	}
@@ -298,6 +301,12 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	}
 	options := gitsync.Options{
 		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Ask: o.Ask, Log: o.Log, Now: o.Now,
+		Dial: (&carry.Dialler{Home: o.Home, Key: func() nkeys.KeyPair { return key.Pair }}).Dial,
+	}
+	if o.Carrier.Alias != "" {
+		if err := o.Carrier.Write(o.Home); err != nil {
+			return Result{}, err
+		}
 	}
 	mine := false // an earlier call has begun what the remote holds
 	options.Check = func(read func(string) ([]byte, bool, error)) error {

@@ -94,7 +94,7 @@ func (rm *remover) removal(r control.RemoveHostRequest) (fleet.Revoke, control.H
 // everybodyLearns returns an error if this host is to be removed and its last word would stay on
 // it: the machine may be wiped a moment later.
 func (rm *remover) everybodyLearns(ctx context.Context) error {
-	if rm.Config.Remote == "" {
+	if !rm.Record.Shared() {
 		return nil
 	}
 	if err := rm.Record.Fetch(ctx); err != nil {

@@ -116,9 +116,9 @@ func (hs *hubs) Watch(ctx context.Context) {
 	}
 }
 
-// of is a host with all its addresses: those that the operator names, and those that it states
+// Of is a host with all its addresses: those that the operator names, and those that it states
 // itself.
-func (hs *hubs) of(alias protocol.Name) bus.Hub {
+func (hs *hubs) Of(alias protocol.Name) bus.Hub {
 	hub := bus.Hub{Alias: alias}
 	for _, named := range hs.Config.Bus.Hubs {
 		if of, address, err := configs.ParseHub(named); err == nil && of == alias {

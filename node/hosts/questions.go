@@ -126,7 +126,7 @@ func (q *questioner) ProbeHost(ctx context.Context, r control.HostRequest) (cont
 	if b == nil {
 		return control.Probe{}, writing.AsError(writing.ErrDraining)
 	}
-	hub := q.hubs.of(host.Alias)
+	hub := q.hubs.Of(host.Alias)
 	if len(hub.Addresses) == 0 && q.NatsBus.Load() != nil {
 		return control.Probe{}, control.Errorf(control.KindRefused, "how this host fares there: parley status; whether the other answers: parley fleet ping "+host.Alias.String(),
 			"cannot probe %s: hosts meet at an existing NATS system here, and do not dial each other", host.Alias)

@@ -23,7 +23,6 @@ const mostLostLogged = 1000
 // it.
 type Losses struct {
 	Record  *gitsync.Record
-	Shared  bool // with a remote
 	Anchor  keys.Anchor
 	Cache   *statecache.Cache
 	Folded  folded.State
@@ -94,5 +93,5 @@ func (l *Losses) Tell() {
 
 // tellDamage tells the followers of events that the record is not whole, or that it is whole again.
 func (l *Losses) tellDamage() {
-	l.Events.Wrong("the record", strings.Join(l.Halts.Damage(l.Shared), "; "))
+	l.Events.Wrong("the record", strings.Join(l.Halts.Damage(l.Record.Shared()), "; "))
 }

@@ -20,8 +20,8 @@ import (
 type Withholding struct {
 	Host   protocol.Name
 	System protocol.ChannelID
+	Shared func() bool // with a remote
 	Record *gitsync.Record
-	Shared bool // with a remote
 	Folded folded.State
 	Views  *talk.Views
 	Say    func(context.Context, fleet.Command) error
@@ -78,7 +78,7 @@ func notWithheld(err error) error {
 // Heed withholds the messages that their own hosts have named. A message that is not here yet is
 // withheld at a later look. That is logged once, because it may never come.
 func (w *Withholding) Heed(ctx context.Context) {
-	if !w.Shared {
+	if !w.Shared() {
 		return
 	}
 	var words []*fleet.Item
