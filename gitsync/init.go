@@ -89,7 +89,7 @@ func (f *founding) found(ctx context.Context) (Found, error) {
 	}
 	var found Found
 	var err error
-	if f.opts.Remote == "" {
+	if f.opts.remote() == "" {
 		found.ID, err = f.begin()
 	} else {
 		found, err = f.foundShared(ctx)
@@ -117,15 +117,15 @@ func (f *founding) clear() error {
 
 // makeRepository writes an empty bare repository. It needs no git program.
 func (f *founding) makeRepository() error {
-	_, _, far := gitremote.Host(f.opts.Remote)
-	if began, err := carrier.RemoteOf(f.dir); !far || err != nil || began != f.opts.Remote { // else a first copy goes on where it was cut short
+	_, _, far := gitremote.Host(f.opts.remote())
+	if began, err := carrier.RemoteOf(f.dir); !far || err != nil || began != f.opts.remote() { // else a first copy goes on where it was cut short
 		if err := f.clear(); err != nil {
 			return fmt.Errorf("cannot clear away an unfinished record: %w", err)
 		}
 	}
 	_, err := makeBare(f.dir)
 	if err == nil && far {
-		err = carrier.SetRemote(f.dir, f.opts.Remote)
+		err = carrier.SetRemote(f.dir, f.opts.remote())
 	}
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (f *founding) makeRepository() error {
 	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
 		return err
 	}
-	f.git = carrier.NewOver(f.opts.Dial, f.store, f.opts.Remote, f.opts.Builtin)
+	f.git = carrier.NewOver(f.opts.Dial, f.store, f.opts.remote(), f.opts.Builtin)
 	f.git.BePatient()
 	if f.opts.Ask {
 		f.git.MayAsk()
@@ -185,7 +185,7 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if err := carrier.SetRemote(f.dir, f.opts.Remote); err != nil {
+	if err := carrier.SetRemote(f.dir, f.opts.remote()); err != nil {
 		return Found{}, err
 	}
 	found.Notes = f.fixHead(ctx)
@@ -207,7 +207,7 @@ func (f *founding) fixHead(ctx context.Context) (notes []string) {
 // branches are the branches of the remote; none if it is empty. A remote that has branches but no
 // main holds something else, and is refused. So is one of a kind that cannot be shared.
 func (f *founding) branches(ctx context.Context) (map[string]objects.Hash, error) {
-	if err := carrier.CheckFolder(gitremote.Folder(f.opts.Remote)); err != nil {
+	if err := carrier.CheckFolder(gitremote.Folder(f.opts.remote())); err != nil {
 		return nil, fmt.Errorf("cannot use the remote: %w", err)
 	}
 	heads, err := f.git.Heads(ctx)

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/nats-io/nkeys"
 
@@ -15,12 +16,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// openCarrying makes the parts by which hosts carry the record to each other.
-func (n *Node) openCarrying() {
-	n.carrying = &carry.Server{
+// carrying is how this host and others carry the record to each other.
+type carrying struct {
+	*carry.Server // what others are served
+	*carry.Dialler
+	node      *Node
+	isCarrier atomic.Bool // the fleet shares the record through this host
+}
+
+func newCarrying(n *Node) *carrying {
+	c := &carrying{node: n}
+	c.isCarrier.Store(homes.IsCarrier(n.cfg))
+	c.Server = &carry.Server{
 		Served: func() carrier.Served {
 			s := carrier.Served{Record: n.home.Record(), Pushed: n.record.Ring}
-			if n.isCarrier.Load() {
+			if c.isCarrier.Load() {
 				s.Shared = n.home.Shared()
 			}
 			return s
@@ -30,8 +40,7 @@ func (n *Node) openCarrying() {
 		Now:     n.now,
 		Log:     n.log.With().Str("part", "carry").Logger(),
 	}
-	n.isCarrier.Store(homes.IsCarrier(n.cfg))
-	n.dialler = &carry.Dialler{
+	c.Dialler = &carry.Dialler{
 		Home: n.home, Key: func() nkeys.KeyPair { return n.signsWith.Load().Pair },
 		Of: func(host protocol.Name) bus.Hub {
 			if n.hosts == nil { // the record is being opened
@@ -40,34 +49,32 @@ func (n *Node) openCarrying() {
 			return n.hosts.Hubs.Of(host)
 		},
 	}
+	return c
 }
 
-// otherHubs are the hosts that take links, to be asked for what they have of the record.
-func (n *Node) otherHubs() (all []string) {
-	if n.hosts == nil {
-		return nil
-	}
-	for _, hub := range n.hosts.Hubs.List() {
-		if hub.Alias != "" && hub.Alias != n.cfg.Alias {
+// others are the hosts that take links, to be asked for what they have of the record.
+func (c *carrying) others() (all []string) {
+	for _, hub := range c.node.hosts.Hubs.List() {
+		if hub.Alias != "" && hub.Alias != c.node.cfg.Alias {
 			all = append(all, hub.Alias.String())
 		}
 	}
 	return all
 }
 
-// Carry makes this host the carrier of a fleet that shares its record through nothing yet: it makes the
+// Begin makes this host the carrier of a fleet that shares its record through nothing yet: it makes the
 // repository, shares the record through it from now on, and writes that into config.yaml. If the record
-// is shared already, nothing changes. The remote of a host that joins is returned.
-func (n *Node) Carry(ctx context.Context) (remote string, err error) {
-	if n.record.Shared() && !n.isCarrier.Load() {
-		return n.cfg.Remote, nil
-	}
+// is shared already, nothing changes. It returns the remote of a host that joins.
+func (c *carrying) Begin(ctx context.Context) (remote string, err error) {
+	n := c.node
 	remote = homes.CarriedBy(n.cfg.Alias)
-	if n.isCarrier.Load() {
+	switch {
+	case c.isCarrier.Load():
 		return remote, nil
-	}
-	if n.natsBus.Load() != nil {
-		return "", errors.New("cannot carry the record: an existing NATS system joins the hosts, so that this one takes no links: share it through a git repository with parley fleet remote set URL")
+	case n.record.Shared():
+		return n.cfg.Remote, nil
+	case n.natsBus.Load() != nil:
+		return "", errors.New("cannot carry the record: an existing NATS system joins the hosts, and this one takes no links; share the record with parley fleet remote set REPOSITORY")
 	}
 	if err := gitsync.MakeShared(n.home.Shared()); err != nil {
 		return "", err
@@ -75,6 +82,6 @@ func (n *Node) Carry(ctx context.Context) (remote string, err error) {
 	if err := n.record.Share(ctx, n.home.Shared()); err != nil {
 		return "", err
 	}
-	n.isCarrier.Store(true)
+	c.isCarrier.Store(true)
 	return remote, configs.SetRemote(n.home.Config(), remote)
 }

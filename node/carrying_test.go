@@ -24,7 +24,7 @@ func runCarrier(t *testing.T, alias string) (n *Node, home configs.Home, stop fu
 	if _, err := control.OpenLinks.Ask(t.Context(), n, control.OpenLinksRequest{Address: "127.0.0.1:0"}); err != nil {
 		t.Fatal(err)
 	}
-	if remote, err := n.Carry(t.Context()); err != nil || remote != "parley://"+alias {
+	if remote, err := n.carrying.Begin(t.Context()); err != nil || remote != "parley://"+alias {
 		t.Fatalf("Carry: %q, %v", remote, err)
 	}
 	return n, home, stop

@@ -27,7 +27,6 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
-	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
@@ -178,9 +177,7 @@ type together struct {
 // care is what keeps the record whole, and the state that is folded from it.
 type care struct {
 	record      *gitsync.Record
-	carrying    *carry.Server // what other hosts are served of the record
-	dialler     *carry.Dialler
-	isCarrier   atomic.Bool // the fleet shares the record through this host
+	carrying    *carrying // how hosts carry it to each other
 	anchor      keys.Anchor
 	system      protocol.ChannelID // the channel where the hosts and their keys are told
 	writer      *writing.Writer
@@ -420,7 +417,7 @@ func (n *Node) openAffairs() {
 func (n *Node) openRecord(ctx context.Context, o Options) error {
 	n.tidings = &record.Tidings{Events: n.events, Steps: &n.steps, Live: n.live, Lookout: n.lookout, Storing: &n.storing, Bus: n.currentBus, Notices: n.notices, Log: n.log,
 		Placed: func() { n.presence.TakePlace(); n.presence.Announce() }}
-	n.openCarrying()
+	n.carrying = newCarrying(n)
 	remote, err := homes.RemoteOf(n.home, n.cfg)
 	if err != nil {
 		return err
@@ -428,8 +425,8 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 	opened, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        remote,
-		Dial:          n.dialler.Dial,
-		Others:        n.otherHubs,
+		Dial:          n.carrying.Dial,
+		Others:        n.carrying.others,
 		Builtin:       o.builtin,
 		Author:        homes.Author(n.cfg),
 		FetchInterval: n.cfg.FetchInterval,

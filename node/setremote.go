@@ -81,7 +81,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	}
 	dial := (&carry.Dialler{Home: o.Home, Key: func() nkeys.KeyPair { return key.Pair }}).Dial
 	if n != nil {
-		dial = n.dialler.Dial
+		dial = n.carrying.Dial
 	}
 	found, err := gitsync.Inspect(ctx, gitsync.Options{Dir: o.Home.Dir, Remote: at, Dial: dial, Author: homes.Author(cfg), Log: o.Log, Now: o.Now}, id)
 	if err != nil {

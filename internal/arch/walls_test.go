@@ -175,6 +175,12 @@ func walls() []Wall {
 			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",
 		},
 		{
+			Room:       "node/carry",
+			Parley:     []string{"protocol", "configs", "gitsync", "bus"},
+			ThirdParty: []string{zerolog, nkeys},
+			Why:        "hosts reach each other for the record before there is a node, and what they let in must be seen at a glance: no state of a node is within reach",
+		},
+		{
 			Room:   "node/causes",
 			Parley: []string{"protocol"},
 			Pure:   true,
