@@ -27,8 +27,9 @@ type Bus struct {
 	opts     Options
 	subjects protocol.Subjects
 	current  atomic.Pointer[identity]
-	inner    nkeys.KeyPair  // proves our own connection to our own server
-	server   *server.Server // nil if an existing system is used
+	former   []nkeys.KeyPair // the keys before that, the newest first; only Rekey changes it
+	inner    nkeys.KeyPair   // proves our own connection to our own server
+	server   *server.Server  // nil if an existing system is used
 	tree     *tree
 	entrance *entrance // nil if an existing system is used
 	dialler  *dialler  // nil if nobody is dialled
@@ -94,6 +95,7 @@ func newBus(opts Options) (*Bus, error) {
 	}
 	b := &Bus{
 		opts:     opts,
+		former:   opts.Former,
 		inner:    inner,
 		tree:     &tree{since: time.Now(), change: make(chan struct{})},
 		subjects: protocol.Subjects{Fleet: opts.Fleet},

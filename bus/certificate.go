@@ -97,6 +97,42 @@ func peerKey(state tls.ConnectionState) (string, error) {
 	return string(key), nil
 }
 
+// maxFormer bounds how many former keys of a host are shown, and looked at.
+const maxFormer = 8
+
+// succession is a certificate by which a former key of a host says that the present one follows it. A
+// host that was away while the key was changed believes it, because the record that says so may be
+// nowhere else.
+func succession(old nkeys.KeyPair, present tls.Certificate) ([]byte, error) {
+	private, err := privateKey(old)
+	if err != nil {
+		return nil, err
+	}
+	public, err := old.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	issuer := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: public}, NotBefore: certificateFrom, NotAfter: certificateTo}
+	der, err := x509.CreateCertificate(nil, issuer, issuer, present.PrivateKey.(ed25519.PrivateKey).Public(), private)
+	if err != nil {
+		return nil, fmt.Errorf("cannot say which key of this host follows: %w", err)
+	}
+	return der, nil
+}
+
+// formerKeys are the public nkeys that say that the key which was proved follows them.
+func formerKeys(state tls.ConnectionState) (all []string) {
+	shown := state.PeerCertificates[0].PublicKey
+	for _, c := range state.PeerCertificates[1:min(len(state.PeerCertificates), 1+maxFormer)] {
+		public, ok := c.PublicKey.(ed25519.PublicKey)
+		raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(c.Issuer.CommonName))
+		if ok && err == nil && len(raw) == ed25519.PublicKeySize && public.Equal(shown.(ed25519.PublicKey)) && ed25519.Verify(raw, c.RawTBSCertificate, c.Signature) {
+			all = append(all, c.Issuer.CommonName)
+		}
+	}
+	return all
+}
+
 // Certificate is the certificate that the clients port shows if it is not on the loopback, in PEM.
 // NATS clients are given it as --tlsca.
 func (b *Bus) Certificate() []byte {
@@ -128,6 +164,13 @@ func (b *Bus) setIdentity(key nkeys.KeyPair) error {
 	if err != nil {
 		return err
 	}
+	for _, old := range b.former[:min(len(b.former), maxFormer)] {
+		follows, err := succession(old, cert)
+		if err != nil {
+			return err
+		}
+		cert.Certificate = append(cert.Certificate, follows)
+	}
 	b.current.Store(&identity{key: key, public: public, cert: cert})
 	return nil
 }
@@ -135,8 +178,9 @@ func (b *Bus) setIdentity(key nkeys.KeyPair) error {
 // Rekey makes `key` the key of this host from now on. Letters are signed with it, and links and
 // clients that are accepted or dialled see it. The link that this host has dialled is made anew.
 // The others stay, because their peers have proved their own keys. Call Rekey when the record holds
-// the new key. A connection to an existing system keeps its old key until it is made anew.
+// the new key, and not twice at a time. A connection to an existing system keeps its old key until it is made anew.
 func (b *Bus) Rekey(key nkeys.KeyPair) error {
+	b.former = append([]nkeys.KeyPair{b.identity().key}, b.former...)
 	if err := b.setIdentity(key); err != nil {
 		return fmt.Errorf("cannot change the key of the bus: %w", err)
 	}

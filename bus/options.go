@@ -41,6 +41,9 @@ type Options struct {
 	Alias    protocol.Name // this host
 	RecordID string        // letters are signed for this record
 	Key      nkeys.KeyPair // the host's user nkey with its seed: signs letters, and proves to servers who the host is
+	// Former are the keys that this host has had before, the newest first. With them it shows hosts that
+	// were away that Key follows.
+	Former []nkeys.KeyPair
 	// Trusted says to which host a public nkey belongs, by the record's history of keys. It is
 	// asked at every use, from several goroutines. Its answers may change while the bus runs. This
 	// host's own key need not be among them.

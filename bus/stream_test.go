@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -115,5 +116,56 @@ func TestStreamEndsWithTheBus(t *testing.T) {
 	}
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection outlives its port")
+	}
+}
+
+// A host that was away while another one changed its key reaches it all the same, and no stranger who
+// only says that its key follows.
+func TestStreamAfterARotation(t *testing.T) {
+	f := newFleet()
+	hub, other := echoing(t, f, nil), newHost(t, f, "oracle-world")
+	next, later := newKey(t), newKey(t)
+	for _, key := range []nkeys.KeyPair{next, later} {
+		if err := hub.Rekey(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := hub.dialStream(t, "echo/1", other.opts.Key) // it insists on the first key
+	if err != nil {
+		t.Fatal(err)
+	}
+	echoes(t, conn)
+	cert, err := hostCertificate(next, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byAnother, err := succession(later, cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := x509.ParseCertificate(byAnother)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.Issuer.CommonName = publicKey(t, hub.opts.Key)
+	leaf, err := x509.ParseCertificate(cert.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := formerKeys(tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf, forged}}); len(got) > 0 {
+		t.Errorf("a succession that another key has signed is believed: %v", got)
+	}
+	ofAnother, err := hostCertificate(later, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leaf, err = x509.ParseCertificate(ofAnother.Certificate[0]); err != nil {
+		t.Fatal(err)
+	}
+	if forged, err = x509.ParseCertificate(byAnother); err != nil {
+		t.Fatal(err)
+	}
+	if got := formerKeys(tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf, forged}}); len(got) > 0 {
+		t.Errorf("a succession of another key is believed: %v", got)
 	}
 }

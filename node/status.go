@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/record"
 	"github.com/parleyfleet/parley/node/writing"
 	"github.com/parleyfleet/parley/protocol"
@@ -36,6 +37,9 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		},
 		Bus:   n.busStatus(),
 		Hosts: n.hosts.Directory.Status(),
+	}
+	if n.carrying.isCarrier.Load() {
+		s.Record.Remote = homes.CarriedBy(n.cfg.Alias)
 	}
 	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.serving.Usage()
 	if r.StoreError != nil {

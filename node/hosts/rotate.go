@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
@@ -140,4 +143,23 @@ func (ro *rotator) Finish() error {
 	ro.SignsWith.Store(key)
 	ro.Log.Info().Str("key", key.Public).Msg("the change of this host's key is brought to its end")
 	return key.MakeOwn(ro.Home)
+}
+
+// Former are the keys that this host has had before, the newest first, as far as the home has them.
+func (r *rotator) Former() (all []nkeys.KeyPair) {
+	var held []keys.HeldKey
+	r.Folded(func(s *fleet.State) {
+		if h, joined := s.Keys().Host(r.Config.Alias); joined {
+			held = slices.Clone(h.Keys())
+		}
+	})
+	for _, k := range slices.Backward(held) {
+		if k.Key == r.SignsWith.Load().Public {
+			continue
+		}
+		if old, err := homes.KeptKey(r.Home, k.Key); err == nil {
+			all = append(all, old.Pair)
+		}
+	}
+	return all
 }
