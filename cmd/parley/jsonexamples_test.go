@@ -179,6 +179,7 @@ func unprintedAnswers() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[control.TopicPage](),     // --checkpoint gives it to the agent that sums up
 		reflect.TypeFor[control.IssueList](),     // --recap prints it beside the topics
+		reflect.TypeFor[control.OpenedLinks](),   // "fleet listen" prints what config.yaml says then
 		reflect.TypeFor[control.Ping](),          // "host ping" prints what several of them have shown
 		reflect.TypeFor[control.Talk](),          // "chat" begins with it
 		reflect.TypeFor[control.SessionAnswer](), // "hook" prints it in the form of the agent program
