@@ -39,6 +39,8 @@ func TestBuiltinCarrier(t *testing.T) {
 		"files":          TestFilesOfTwoHosts,
 		"filled at once": TestTwoHostsFillOneRemoteAtOnce,
 		"operator":       TestOperatorCommitsByHand,
+		"by links":       TestSharedByLinks,
+		"another host":   TestFetchFromAnotherHost,
 		"gc":             TestCommitsSurviveGcAndRepackInBetween,
 		"killed at any moment": func(t *testing.T) {
 			scratch.Long(t)
