@@ -131,7 +131,7 @@ func (b *builtin) Heads(ctx context.Context) (all map[string]objects.Hash, err e
 
 // FetchMain implements Carrier.
 func (b *builtin) FetchMain(ctx context.Context) error {
-	return b.with(ctx, toFetch, func(ctx context.Context, side remoteSide) error {
+	return b.with(ctx, toFetch, func(ctx context.Context, side remoteSide) (err error) {
 		tip, ok := side.branches()[MainBranch]
 		if !ok {
 			return ErrNoMain
@@ -140,17 +140,32 @@ func (b *builtin) FetchMain(ctx context.Context) error {
 		if err != nil || known == tip {
 			return err
 		}
+		have, err := b.has(tip, known)
+		if err != nil || have == tip {
+			return cmp.Or(err, b.store.MoveRef(FetchedRef, known, tip))
+		}
 		b.store.Hold()
-		return errors.Join(b.bring(ctx, side, tip, known), b.store.Release())
+		defer func() { err = errors.Join(err, b.store.Release()) }()
+		if err := side.fetch(ctx, tip, have); err != nil {
+			return err
+		}
+		return b.store.MoveRef(FetchedRef, known, tip)
 	})
 }
 
-// bring copies a tip of the remote with what it needs, and makes FetchedRef name it.
-func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects.Hash) error {
-	if err := side.fetch(ctx, tip, known); err != nil {
-		return err
+// has is a commit that is here and that the remote has too, Zero if nobody knows of one. It is that of
+// the last fetch, if that was not from another host while this one was away.
+func (b *builtin) has(tip, fetched objects.Hash) (objects.Hash, error) {
+	switch {
+	case b.link == nil:
+		return fetched, nil
+	case b.store.Has(tip): // it came whole
+		return tip, nil
+	case b.link.record:
+		return objects.Zero, nil
 	}
-	return b.store.MoveRef(FetchedRef, known, tip)
+	h, _, err := b.store.Ref(RemoteRef)
+	return h, err
 }
 
 // Push implements Carrier.

@@ -116,6 +116,8 @@ func (t *tunnel) serve(conn net.Conn) {
 	far, err := t.dial(t.ctx, t.host, r)
 	if err != nil {
 		t.fail(fmt.Errorf("%w: %w", ErrRemote, err))
+		said := "ERR " + OneLine(err.Error()) // in git's protocol: our own carrier would wait for more
+		_, _ = fmt.Fprintf(conn, "%04x%s", len("0000")+len(said), said)
 		return
 	}
 	defer far.Close()
