@@ -193,6 +193,13 @@ func walls() []Wall {
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
+			Room:   "node/invite",
+			Parley: []string{"protocol", "node/control", "node/notices"},
+			// Its tests make keys, and notices that nobody reads.
+			TestThirdParty: []string{nkeys, zerolog},
+			Why:            "who is let in is decided by what two ends said and what a person answered: it can be attacked without a node, a bus or a record",
+		},
+		{
 			Room:       "node/examiner",
 			Parley:     []string{"protocol"},
 			ThirdParty: []string{textTools},
