@@ -82,6 +82,9 @@ func (h Home) Current() string { return filepath.Join(h.Dir, "parties.json") }
 // Sessions is the file of the sessions of agent programs, and of the names that they had.
 func (h Home) Sessions() string { return filepath.Join(h.Dir, "sessions.json") }
 
+// Invitations is the file of invitation lines, without their secrets.
+func (h Home) Invitations() string { return filepath.Join(h.Dir, "invitations.json") }
+
 // Withheld is the folder of files that are withheld from the remote and are no messages.
 func (h Home) Withheld() string { return filepath.Join(h.Dir, "withheld-files") }
 
@@ -197,10 +200,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 25)
+	ours := make([]string, 0, 26)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Shared(), h.Carrier(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Invitations(), h.Shared(), h.Carrier(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -37,7 +37,7 @@ func newCarrying(n *Node) *carrying {
 		},
 		Trusted: func(key string) (protocol.Name, bool) { return n.hosts.Trusted(key) },
 		Own:     func() string { return n.signsWith.Load().Public },
-		Now:     n.now,
+		Guest:   func(key string) bool { return n.invites.Guest(key) },
 		Log:     n.log.With().Str("part", "carry").Logger(),
 	}
 	c.Dialler = &carry.Dialler{

@@ -34,13 +34,6 @@ func runCarrier(t *testing.T, alias string) (n *Node, home configs.Home, stop fu
 func joinBy(t *testing.T, carrier *Node, alias string) configs.Home {
 	t.Helper()
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
-	if err := home.Create(); err != nil {
-		t.Fatal(err)
-	}
-	key, err := homes.MakeKey(home)
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := homes.Options{
 		Home: home, Version: "test", Alias: alias, Human: "nat", Join: true, Remote: "parley://" + carrier.cfg.Alias.String(), Log: zerolog.Nop(),
 		Carrier: carry.Hint{Alias: carrier.cfg.Alias, Addresses: []string{"127.0.0.1:1", carrier.bus.Load().Addresses().Links}, Keys: []string{carrier.signsWith.Load().Public}},
@@ -48,9 +41,15 @@ func joinBy(t *testing.T, carrier *Node, alias string) configs.Home {
 	if _, err := Init(t.Context(), o); err == nil || !strings.Contains(err.Error(), "does not accept this host's key") {
 		t.Fatalf("a host that nobody has let in: %v", err)
 	}
-	if err := carrier.carrying.Welcome(key.Public, time.Now().Add(time.Minute)); err != nil {
+	made, err := control.MakeInvitation.Ask(t.Context(), carrier, control.InvitationRequest{Unasked: true})
+	if err != nil {
 		t.Fatal(err)
 	}
+	line, err := protocol.ParseInviteLine(made.Line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Invited = &homes.Invited{Line: line, Say: func(string) {}, Words: func(string) {}}
 	if _, err := Init(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/hosts"
 	"github.com/parleyfleet/parley/node/inquiry"
+	"github.com/parleyfleet/parley/node/invite"
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/node/notices"
@@ -142,6 +143,7 @@ type company struct {
 	twins    *presence.Twins
 	asker    *presence.Asker
 	presence *presence.Presence
+	invites  *invite.Book // who may join by a line
 }
 
 type servants struct {
@@ -260,6 +262,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
+	if n.invites, err = (inviter{n}).open(); err != nil {
+		return nil, err
+	}
 	if n.verbs, err = control.BindAll(writing.AsError, append(n.bindings(), n.serving.Bindings()...)...); err != nil {
 		return nil, err
 	}

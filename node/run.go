@@ -225,7 +225,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.signsWith.Load().Pair, Former: n.hosts.Rotator.Former(), Trusted: n.hosts.Trusted, Revoked: n.hosts.Revoked,
-		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.Reporter.Services(), Streams: []bus.Stream{n.carrying.Stream()},
+		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.Reporter.Services(), Streams: []bus.Stream{n.carrying.Stream(), inviter{n}.stream()},
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message: n.entry.LetIn,

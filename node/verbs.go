@@ -97,6 +97,10 @@ func (n *Node) bindings() []control.Binding {
 		control.RevokeKey.By(n.hosts.Revoker.RevokeKey),
 		control.RemoveHost.By(n.hosts.Remover.RemoveHost),
 		control.OpenLinks.By(n.hosts.Links.Open),
+		control.MakeInvitation.By(n.invites.Make),
+		control.Invitations.By(n.invites.List),
+		control.AnswerKnock.By(n.invites.Answer),
+		control.RevokeInvitation.By(n.invites.Revoke),
 		control.Stop.By(n.Stop),
 	}
 }

@@ -99,6 +99,9 @@ func printedShapes() map[string][]shape {
 		"parley events":               {{value: exampleEvents()[0], lines: true}, {value: exampleEvents()[1], lines: true, when: "of a run that is made again"}, {value: exampleEvents()[2], lines: true, when: "of the other kinds"}},
 		"parley hey":                  sending,
 		"parley fleet hosts":          one([]control.Host{known}),
+		"parley fleet invite":         one(exampleInvitation()),
+		"parley fleet invite list":    one(control.InvitationList{Number: 2, Lines: []control.Invitation{exampleInvitation()}}),
+		"parley fleet invite revoke":  one(exampleInvitation()),
 		"parley fleet ping":           one(host.Pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
 		"parley fleet probe":          one(exampleProbe()),
 		"parley fleet remove":         one(control.HostRemoval{Host: "old", Human: "nat", Agents: []protocol.Name{"mawjs"}, Waiting: 2, Running: 1, Founder: true, Here: true, Path: examplePath("c0ffee00")}),
@@ -514,4 +517,12 @@ func exampleFleet() control.FleetStatus {
 
 func exampleSourced(state string) agent.SourcedProfile {
 	return agent.SourcedProfile{Name: "reviewer", File: "actors/reviewer.md", Description: "reads code, says what is wrong", Author: "team", State: state}
+}
+
+func exampleInvitation() control.Invitation {
+	return control.Invitation{
+		ID: "0a1b2c3d", Line: "parley://192.0.2.7:4223/#AWsLQJ5Puj9NIW6yXqo…", State: control.LineBurnt, Why: "a person here said no", Uses: 15, Used: 1, Unasked: true, Made: exampleTime(0), Expires: exampleTime(24),
+		Knocks: []control.Knock{{ID: "b2c3d4e5", State: control.KnockRefused, Alias: "black", Human: "ida", Key: exampleKey, Fingerprint: exampleFingerprint, Address: "192.0.2.8:53211", Version: "0.1.0", Takes: true,
+			Words: "tiger maple orbit", At: exampleTime(1)}},
+	}
 }

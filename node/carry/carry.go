@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -30,7 +29,6 @@ const (
 	streamName = "parley-git/1"
 	answerIn   = 30 * time.Second
 	maxAnswer  = 4 << 10 // bytes of the line that answers a request
-	maxGuests  = 64
 )
 
 // Hint is how the carrier is reached. A home has it in a file, for the time when the record that says so
@@ -183,31 +181,10 @@ type Server struct {
 	Served  func() carrier.Served
 	Trusted func(key string) (protocol.Name, bool) // which other host a key belongs to
 	Own     func() string                          // this host's key
-	Now     func() time.Time
 	Log     zerolog.Logger
-
-	mu     sync.Mutex           // guards guests
-	guests map[string]time.Time // until when each of them is let in
-}
-
-// Welcome lets the holder of a key fetch and push until then, before its host is known: it is about to
-// join.
-func (s *Server) Welcome(key string, until time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for known, end := range s.guests {
-		if !s.Now().Before(end) {
-			delete(s.guests, known)
-		}
-	}
-	if len(s.guests) >= maxGuests {
-		return fmt.Errorf("cannot let another host join: %d are joining", maxGuests)
-	}
-	if s.guests == nil {
-		s.guests = map[string]time.Time{}
-	}
-	s.guests[key] = until
-	return nil
+	// Guest reports whether the holder of a key may fetch and push before its host is known: it is about
+	// to join.
+	Guest func(key string) bool
 }
 
 // Stream is what the links port serves.
@@ -218,14 +195,8 @@ func (s *Server) Stream() bus.Stream {
 			if key == s.Own() {
 				return false
 			}
-			s.mu.Lock()
-			until := s.guests[key]
-			s.mu.Unlock()
-			if s.Now().Before(until) {
-				return true
-			}
 			_, counts := s.Trusted(key)
-			return counts
+			return counts || s.Guest(key)
 		},
 		Serve: func(ctx context.Context, conn *tls.Conn, key string) {
 			if err := s.Served().Serve(ctx, conn); err != nil {

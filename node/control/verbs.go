@@ -14,7 +14,7 @@ func Verbs() []VerbSpec {
 		OpenFrame, Frames, ShowFrame, AnswerFrame, EscFrame, ResumeFrame,
 		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications, ChangeNotifications,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export, Withhold, Redact, Admit,
-		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, OpenLinks, Stop,
+		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, MakeInvitation, Invitations, AnswerKnock, RevokeInvitation, OpenLinks, Stop,
 	)
 }
 

@@ -73,8 +73,8 @@ func withPublic(pair nkeys.KeyPair) (*Key, error) {
 	return &Key{quick, quick.public}, nil
 }
 
-// MakeKey creates the host's key unless it is there already.
-func MakeKey(home configs.Home) (*Key, error) {
+// makeKey creates the host's key unless it is there already.
+func makeKey(home configs.Home) (*Key, error) {
 	if key, err := HostKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}

@@ -43,7 +43,9 @@ type Options struct {
 	Remote  string
 	Carrier carry.Hint // how the host is reached that Remote names as parley://HOST
 	Join    bool       // the remote must hold a record already
-	Ask     bool       // git may ask for the remote's password, by the program that the user has named for that
+	// Invited has the host join by an invitation line, in place of Remote and Carrier; nil: by none.
+	Invited *Invited
+	Ask     bool // git may ask for the remote's password, by the program that the user has named for that
 	// Adopt is called before a record is taken over that another program of the format has begun.
 	// It is told what that means, before anything is written. An error ends it. nil: only a record
 	// that parley can use as it is can be taken.
@@ -110,6 +112,9 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 	if err := o.checkListen(cfg.Bus); err != nil {
 		return Result{}, err
 	}
+	if i := o.Invited; i != nil {
+		o.Carrier = carry.Hint{Alias: i.Line.Alias, Addresses: i.Line.Addresses, Keys: []string{i.Line.Key}}
+	}
 	undo, err := o.prepare(old)
 	if err != nil {
 		return Result{}, err
@@ -121,7 +126,7 @@ func Make(ctx context.Context, o Options, join func(context.Context, Options, *R
 		if unsure := new(UnsureError); errors.As(err, &unsure) {
 			return Result{}, unsure.told(cfg.Alias, o.Home)
 		}
-		if err != nil && cfg.Remote != "" && !result.Adopted { // the remote has a record with this key
+		if err != nil && cfg.Remote != "" && (!result.Adopted || o.Invited != nil) { // the remote has a record with this key
 			return Result{}, (&UnsureError{Push: err}).told(cfg.Alias, o.Home)
 		}
 	}
@@ -282,7 +287,7 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	if err := o.resume(&cfg); err != nil {
 		return Result{}, err
 	}
-	key, err := MakeKey(o.Home)
+	key, err := makeKey(o.Home)
 	if err != nil {
 		return Result{}, err
 	}
@@ -317,7 +322,15 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 	if o.Adopt != nil {
 		o.complete(&options, cfg)
 	}
+	if o.Invited != nil {
+		if err := o.knock(ctx, key, &cfg, &options); err != nil {
+			return Result{}, err
+		}
+	}
 	found, err := gitsync.Init(ctx, options, files)
+	if err != nil && o.Invited != nil {
+		return Result{}, cutShort("the same again with the same line goes on where it was cut short, for a day: nobody is asked again", err)
+	}
 	if err != nil {
 		return Result{}, o.noRecord(err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -81,20 +82,42 @@ func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phra
 	return do(phrase)
 }
 
-// phrase has the person at the terminal type the phrase `want`, and returns it. It asks at the
-// controlling terminal, and not at standard input, which anything can fill. It shows `about`
+// phrase has the person at the terminal type the phrase `want`, and returns it. It shows `about`
 // before. `doing` is used in the error if there is no terminal.
 func (p *Program) phrase(ctx context.Context, doing, about, want string) (string, error) {
-	tty, err := p.Terminal()
-	if err != nil {
+	line, err := p.atTerminal(ctx, about+"\nIt cannot be undone. Type  "+want+"  to do it: ")
+	if errors.Is(err, errNoTerminal) {
 		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it), and type  "+want+"  there when it asks",
 			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
 	}
-	defer tty.Close()
-	line, _ := p.asked(ctx, tty, tty, about+"\nIt cannot be undone. Type  "+want+"  to do it: ") // somebody who leaves or closes it has typed nothing
-	if line == want {
+	if line == want { // somebody who leaves or closes it has typed nothing
 		return line, nil
 	}
 	p.Err.Printf("nothing was changed\n")
 	return "", ErrSaid
+}
+
+var errNoTerminal = errors.New("there is no terminal")
+
+// atTerminal asks a question at the controlling terminal, and not at standard input, which anything
+// can fill. It returns the line that is typed there. Its error is errNoTerminal, term.ErrLeft, or that
+// of `ctx` if it ends first.
+func (p *Program) atTerminal(ctx context.Context, question string) (string, error) {
+	tty, err := p.Terminal()
+	if err != nil {
+		return "", errNoTerminal
+	}
+	defer tty.Close()
+	return p.asked(ctx, tty, tty, question)
+}
+
+// Decide asks a question at the controlling terminal. Anything but y or yes is a no; Esc and Ctrl-C
+// are errors.
+func (p *Program) Decide(ctx context.Context, question string) (yes bool, err error) {
+	line, err := p.atTerminal(ctx, question)
+	if errors.Is(err, errNoTerminal) {
+		err = control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask: this command has no terminal")
+	}
+	line = strings.ToLower(line)
+	return line == "y" || line == "yes", err
 }

@@ -15,5 +15,5 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley fleet hosts
   parley fleet policy list`,
 	}, newListCommand(p), newShowCommand(p), newPingCommand(p), newProbeCommand(p),
-		newRotateCommand(p), newRevokeCommand(p), newRemoveCommand(p))
+		newRotateCommand(p), newRevokeCommand(p), newRemoveCommand(p), newInviteCommand(p))
 }

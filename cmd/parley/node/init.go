@@ -104,7 +104,7 @@ func runInit(ctx context.Context, p *cli.Program, o homes.Options, brief bool) e
 	v := p.View()
 	o.Log = zerolog.Nop()
 	done := func() {}
-	if o.Remote != "" {
+	if o.Remote != "" && o.Invited == nil {
 		done = v.Busy("looking at " + term.Line(redact.Remote(o.Remote)))
 	}
 	if agree := o.Adopt; agree != nil {
@@ -126,7 +126,7 @@ func runInit(ctx context.Context, p *cli.Program, o homes.Options, brief bool) e
 	if !brief {
 		showMade(r, o.Home, v)
 	}
-	foundHosts(r.Hosts, v)
+	foundHosts(r.Hosts, o.Invited, v)
 	if !brief || len(r.Hosts) > 0 {
 		v.Out.Printf("\n")
 	}
@@ -171,13 +171,17 @@ func showMade(r homes.Result, home configs.Home, v cli.View) {
 
 // foundHosts shows which hosts were found in the record. They are trusted from now on, so it tells
 // a person what to compare.
-func foundHosts(hosts []homes.Found, v cli.View) {
+func foundHosts(hosts []homes.Found, by *homes.Invited, v cli.View) {
 	if len(hosts) == 0 {
 		return
 	}
 	v.Out.Printf("\n")
-	v.Say("The record holds these hosts. They are trusted from now on. So compare: on each of them, " +
-		"\"parley fleet show ALIAS\" prints its fingerprint, and \"parley status\" the record's id.")
+	if by != nil {
+		v.Say("The record holds these hosts, as " + by.Line.Alias.String() + " has it. They are trusted from now on.")
+	} else {
+		v.Say("The record holds these hosts. They are trusted from now on. So compare: on each of them, " +
+			"\"parley fleet show ALIAS\" prints its fingerprint, and \"parley status\" the record's id.")
+	}
 	v.Out.Printf("\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {

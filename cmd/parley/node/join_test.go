@@ -20,7 +20,7 @@ func TestFoundHostsSayWhereTheyTakeLinks(t *testing.T) {
 		foundHosts([]homes.Found{
 			{Alias: "white", Founder: true, Fingerprint: fingerprint, Addresses: []string{"192.0.2.7:4223", "white.example:4223"}},
 			{Alias: "black", Fingerprint: fingerprint},
-		}, r.Program.View())
+		}, nil, r.Program.View())
 		said := strings.Join(strings.Fields(r.Out.String()), " ")
 		if !strings.Contains(said, "192.0.2.7:4223") || !strings.Contains(said, "white.example:4223") || strings.Contains(said, "black takes") {
 			t.Errorf("%d columns: %s", width, r.Out.String())
