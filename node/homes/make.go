@@ -328,6 +328,9 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 		}
 	}
 	found, err := gitsync.Init(ctx, options, files)
+	if err == nil && o.Invited != nil && found.ID != o.Invited.Line.RecordID {
+		err = fmt.Errorf("the record there is %s, and the line names %s", found.ID, o.Invited.Line.RecordID)
+	}
 	if err != nil && o.Invited != nil {
 		return Result{}, cutShort("the same again with the same line goes on where it was cut short, for a day: nobody is asked again", err)
 	}

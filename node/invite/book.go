@@ -3,7 +3,6 @@ package invite
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -306,7 +305,7 @@ func (b *Book) Admit(string) bool {
 
 func newKnock(h hello, key, fingerprint, address string, at time.Time) control.Knock {
 	return control.Knock{
-		ID: hex.EncodeToString(commitTo(key, h.Commit)[:4]), State: control.KnockAsks, Alias: h.About.Alias, Human: h.About.Human, Key: key, Fingerprint: fingerprint,
+		ID: random.Hex(4), State: control.KnockAsks, Alias: h.About.Alias, Human: h.About.Human, Key: key, Fingerprint: fingerprint,
 		Address: address, Version: h.About.Version, Takes: h.About.Takes, At: at.UTC(),
 	}
 }

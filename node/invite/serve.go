@@ -93,6 +93,7 @@ func (b *Book) take(e ends, h hello, from string) (l *line, knock, refused strin
 	l.Knocks = append(l.Knocks, k)
 	b.asking[k.ID] = make(chan bool, 1)
 	if err := b.save(); err != nil {
+		b.settle(&l.Knocks[len(l.Knocks)-1], control.KnockGone)
 		return nil, "", "the inviting host cannot write to its disk"
 	}
 	return l, k.ID, ""

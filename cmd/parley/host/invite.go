@@ -27,8 +27,8 @@ func newInviteCommand(p *cli.Program) *cobra.Command {
 		Use:   "invite",
 		Short: "Invite another machine, by a line that somebody types there",
 		Long: `Print an invitation line, by which another machine joins the fleet: parley join
-asks for it there. No git server is needed. Give the line to nobody else: who has
-it can knock, as often as --uses says, until it expires.
+asks for it there. No git server is needed. Give the line to nobody else: who
+has it can knock, as often as --uses says, until it expires.
 
 Then wait for who knocks. Their name, their key's fingerprint and three words
 are shown. Let them in only if the other screen shows the same words: ask by
