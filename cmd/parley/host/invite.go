@@ -198,6 +198,7 @@ func (w *watch) look(ctx context.Context, lines []control.Invitation) (over bool
 			w.tell(k.ID, k.State, true, fmt.Sprintf("%s (%s) %s", k.Alias, k.Address, knockWords[k.State]))
 		}
 	}
+	first := !w.begun
 	w.begun = true
 	for _, k := range asks {
 		w.said[k.ID] = k.State
@@ -205,7 +206,7 @@ func (w *watch) look(ctx context.Context, lines []control.Invitation) (over bool
 			return false, err
 		}
 	}
-	if over && len(asks) == 0 {
+	if over && first {
 		w.v.None("no invitation line is open")
 	}
 	return over, nil
