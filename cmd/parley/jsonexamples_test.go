@@ -167,7 +167,7 @@ func printedShapes() map[string][]shape {
 		"parley status":            {{value: exampleStatus()}, {value: exampleFleet(), when: "with `--fleet`"}},
 		"parley thread":            one([]control.ThreadMessage{{Message: *exchange.Answer, Depth: 1}}),
 		"parley record upgrade":    one([]control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "changed"}}),
-		"parley version":           one(root.VersionInfo{Version: "0.1.0", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
+		"parley version":           one(root.VersionInfo{Version: "0.1.0", Commit: "8fdceb6f4f3a4c452e1c4ac9cca0c21b98cfa9b0", Date: "2026-11-21T18:00:00Z", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
 		"parley wait":              one(message),
 		"parley fleet sync":        one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{served}}),
 		"parley wormhole":          sending,

@@ -122,5 +122,6 @@ func ShellWord(s string) string { return term.Shell(s) }
 // there is. For a person, some of it is left out.
 func (p *Program) ForPeople() bool { return p.Out.Terminal && !p.JSON }
 
-// Version is the version of this program. The node reports it to its clients and peers.
-const Version = "0.1.0"
+// Version is the version of this program. The node reports it to its clients and peers. A release is
+// built with its own (-ldflags -X); nothing changes it later.
+var Version = "0.1.0"
