@@ -20,7 +20,8 @@ func Parley() Rules {
 		Files: []string{
 			"README.md", "CHANGELOG.md", "AGENTS.md", "LICENSE", "Dockerfile",
 			"docker-compose.yml", "go.mod", "go.sum", ".gitignore",
-			".gitattributes", ".dockerignore",
+			".gitattributes", ".dockerignore", ".goreleaser.yaml", "install.sh",
+			"SECURITY.md", "CONTRIBUTING.md",
 		},
 	}
 }
