@@ -200,10 +200,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 26)
+	ours := make([]string, 0, 27)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Invitations(), h.Shared(), h.Carrier(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Backed(), h.Invitations(), h.Shared(), h.Carrier(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -257,7 +257,7 @@ func walls() []Wall {
 				// while none runs.
 				Files: []string{
 					"cmd/parley/node/up.go", "cmd/parley/node/init.go", "cmd/parley/node/adopt.go", "cmd/parley/node/join.go", "cmd/parley/node/making.go",
-					"cmd/parley/demo/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/node/remoteset.go", "cmd/parley/node/notify.go", "cmd/parley/agent/offline.go",
+					"cmd/parley/demo/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/record/restore.go", "cmd/parley/node/remoteset.go", "cmd/parley/node/notify.go", "cmd/parley/agent/offline.go",
 					"cmd/parley/node/listen.go", "cmd/parley/node/join_test.go",
 				},
 				Parley: []string{"node"},

@@ -10,7 +10,7 @@ import (
 func NewCommand(p *cli.Program) *cobra.Command {
 	return cli.Noun(&cobra.Command{
 		Use:     "record",
-		Short:   "Verify, count, export, rebuild the record; withhold, redact, admit",
+		Short:   "Verify, back up, export, rebuild the record; withhold, redact",
 		Example: `  parley record verify`,
-	}, newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newRedactCommand(p), newAdmitCommand(p))
+	}, newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p), newWithholdCommand(p), newRedactCommand(p), newAdmitCommand(p), newBackupCommand(p), newRestoreCommand(p))
 }
