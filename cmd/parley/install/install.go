@@ -31,7 +31,7 @@ type flags struct {
 type Begin func(ctx context.Context, p *cli.Program, remote, alias, human string) error
 
 // NewCommand is parley install.
-func NewCommand(p *cli.Program, begin Begin) *cobra.Command {
+func NewCommand(p *cli.Program, begin Begin, end End) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "install [" + strings.Join(names(), "|") + "]",
@@ -47,7 +47,7 @@ into the current folder, for all who work in that project.
 
 Where there is no node yet, you are asked which fleet to join. --new begins one,
 and --join names the repository of one, with --alias and --human as parley join
-has them.`,
+has them. "parley install service" has the system start the node.`,
 		Example: `  parley install
   parley install claude
   parley install codex --yes --join git@example.org:fleet/record.git
@@ -94,6 +94,7 @@ has them.`,
 	cmd.Flags().StringVar(&f.join, "join", "", "where there is no node: join the fleet whose record is at `URL`")
 	cmd.Flags().StringVar(&f.alias, "alias", "", "where there is no node: name of this host in the fleet (default: from the machine's name)")
 	cmd.Flags().StringVar(&f.human, "human", "", "where there is no node: name of the human who decides here (default: your user name)")
+	cmd.AddCommand(newServiceCommand(p, end))
 	return p.JSONFlag(cmd, "print the programs, or the files of one, as a JSON array")
 }
 

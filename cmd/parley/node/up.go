@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,14 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/service"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 )
 
@@ -95,6 +99,7 @@ func runUp(ctx context.Context, o node.Options, background bool, v cli.View) (er
 	}
 	bar := v.Progress("reading the record")
 	o.Dir, o.Log, o.Progress = begunIn, cli.NewLogger(cfg.LogLevel, file, background, v.Err), bar.Show
+	go tellPath(ctx, o.Log) // ends with the login shell, which has some seconds, or with ctx
 	n, err := node.Open(ctx, o)
 	bar.End()
 	if errors.Is(err, homes.ErrLocked) {
@@ -113,6 +118,23 @@ func runUp(ctx context.Context, o node.Options, background bool, v cli.View) (er
 		v.Out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
 	}
 	return err
+}
+
+// tellPath warns of folders that a new terminal of the person looks into for programs, and a node
+// that the system has started does not.
+func tellPath(ctx context.Context, log zerolog.Logger) {
+	if !service.Supervised(os.Getenv) {
+		return
+	}
+	person, err := os.UserHomeDir()
+	if err != nil {
+		return
+	}
+	name := whereabouts.User()
+	login := service.Login{Shell: cmp.Or(os.Getenv("SHELL"), "/bin/sh"), Home: person, User: name, UID: -1}
+	if lacks := service.Missing(login.Path(ctx), os.Getenv("PATH")); len(lacks) > 0 {
+		log.Warn().Strs("folders", lacks).Msg("your login finds programs in folders that are not in the PATH of this node: parley install service writes it anew")
+	}
 }
 
 const (

@@ -76,7 +76,7 @@ colours).`
 	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), node.NewListenCommand(p), named("sync", node.NewWakeCommand(p)))
 	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
 	shown := []*cobra.Command{
-		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin),
+		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin, node.End),
 		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p),
 		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), doctor.NewCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
 	}
@@ -86,7 +86,7 @@ colours).`
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
 		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p),
-		node.NewRestartCommand(p), newUpdateCommand(p), newUninstallCommand(p))
+		node.NewRestartCommand(p), newUpgradeCommand(p), newUninstallCommand(p))
 	for _, name := range []string{"hey", "reply", "wormhole", "broadcast", "send", "chat", "memory", "channel", "work-with", "party", "gates", "frame"} {
 		if cmd, _, err := root.Find([]string{name}); err == nil {
 			p.SecretFlags(cmd)
@@ -112,7 +112,7 @@ func OlderNames() map[string]string {
 		"accept": "gates accept", "reject": "gates reject", "defer": "gates defer", "human": "gates key",
 		"host": "fleet", "policy": "fleet policy", "remote": "fleet remote", "wake": "fleet sync",
 		"open": "agent open", "queue": "agent queue", "cancel": "agent cancel", "dlq": "agent dlq", "skill": "agent skill",
-		"schema": "record schema", "upgrade": "record upgrade",
+		"schema": "record schema",
 	}
 }
 

@@ -478,3 +478,32 @@ func newShowCommand(p *cli.Program) *cobra.Command {
 		},
 	}
 }
+
+// Written are the skills that parley has written for all that a person does; `home` is the folder of
+// the person.
+func Written(home string) (all []SkillFile) {
+	for _, at := range places() {
+		for _, one := range skills() {
+			info, _, err := one.look(filepath.Join(home, filepath.FromSlash(at.Home)), at.Program)
+			if err == nil && info.State != stateMissing {
+				all = append(all, info)
+			}
+		}
+	}
+	return all
+}
+
+// TakeAway removes the files of a skill that parley has written. One that somebody has changed stays.
+func TakeAway(info SkillFile) error {
+	for _, one := range skills() {
+		if one.name != info.Skill {
+			continue
+		}
+		info, files, err := one.look(filepath.Dir(filepath.Dir(info.Path)), info.Program)
+		if err == nil {
+			err = remove(&info, files)
+		}
+		return err
+	}
+	return nil
+}

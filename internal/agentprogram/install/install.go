@@ -61,6 +61,16 @@ type Program struct {
 	folder func(at Places) string
 }
 
+// Service is what the system's own supervisor reads of a node: one file of parley's.
+func Service(name, file string, text []byte) Program {
+	return Program{
+		Name: "service-" + name, Title: "the service " + name,
+		parts:  func(Places, Version) ([]part, error) { return []part{whole{File{Path: file, Text: text}}}, nil },
+		state:  func(Places) []Finding { return nil },
+		folder: func(Places) string { return filepath.Dir(file) },
+	}
+}
+
 // Need is what a program does with parley, from a version on.
 type Need struct {
 	What  string

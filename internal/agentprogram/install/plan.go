@@ -58,7 +58,7 @@ func (p Program) Install(at Places, here Here) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{program: p, at: at, record: record{Program: here.Path, Config: p.folder(at)}}
+	plan := Plan{program: p, at: at, record: record{Program: here.Path, Config: p.folder(at), Project: at.Project}}
 	left := slices.DeleteFunc(slices.Clone(old.Files), func(k kept) bool { // what was written, and is wanted, goes
 		return slices.ContainsFunc(parts, func(one part) bool { return one.path() == k.Path })
 	})

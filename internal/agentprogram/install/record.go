@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/internal/durable"
 )
@@ -17,8 +18,9 @@ import (
 // record is what was written into a program, so that it can be taken out again. It is written
 // before the first file is, so whatever a crash leaves is known.
 type record struct {
-	Program string   `json:"program"` // the path of the program
-	Config  string   `json:"config"`  // the folder of its settings
+	Program string   `json:"program"`           // the path of the program
+	Config  string   `json:"config"`            // the folder of its settings
+	Project string   `json:"project,omitempty"` // the folder of the project; "": for all that the person does
 	Files   []kept   `json:"files"`
 	Folders []string `json:"folders"` // those that were made, outer ones first
 }
@@ -91,4 +93,40 @@ func Data(usual string) string { return usual + "-install" }
 func (p Program) Known(data string) (path, config string, err error) {
 	r, err := p.readRecord(Places{Data: data})
 	return r.Program, r.Config, err
+}
+
+// Written is what parley has written for one program, or for one project.
+type Written struct {
+	Name    string   // the program, as in parley install NAME
+	Project string   // "": for all that the person does; also where it is not known
+	Known   bool     // Undo can take it out, with this project
+	Paths   []string // the files
+}
+
+// All is everything that is noted as written in the folder of Data, by name.
+func All(data string) (all []Written, err error) {
+	files, err := filepath.Glob(filepath.Join(data, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		name, project, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
+		if _, known := Find(name); !known {
+			continue
+		}
+		var r record
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read what was written into %s: %s: %w", name, file, err)
+		}
+		w := Written{Name: name, Project: r.Project, Known: project == "" || r.Project != ""}
+		for _, k := range r.Files {
+			w.Paths = append(w.Paths, k.Path)
+		}
+		all = append(all, w)
+	}
+	return all, nil
 }

@@ -1,0 +1,5 @@
+package service
+
+import "syscall"
+
+func apart(Login) *syscall.SysProcAttr { return nil }
