@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -85,39 +84,45 @@ func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phra
 // phrase has the person at the terminal type the phrase `want`, and returns it. It shows `about`
 // before. `doing` is used in the error if there is no terminal.
 func (p *Program) phrase(ctx context.Context, doing, about, want string) (string, error) {
-	line, err := p.atTerminal(ctx, about+"\nIt cannot be undone. Type  "+want+"  to do it: ")
-	if errors.Is(err, errNoTerminal) {
+	d, err := p.OpenDesk()
+	if err != nil {
 		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it), and type  "+want+"  there when it asks",
 			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
 	}
-	if line == want { // somebody who leaves or closes it has typed nothing
+	defer d.Close()
+	if line, _ := d.Ask(ctx, about+"\nIt cannot be undone. Type  "+want+"  to do it: "); line == want { // somebody who leaves or closes it has typed nothing
 		return line, nil
 	}
 	p.Err.Printf("nothing was changed\n")
 	return "", ErrSaid
 }
 
-var errNoTerminal = errors.New("there is no terminal")
-
-// atTerminal asks a question at the controlling terminal, and not at standard input, which anything
-// can fill. It returns the line that is typed there. Its error is errNoTerminal, term.ErrLeft, or that
-// of `ctx` if it ends first.
-func (p *Program) atTerminal(ctx context.Context, question string) (string, error) {
-	tty, err := p.Terminal()
-	if err != nil {
-		return "", errNoTerminal
-	}
-	defer tty.Close()
-	return p.asked(ctx, tty, tty, question)
+// Desk is where a person is asked: the controlling terminal, and not standard input, which anything
+// can fill.
+type Desk struct {
+	io.Closer
+	ask func(ctx context.Context, question string) (string, error)
 }
+
+// OpenDesk opens the terminal. Whoever opens it closes it.
+func (p *Program) OpenDesk() (*Desk, error) {
+	tty, err := p.Terminal()
+	return &Desk{tty, func(ctx context.Context, question string) (string, error) { return p.asked(ctx, tty, tty, question) }}, err
+}
+
+// Ask asks a question, and returns the line that is typed. The error is term.ErrLeft, that of `ctx`, or
+// says that the terminal was closed.
+func (d *Desk) Ask(ctx context.Context, question string) (string, error) { return d.ask(ctx, question) }
 
 // Decide asks a question at the controlling terminal. Anything but y or yes is a no; Esc and Ctrl-C
 // are errors.
 func (p *Program) Decide(ctx context.Context, question string) (yes bool, err error) {
-	line, err := p.atTerminal(ctx, question)
-	if errors.Is(err, errNoTerminal) {
-		err = control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask: this command has no terminal")
+	d, err := p.OpenDesk()
+	if err != nil {
+		return false, control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask: this command has no terminal")
 	}
+	defer d.Close()
+	line, err := d.Ask(ctx, question)
 	line = strings.ToLower(line)
 	return line == "y" || line == "yes", err
 }

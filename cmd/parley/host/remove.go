@@ -12,7 +12,6 @@ import (
 )
 
 func newRemoveCommand(p *cli.Program) *cobra.Command {
-	var r control.RemoveHostRequest
 	cmd := &cobra.Command{
 		Use:   "remove ALIAS",
 		Short: "Take a host out of the fleet, for ever",
@@ -33,15 +32,16 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 			if err != nil {
 				return cli.UsageErrorf(cmd, "cannot remove a host: %v", err)
 			}
-			r.Host = alias
-			return runRemove(cmd.Context(), r, client, p)
+			return Remove(cmd.Context(), p, client, alias)
 		}),
 		ValidArgsFunction: p.CompleteHosts,
 	}
 	return p.JSONFlag(cmd, "print what was done as JSON")
 }
 
-func runRemove(ctx context.Context, r control.RemoveHostRequest, client control.Service, p *cli.Program) error {
+// Remove takes a host out of the fleet, once a person has said so at the terminal.
+func Remove(ctx context.Context, p *cli.Program, client control.Service, alias protocol.Name) error {
+	r := control.RemoveHostRequest{Host: alias}
 	done, err := cli.ByPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RemoveHost.Ask(ctx, client, r)

@@ -63,7 +63,7 @@ func TestHelpOfACommand(t *testing.T) {
 
 func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 	for _, line := range [][]string{
-		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"}, {"host", "list"},
+		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"record", "upgrade"}, {"host", "list"},
 	} {
 		r := newRun(t)
 		if code := r.Do(append(line, "--json")...); code != cli.ExitDone || r.Out.String() != "[]\n" {
