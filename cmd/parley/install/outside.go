@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/agentprogram/install"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/service"
 	"github.com/parleyfleet/parley/internal/term"
 )
@@ -56,11 +58,16 @@ func Outsides(ctx context.Context, p *cli.Program, home configs.Home) (all []Out
 		}
 		all, known = append(all, one), append(known, w.Paths...)
 	}
+	skills := map[string][]skill.SkillFile{}
 	for _, one := range skill.Written(at.Home) {
 		if !slices.Contains(known, one.Path) {
-			all = append(all, Outside{What: "skills for " + one.Program, Paths: []string{one.Path}, Hand: "parley agent skill remove " + one.Program,
-				Undo: func(context.Context) error { return skill.TakeAway(one) }})
+			skills[one.Program] = append(skills[one.Program], one)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(skills)) {
+		all = append(all, Outside{What: "skills for " + name, Hand: "parley agent skill remove " + name,
+			Paths: each.Of(skills[name], func(one skill.SkillFile) string { return one.Path }),
+			Undo:  func(context.Context) error { return skill.TakeAway(skills[name]) }})
 	}
 	return append(all, servicesOf(ctx, p, home)...), nil
 }
@@ -79,7 +86,10 @@ func servicesOf(ctx context.Context, p *cli.Program, home configs.Home) (all []O
 				if err := plan.Apply(); err != nil {
 					return explain(p, err)
 				}
-				return failed
+				if failed != nil { // the file is gone all the same
+					p.View().Note(failed.Error())
+				}
+				return nil
 			}})
 	}
 	s.User = "root" // whose it is stands in the file

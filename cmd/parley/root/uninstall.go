@@ -166,7 +166,7 @@ func (l leaving) waits(ctx context.Context) (s control.Status, running bool) {
 		all = append(all, "the record has no remote: what other hosts have not heard is here alone")
 	}
 	for _, line := range all {
-		l.v.Say("  " + line)
+		l.v.Out.Printf("  %s\n", line)
 	}
 	if len(all) == 0 {
 		l.v.Out.Printf("  nothing\n")

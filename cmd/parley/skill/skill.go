@@ -493,17 +493,21 @@ func Written(home string) (all []SkillFile) {
 	return all
 }
 
-// TakeAway removes the files of a skill that parley has written. One that somebody has changed stays.
-func TakeAway(info SkillFile) error {
-	for _, one := range skills() {
-		if one.name != info.Skill {
-			continue
+// TakeAway removes the files of skills that parley has written. One that somebody has changed stays.
+func TakeAway(written []SkillFile) error {
+	for _, info := range written {
+		for _, one := range skills() {
+			if one.name != info.Skill {
+				continue
+			}
+			info, files, err := one.look(filepath.Dir(filepath.Dir(info.Path)), info.Program)
+			if err == nil {
+				err = remove(&info, files)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		info, files, err := one.look(filepath.Dir(filepath.Dir(info.Path)), info.Program)
-		if err == nil {
-			err = remove(&info, files)
-		}
-		return err
 	}
 	return nil
 }
