@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5242},
-		{"cmd", 24392},
-		{"configs", 3653},
-		{"fleet", 18959},
-		{"gitsync", 17511},
-		{"internal", 7570},
-		{"internal/testkit", 3415},
-		{"node", 44509},
-		{"node/control", 4777},
-		{"protocol", 8761},
+		{"bus", 5589},
+		{"cmd", 27324},
+		{"configs", 3724},
+		{"fleet", 19110},
+		{"gitsync", 18161},
+		{"internal", 8556},
+		{"internal/testkit", 3304},
+		{"node", 47358},
+		{"node/control", 5087},
+		{"protocol", 8939},
 	}
 }
