@@ -15,7 +15,13 @@ import (
 func (n *Node) Gates(ctx context.Context, r control.GatesRequest) (control.GateList, error) {
 	of, err := n.inquiries.Gates(r)
 	if err != nil || r.ID != "" && len(of) > 0 {
-		return control.GateList{Human: n.cfg.Human, HasKey: n.humanHasKey(), Gates: of}, err
+		list := control.GateList{Human: n.cfg.Human, Gates: of}
+		n.folded(func(s *fleet.State) {
+			if host, joined := s.Keys().Host(n.cfg.Alias); joined {
+				_, list.HasKey, _ = host.HumanKeyNow(n.cfg.Human.String())
+			}
+		})
+		return list, err
 	}
 	list, err := n.parties.Gates(ctx, r)
 	if err != nil {
@@ -60,15 +66,6 @@ func clearing[Q, A any](n *Node, answer func(context.Context, control.Caller, Q)
 // is asked while the state is read.
 func gateChange(n *Node, s *fleet.State, it *fleet.Item) *control.GateChange {
 	return cmp.Or(n.parties.GateChange(s, it), n.inquiries.GateChange(s, it))
-}
-
-func (n *Node) humanHasKey() (has bool) {
-	n.folded(func(s *fleet.State) {
-		if host, joined := s.Keys().Host(n.cfg.Alias); joined {
-			_, has, _ = host.HumanKeyNow(n.cfg.Human.String())
-		}
-	})
-	return has
 }
 
 // gatesWaiting is how many gates wait for each human, by HUMAN@HOST. It is asked while the state is

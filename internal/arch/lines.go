@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 18161},
 		{"internal", 8556},
 		{"internal/testkit", 3304},
-		{"node", 47358},
+		{"node", 47355},
 		{"node/control", 5087},
 		{"protocol", 8939},
 	}

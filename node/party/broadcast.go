@@ -73,7 +73,7 @@ func (p *Parties) announce(ctx context.Context, by control.Caller, me collab.Act
 		}
 		v.To = without(v.To, func(one protocol.Address) bool { return one == self || slices.Contains(a.apart, one) })
 	})
-	if v.Tier == tierFleet && me.Human == "" && p.asksFirst(a.cross, v.To) {
+	if v.Tier == tierFleet && me.Human == "" && asksFirst(p.Host, a.cross, v.To) {
 		p.wishToTell(ctx, by, me.Me, f.channel, protocol.Wish{Text: a.what}, v)
 		return v
 	}
@@ -91,10 +91,10 @@ func without(list []control.ToldOne, apart func(protocol.Address) bool) []contro
 
 // asksFirst reports whether an agent's announcement is for its human to agree to: anybody is told,
 // and what it is about concerns other hosts, as `cross` says, or somebody there is told (R28, R64).
-func (p *Parties) asksFirst(cross bool, list []control.ToldOne) bool {
+func asksFirst(here protocol.Name, cross bool, list []control.ToldOne) bool {
 	return slices.ContainsFunc(list, func(one control.ToldOne) bool {
 		a, _ := protocol.ParseAddress(one.Who)
-		return told(one) && (cross || a.Host != p.Host.String())
+		return told(one) && (cross || a.Host != here.String())
 	})
 }
 
@@ -313,7 +313,7 @@ func (p *Parties) BroadcastTopic(ctx context.Context, by control.Caller, r contr
 		of := fleet.Value(s, p.topics, t.Channel.String(), p.Now())
 		v.To = without(p.everybody(s), func(a protocol.Address) bool { return isOfTopic(of, who.Me, p.Host, a) })
 	})
-	if who.Human == "" && p.asksFirst(t.CrossHost, v.To) {
+	if who.Human == "" && asksFirst(p.Host, t.CrossHost, v.To) {
 		p.wishToTell(ctx, by, who.Me, t.Channel, protocol.Wish{FormHead: protocol.FormHead{Topic: t.Name}, Text: v.Text}, &v)
 		return v, nil
 	}
