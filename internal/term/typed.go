@@ -1,7 +1,6 @@
 package term
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -12,18 +11,19 @@ import (
 // ErrLeft says that a person typed no line: they pressed Esc, Ctrl-C or Ctrl-D.
 var ErrLeft = errors.New("nothing was typed")
 
-// Typed reads a line that a person types behind a prompt. `in` reads from the terminal. If `ctx` ends
-// first, the error is that of `ctx`, and the goroutine that reads ends with the next key.
-func Typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.Writer, prompt string) (string, error) {
-	return typed(ctx, terminal, in, screen, prompt, (*term.Terminal).ReadLine)
+// Typed reads a line that a person types behind a prompt. What is typed ahead stays at the terminal,
+// for the next question. If `ctx` ends first, the error is that of `ctx`, and the goroutine that reads
+// ends with the next key.
+func Typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt string) (string, error) {
+	return typed(ctx, terminal, screen, prompt, (*term.Terminal).ReadLine)
 }
 
 // Hidden is Typed for a line that the terminal does not show.
 func Hidden(ctx context.Context, terminal io.ReadWriter, prompt string) (string, error) {
-	return typed(ctx, terminal, bufio.NewReader(terminal), terminal, "", func(keyboard *term.Terminal) (string, error) { return keyboard.ReadPassword(prompt) })
+	return typed(ctx, terminal, terminal, "", func(keyboard *term.Terminal) (string, error) { return keyboard.ReadPassword(prompt) })
 }
 
-func typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.Writer, prompt string, ask func(*term.Terminal) (string, error)) (string, error) {
+func typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt string, ask func(*term.Terminal) (string, error)) (string, error) {
 	file, ok := terminal.(interface{ Fd() uintptr })
 	if !ok {
 		return "", errors.New("it is no terminal")
@@ -37,7 +37,7 @@ func typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.
 	keyboard := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{keys{in}, screen}, prompt)
+	}{keys{terminal, fd}, screen}, prompt)
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
 		_ = keyboard.SetSize(width, height) // it draws nothing yet
 	}
@@ -62,18 +62,17 @@ func typed(ctx context.Context, terminal io.Reader, in *bufio.Reader, screen io.
 	return line, err
 }
 
-// keys reads one key after the other, so that none is taken that belongs to the next line. Esc alone
+// keys reads one byte after the other, so that none is taken that belongs to the next line. Esc alone
 // is ErrLeft; arrows and other keys that begin with it come at once.
-type keys struct{ in *bufio.Reader }
+type keys struct {
+	io.Reader
+	fd int
+}
 
 func (k keys) Read(p []byte) (int, error) {
-	b, err := k.in.ReadByte()
-	if err == nil && b == '\x1b' && k.in.Buffered() == 0 {
-		err = ErrLeft
+	n, err := k.Reader.Read(p[:1])
+	if n == 1 && p[0] == '\x1b' && !waits(k.fd) {
+		return 0, ErrLeft
 	}
-	if err != nil {
-		return 0, err
-	}
-	p[0] = b
-	return 1, nil
+	return n, err
 }

@@ -17,9 +17,7 @@ func (p *Program) Confirm(ctx context.Context, question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// Ask asks a question, and returns the line that is typed. Two questions in a run need a terminal:
-// from a pipe, the first one takes the answer to the second too. At a terminal, Esc is
-// term.ErrLeft.
+// Ask asks a question, and returns the line that is typed. At a terminal, Esc is term.ErrLeft.
 func (p *Program) Ask(ctx context.Context, question string) (string, error) {
 	return p.asked(ctx, p.Stdin, p.Err.Writer, question)
 }
@@ -32,19 +30,21 @@ func (p *Program) asked(ctx context.Context, in io.Reader, screen io.Writer, que
 		_, _ = io.WriteString(screen, line+"\n") // whoever reads no question gives no answer either
 	}
 	if term.IsTerminal(in) {
-		if p.typedAt != in {
-			p.typedAt, p.typed = in, bufio.NewReader(in)
-		}
-		line, err := term.Typed(ctx, in, p.typed, screen, lines[last])
+		line, err := term.Typed(ctx, in, screen, lines[last])
 		return strings.TrimSpace(line), err
 	}
 	_, _ = io.WriteString(screen, lines[last])
-	line, err := Line(ctx, bufio.NewReader(in))
+	line, err := Line(ctx, bufio.NewReaderSize(byteByByte{in}, 1))
 	if ctx.Err() != nil {
 		_, _ = io.WriteString(screen, "\n")
 	}
 	return strings.TrimSpace(line), err
 }
+
+// byteByByte reads no more than is asked for, so that what follows a line is there for the next question.
+type byteByByte struct{ io.Reader }
+
+func (b byteByByte) Read(p []byte) (int, error) { return b.Reader.Read(p[:1]) }
 
 // Line reads a line. If `ctx` ends first, the error is that of `ctx`. In that case, the goroutine
 // that reads goes on until a line comes or the process ends, which happens soon after a Ctrl-C.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -32,9 +31,6 @@ type Program struct {
 	// Unwatched has what agent programs start count as their user's own in nodes of this run, as in
 	// tests and demos that such a program has started. PARLEY_UNWATCHED sets it.
 	Unwatched bool
-
-	typedAt io.Reader     // the terminal at which the last question was asked
-	typed   *bufio.Reader // what was typed there, also ahead of the next question
 
 	home     string // --home
 	JSON     bool   // --json, in the commands that have it

@@ -222,7 +222,7 @@ func (s *session) line(ctx context.Context, in *bufio.Reader, question string) (
 	var line string
 	var err error
 	if s.p != nil && term.IsTerminal(s.p.Stdin) {
-		line, err = term.Typed(ctx, s.p.Stdin, in, s.view.Err.Writer, question)
+		line, err = term.Typed(ctx, s.p.Stdin, s.view.Err.Writer, question)
 	} else {
 		s.view.Err.Printf("%s", question)
 		line, err = cli.Line(ctx, in)
