@@ -19,7 +19,7 @@ func TestScreensFit(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
 		for _, line := range []string{
 			"thread x", "replies x", "search long", "channel list", "channel show x", "memory list --all", "memory show x", "agent list",
-			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x", "ls", "status --fleet",
+			"agent presets", "log", "inbox", "record upgrade --check", "wake", "agent profile x", "status", "host list", "host show x", "ls", "status --fleet",
 		} {
 			r := newRun(t)
 			r.SomeBooks(t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -105,8 +106,8 @@ func below(commands []*cobra.Command, name string) (found []*cobra.Command) {
 	return found
 }
 
-// UnknownCommand returns an error for words that are no command. It names the command
-// of that name in a group, or the nearest command.
+// UnknownCommand returns an error for words that are no command. It names the commands
+// of that name in groups, or the nearest command.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -120,8 +121,8 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if !cmd.HasParent() {
 		names = slices.AppendSeq(names, maps.Keys(cmd.Annotations)) // see Today
 	}
-	if deeper := below(cmd.Commands(), args[0]); len(deeper) == 1 {
-		return control.Errorf(control.KindUsage, deeper[0].CommandPath()+" --help", "%s has no command %q; there is %s", cmd.CommandPath(), args[0], deeper[0].CommandPath())
+	if deeper := each.Of(below(cmd.Commands(), args[0]), (*cobra.Command).CommandPath); len(deeper) > 0 {
+		return control.Errorf(control.KindUsage, deeper[0]+" --help", "%s has no command %q; there is %s", cmd.CommandPath(), args[0], strings.Join(deeper, " and "))
 	}
 	if near := configs.Nearest(args[0], names); near != "" {
 		if now, moved := cmd.Annotations[near]; moved && !cmd.HasParent() {

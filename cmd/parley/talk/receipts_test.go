@@ -77,7 +77,7 @@ func TestReceiptsOutliveARestart(t *testing.T) {
 // It prevents: the next command that "inbox --as mawjs" names reads mawjs's mail as the human.
 func TestNextActsInTheSameName(t *testing.T) {
 	for line, want := range map[string]string{
-		"hey mawjs hi --as volt --wait 5s": "parley wait --re b2c3d4e5 --as volt\n",
+		"hey mawjs hi --as volt --wait 5s": "parley wait --re b2c3d4e5 --as volt",
 		"inbox --as mawjs":                 "next: parley read b2c3d4e5 --as mawjs\n",
 		"read b2c3d4e5 --as mawjs":         "next: parley reply b2c3d4e5 --as mawjs TEXT",
 		"inbox":                            "next: parley read b2c3d4e5   ",
