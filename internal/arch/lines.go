@@ -16,11 +16,11 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5589},
-		{"cmd", 27324},
+		{"cmd", 27321},
 		{"configs", 3724},
 		{"fleet", 19110},
 		{"gitsync", 18161},
-		{"internal", 8556},
+		{"internal", 8577},
 		{"internal/testkit", 3304},
 		{"node", 47355},
 		{"node/control", 5087},

@@ -52,7 +52,7 @@ func outcome() control.SyncEvent {
 	return control.SyncEvent{
 		Kind: control.SyncResult, Via: "skills", With: "mawjs", Topic: "tmux design", Check: "c/1.md", Transport: control.BySameHost, Validate: []string{"A4"},
 		Result: &control.SyncOutcome{
-			Result:  topic.Result{Path: reply, By: "mawjs", Time: time.Date(2026, 4, 13, 10, 0, 0, 0, time.UTC), Raw: score(0.625), Counted: 4},
+			Result:  topic.Result{Path: reply, By: "mawjs", Time: time.Date(2026, 4, 13, 10, 0, 0, 0, time.UTC), Raw: score(0.625), Counted: 4, Signed: true},
 			Decayed: score(0.625), Status: topic.Partial, Lambda: topic.Lambda{Value: 0.01, Tier: topic.TierIntra}, Rows: []control.SyncLine{
 				line("A1", score(1), "ACCEPT", "In partner's memory", ""),
 				line("A2", score(0), "REJECT", "Never discussed\x1b[31m", topic.NotInMemory),
