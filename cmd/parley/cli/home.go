@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // HomeDir is the home that --home or PARLEY_HOME names, or else the home that is usual on the
@@ -73,4 +74,12 @@ func CopiedHome(home configs.Home, cannot string) *control.Error {
 func NoNodeRuns(err error) bool {
 	e := control.AsError(err)
 	return e.Kind == control.KindUnavailable && strings.HasPrefix(e.Hint, "parley up")
+}
+
+// WarnOfLine says what is wrong with an invitation line among the words of a command. It says nothing
+// of any other text.
+func WarnOfLine(p *Program, text string) {
+	if strings.HasPrefix(text, protocol.InviteScheme) {
+		p.View().Note("note: other users of this machine can read the line while this command runs, and the shell keeps it: without it, the command asks for the line")
+	}
 }

@@ -100,7 +100,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		why := cli.NotConfigured(d.home, "")
 		do := why.Hint
 		if do == cli.BeginHint {
-			do = "parley install claude, or codex: it makes one too; on a further machine of a fleet, first: parley join URL"
+			do = "parley install claude, or codex: it makes one too, or joins a fleet"
 		}
 		f := causes.Of(causes.NoHome, causes.Facts{Do: do})
 		f.Verdict = why.Message

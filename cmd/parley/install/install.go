@@ -26,8 +26,8 @@ type flags struct {
 	join, alias, human                 string
 }
 
-// Begin makes a node as parley init does, or as parley join does with the URL of a record. It does
-// nothing if there is one of that fleet.
+// Begin makes a node as parley init does, or as parley join does with an invitation line or the URL of
+// a record, and starts it if a person is at the terminal. It does nothing if there is one of that fleet.
 type Begin func(ctx context.Context, p *cli.Program, remote, alias, human string) error
 
 // NewCommand is parley install.
@@ -45,9 +45,12 @@ In a file that is yours, only parley's own lines are added; --undo takes them
 out again, and leaves every other byte as it is. With --project it is written
 into the current folder, for all who work in that project.
 
-Where there is no node yet, you are asked which fleet to join. --new begins one,
-and --join names the repository of one, with --alias and --human as parley join
-has them. "parley install service" has the system start the node.`,
+Where there is no node yet, you are asked for the fleet to join: the invitation
+line that "parley fleet invite" prints on a host of it, or its repository. Enter
+begins a fleet here. The node is started then. Where nobody can be asked, --new
+begins a fleet, and --join joins one, with --alias and --human as parley join
+has them; "parley up -d" starts the node. "parley install service" has the
+system start it.`,
 		Example: `  parley install
   parley install claude
   parley install codex --yes --join git@example.org:fleet/record.git
@@ -91,7 +94,7 @@ has them. "parley install service" has the system start the node.`,
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "take parley out of the program")
 	cmd.Flags().BoolVar(&f.project, "project", false, "for the project in the current folder, in files that others get too")
 	cmd.Flags().BoolVar(&f.begin, "new", false, "where there is no node: begin a fleet here")
-	cmd.Flags().StringVar(&f.join, "join", "", "where there is no node: join the fleet whose record is at `URL`")
+	cmd.Flags().StringVar(&f.join, "join", "", "where there is no node: join the fleet whose record is at `URL`, or that an invitation line names")
 	cmd.Flags().StringVar(&f.alias, "alias", "", "where there is no node: name of this host in the fleet (default: from the machine's name)")
 	cmd.Flags().StringVar(&f.human, "human", "", "where there is no node: name of the human who decides here (default: your user name)")
 	cmd.AddCommand(newServiceCommand(p, end))
@@ -172,6 +175,7 @@ func ensureNode(ctx context.Context, p *cli.Program, f flags, begin Begin) error
 	if err != nil {
 		return err
 	}
+	cli.WarnOfLine(p, f.join)
 	if !cli.Configured(home) && f.join == "" && !f.begin {
 		if why := cli.NotConfigured(home, ""); why.Hint != cli.BeginHint {
 			return why
@@ -179,7 +183,7 @@ func ensureNode(ctx context.Context, p *cli.Program, f flags, begin Begin) error
 		if f.yes || !atTerminal(p) {
 			return control.Errorf(control.KindUsage, "--new begins a fleet here, --join URL joins one", "cannot install: there is no node at %s yet, and nobody is there to ask", home.Dir)
 		}
-		if f.join, err = p.Ask(ctx, "Which fleet to join (its repository), or Enter to begin one here: "); err != nil {
+		if f.join, err = p.Ask(ctx, "Fleet to join (invitation line or repository), Enter begins one here: "); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func TestAsked(t *testing.T) {
 			r.Program.Out = r.Program.Err
 			ended := make(chan int)
 			go func() { ended <- r.Do("install", "claude") }() // ends when both questions are answered
-			p.Shows("or Enter to begin")
+			p.Shows("invitation line or repository")
 			p.Type(c.fleet + "\n")
 			if c.fleet != "" {
 				p.Shows("has a host called white")

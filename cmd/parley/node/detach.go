@@ -23,9 +23,9 @@ const (
 	lastWords = 64 << 10
 )
 
-// runDetached starts the node as a process of its own, and returns once it answers. If the node
-// reads a long record, runDetached waits as long as the node lives.
-func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, client control.Service, v cli.View) error {
+// runDetached starts the node as a process of its own, and returns once it answers and `ready` has said
+// so. If the node reads a long record, runDetached waits as long as the node lives.
+func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, client control.Service, v cli.View, ready func()) error {
 	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
@@ -63,9 +63,7 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 			bar.Say(saidMeanwhile(err))
 			if err == nil && s.PID == up.Process.Pid {
 				bar.End()
-				showReady(ctx, client, v, true)
-				v.Next("parley who", "who can be reached; "+v.Command("parley logs -f")+" shows what it does, "+v.Command("parley stop")+" ends it")
-				showCatchUp(ctx, client, v)
+				ready()
 				return nil
 			}
 		case err := <-ended:
@@ -80,6 +78,13 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 			return control.Errorf(control.KindFailed, "parley up -d", "interrupted: the node was stopped before it was ready")
 		}
 	}
+}
+
+// showStarted says that the node runs in the background, and what it has found.
+func showStarted(ctx context.Context, client control.Service, v cli.View) {
+	showReady(ctx, client, v, true)
+	v.Next("parley who", "who can be reached; "+v.Command("parley logs -f")+" shows what it does, "+v.Command("parley stop")+" ends it")
+	showCatchUp(ctx, client, v)
 }
 
 // startedBy reports whether another command has started the node of the home. It waits until that

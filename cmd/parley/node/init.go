@@ -67,20 +67,33 @@ and the agents to serve.`,
 }
 
 // Begin makes a node in the home that the person means, with all that is usual: one that begins a
-// fleet, or one that joins the fleet whose record is at `remote`. It does nothing if there is one
-// already of that fleet. An empty alias or human is the usual one.
+// fleet, or one that joins the fleet whose record is at `remote`, or whose invitation line that is. It
+// does nothing if there is one already of that fleet. An empty alias or human is the usual one. If a
+// person is at the terminal, the node is started too.
 func Begin(ctx context.Context, p *cli.Program, remote, alias, human string) (err error) {
 	o := homes.Options{Version: cli.Version, Join: remote != "", Alias: alias, Human: human, Ask: p.Err.Terminal && term.IsTerminal(p.Stdin)}
 	if o.Home, err = p.HomeDir(); err != nil {
 		return err
 	}
-	if o.Remote, err = absoluteRemote(remote); err != nil {
+	if strings.HasPrefix(remote, protocol.InviteScheme) {
+		if o.Invited, err = byLine(p, remote); err != nil {
+			return err
+		}
+		o.Remote = o.Invited.Remote()
+	} else if o.Remote, err = absoluteRemote(remote); err != nil {
 		return err
 	}
 	if cfg, err := configs.Load(o.Home.Config()); err == nil && (remote == "" || cfg.Remote == o.Remote) {
 		return nil
 	}
-	return runInit(ctx, p, o, true)
+	if err := runInit(ctx, p, o, true); err != nil || !o.Ask {
+		return err
+	}
+	v := p.View()
+	return runDetached(ctx, o.Home, false, p.Unwatched, p.Connect(o.Home.Socket()), v, func() {
+		v.Say("Its node runs in the background; " + v.Command("parley stop") + " ends it.")
+		v.Out.Printf("\n")
+	})
 }
 
 // absoluteRemote makes a remote that is a path on this machine independent of the folder in which

@@ -65,11 +65,8 @@ nowhere. That record goes. If the host cannot join, all is as it was.`,
 // invited is the invitation line by which the host is to join, from the command, the terminal or
 // standard input; nil if the command names a shared record.
 func invited(cmd *cobra.Command, p *cli.Program, o homes.Options) (*homes.Invited, error) {
-	text, v := o.Remote, p.View()
-	switch {
-	case strings.HasPrefix(text, protocol.InviteScheme):
-		v.Note("note: other users of this machine can read the line while this command runs, and the shell keeps it: parley join asks for it")
-	case text == "-" || text == "" && o.From == "" && p.Err.Terminal && term.IsTerminal(p.Stdin):
+	text := o.Remote
+	if text == "-" || text == "" && o.From == "" && p.Err.Terminal && term.IsTerminal(p.Stdin) {
 		if text == "" {
 			p.Err.Printf("The invitation line, which parley fleet invite prints on a host of the fleet:\n")
 		}
@@ -77,9 +74,18 @@ func invited(cmd *cobra.Command, p *cli.Program, o homes.Options) (*homes.Invite
 		if text = strings.TrimSpace(line); text == "" {
 			return nil, control.Errorf(control.KindUsage, "get one by parley fleet invite on a host of the fleet", "cannot join: no invitation line was given (%v)", err)
 		}
-	default:
+		return byLine(p, text)
+	}
+	if !strings.HasPrefix(text, protocol.InviteScheme) {
 		return nil, nil
 	}
+	cli.WarnOfLine(p, text)
+	return byLine(p, text)
+}
+
+// byLine reads an invitation line. Who joins by it is told on the screen how far it has come.
+func byLine(p *cli.Program, text string) (*homes.Invited, error) {
+	v := p.View()
 	line, err := protocol.ParseInviteLine(text)
 	if err != nil {
 		return nil, control.Errorf(control.KindUsage, "copy the whole line, from "+protocol.InviteScheme+" on", "cannot join: %v", err)

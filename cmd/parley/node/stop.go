@@ -66,7 +66,7 @@ runs as a service (parley install service) is started again by the system.`,
 			if err := runStop(cmd.Context(), home.Socket(), client, v); err != nil && !cli.NoNodeRuns(err) {
 				return err
 			}
-			return runDetached(cmd.Context(), home, false, s.Unwatched || p.Unwatched, client, v)
+			return runDetached(cmd.Context(), home, false, s.Unwatched || p.Unwatched, client, v, func() { showStarted(cmd.Context(), client, v) })
 		}),
 	}
 }

@@ -58,7 +58,8 @@ Renaming the folder needs nothing.`,
 				return err
 			}
 			if detach || cmd.CalledAs() == "start" {
-				return runDetached(cmd.Context(), home, moved, unwatched || p.Unwatched, p.Connect(home.Socket()), v)
+				ctx, client := cmd.Context(), p.Connect(home.Socket())
+				return runDetached(ctx, home, moved, unwatched || p.Unwatched, client, v, func() { showStarted(ctx, client, v) })
 			}
 			o := node.Options{Home: home, Version: cli.Version, Moved: moved, Keeper: true, Words: words(cmd.Root()), Unwatched: unwatched || p.Unwatched}
 			return runUp(cmd.Context(), o, background, v)
