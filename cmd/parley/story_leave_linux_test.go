@@ -76,7 +76,7 @@ func TestInstallUpgradeLeave(t *testing.T) {
 	wants("parley record restore kept", "white, of the fleet nat, is here again")
 }
 
-// release builds parley as a version, and lays it where install.sh and upgrade look for the newest.
+// release builds parley as a version, and lays it where install.sh and upgrade look.
 func release(t *testing.T, web, version string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "parley")
@@ -85,6 +85,12 @@ func release(t *testing.T, web, version string) {
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
+	lay(t, web, version, program)
+}
+
+// lay lays a program where install.sh and upgrade look for the newest version.
+func lay(t *testing.T, web, version, program string) {
+	t.Helper()
 	data, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +106,7 @@ func release(t *testing.T, web, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := gzip.NewWriter(f)
+	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed) // it fails only for a level that there is not
 	w := tar.NewWriter(z)
 	err = w.WriteHeader(&tar.Header{Name: "parley", Mode: 0o755, Size: int64(len(data)), Typeflag: tar.TypeReg})
 	if err == nil {

@@ -25,15 +25,31 @@ type Screen struct {
 // trust its hooks, as its user would. The terminal ends with the test.
 func (p *Program) Open(args ...string) *Screen {
 	p.t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		p.t.Skip("needs a terminal: tmux is not installed")
-	}
 	if p.Name == "claude" {
 		args = slices.Concat(p.common(), args)
 	}
+	s := p.Window(append([]string{p.Path}, args...)...)
+	if p.Name == "codex" && p.hooks != "" && !p.trusted {
+		s.Trust()
+		p.trusted = true
+	}
+	s.Await(Prompts[p.Name])
+	return s
+}
+
+// Prompts is what each program shows while it waits for a prompt.
+var Prompts = map[string]string{"claude": "❯", "codex": "? for shortcuts"}
+
+// Window runs some words in a terminal, in the user's folder and with the user's environment. The
+// terminal ends with the test.
+func (p *Program) Window(words ...string) *Screen {
+	p.t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		p.t.Skip("needs a terminal: tmux is not installed")
+	}
 	s := &Screen{t: p.t, socket: filepath.Join(p.Home, "tmux"+strconv.Itoa(p.opened))}
 	p.opened++
-	start := slices.Concat([]string{"-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "45", "-c", p.Folder, "--", "env", "-i"}, p.environment(), []string{p.Path}, args)
+	start := slices.Concat([]string{"-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "45", "-c", p.Folder, "--", "env", "-i"}, p.environment(), words)
 	s.tmux(start...)
 	p.t.Cleanup(s.Close)
 	s.tmux("set-option", "-g", "remain-on-exit", "on")
@@ -42,16 +58,11 @@ func (p *Program) Open(args ...string) *Screen {
 		p.t.Fatal(err)
 	}
 	s.PID = pid
-	if p.Name == "codex" && p.hooks != "" && !p.trusted {
-		s.trust()
-		p.trusted = true
-	}
-	s.Await(map[string]string{"claude": "❯", "codex": "? for shortcuts"}[p.Name])
 	return s
 }
 
-// trust answers Codex's question about its hooks. A key that comes while it draws is lost.
-func (s *Screen) trust() {
+// Trust answers Codex's question about its hooks. A key that comes while it draws is lost.
+func (s *Screen) Trust() {
 	s.t.Helper()
 	s.Await("Trust all and continue")
 	for {
@@ -103,6 +114,12 @@ func (s *Screen) Press(keys ...string) {
 func (s *Screen) Text() string {
 	s.t.Helper()
 	return s.tmux("capture-pane", "-p")
+}
+
+// Joined is Text with each line as the program wrote it, however narrow the screen is.
+func (s *Screen) Joined() string {
+	s.t.Helper()
+	return s.tmux("capture-pane", "-p", "-J")
 }
 
 // Await waits until the screen shows a text, and AwaitGone until it shows it no more.
